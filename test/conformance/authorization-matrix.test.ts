@@ -1,7 +1,7 @@
 // Every declared route against every kind of caller and every kind of target, over a real socket. What each cell must
 // answer follows from the table of rights, which is written by hand; routes for which it does not are named in
 // authorization-rules.ts.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
@@ -54,6 +54,12 @@ async function pathOf(route: ApiRoute, { tenant, record }: Target, isFresh: bool
     path = path.replace(`{${parameter.name}}`, encodeURIComponent(id))
   }
   return path
+}
+
+/** A token that is good for nothing is refused before the target is looked at: on the second store one target does. */
+function refusalTargetsOf(route: ApiRoute, { level }: WorldCaller): readonly Target[] {
+  const targets = targetsOf(route)
+  return level === 'none' && inject('store') === 'PostgreSQL' ? targets.slice(0, 1) : targets
 }
 
 /** A missing tenant has no records that a body could name: those of the foreign one stand in. */
@@ -118,7 +124,7 @@ describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_
       for (const caller of world.callers) {
         const refusals = new Map<string, HttpAnswer>()
         const hidden = await rowsHiddenFrom(caller)
-        for (const target of targetsOf(route)) {
+        for (const target of refusalTargetsOf(route, caller)) {
           const expected = expectationOf(route, caller, target)
           if (expected === undefined || expected.status < 400) continue
           const answer = await send({ route, caller, target, isFresh: false })

@@ -1,7 +1,7 @@
 // Every field of every body, query and path, sent what it is not: an answer in the 4xx that names the field, nothing
 // written, nothing told about the inside. Values are a fixed list and a random part; SWITCHHOOK_FUZZ_SEED repeats one.
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import type { FieldFacts, Fields } from '../../src/api/define/field.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
@@ -30,6 +30,8 @@ const chosenPerField = 5
 const randomPerField = 3
 const maxReplayed = 60
 const longPerRoute = 4
+/** What is refused before any SQL is refused whatever the store: the second one gets what is taken, and little else. */
+const isSqlAlone = inject('store') === 'PostgreSQL'
 const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
 
 /** Take no body with every field in it: one refuses every API key, the others want one command at a time. */
@@ -60,11 +62,10 @@ function story(sent: unknown, { status, text }: Pick<ApiAnswer, 'status' | 'text
 
 function expectHarmless(answer: ApiAnswer, sent: unknown): void {
   const { status, text, body } = answer
-  expect(status, story(sent, answer)).toBeLessThan(500)
   if (status < 400) return
-  expect(body, story(sent, answer)).toHaveProperty('msg', expect.any(String))
-  expect(text, story(sent, answer)).not.toMatch(inside)
-  expect(text.length, story(sent, answer)).toBeLessThan(2_000)
+  const { msg } = (body ?? {}) as Values
+  const isHarmless = status < 500 && typeof msg === 'string' && !inside.test(text) && text.length < 2_000
+  if (!isHarmless) expect.fail(story(sent, answer))
 }
 
 const ajv = new Ajv2020({
@@ -78,11 +79,20 @@ function isLegal(name: string, value: unknown, facts: FieldFacts, mode: ShapeMod
   if (isLeftEmpty(name, facts, value, mode)) return true
   if (mode === 'update' && onUpdate !== 'change') return true
   if (value === null) return presence === 'optional' || isHook === true || fallback !== undefined
-  const canonical = normalize === undefined ? value : normalize(value)
+  const canonical = canonicalOf(value, normalize)
   if (canonical === null || canonical === undefined) return true
   // Moments are numbers once they are understood.
   const wanted = schema['format'] === 'date-time' ? { type: ['integer', 'string'] } : schema
   return ajv.validate(wanted, value) || ajv.validate(wanted, canonical)
+}
+
+/** A value that cannot be understood stays what it is. */
+function canonicalOf(value: unknown, normalize: FieldFacts['normalize']): unknown {
+  try {
+    return normalize === undefined ? value : normalize(value)
+  } catch {
+    return value
+  }
 }
 
 interface Attempt {
@@ -100,6 +110,23 @@ function attemptsOf(fields: Fields, mode: string): Attempt[] {
     ...Array.from({ length: randomPerField }, () => ({ name, value: random.value() })),
   ])
 }
+
+const tried = new Map<FieldFacts, Set<string>>()
+
+/**
+ * A field that several routes declare together is one declaration: the first of them is sent all that it refuses, and
+ * the others one such value each, which shows that it counts there too.
+ */
+function isTried(facts: FieldFacts | undefined, mode: string): boolean {
+  if (isSqlAlone || facts === undefined) return isSqlAlone
+  const modes = tried.get(facts) ?? new Set()
+  tried.set(facts, modes)
+  return modes.size === modes.add(mode).size
+}
+
+const oneOfEach = (attempts: readonly Attempt[]): Attempt[] => [
+  ...new Map(attempts.map((attempt) => [attempt.name, attempt])).values(),
+]
 
 const withBody = apiRoutes.filter(({ body }) => body !== undefined)
 describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_title, route) => {
@@ -134,23 +161,42 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
 
   it('refuses in the 4xx what a field cannot be, names it, and writes nothing', async () => {
     const path = await target()
+    const attempts = attemptsOf(fields, mode)
+    const [legal = [], wrong = []] = [true, false].map((wanted) =>
+      attempts.filter(({ name, value }) => {
+        const facts = fields[name]?.facts
+        return (facts === undefined || isLegal(name, value, facts, mode)) === wanted
+      }),
+    )
+    const known = Object.keys(fields).filter((name) => isTried(fields[name]?.facts, mode))
+    const again = oneOfEach(wrong).filter(({ name }) => known.includes(name))
+    await expectRefused(path, [...wrong.filter(({ name }) => !known.includes(name)), ...again])
     const refused: unknown[] = []
-    for (const attempt of attemptsOf(fields, mode)) {
+    for (const attempt of legal) {
       const body = await bodyWith(attempt)
       const answer = await send(route, path, body)
       expectHarmless(answer, { [attempt.name]: attempt.value })
-      const facts = fields[attempt.name]?.facts
-      if (answer.status >= 400) {
-        refused.push(body)
-        if (answer.status === 400) expectNamed(attempt, answer)
-      } else if (facts !== undefined) {
-        const legal = isLegal(attempt.name, attempt.value, facts, mode)
-        expect(legal, `taken, and not documented: ${story(attempt, answer)}`).toBe(true)
-        expectOneLine(attempt)
-      }
+      if (answer.status >= 400) refused.push(body)
+      if (answer.status === 400) expectNamed(attempt, answer)
+      if (answer.status < 400) expectOneLine(attempt)
     }
     await expectNothingWritten(path, refused)
   })
+
+  async function expectRefused(path: string, attempts: readonly Attempt[]): Promise<void> {
+    // Made before the count: a refused request may name them. None of these is taken, so that one does for all.
+    const valid = bodyIs === undefined ? ((await world.input.body(route, world.api.own)) as Values) : {}
+    const before = await marks(world.api)
+    for (const attempt of attempts) {
+      const { name, value } = attempt
+      const body = bodyIs === undefined ? { ...valid, [name]: value } : JSON.stringify(value)
+      const answer = await send(route, path, body)
+      expectHarmless(answer, { [name]: value })
+      if (answer.status < 400) expect.fail(`taken, and not documented: ${story(attempt, answer)}`)
+      if (answer.status === 400) expectNamed(attempt, answer)
+    }
+    expect(await marks(world.api), `SWITCHHOOK_FUZZ_SEED=${random.seed}`).toEqual(before)
+  }
 
   /** What was taken meanwhile may have made another request right; that one is no longer a refusal. */
   async function expectNothingWritten(path: string, refused: readonly unknown[]): Promise<void> {
@@ -166,7 +212,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
   function expectNamed(attempt: Attempt, answer: ApiAnswer): void {
     const { msg } = answer.body as { msg: string }
     const isNamed = Object.keys(fields).some((name) => msg.includes(name.replace(/_sid$/, '')))
-    expect(isNamed || aboutNoField.test(msg), story({ [attempt.name]: attempt.value }, answer)).toBe(true)
+    if (!isNamed && !aboutNoField.test(msg)) expect.fail(story({ [attempt.name]: attempt.value }, answer))
   }
 
   /** No line break gets as far as a SIP header. */
@@ -224,19 +270,20 @@ describe.each(withQuery.map((route) => [title(route), route] as const))(
       const path = await world.input.path(route, world.api.own)
       const valid = new URLSearchParams(await world.input.query(route, world.api.own))
       const before = await marks(world.api)
-      for (const name of Object.keys(route.query ?? {})) {
+      for (const [name, { facts }] of Object.entries(route.query ?? {})) {
+        // Twice is a list, whatever it says.
+        const isKnown = isTried(facts, 'query')
         const texts = [
           ...hostileTexts,
           ...Array.from({ length: randomPerField }, () => encodeURIComponent(random.text().toWellFormed())),
         ]
-        for (const text of texts) {
+        for (const [index, text] of texts.entries()) {
           const others = [...valid]
             .filter(([other]) => other !== name)
             .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
-          for (const query of [
-            [`${name}=${text}`, ...others],
-            [`${name}=${text}`, `${name}=a`, ...others],
-          ])
+          const once = [`${name}=${text}`, ...others]
+          const twice = [`${name}=a`, ...once]
+          for (const query of isKnown && index > 0 ? [once] : [once, twice])
             expectHarmless(await send(route, `${path}?${query.join('&')}`), query)
         }
       }
@@ -245,7 +292,12 @@ describe.each(withQuery.map((route) => [title(route), route] as const))(
   },
 )
 
-const withParameters = apiRoutes.filter(({ path }) => parametersOf(path).length > 0)
+// The methods of a path read its ids in one way: the second store gets them by one of them.
+const withParameters = apiRoutes.filter(
+  ({ path }, index) =>
+    parametersOf(path).length > 0 &&
+    !(isSqlAlone && apiRoutes.findIndex((other) => other.path === path) < index),
+)
 describe.each(withParameters.map((route) => [title(route), route] as const))(
   'the path of %s',
   (_title, route) => {

@@ -4,12 +4,13 @@ import type { Socket } from 'node:dgram'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
+import { endedJournal, recordsOf } from '../support/call-ends.ts'
 import { callFromCarrier, provisionCarrier } from '../support/carrier.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { RtpPeer } from '../support/rtp-peer.ts'
 import { isMissing } from '../support/tools.ts'
-import { Inbox, until } from '../support/wait.ts'
+import { Inbox } from '../support/wait.ts'
 
 let application: Application
 let platform: Platform
@@ -99,14 +100,8 @@ describe('a call to a place of either IP version', () => {
       expect(fromAddress).toBe(ours)
       callee.rtp.send(Number(/^m=audio (\d+)/m.exec(invite)?.[1]))
       await callee.requests.next('the BYE', (text) => text.startsWith('BYE'))
-      const journal = await until('the end in the journal', async () => {
-        const events = await journalOf(platform.api, tenant.account_sid, sid)
-        return events.some(({ type }) => type === 'ended') ? events : undefined
-      })
-      const record = await until('the record', async () => {
-        const records = await recentCalls(platform.api, tenant.account_sid, 1)
-        return records.find(({ call_sid }) => call_sid === sid)
-      })
+      const journal = await endedJournal(platform.api, tenant.account_sid, sid)
+      const [record] = await recordsOf(platform.api, tenant.account_sid, [sid])
       expect(record).toMatchObject({ host: ours, remote_host: at })
       const named = application.to('/status').filter(({ body }) => body['call_sid'] === sid)
       for (const { body } of named) expect(body['fs_sip_address']).toMatch(new RegExp(`^\\[?${ours}\\]?:`))

@@ -7,7 +7,8 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { toneSegments } from '../support/audio.ts'
 import { startBaresip } from '../support/baresip.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
@@ -59,7 +60,7 @@ describe.skipIf(isMissing('baresip'))('play', () => {
       const heardMs = heard.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
       expect(heardMs).toBeGreaterThan(1500)
       const [record] = await recentCalls(platform.api, tenant.account_sid, 1)
-      const journal = await journalOf(platform.api, tenant.account_sid, record!.call_sid)
+      const journal = await endedJournal(platform.api, tenant.account_sid, record!.call_sid)
       expect(journal.find(({ type }) => type === 'problem')).toMatchObject({
         code: 'audio_not_supported',
         sentence: 'the audio URL responded with a file that is an HTML page',

@@ -13,7 +13,8 @@ import {
   startCarrierCall,
 } from '../support/carrier.ts'
 import type { Carrier } from '../support/carrier.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { RtpPeer } from '../support/rtp-peer.ts'
 import { headerOf } from '../support/sipp.ts'
@@ -207,7 +208,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     })
 
     it('tells in its journal which rules brought it there', async () => {
-      const journal = await journalOf(platform.api, tenant.account_sid, record.call_sid)
+      const journal = await endedJournal(platform.api, tenant.account_sid, record.call_sid)
       const decisions = journal.filter(({ type }) => type === 'decision')
       expect(decisions.map(({ rule, outcome }) => `${String(rule)} > ${String(outcome)}`)).toEqual([
         `caller-carrier-address > ${carrier.name}`,
@@ -240,7 +241,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(start).toBe('SIP/2.0 404 Number Not Provisioned')
     const record = await recordOf(result)
     expect(record).toMatchObject({ answered: false, sip_status: 404, trunk: carrier.name })
-    const journal = await journalOf(platform.api, tenant.account_sid, record.call_sid)
+    const journal = await endedJournal(platform.api, tenant.account_sid, record.call_sid)
     expect(journal).toContainEqual(
       expect.objectContaining({ type: 'refusal', code: 'number_not_provisioned', sip_status: 404 }),
     )

@@ -6,7 +6,8 @@ import type { Answer, Application } from '../support/application.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
 import { createCaller } from '../support/caller.ts'
 import type { Caller } from '../support/caller.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal, recordsOf } from '../support/call-ends.ts'
+import { provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import type { SippOptions, SippResult } from '../support/sipp.ts'
@@ -60,7 +61,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
   }
 
   async function journalTextOf(record: RecentCallRecord): Promise<string> {
-    return JSON.stringify(await journalOf(platform.api, tenant.account_sid, record.call_sid))
+    return JSON.stringify(await endedJournal(platform.api, tenant.account_sid, record.call_sid))
   }
 
   function statusesAt(path: string): unknown[] {
@@ -351,11 +352,9 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
         { calls: 20, lossPercent: 10, timeoutSeconds: 60, keepMessages: false },
       )
       await caller.noLiveCall()
-      const sids = new Set(application.to(path).map(({ body }) => body['call_sid']))
+      const sids = new Set(application.to(path).map(({ body }) => String(body['call_sid'])))
       expect(sids.size).toBeGreaterThanOrEqual(15)
-      const records = await recentCalls(platform.api, tenant.account_sid, sids.size)
-      const own = records.filter(({ call_sid }) => sids.has(call_sid))
-      expect(own).toHaveLength(sids.size)
+      expect(await recordsOf(platform.api, tenant.account_sid, [...sids])).toHaveLength(sids.size)
     },
   )
 

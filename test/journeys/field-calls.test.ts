@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
@@ -31,7 +32,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     const result = await caller.call('call', tenant.target)
     expect(result.report).toBe('')
     const { call_sid } = await caller.recordOf(result)
-    expect(await journalOf(platform.api, tenant.account_sid, call_sid)).toContainEqual(
+    expect(await endedJournal(platform.api, tenant.account_sid, call_sid)).toContainEqual(
       expect.objectContaining({
         rule: 'caller-digest-uri',
         outcome: `the digest was computed for sip:127.0.0.1:${platform.sip.port}, not for the Request-URI`,
@@ -51,7 +52,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     const reason = headerOf(refusal, 'X-Reason')
     const record = await caller.recordOf(result)
     expect(record).toMatchObject({ answered: false, sip_status: status })
-    expect(await journalOf(platform.api, tenant.account_sid, record.call_sid)).toContainEqual(
+    expect(await endedJournal(platform.api, tenant.account_sid, record.call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code, sentence: reason, sip_status: status }),
     )
   })

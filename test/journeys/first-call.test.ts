@@ -9,7 +9,8 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { JournalEntry, Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -335,7 +336,7 @@ async function placeTheCall(
     heard: await phone.heard(),
     closedBy: closed.param,
     records,
-    journal: await journalOf(api, account_sid, records[0]!.call_sid),
+    journal: await endedJournal(api, account_sid, records[0]!.call_sid),
     callsAfter: await api.must('GET', `${account}/Calls`),
     countAfter: await api.must('GET', `${account}/CallCount`),
     webhookSecret: webhook_secret,

@@ -9,7 +9,8 @@ import { durationMs, soundSegments, tone, toneSegments, toWav } from '../support
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { headerOf, startSipp } from '../support/sipp.ts'
 import type { Sipp, SippOptions, SippResult } from '../support/sipp.ts'
@@ -139,7 +140,7 @@ describe.skipIf(isMissing('baresip'))('a call to a registered phone', () => {
     const placed = await place({ type: 'user', name: 'unknown' })
     expect(await statusesOf(placed)).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
     expect(await recordOf(placed)).toMatchObject({ answered: false, sip_status: 404 })
-    const journal = await journalOf(platform.api, tenant.account_sid, placed.sid)
+    const journal = await endedJournal(platform.api, tenant.account_sid, placed.sid)
     expect(journal).toContainEqual(
       expect.objectContaining({ code: 'user_not_registered', cure: expect.stringMatching(/\w/) }),
     )
@@ -165,7 +166,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     expect(invite?.text).toMatch(/m=audio \d+ RTP\/AVP 0 8 101/)
     expect(statusWords(await statusesOf(placed))).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
     expect(await recordOf(placed)).toMatchObject({ answered: true, trunk: 'sipUri' })
-    const journal = await journalOf(platform.api, tenant.account_sid, placed.sid)
+    const journal = await endedJournal(platform.api, tenant.account_sid, placed.sid)
     expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_event, index) => index + 1))
     expect(JSON.stringify(journal)).toContain('SIP/2.0 180 Ringing')
     expect(journal).toContainEqual(expect.objectContaining({ type: 'media-open', codec: 'PCMA' }))
@@ -252,7 +253,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     const placed = await place({ ...addressOf(callee), auth })
     expect((await callee.finished).report).toBe('')
     expect(statusWords(await statusesOf(placed)).at(-1)).toBe('completed')
-    const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, placed.sid))
+    const journal = JSON.stringify(await endedJournal(platform.api, tenant.account_sid, placed.sid))
     expect(journal).toMatch(/Authorization: \[redacted\]/i)
   })
 
@@ -315,7 +316,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
       trunk: 'Failover',
       remote_host: '127.0.0.1',
     })
-    const journal = await journalOf(platform.api, tenant.account_sid, placed.sid)
+    const journal = await endedJournal(platform.api, tenant.account_sid, placed.sid)
     expect(journal).toContainEqual(
       expect.objectContaining({ rule: 'failover', outcome: expect.stringContaining('503') }),
     )
@@ -333,7 +334,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     expect(result.report).toBe('')
     expect(headerOf(received(result, 'INVITE'), 'Contact')).toContain('<sip:acme@')
     expect(statusWords(await statusesOf(placed)).at(-1)).toBe('completed')
-    const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, placed.sid))
+    const journal = JSON.stringify(await endedJournal(platform.api, tenant.account_sid, placed.sid))
     expect(journal).not.toContain('carrier-secret-7')
   })
 

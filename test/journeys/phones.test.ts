@@ -7,7 +7,8 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
@@ -72,7 +73,7 @@ describe.skipIf(isMissing('baresip'))('the phones of a user', () => {
     await told(quick, 'CALL_CLOSED')
     const records = await recentCalls(platform.api, tenant.account_sid, 1)
     expect(records).toMatchObject([{ call_sid: sid, answered: true, trunk: 'user' }])
-    const journal = await journalOf(platform.api, tenant.account_sid, sid)
+    const journal = await endedJournal(platform.api, tenant.account_sid, sid)
     expect(journal).toContainEqual(expect.objectContaining({ type: 'branch-answered' }))
     const cancel = journal.find(({ summary }) => summary === 'CANCEL')
     expect(String(cancel?.['raw'])).toContain('Reason: SIP;cause=200;text="Call completed elsewhere"')

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Answer, Application, HookCall } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import type { SippOptions, SippResult } from '../support/sipp.ts'
@@ -137,7 +138,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
       (await recentCalls(platform.api, tenant.account_sid, 1)).at(0),
     )
     expect(record).toMatchObject({ answered: true, application_sid: tenant.application_sid })
-    const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, record.call_sid))
+    const journal = JSON.stringify(await endedJournal(platform.api, tenant.account_sid, record.call_sid))
     expect(journal).toContain('"rule":"caller-registration-hook"')
     expect(journal).toContain('"rule":"user-hook-application"')
   })
@@ -155,7 +156,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
       (await recentCalls(platform.api, tenant.account_sid, 1)).at(0),
     )
     expect(record.call_sid).toBe(made.sid)
-    const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, made.sid))
+    const journal = JSON.stringify(await endedJournal(platform.api, tenant.account_sid, made.sid))
     expect(journal).not.toContain('is not registered')
     expect(journal).toContain('"summary":"INVITE"')
   })

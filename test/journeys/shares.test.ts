@@ -5,11 +5,11 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { openRawPhone } from '../support/phone.ts'
 import type { RawMessage, RawPhone } from '../support/phone.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { startSipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
-import { until } from '../support/wait.ts'
 import { tone, toWav } from '../support/audio.ts'
 
 let application: Application
@@ -82,12 +82,9 @@ describe.skipIf(isMissing('sipp'))('an account that makes all the calls it can',
       expect((await callee.finished).report).toBe('')
       const [record] = await recentCalls(platform.api, other.account_sid, 1)
       expect(record).toMatchObject({ answered: true, sip_status: 200 })
-      // The figures of the media come from their thread, after the record.
-      const closed = await until('the end of the media in the journal', async () => {
-        const journal = await journalOf(platform.api, other.account_sid, record!.call_sid)
-        return journal.find(({ type }) => type === 'media-closed')
-      })
-      expect(Number(closed['packets_sent'])).toBeGreaterThanOrEqual(25)
+      const journal = await endedJournal(platform.api, other.account_sid, record!.call_sid)
+      const closed = journal.find(({ type }) => type === 'media-closed')
+      expect(Number(closed?.['packets_sent'])).toBeGreaterThanOrEqual(25)
 
       // The operator's word counts more than the share.
       await platform.api.must('POST', `/Accounts/${greedy.account_sid}/Limits`, {

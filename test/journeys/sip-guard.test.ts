@@ -9,6 +9,7 @@ import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import type { Caller } from '../support/caller.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
+import { endedJournal } from '../support/call-ends.ts'
 import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
@@ -70,7 +71,7 @@ describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the net
     expect(result.messages.some(({ start }) => start.startsWith('BYE '))).toBe(true)
     expect(heard.items).toEqual([])
     const { call_sid } = await caller.recordOf(result)
-    const journal = await journalOf(platform.api, account_sid, call_sid)
+    const journal = await endedJournal(platform.api, account_sid, call_sid)
     expect(JSON.stringify(journal)).toContain('may not be reached')
   })
 
@@ -135,7 +136,7 @@ describe.skipIf(isMissing('sipp'))('a live call of a user whose journal a strang
     const result = await sipp.finished
     expect(result.report).toBe('')
     await caller.recordOf(result)
-    const journal = JSON.stringify(await journalOf(platform.api, account_sid, call_sid))
+    const journal = JSON.stringify(await endedJournal(platform.api, account_sid, call_sid))
     expect(journal).toContain('BYE from 127.0.0.77 challenged')
   })
 })

@@ -5,7 +5,8 @@ import { startApplication } from '../support/application.ts'
 import type { Answer, Application } from '../support/application.ts'
 import { tone, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
-import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
+import { endedJournal } from '../support/call-ends.ts'
+import { provision, startPlatform } from '../support/platform-process.ts'
 import type { JournalEntry, Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -44,7 +45,7 @@ describe.skipIf(isMissing('sipp'))('say', () => {
     const result = await caller.call('call', tenant.target)
     expect(result.report).toBe('')
     const record = await caller.recordOf(result)
-    const journal = await journalOf(platform.api, tenant.account_sid, record.call_sid)
+    const journal = await endedJournal(platform.api, tenant.account_sid, record.call_sid)
     return {
       tenant,
       record,

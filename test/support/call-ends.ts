@@ -1,0 +1,29 @@
+// What ended calls leave behind, awaited: a test that reads once reads too early on a busy machine, and one that counts what
+// its account has finds what its first try left there.
+import { journalOf, recentCalls } from './platform-process.ts'
+import type { Api, JournalEntry, RecentCallRecord } from './platform-process.ts'
+import { until } from './wait.ts'
+
+/** The one record of each of these calls, in their order. */
+export async function recordsOf(
+  api: Api,
+  account_sid: string,
+  call_sids: readonly string[],
+): Promise<RecentCallRecord[]> {
+  return await until(`the records of ${call_sids.join(', ')}`, async () => {
+    const all = await recentCalls(api, account_sid, call_sids.length)
+    const own = call_sids.map((sid) => all.filter(({ call_sid }) => call_sid === sid))
+    if (own.some((records) => records.length > 1)) throw new Error('a call has more than one record')
+    const found = own.flat()
+    return found.length === call_sids.length ? found : undefined
+  })
+}
+
+/** The whole journal of a call that ends: the figures of its media come from their thread, after the record. */
+export async function endedJournal(api: Api, account_sid: string, call_sid: string): Promise<JournalEntry[]> {
+  return await until(`the end of the journal of ${call_sid}`, async () => {
+    const events = await journalOf(api, account_sid, call_sid)
+    const has = (wanted: string): boolean => events.some(({ type }) => type === wanted)
+    return has('ended') && (!has('media-open') || has('media-closed')) ? events : undefined
+  })
+}
