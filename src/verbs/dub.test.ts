@@ -116,6 +116,7 @@ describe('dub', () => {
     for (let count = 0; count < 4; count += 1) {
       const [layer] = engine.media.sessions[0]?.wiring.hears ?? []
       heard.push(layer?.from.kind === 'clip' ? layer.from.path : undefined)
+      engine.clock.advance(200)
       engine.media.sessions[0]?.emit({ type: 'layer-ended', layer: layer?.id ?? '', reason: 'completed' })
       await turns()
     }

@@ -22,7 +22,7 @@ function open() {
   const errors: unknown[] = []
   const log = { ...silentLogger, error: (fields: unknown) => void errors.push(fields) }
   const onEvent = (event: MediaEvent) => void events.push(event)
-  const media = new LegMedia({ media: scripted, journal, log, events: new LegEvents(), onEvent })
+  const media = new LegMedia({ media: scripted, journal, log, events: new LegEvents(), clock, onEvent })
   return {
     scripted,
     media,

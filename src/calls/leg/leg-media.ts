@@ -1,4 +1,5 @@
 // The media session of one leg: opened when first needed, negotiated once per offer, closed with the leg.
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { FarEnd, Media, MediaEvent, MediaSession, PlayOptions, PlayResult } from '../../media/media.ts'
@@ -17,6 +18,7 @@ export interface LegMediaOptions {
   readonly log: Logger
   readonly onEvent: (event: MediaEvent) => void
   readonly events: LegEvents
+  readonly clock: Clock
 }
 
 /** The far end does not want to hear anything. `request` says so; undefined when it was an answer. */
@@ -37,7 +39,7 @@ export class LegMedia {
     events: { tell: (event) => this.#options.events.tell(event) },
     accept: (answer) => this.#accept(answer, this.#peer),
   })
-  readonly tracks = new LegTracks(this.sound)
+  readonly tracks: LegTracks
   readonly #options: LegMediaOptions
   #state: State = { state: 'none' }
   #negotiating: Promise<string | undefined> | undefined
@@ -55,6 +57,7 @@ export class LegMedia {
 
   constructor(options: LegMediaOptions) {
     this.#options = options
+    this.tracks = new LegTracks(this.sound, options.clock)
   }
 
   /**

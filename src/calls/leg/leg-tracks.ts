@@ -1,5 +1,7 @@
 // The tracks that are dubbed on what a leg hears: each plays one thing at a time, beside what is said.
 import type { BorrowedClip } from '../../contracts/speech.ts'
+import { sleep } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { stopped } from '../session/stop.ts'
 import type { BackgroundEnd, LegSound } from './leg-sound.ts'
@@ -12,14 +14,19 @@ export interface TrackSound {
 }
 
 const maxTracks = 8
+/** A pause follows rounds shorter than this: repeating nothing for ever must not occupy the platform. */
+const minRoundMs = 100
+const pauseMs = 1000
 
 export class LegTracks {
   readonly #sound: Pick<LegSound, 'lay' | 'remove'>
+  readonly #clock: Clock
   /** By name, with what ends that which plays. */
   readonly #tracks = new Map<string, AbortController>()
 
-  constructor(sound: Pick<LegSound, 'lay' | 'remove'>) {
+  constructor(sound: Pick<LegSound, 'lay' | 'remove'>, clock: Clock) {
     this.#sound = sound
+    this.#clock = clock
   }
 
   /** One that is there goes on. Throws AppError bad_request when there are too many. */
@@ -71,6 +78,7 @@ export class LegTracks {
     const [only, ...others] = clips
     const rounds = isRepeated && only !== undefined && others.length === 0 ? Infinity : 1
     for (;;) {
+      const begunMs = this.#clock.monotonic()
       for (const { path } of clips) {
         if (signal.aborted) return 'stopped'
         const clip = { path, release: () => undefined }
@@ -78,6 +86,7 @@ export class LegTracks {
         if (end !== 'completed') return end
       }
       if (!isRepeated || rounds === Infinity) return 'completed'
+      if (this.#clock.monotonic() - begunMs < minRoundMs) await sleep(pauseMs, this.#clock, signal)
     }
   }
 }
