@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { createAuditLog } from './0001/audit-log.ts'
 import { createCallCounts } from './0001/call-counts.ts'
 import { createCalls } from './0001/calls.ts'
+import { createCarrierRegistrations } from './0001/carrier-registrations.ts'
 import { createCarriers } from './0001/carriers.ts'
 import { createPeople } from './0001/people.ts'
 import { createPlatform } from './0001/platform.ts'
@@ -20,6 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createSpeech(db)
   await createPlatform(db)
   await createCalls(db)
+  await createCarrierRegistrations(db)
   await createCallCounts(db)
   await createRecordings(db)
   await createAuditLog(db)

@@ -35,7 +35,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const telephony = createTelephony(base, sound, () => (isReady ? apiUrl() : undefined))
   const administration = createAdministration(base, sound, telephony, () => isReady)
   const parts = inOrder(base, sound, telephony, administration)
-  const { sip, calls } = telephony
+  const { sip, calls, trunks } = telephony
   const apiUrl = (): string => apiUrlOf(config, administration.http)
   let stopping: Promise<void> | undefined
 
@@ -54,6 +54,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
     async stop(mode) {
       isReady = false
       sip.drain()
+      // No carrier is to send calls here that would be refused.
+      await trunks.stop()
       if (mode === 'drain') await Promise.race([calls.drain(), sleep(config.drainSeconds * 1000, base.clock)])
       await calls.hangUpAll('the platform is stopping')
       stopping ??= stopAll(parts, log)
@@ -90,6 +92,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     sound.recordings,
     telephony.sip,
     telephony.calls,
+    telephony.trunks,
     telephony.delivery,
     rest.retention,
     rest.passwords,

@@ -15,6 +15,7 @@ import { createAccountBuckets } from './directory/account-buckets.ts'
 import { createRealmFacts } from './directory/realm-facts.ts'
 import { createRegistrationHook } from './directory/registration-hook.ts'
 import { createSpeechDirectory } from './directory/speech-credentials.ts'
+import { createTrunkDirectory } from './directory/trunks.ts'
 import { createRealmRecords } from './dns/create-realm-records.ts'
 import type { RealmRecords } from './dns/dns.ts'
 import { createUpdateClient } from './dns/create-update-client.ts'
@@ -32,6 +33,7 @@ import { createHashThread } from './passwords/hash-thread.ts'
 import { createRecordings } from './recordings/create-recordings.ts'
 import { createSip } from './sip/create-sip.ts'
 import { serializeHostPort } from './sip/message/uri.ts'
+import type { Sip } from './sip/sip.ts'
 import { createSpeech } from './speech/create-speech.ts'
 import { createStreams } from './streams/create-streams.ts'
 import { createStorage } from './storage/create-storage.ts'
@@ -41,6 +43,8 @@ import { parseVerbs, verbShapes, verbTexts } from './verbs/index.ts'
 import { createAppEnv } from './webhooks/create-app-env.ts'
 import { createAppSockets } from './webhooks/create-app-sockets.ts'
 import { createAudioFetcher } from './audio/create-audio-fetcher.ts'
+import { createTrunks } from './trunks/create-trunks.ts'
+import type { Trunks } from './trunks/trunks.ts'
 import { createDelivery } from './webhooks/create-delivery.ts'
 import { createHooks } from './webhooks/create-hooks.ts'
 
@@ -62,6 +66,8 @@ export function createBase(config: Config, log: LeveledLogger) {
   const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
   const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
   const names = createNames({ servers: config.nameServers, clock })
+  /** From where registrars call: the directory is made before the trunks, which set it. */
+  const learnt: { at: (address: string) => readonly string[] } = { at: () => [] }
   return {
     config,
     log,
@@ -69,7 +75,8 @@ export function createBase(config: Config, log: LeveledLogger) {
     cacheDir: join(dataDir, 'cache'),
     sharePercent,
     storage,
-    directory: createDirectory({ storage, clock }),
+    directory: createDirectory({ storage, clock, registrarsAt: (address) => learnt.at(address) }),
+    learnt,
     carrierHosts: createCarrierHosts({ storage, clock, log }),
     /** Networks that may be reached although they are not public. */
     allow,
@@ -147,6 +154,10 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
   const calls = createCalls({
     ...enginePorts(base, sound),
     sip: () => sip,
+    trunks: {
+      registeredOver: (sid) => trunks.registeredOver(sid),
+      routesOf: (sid) => trunks.routesOf(sid),
+    },
     verbs: parseVerbs,
     commands: readCommands,
     frames: readFrame,
@@ -184,10 +195,32 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     digestAlgorithms: config.sipDigest,
     lookup: base.names.lookup,
   })
+  const trunks = createRegistrations(base, sip)
+  base.learnt.at = (address) => trunks.registrarsAt(address)
   const { outbox, alerts } = storage
   const ways = { outgoing, appSockets: openAppSockets(base), signingSecret, userAgent }
   const delivery = createDelivery({ ...ways, outbox, alerts, clock, log })
-  return { sip, calls, delivery }
+  return { sip, calls, trunks, delivery }
+}
+
+/** What the platform is to its carriers. */
+function createRegistrations({ config, storage, names, clock, log }: Base, sip: Sip): Trunks {
+  const { publicAddress } = config
+  const addressesOf = async (host: string): Promise<readonly string[]> => {
+    const found = await names.lookup(host).catch(() => [])
+    return found.map(({ address }) => address)
+  }
+  return createTrunks({
+    sip,
+    directory: createTrunkDirectory(storage),
+    store: storage.carrierRegistrations,
+    alerts: storage.alerts,
+    addressesOf,
+    publicAddress,
+    random: Math.random,
+    clock,
+    log,
+  })
 }
 
 function openAppSockets({ config, clock, allow, directory, names }: Base) {

@@ -23,11 +23,13 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   verbs: ['calls'],
   commands: ['calls'],
   // What the engine and the SIP stack ask of stored rows, as values of the shapes that they declare.
-  directory: ['calls', 'storage', 'speech', 'sip', 'network'],
+  directory: ['calls', 'storage', 'speech', 'sip', 'trunks', 'network'],
   // The engine. Anything else it needs is a port that it declares in calls/ports.ts.
   calls: ['sip', 'media', 'network'],
   // Every setting. Parts get theirs as values, so that no room imports it.
   config: [],
+  // Carriers that the platform registers with: all that it does there is SIP.
+  trunks: ['sip'],
   // Mechanisms: none knows another.
   http: ['passwords', 'network'],
   storage: ['passwords'],

@@ -20,6 +20,8 @@ const alertTypes = [
   'stt-failure',
   'llm-failure',
   'no-carrier',
+  'carrier-registration-failure',
+  'carrier-registration-restored',
   'account-call-limit',
   'account-device-limit',
   'account-api-limit',

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Media } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
-import type { AccountFacts, Directory } from './ports.ts'
+import type { AccountFacts, Directory, TrunkState } from './ports.ts'
 import type { AudioFetcher, Speech } from '../contracts/speech.ts'
 import type { AppSockets } from '../contracts/app-socket.ts'
 import type { Recorder } from '../contracts/recording.ts'
@@ -32,6 +32,7 @@ export interface CallServices {
   >
   readonly media: Pick<Media, 'open' | 'demandServable'>
   readonly directory: Directory
+  readonly trunks: TrunkState
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean
   /** Called with the host name that a carrier of the account has called. */

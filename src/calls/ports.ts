@@ -63,8 +63,8 @@ export interface CarrierFacts {
   readonly service_provider_sid: string | null
   /** Runs for calls to numbers that name no application. */
   readonly application_sid: string | null
-  /** The user that the platform is registered as, where calls come to its address of record. */
-  readonly registration: { readonly username: string; readonly realm: string } | undefined
+  /** The user that the platform is registered as, which calls come to; `realm` null where the registrar has no name. */
+  readonly registration: { readonly username: string; readonly realm: string | null } | undefined
 }
 
 /** A carrier that an address belongs to. */
@@ -104,6 +104,7 @@ export interface CarrierDirectory {
 
 /** Where a carrier takes calls. */
 export interface OutboundGateway {
+  readonly sip_gateway_sid: string
   /** An address or a name. */
   readonly host: string
   /** Null: that of the name, or 5060. */
@@ -162,6 +163,14 @@ export interface OutboundDirectory {
   outboundCarriers(account: AccountFacts): Promise<readonly OutboundCarrier[]>
   /** The account's, or else that of its provider. */
   dialPlan(account: AccountFacts): Promise<DialPlan | undefined>
+}
+
+/** What is known of carriers beyond their rows. */
+export interface TrunkState {
+  /** The gateway over which the platform is registered with the carrier. */
+  registeredOver(voip_carrier_sid: string): string | undefined
+  /** The Route set of calls to it (RFC 3608 §6.1). */
+  routesOf(voip_carrier_sid: string): readonly string[]
 }
 
 export interface Directory extends CarrierDirectory, OutboundDirectory {

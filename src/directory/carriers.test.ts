@@ -18,10 +18,13 @@ onEachStore(({ open }) => {
     own = await makeAccount(test.storage)
     sibling = await makeAccount(test.storage, own.service_provider_sid)
     // Its clock stands still: what is seen changed is seen at once, not after a while.
-    directory = createDirectory({ storage: test.storage, clock: createFakeClock() })
+    const registrarsAt = (address: string): readonly string[] => registrars.get(address) ?? []
+    directory = createDirectory({ storage: test.storage, clock: createFakeClock(), registrarsAt })
     rows = test.storage.for(systemTenancy)
   })
   afterAll(() => test.close())
+
+  const registrars = new Map<string, readonly string[]>()
 
   let addresses = 0
   /** One that no other case uses. */
@@ -63,6 +66,19 @@ onEachStore(({ open }) => {
     expect((await namesAt(address)).sort()).toEqual(['of the sibling/32', 'own/32', 'shared/32'])
     expect((await namesAt(address)).at(-1)).toBe('shared/32')
     expect(await namesAt(freshAddress())).toEqual([])
+  })
+
+  it('finds a carrier at the address of its registrar after those that have entered it, each once', async () => {
+    const address = '203.0.113.76'
+    const entered = await makeCarrier('entered', '203.0.113.0', {}, { netmask: 24 })
+    const learnt = await makeCarrier('learnt', freshAddress())
+    const off = await makeCarrier('off', freshAddress(), { is_active: 0 })
+    registrars.set(address, [learnt.carrier, off.carrier, entered.carrier])
+    expect(await namesAt(address)).toEqual(['entered/24', 'learnt/0'])
+    expect(directory.isGateway('192.0.2.77')).toBe(false)
+    registrars.set('192.0.2.77', [learnt.carrier])
+    expect(directory.isGateway('192.0.2.77')).toBe(true)
+    registrars.clear()
   })
 
   it('sees a change of a carrier or a gateway at the next question', async () => {

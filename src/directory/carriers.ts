@@ -1,6 +1,5 @@
 // Answers the call engine's questions about carriers and their numbers from storage. Which address is whose is kept as
 // one index: an INVITE from anybody must not cost a search, and of strangers nothing may be remembered.
-import { setImmediate } from 'node:timers/promises'
 import type {
   AccountFacts,
   CarrierDirectory,
@@ -14,12 +13,15 @@ import { createNumberPattern } from '../calls/routing/number-pattern.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Memo } from '../lib/memo.ts'
 import type { Repositories, Row, TableName } from '../storage/storage.ts'
+import { inPages } from './in-pages.ts'
 
 export interface CarrierDirectoryOptions {
   readonly rows: () => Repositories
   /** A memo of what rests on these tables; those whose rows take others with them included. */
   readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
   readonly clock: Clock
+  /** The carriers whose registrar is at an address: calls come from there. */
+  readonly registrarsAt: (address: string) => readonly string[]
 }
 
 export interface StorageCarriers extends CarrierDirectory {
@@ -47,15 +49,20 @@ const owners = ['accounts', 'service_providers'] as const
 const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
 const numberTables = ['phone_numbers', 'voip_carriers', ...owners] as const
 
-// A page is read in one turn of the event loop, in a few milliseconds.
-const pageRows = 500
 // `isGateway` is asked for each message of a stranger, and must not look for changes as often.
 const lookAgainMs = 1_000
+// What a person has entered counts more than where a registrar happens to be.
+const learntNetmask = 0
 // One number may be with many carriers, but of one address few have it.
 const maxNumbers = 256
 const maxPatterns = 1000
 
-export function createCarrierDirectory({ rows, remember, clock }: CarrierDirectoryOptions): StorageCarriers {
+export function createCarrierDirectory({
+  rows,
+  remember,
+  clock,
+  registrarsAt,
+}: CarrierDirectoryOptions): StorageCarriers {
   const indexes = remember<CarrierIndex>(carrierTables)
   const numbers = remember<readonly NumberFacts[]>(numberTables)
   const patterns = remember<readonly NumberPattern[]>(numberTables)
@@ -77,9 +84,18 @@ export function createCarrierDirectory({ rows, remember, clock }: CarrierDirecto
         // Storage that fails says so where a call needs it; until it is back, the carriers are those it knew.
         index().catch(() => undefined)
       }
-      return latest.gateways.has(address)
+      return latest.gateways.has(address) || registrarsAt(address).length > 0
     },
-    carriersAt: async (address) => (await index()).gateways.at(address),
+    async carriersAt(address) {
+      const { gateways, bySid } = await index()
+      const entered = gateways.at(address)
+      const learnt = registrarsAt(address).flatMap((sid) => {
+        const carrier = bySid.get(sid)
+        const isEntered = entered.some((match) => match.carrier.voip_carrier_sid === sid)
+        return carrier === undefined || isEntered ? [] : [{ carrier, netmask: learntNetmask }]
+      })
+      return [...entered, ...learnt]
+    },
     carrier: async (voip_carrier_sid) => (await index()).bySid.get(voip_carrier_sid),
     async peer(account, username) {
       const { byUsername } = await index()
@@ -154,37 +170,16 @@ function addByUsername(byUsername: Map<string, CarrierFacts[]>, row: Row<'voip_c
   else carriers.unshift(toCarrierFacts(row))
 }
 
-interface Page<K extends string> {
-  readonly orderBy: readonly K[]
-  readonly limit: number
-  readonly after?: string
-}
-
-/** All rows in the order of their keys, without keeping the event loop for longer than a page takes. */
-async function* inPages<K extends string, R extends Readonly<Record<K, string>>>(
-  key: K,
-  list: (page: Page<K>) => Promise<readonly R[]>,
-): AsyncGenerator<readonly R[]> {
-  let after: string | undefined
-  for (;;) {
-    const rows = await list({ orderBy: [key], limit: pageRows, ...(after === undefined ? {} : { after }) })
-    yield rows
-    if (rows.length < pageRows) return
-    after = rows.at(-1)?.[key]
-    await setImmediate()
-  }
-}
-
 function toCarrierFacts(row: Row<'voip_carriers'>): CarrierFacts {
   const { register_username: username, register_sip_realm: realm } = row
-  const isRegistered = row.requires_register === 1 && username !== null && realm !== null
+  const isRegistered = row.requires_register === 1 && username !== null
   return {
     voip_carrier_sid: row.voip_carrier_sid,
     name: row.name,
     account_sid: row.account_sid,
     service_provider_sid: row.service_provider_sid,
     application_sid: row.application_sid,
-    registration: isRegistered ? { username, realm: realm.toLowerCase() } : undefined,
+    registration: isRegistered ? { username, realm: realm?.toLowerCase() ?? null } : undefined,
   }
 }
 

@@ -14,13 +14,16 @@ import type { StorageDirectory } from './directory.ts'
 export interface DirectoryOptions {
   readonly storage: Pick<Storage, 'for'> & { revision(tables?: readonly TableName[]): number }
   readonly clock: Clock
+  /** The carriers whose registrar is at an address; none when left out. */
+  readonly registrarsAt?: (address: string) => readonly string[]
 }
 
 // The revision rises with every change that goes through the platform. A change of the tables by hand is seen after this.
 const rememberedMs = 5000
 const maxRemembered = 10_000
 
-export function createDirectory({ storage, clock }: DirectoryOptions): StorageDirectory {
+export function createDirectory(options: DirectoryOptions): StorageDirectory {
+  const { storage, clock, registrarsAt = () => [] } = options
   const rows = (): Repositories => storage.for(systemTenancy)
   const remember = <V>(tables?: readonly TableName[]): Memo<V> =>
     createMemo<V>({
@@ -29,7 +32,7 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       lifetimeMs: rememberedMs,
       capacity: maxRemembered,
     })
-  const carriers = createCarrierDirectory({ rows, remember, clock })
+  const carriers = createCarrierDirectory({ rows, remember, clock, registrarsAt })
   const outbound = createOutboundDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()
   const accountsBySid = remember<AccountFacts>()

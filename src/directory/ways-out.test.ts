@@ -75,7 +75,15 @@ onEachStore(({ open }) => {
       tech_prefix: '9',
       e164_leading_plus: true,
       register_password: 'secret',
-      gateways: [{ host: '192.0.2.1', port: 5080, protocol: 'udp', use_sips_scheme: false }],
+      gateways: [
+        {
+          sip_gateway_sid: expect.any(String),
+          host: '192.0.2.1',
+          port: 5080,
+          protocol: 'udp',
+          use_sips_scheme: false,
+        },
+      ],
     })
   })
 

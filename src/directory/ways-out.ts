@@ -65,9 +65,9 @@ async function readCarriers(
 
 /** Undefined for one that wants its audio encrypted, which is not served yet. */
 function toGateway(row: Row<'sip_gateways'>): OutboundGateway | undefined {
-  const { ipv4: host, port, protocol } = row
+  const { sip_gateway_sid, ipv4: host, port, protocol } = row
   if (!isTransport(protocol)) return undefined
-  return { host, port, protocol, use_sips_scheme: row.use_sips_scheme === 1 }
+  return { sip_gateway_sid, host, port, protocol, use_sips_scheme: row.use_sips_scheme === 1 }
 }
 
 function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway[]): OutboundCarrier {

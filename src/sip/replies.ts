@@ -23,12 +23,15 @@ export function capabilitiesOf({ allow, alsoTaken, supported }: Abilities): Capa
   }
 }
 
-export function withoutDialog(method: string): Reply {
+/** The reply to a request outside a dialog that nothing has to be remembered of; undefined for one that is served. */
+export function withoutState(method: string, abilities: Abilities, isDraining: boolean): Reply | undefined {
+  if (method === 'INVITE' || method === 'REGISTER') return undefined
+  if (method === 'OPTIONS') return isDraining ? stopping() : optionsReply(abilities)
   if (needDialog.has(method)) return { status: 481 }
   return { status: 405, headers: [allowHeader(servedOutside)] }
 }
 
-export function optionsReply(abilities: Abilities): Reply {
+function optionsReply(abilities: Abilities): Reply {
   return {
     status: 200,
     headers: [
@@ -55,7 +58,7 @@ export function toOwed(request: SipRequest, reply: Reply): Owed {
   return said('extension_not_supported', `The extension ${tags} is not supported`)
 }
 
-export function stopping(): Reply {
+function stopping(): Reply {
   const headers = [{ name: 'retry-after', value: String(retryAfterSeconds) }]
   return refusal('stopping', 'This node is shutting down', { headers })
 }

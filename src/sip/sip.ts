@@ -8,6 +8,7 @@ import type { DigestAlgorithm } from './digest.ts'
 import type { SipDirectory, SipUser } from './directory.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { RedirectTarget } from './message/redirect.ts'
+import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 import type { Reply } from './reply.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
@@ -18,6 +19,7 @@ export type { Binding, BindingArchive, BindingStore } from './registrar/binding-
 export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
 export type { IncomingReferral, ReferReport, ReferSubscription, ReferWish, ReplacesId } from './dialogs.ts'
 export type { RedirectTarget } from './message/redirect.ts'
+export type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 export type { Reply } from './reply.ts'
 export type {
   DigestQuestion,
@@ -197,6 +199,8 @@ export interface Sip {
   authenticate(request: SipRequest, remote: Remote): Promise<Authentication>
   /** Throws AppError bad_request when `from`, `to`, `uri` or `routes` are no addresses. */
   invite(options: OutgoingInviteOptions): OutgoingInvite
+  /** Sends REGISTER or OPTIONS, meets a challenge, and resolves with the final response; 408 or 503 made here where none comes. */
+  request(asked: OutsideRequest): Promise<OutsideOutcome>
   /** Where a request to this URI goes: RFC 3263. Rejects with AppError sip_unreachable. */
   resolve(uri: string): Promise<Remote>
   /**

@@ -17,13 +17,15 @@ import { headerOf } from './message/message.ts'
 import type { SipRequest, SipResponse } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 import { createNonces } from './nonces.ts'
+import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 import { isStraightFromUs } from './own-tags.ts'
 import { createBindings } from './registrar/bindings.ts'
 import { createReach } from './registrar/reach.ts'
 import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
 import type { Register } from './registrar/registrar.ts'
-import { capabilitiesOf, optionsReply, returned, stopping, toOwed, withoutDialog } from './replies.ts'
+import { capabilitiesOf, returned, toOwed, withoutState } from './replies.ts'
+import { requestOutside } from './request-outside.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, Binding, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
 import type { Owed, Peer, Remote, Reply, Sip, SipOptions } from './sip.ts'
@@ -199,6 +201,10 @@ class Agent implements UserAgent {
     if (isReliable(remote)) await this.#options.transport.open(remote)
   }
 
+  request(asked: OutsideRequest): Promise<OutsideOutcome> {
+    return requestOutside(this.#core, asked)
+  }
+
   drain(): void {
     this.#isDraining = true
   }
@@ -212,15 +218,7 @@ class Agent implements UserAgent {
   #withoutState(request: SipRequest): Reply | undefined {
     const id = dialogIdOf(request)
     if (id !== undefined) return this.#core.dialogs.get(id) === undefined ? { status: 481 } : undefined
-    switch (request.method) {
-      case 'INVITE':
-      case 'REGISTER':
-        return undefined
-      case 'OPTIONS':
-        return this.#isDraining ? stopping() : optionsReply(this.#core.abilities)
-      default:
-        return withoutDialog(request.method)
-    }
+    return withoutState(request.method, this.#core.abilities, this.#isDraining)
   }
 
   /** What `#withoutState` left over: a request in a dialog, an INVITE or a REGISTER. */

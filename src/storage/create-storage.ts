@@ -8,6 +8,7 @@ import { createAlertStore } from './alerts.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createCallRecords } from './calls/call-records.ts'
 import { createCallStore } from './calls/call-store.ts'
+import { createCarrierRegistrationStore } from './nodes/carrier-registrations.ts'
 import { createChangeFollower } from './nodes/change-follower.ts'
 import { createChangeSet } from './rows/change-set.ts'
 import { readersFor, write } from './database/database.ts'
@@ -82,6 +83,7 @@ export function createStorage(options: StorageOptions): Storage {
     idempotency: parts.idempotency,
     expired: parts.expired,
     registrations: parts.registrations,
+    carrierRegistrations: parts.carrierRegistrations,
   }
   return storage
 }
@@ -142,6 +144,7 @@ function createParts(options: StorageOptions) {
     records: createCallRecords(database, clock),
     recordings: createRecordingStore({ database, vault, clock }),
     alerts: createAlertStore({ database, clock, log }),
+    carrierRegistrations: createCarrierRegistrationStore({ database, lease }),
     registrations: createRegistrationStore({ database, node: () => node.name, clock, log }),
   }
 }

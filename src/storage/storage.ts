@@ -6,6 +6,7 @@ import type { AlertLog, AlertStore } from './alerts.ts'
 import type { AuditTrail } from './audit-log.ts'
 import type { Journal, RecentCalls } from './calls/call-records.ts'
 import type { CallStore } from '../contracts/call-record.ts'
+import type { CarrierRegistrationStore } from '../contracts/carrier-registration.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import type { IdempotencyStore } from './idempotency.ts'
 import type { OutboxStore } from '../contracts/outbox.ts'
@@ -83,4 +84,5 @@ export interface Storage extends BoundStorage {
   readonly idempotency: IdempotencyStore
   readonly expired: ExpiredRows
   readonly registrations: Omit<RegistrationStore, 'stop'>
+  readonly carrierRegistrations: CarrierRegistrationStore
 }

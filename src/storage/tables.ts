@@ -128,6 +128,18 @@ export interface CarrierHostsRow {
   readonly called_at: number
 }
 
+export interface CarrierRegistrationsRow {
+  readonly voip_carrier_sid: string
+  readonly node_id: string | null
+  readonly call_id: string | null
+  readonly cseq: number
+  readonly contact: string | null
+  readonly expires_at: number
+  readonly gateway: string | null
+  readonly addresses: string
+  readonly routes: string
+}
+
 export interface ClientsRow {
   readonly created_at: number
   readonly version: number
@@ -609,6 +621,7 @@ export interface Schema extends Tables {
   readonly audit_head: AuditHeadRow
   readonly audit_log: AuditLogRow
   readonly call_journal: CallJournalRow
+  readonly carrier_registrations: CarrierRegistrationsRow
   readonly delivery_log: DeliveryLogRow
   readonly idempotency_keys: IdempotencyKeysRow
   readonly nodes: NodesRow

@@ -1,7 +1,7 @@
 // All the API says about a carrier: whom calls are bought from and sold to. Its gateways are where it can be reached.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
-import { object, wordOrNull } from '../define/reply-fields.ts'
+import { object, whole, wordOrNull } from '../define/reply-fields.ts'
 import { choice, createdAt, flag, integer, partOf, recordSid, secret, sid, text } from '../define/fields.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
@@ -44,7 +44,7 @@ export const voipCarriers = defineResource({
     requires_register: flag()
       .default(0)
       .describe(
-        '1: calls to it carry the name and realm of a registration; needs register_username and register_password. Registering itself is not served yet.',
+        '1: calls to it carry the name and realm of a registration; needs register_username and register_password. The platform registers there at once and keeps the registration; 0, is_active 0 and DELETE take it back.',
       ),
     register_username: sipWord({ max: 64 }).nullable().describe('For digest authentication at the carrier.'),
     register_sip_realm: domain({ max: 64 })
@@ -54,15 +54,15 @@ export const voipCarriers = defineResource({
     register_password: secret({ max: 64 }),
     register_from_user: sipWord({ max: 128 })
       .nullable()
-      .describe('The user part of From in a REGISTER; null: register_username.')
-      .notServed('registration with carriers'),
+      .describe('The user part of From in a REGISTER; null: register_username.'),
     register_from_domain: domain({ max: 255, mayBeEmpty: true })
       .nullable()
       .describe('The host part of From in a REGISTER; null: register_sip_realm.'),
     register_public_ip_in_contact: flag()
       .default(0)
-      .describe('1: Contact in a REGISTER names the public address, 0: the realm.')
-      .notServed('registration with carriers'),
+      .describe(
+        '1: Contact in a REGISTER names SWITCHHOOK_PUBLIC_ADDRESS, 0: the address of the platform that the registrar is faced with.',
+      ),
     register_status: registerStatus()
       .readOnly()
       .describe('How the last registration went; empty before the first.'),
@@ -99,7 +99,7 @@ export const voipCarriers = defineResource({
     trunk_type: choice(['static_ip', 'auth', 'reg'])
       .default('static_ip')
       .describe(
-        'How the two know each other: by address, by digest authentication, or by registration. With auth the address of a gateway proves nothing.',
+        'How the two know each other: by address, by digest authentication, or by registration. With auth the address of a gateway proves nothing; with reg, calls from the addresses of the registrar are those of the carrier while the platform is registered there.',
       ),
   },
   async beforeCreate(carrier) {
@@ -146,12 +146,14 @@ async function giveAway(
 function registerStatus(): Field<object> {
   const fields = {
     status: wordOrNull('`ok` or `fail`.').optional(),
-    reason: wordOrNull('What the registrar said.').optional(),
+    reason: wordOrNull('What the registrar said, or that it said nothing.').optional(),
     cseq: createField<string | number | null>({
       schema: { type: ['string', 'integer', 'null'] },
       description: 'CSeq of the last REGISTER.',
     }).optional(),
     callId: wordOrNull('Call-ID of the registration.').optional(),
+    timestamp: whole('When that was, in epoch milliseconds.').optional(),
+    expires: whole('The seconds that the registrar granted; 0 after a failure.').optional(),
   }
   return createField({
     ...object(fields).facts,

@@ -64,6 +64,25 @@ describe('a call from a carrier', () => {
     expect(JSON.stringify(journalOf(engine))).not.toContain('secret')
   })
 
+  it.each([
+    ['in To', []],
+    ['in P-Called-Party-ID', [{ name: 'p-called-party-id', value: `<sip:+${called}@carrier.example>` }]],
+  ])('to the Contact that it was registered with is for the number %s', async (_where, headers) => {
+    const registration = { username: 'trunk1', realm: 'carrier.example' }
+    const engine = platformWith({
+      carriers: [matchOf('c', { ...mine, registration })],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    const to = headers.length === 0 ? `<sip:${called}@carrier.example>` : '<sip:trunk1@carrier.example>'
+    engine.ring({ to: 'trunk1@192.0.2.1', headers, toField: to })
+    await settle()
+    expect(journalOf(engine)).toContainEqual(expect.objectContaining({ rule: 'caller-registered-carrier' }))
+    expect(journalOf(engine)).toContainEqual(expect.objectContaining({ rule: 'carrier-number' }))
+    expect(engine.store.records).toMatchObject([
+      { answered: true, to: headers.length === 0 ? called : `+${called}` },
+    ])
+  })
+
   it('to a number that a pattern stands for names the pattern, the account and the carrier', async () => {
     const pattern = createNumberPattern(numberOf('1555*', 'c', { account_sid, application_sid }))
     const engine = platformWith({

@@ -6,7 +6,7 @@ import type { IncomingInvite } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Identity } from './identity.ts'
-import { calledHostOf, calledUserOf, callerHostOf } from './invite.ts'
+import { calledHostOf, calledPartyOf, calledUserOf, callerHostOf } from './invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from '../ports.ts'
 import { toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
@@ -28,6 +28,7 @@ export async function identifyCarrier(
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
   const caller = identifyCaller({
     host,
+    isOurAddress: host !== undefined && isOurAddress(host, services),
     user: calledUserOf(invite.request),
     realmOwner,
     isLikeUser: await isLikeUser(invite, services, matches),
@@ -44,6 +45,11 @@ export async function identifyCarrier(
   }
   const call = { ...callOf(invite, caller.matches), rule: caller.rule, decisions }
   return await refuse(invite, services, { ...call, refusal: ambiguous() })
+}
+
+/** Whether our Contact may have this host. */
+function isOurAddress(host: string, { sip }: Pick<CallServices, 'sip'>): boolean {
+  return isIP(host) !== 0 || host === sip().addressFor().host
 }
 
 /** Whether a user of an account calls that none of the carriers serves: it must prove who it is, and is no other's carrier. */
@@ -103,7 +109,9 @@ function callOf(
   matches: readonly CarrierMatch[],
   account?: AccountFacts,
 ): CarrierCall {
-  return { called: calledNumber(calledUserOf(request)), account, matches }
+  const isOurContact = (user: string): boolean =>
+    matches.some(({ carrier }) => carrier.registration?.username === user)
+  return { called: calledNumber(calledPartyOf(request, isOurContact)), account, matches }
 }
 
 async function findRoute(call: CarrierCall, directory: CarrierDirectory): Promise<Outcome | undefined> {

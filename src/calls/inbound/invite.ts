@@ -9,7 +9,7 @@ import { telephoneNumber, tryParseUri, unescapeUri } from '../../sip/message/uri
 export interface Parties {
   /** The user part of From, a leading + kept. */
   readonly from: string
-  /** The user part of the Request-URI. */
+  /** Whom `calledPartyOf` names. */
   readonly to: string
   readonly caller_name: string
   /** P-Asserted-Identity, where it is believed, before From. */
@@ -19,11 +19,13 @@ export interface Parties {
 export interface Trust {
   /** The sender is within our trust domain (RFC 3325 §4): a carrier, which vouches for what it asserts. */
   readonly believesAsserted: boolean
+  /** The user that the platform is registered as with the sender. */
+  readonly registeredAs?: string | undefined
 }
 
 const anonymous = 'anonymous'
 
-export function partiesOf(request: SipRequest, { believesAsserted }: Trust): Parties {
+export function partiesOf(request: SipRequest, { believesAsserted, registeredAs }: Trust): Parties {
   const caller = addressOf(headerOf(request, 'from'))
   const asserted = believesAsserted
     ? headersOf(request, 'p-asserted-identity').flatMap(splitList)[0]
@@ -31,7 +33,7 @@ export function partiesOf(request: SipRequest, { believesAsserted }: Trust): Par
   const from = userOf(caller?.uri)
   return {
     from,
-    to: calledUserOf(request),
+    to: calledPartyOf(request, (user) => user === registeredAs),
     caller_name: caller?.displayName ?? '',
     calling_number: asserted === undefined ? from : userOf(addressOf(asserted)?.uri, from),
   }
@@ -40,6 +42,21 @@ export function partiesOf(request: SipRequest, { believesAsserted }: Trust): Par
 /** The user part of the Request-URI, or the number of a tel URI. */
 export function calledUserOf(request: SipRequest): string {
   return userOf(request.uri)
+}
+
+/**
+ * The user part of the Request-URI. A registrar sends calls to our Contact, whose user is the same for each number: then the
+ * number called stands in P-Called-Party-ID (RFC 7315 §4.2) or, where that is missing, in To.
+ */
+export function calledPartyOf(request: SipRequest, isOurContact: (user: string) => boolean): string {
+  const user = calledUserOf(request)
+  if (!isOurContact(user)) return user
+  const named = [headerOf(request, 'p-called-party-id'), headerOf(request, 'to')]
+  for (const value of named) {
+    const called = userOf(addressOf(value)?.uri, '')
+    if (called !== '') return called
+  }
+  return user
 }
 
 /** The host of the Request-URI, lower case: the realm that a carrier calls. Undefined for a tel URI. */

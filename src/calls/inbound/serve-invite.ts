@@ -141,7 +141,10 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
     account_sid: account.account_sid,
     service_provider_sid: account.service_provider_sid,
     direction: 'inbound',
-    ...partiesOf(invite.request, { believesAsserted: carrier !== undefined }),
+    ...partiesOf(invite.request, {
+      believesAsserted: carrier !== undefined,
+      registeredAs: carrier?.registration?.username,
+    }),
     sip_call_id: invite.callId,
     trace_id: traceIdOf(call_sid),
     host: local.host,

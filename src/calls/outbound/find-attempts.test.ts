@@ -39,7 +39,7 @@ async function call(
   }
 }
 
-const gateway = (host: string) => ({ host, port: 5060, protocol: 'udp' }) as const
+const gateway = (host: string) => ({ sip_gateway_sid: host, host, port: 5060, protocol: 'udp' }) as const
 const inside = (engine: ScriptedEngine): string[] => {
   const maySendTo = engine.media.opened[0]?.maySendTo
   if (maySendTo === undefined) return ['anywhere']
@@ -251,6 +251,22 @@ describe('a call to a phone number', () => {
     )
     expect(decisions()).toContain(decision)
     expect(hosts(sent)).toEqual([host])
+  })
+
+  it('goes first to the gateway over which the platform is registered, by the route of the registrar', async () => {
+    const gateways = [gateway('192.0.2.20'), gateway('192.0.2.21')]
+    const { sent } = await call({ to }, (engine) => {
+      engine.waysOut = [outboundCarrier('a', { gateways })]
+      engine.registeredOver.set('a', '192.0.2.21')
+    })
+    expect(hosts(sent)).toEqual(['192.0.2.21'])
+    expect(sent[0]?.options).not.toHaveProperty('routes')
+    const { sent: routed } = await call({ to }, (engine) => {
+      engine.waysOut = [a]
+      engine.serviceRoutes.set('a', ['<sip:192.0.2.30;lr>', '<sip:192.0.2.31;lr>'])
+    })
+    expect(hosts(routed)).toEqual(['192.0.2.30'])
+    expect(routed[0]?.options.routes).toEqual(['<sip:192.0.2.30;lr>', '<sip:192.0.2.31;lr>'])
   })
 
   it('that no carrier takes is a decision without a carrier', async () => {

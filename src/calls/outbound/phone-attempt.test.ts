@@ -5,7 +5,7 @@ import type { CallerOrder } from './caller-identity.ts'
 import { nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'
 
-const gateway: OutboundGateway = { host: '192.0.2.10', port: 5060, protocol: 'udp' }
+const gateway: OutboundGateway = { sip_gateway_sid: 'g', host: '192.0.2.10', port: 5060, protocol: 'udp' }
 const order: CallerOrder = { from: '+4420', headers: [] }
 
 const invite = (carrier: Partial<OutboundCarrier>, more: Partial<PhoneAttempt> = {}) =>
@@ -15,6 +15,7 @@ const invite = (carrier: Partial<OutboundCarrier>, more: Partial<PhoneAttempt> =
     auth: undefined,
     carrier: outboundCarrier('c', carrier),
     gateway,
+    routes: [],
     host: '198.51.100.1',
     ...more,
   })
@@ -42,7 +43,7 @@ describe('the INVITE to a carrier', () => {
       contactUser: '+4420',
       headers: [],
     })
-    const elsewhere: OutboundGateway = { host: 'gw.example', port: 5080, protocol: 'tcp' }
+    const elsewhere: OutboundGateway = { ...gateway, host: 'gw.example', port: 5080, protocol: 'tcp' }
     expect(invite({}, { gateway: elsewhere }).uri).toBe('sip:15550100@gw.example:5080;transport=tcp')
     expect(invite({}, { gateway: { ...elsewhere, port: null } }).uri).toBe(
       'sip:15550100@gw.example;transport=tcp',
@@ -60,7 +61,7 @@ describe('the INVITE to a carrier', () => {
       'sip:sbc.example;transport=tcp',
     ],
   ])('to a gateway over TLS with %o is for %s', (more, uri, hop) => {
-    const secure: OutboundGateway = { host: 'sbc.example', protocol: 'tls', ...more }
+    const secure: OutboundGateway = { sip_gateway_sid: 's', host: 'sbc.example', protocol: 'tls', ...more }
     expect(invite({}, { gateway: secure })).toMatchObject({ uri, to: uri })
     expect(nextHopOf(outboundCarrier('c', {}), secure)).toBe(hop)
   })

@@ -13,12 +13,14 @@ export interface PhoneAttempt {
   readonly auth: Credentials | undefined
   readonly carrier: OutboundCarrier
   readonly gateway: OutboundGateway
+  /** The Route set that the registrar of the carrier gave. */
+  readonly routes: readonly string[]
   /** The address of the platform: what From says when nothing else does. */
   readonly host: string
 }
 
 export function toInvite(attempt: PhoneAttempt): AttemptInvite {
-  const { order, carrier, number, host } = attempt
+  const { order, carrier, number, routes, host } = attempt
   const caller = callerFields(order, carrier.register_from_domain ?? host)
   const place = placeOf(attempt)
   const uri = uriAt(`${escapeUser(toDialled(number, carrier))}@${place}`, attempt.gateway)
@@ -29,6 +31,7 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
     headers: [...caller.headers, ...diversionOf(carrier, caller, place)],
     uri,
     to: uri,
+    ...(routes.length === 0 ? {} : { routes }),
     ...(credentials === undefined ? {} : { credentials }),
   }
 }

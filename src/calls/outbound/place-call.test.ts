@@ -557,7 +557,7 @@ describe('a call to a SIP URI', () => {
 
 describe('a call to a phone', () => {
   const to = { type: 'phone', number: '+15550100' } as const
-  const gateway = (host: string) => ({ host, port: 5060, protocol: 'udp' }) as const
+  const gateway = (host: string) => ({ sip_gateway_sid: host, host, port: 5060, protocol: 'udp' }) as const
   const carriers = [outboundCarrier('first', { gateways: [gateway('10.0.0.9'), gateway('5.5.5.5')] })]
 
   function arrange(changes: Partial<ScriptedEngine> = {}): ScriptedEngine {
@@ -635,7 +635,7 @@ describe('a call to a phone', () => {
   })
 
   it('passes over a gateway whose certificate is not believed, and ends with that where there is no other', async () => {
-    const secure = (host: string) => ({ host, port: 5061, protocol: 'tls' }) as const
+    const secure = (host: string) => ({ sip_gateway_sid: host, host, port: 5061, protocol: 'tls' }) as const
     const open = async ({ name }: Remote): Promise<void> => {
       if (name !== '192.0.2.12') throw new AppError('sip_certificate', 'the certificate has expired')
     }

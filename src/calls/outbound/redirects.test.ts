@@ -162,8 +162,8 @@ describe('a phone of a user that redirects', () => {
 describe('a carrier that redirects', () => {
   const number: Target = { type: 'phone', number: '+4930123' }
   const gateways = [
-    { host: '192.0.2.10', port: 5060, protocol: 'udp' },
-    { host: '10.1.1.1', port: 5060, protocol: 'udp' },
+    { sip_gateway_sid: 'g1', host: '192.0.2.10', port: 5060, protocol: 'udp' },
+    { sip_gateway_sid: 'g2', host: '10.1.1.1', port: 5060, protocol: 'udp' },
   ] as const
   const withCarrier = (engine: ScriptedEngine): void => {
     engine.waysOut = [outboundCarrier('c1', { gateways })]

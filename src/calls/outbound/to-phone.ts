@@ -1,12 +1,14 @@
 // The places to try for a call to a phone number: the gateways of the carriers that take it, one after another.
 import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
+import { parseNameAddr } from '../../sip/message/name-addr.ts'
+import type { OutboundCarrier, OutboundGateway, TrunkState } from '../ports.ts'
 import { chooseCarriers } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
-import type { Round, Search } from './attempt.ts'
+import type { Attempt, Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
 import { nextHopOf, toInvite } from './phone-attempt.ts'
+import type { PhoneAttempt } from './phone-attempt.ts'
 import { parseTargetUri } from './target-uri.ts'
 import { toSipUri } from './to-sip-uri.ts'
 
@@ -24,7 +26,7 @@ export async function toPhone(
   search: Search,
 ): Promise<readonly Round[]> {
   const { order, services, journal } = search
-  const { directory, sip, random } = services
+  const { directory, trunks, random } = services
   const { account } = order
   const [carriers, plan, numbers] = await Promise.all([
     directory.outboundCarriers(account),
@@ -49,19 +51,32 @@ export async function toPhone(
   journal.note(toDecision({ rule, outcome: route === undefined ? chosen : `${route}: ${chosen}` }))
   if (choice.carriers.length === 0) throw new AppError('no_carrier', 'no carrier takes calls to this number')
   return choice.carriers
-    .flatMap((carrier) => publicFirst(carrier.gateways).map((gateway) => ({ carrier, gateway })))
+    .flatMap((carrier) => inOrder(carrier, trunks).map((gateway) => ({ carrier, gateway })))
     .slice(0, maxAttempts)
-    .map(({ carrier, gateway }) => [
-      {
-        trunk: carrier.name,
-        place: gateway.host,
-        invite: (host) => toInvite({ order, number, auth, carrier, gateway, host }),
-        // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
-        // (SECURITY.md).
-        destination: () => sip().resolve(nextHopOf(carrier, gateway)),
-        redirect: ({ uri }) => elsewhere(uri, { carrier, gateway }, search),
-      },
-    ])
+    .map((way) => [toAttempt(way, { number, auth }, search)])
+}
+
+function toAttempt(
+  way: Way,
+  { number, auth }: Pick<PhoneAttempt, 'number' | 'auth'>,
+  search: Search,
+): Attempt {
+  const { order, services } = search
+  const { carrier, gateway } = way
+  const routes = services.trunks.routesOf(carrier.voip_carrier_sid)
+  return {
+    trunk: carrier.name,
+    place: gateway.host,
+    invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, host }),
+    // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
+    // (SECURITY.md).
+    destination: () => services.sip().resolve(firstHopOf(routes) ?? nextHopOf(carrier, gateway)),
+    redirect: ({ uri }) => elsewhere(uri, way, search),
+  }
+}
+
+function firstHopOf([first]: readonly string[]): string | undefined {
+  return first === undefined ? undefined : parseNameAddr(first).uri
 }
 
 interface Way {
@@ -82,7 +97,7 @@ async function elsewhere(uri: string, { carrier, gateway: first }: Way, search: 
       trunk: carrier.name,
       place: gateway.host,
       invite: (host) => ({
-        ...toInvite({ order, number, auth: undefined, carrier, gateway: first, host }),
+        ...toInvite({ order, number, auth: undefined, carrier, gateway: first, routes: [], host }),
         uri,
       }),
       destination: () => sip().resolve(uri),
@@ -98,8 +113,15 @@ function shown(name: string): string {
   return JSON.stringify(name.slice(0, maxNameChars))
 }
 
-/** Private destinations come last. */
-function publicFirst(gateways: readonly OutboundGateway[]): readonly OutboundGateway[] {
-  const isInside = ({ host }: OutboundGateway): boolean => literalOf(host) !== undefined && !isPublic(host)
-  return [...gateways.filter((gateway) => !isInside(gateway)), ...gateways.filter(isInside)]
+/** The gateway over which the platform is registered comes first, private destinations last. */
+function inOrder(
+  { voip_carrier_sid, gateways }: OutboundCarrier,
+  trunks: TrunkState,
+): readonly OutboundGateway[] {
+  const registered = trunks.registeredOver(voip_carrier_sid)
+  const rank = ({ host, sip_gateway_sid }: OutboundGateway): number => {
+    if (sip_gateway_sid === registered) return 0
+    return literalOf(host) !== undefined && !isPublic(host) ? 2 : 1
+  }
+  return gateways.toSorted((a, b) => rank(a) - rank(b))
 }

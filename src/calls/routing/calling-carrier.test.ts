@@ -29,6 +29,7 @@ interface Case {
   readonly host?: string
   readonly user?: string
   readonly isRealm?: boolean
+  readonly isOurAddress?: boolean
   readonly isLikeUser?: boolean
   readonly matches: readonly CarrierMatch[]
 }
@@ -37,11 +38,12 @@ function shown({
   host = '203.0.113.1',
   user = '15551230100',
   isRealm = false,
+  isOurAddress = false,
   isLikeUser = false,
   matches,
 }: Case): string {
   const realmOwner = isRealm ? account : undefined
-  const caller = identifyCaller({ host, user, matches, realmOwner, isLikeUser })
+  const caller = identifyCaller({ host, isOurAddress, user, matches, realmOwner, isLikeUser })
   if (caller.kind === 'user') return 'user'
   const sids = caller.matches.map(({ carrier }) => carrier.voip_carrier_sid).join(', ')
   return `${caller.rule}: ${sids}`
@@ -89,6 +91,16 @@ describe('who is calling', () => {
       'a carrier we register with',
       { host: 'carrier.example', user: 'trunk1', matches: [own, registered] },
       'caller-registered-carrier: registered',
+    ],
+    [
+      'a carrier we register with, to our Contact',
+      { isOurAddress: true, user: 'trunk1', matches: [own, registered] },
+      'caller-registered-carrier: registered',
+    ],
+    [
+      'a carrier we register with, to a number at our address',
+      { isOurAddress: true, matches: [own, registered] },
+      'caller-carrier-address: own, registered',
     ],
     [
       'one of two that we register with as the same',

@@ -5,6 +5,8 @@ import type { RuleName } from './rules.ts'
 export interface UnknownCaller {
   /** The host of the Request-URI, lower case; undefined where it names none. */
   readonly host: string | undefined
+  /** It is what a Contact of the platform names. */
+  readonly isOurAddress?: boolean
   /** The user of the Request-URI. */
   readonly user: string
   /** The account whose SIP realm the host is. */
@@ -30,7 +32,8 @@ export type Caller =
   | { readonly kind: 'ambiguous'; readonly rule: RuleName; readonly matches: readonly CarrierMatch[] }
   | { readonly kind: 'user' }
 
-export function identifyCaller({ host, user, realmOwner, isLikeUser, matches }: UnknownCaller): Caller {
+export function identifyCaller(call: UnknownCaller): Caller {
+  const { host, isOurAddress = false, user, realmOwner, isLikeUser, matches } = call
   if (realmOwner !== undefined) {
     const own = matches.filter(({ carrier }) => mayServe(carrier, realmOwner))
     if (own.length > 0)
@@ -40,7 +43,7 @@ export function identifyCaller({ host, user, realmOwner, isLikeUser, matches }: 
   // alone proves nothing: its owner may have chosen the name by which carriers of other accounts call.
   if (isLikeUser) return { kind: 'user' }
   const registered = matches.filter(({ carrier: { registration } }) => {
-    return registration?.username === user && registration.realm === host
+    return registration?.username === user && (isOurAddress || registration.realm === host)
   })
   if (registered.length > 1)
     return { kind: 'ambiguous', rule: 'caller-registered-carrier-ambiguous', matches: registered }

@@ -137,6 +137,28 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     }
   }
 
+  it('register with a carrier one at a time: another node takes it over once the first has stopped, or is gone', async () => {
+    const first = await startNode('a')
+    const second = await startNode('b')
+    const { account_sid, service_provider_sid } = owner
+    const carrier = { name: 'acme', account_sid, service_provider_sid }
+    const carriers = first.storage.for(systemTenancy).voip_carriers
+    const { voip_carrier_sid: sid } = await carriers.insert(carrier)
+    const hold = ({ storage }: Node) => storage.carrierRegistrations.hold([sid])
+    const [one, other] = await Promise.all([hold(first), hold(second)])
+    expect(one.size + other.size).toBe(1)
+    const [holder, waiting] = one.size === 1 ? [first, second] : [second, first]
+    expect(await hold(waiting)).toEqual(new Set())
+    await outlive([waiting], holder)
+    expect(await hold(waiting)).toEqual(new Set([sid]))
+    // It has not noticed yet that it was taken for dead.
+    expect(await hold(holder)).toEqual(new Set())
+    await waiting.storage.stop()
+    running.splice(running.indexOf(waiting.storage), 1)
+    const third = await startNode('c')
+    expect(await hold(third)).toEqual(new Set([sid]))
+  })
+
   it('leave the calls of each other alone while they live, also one that starts, stops and starts again', async () => {
     const a = await startNode('a')
     const calls = await openCalls(a, 3)

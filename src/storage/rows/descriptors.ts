@@ -108,6 +108,7 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<keyof Table
     owner: byAccount,
     isShared: true,
     secrets: ['register_password', 'inbound_auth_password', 'smpp_password', 'smpp_inbound_password'],
+    unaudited: ['register_status'],
     minLevel: forAll('account'),
   },
   sip_gateways: {

@@ -211,6 +211,9 @@ export interface ScriptedEngine {
   localAddress: (remote: string | undefined) => string
   /** The realm and address that a user has proved itself at. */
   knownAt: string | undefined
+  /** The gateway over which the platform is registered with a carrier, and the Service-Route that it was given. */
+  readonly registeredOver: Map<string, string>
+  readonly serviceRoutes: Map<string, readonly string[]>
   dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, readonly Binding[]>
@@ -319,6 +322,10 @@ export function createScriptedEngine(
     isAllowedHop: (address) => address.startsWith('192.0.2.'),
     isSipProxy: (address) => address === '10.0.0.1',
     directory: createScriptedDirectory(() => engine),
+    trunks: {
+      registeredOver: (sid) => engine.registeredOver.get(sid),
+      routesOf: (sid) => engine.serviceRoutes.get(sid) ?? [],
+    },
     hooks,
     store,
     speech: {
@@ -376,6 +383,8 @@ export function createScriptedEngine(
     hostsCalled: [],
     localAddress: () => '127.0.0.1',
     knownAt: undefined,
+    registeredOver: new Map(),
+    serviceRoutes: new Map(),
     dialPlan: undefined,
     phones,
     reach: ({ remote }) => Promise.resolve(remote),
@@ -425,7 +434,7 @@ export function outboundCarrier(name: string, changes: Partial<OutboundCarrier> 
     voip_carrier_sid: name,
     name,
     isShared: false,
-    gateways: [{ host: '192.0.2.10', port: 5060, protocol: 'udp' }],
+    gateways: [{ sip_gateway_sid: `${name} gateway`, host: '192.0.2.10', port: 5060, protocol: 'udp' }],
     tech_prefix: null,
     e164_leading_plus: false,
     diversion: null,

@@ -54,6 +54,8 @@ export function sipResponse(
 export interface ScriptedInviteOptions {
   readonly to: string
   readonly callId: string
+  /** To, where it is not the Request-URI. */
+  readonly toField?: string
   readonly headers?: readonly HeaderField[]
   /** Undefined for an INVITE without SDP. */
   readonly body?: string | undefined
@@ -81,14 +83,14 @@ export class ScriptedInvite implements IncomingInvite {
   #cancelListener: ((cancel: SipRequest) => void) | undefined
   #waiters: (() => void)[] = []
 
-  constructor({ to, callId, headers = [], body = offer, replaces }: ScriptedInviteOptions) {
+  constructor({ to, toField, callId, headers = [], body = offer, replaces }: ScriptedInviteOptions) {
     this.replaces = replaces
     this.callId = callId
     const uri = `sip:${to}`
     const fields: HeaderField[] = [
       { name: 'via', value: 'SIP/2.0/UDP 127.0.0.1:26060;branch=z9hG4bK1' },
       { name: 'from', value: '"Alice Liddell" <sip:+4420@example.com>;tag=f1' },
-      { name: 'to', value: `<${uri}>` },
+      { name: 'to', value: toField ?? `<${uri}>` },
       { name: 'call-id', value: callId },
       { name: 'cseq', value: '1 INVITE' },
       ...headers,

@@ -1,0 +1,66 @@
+// Which carriers the platform registers with, as their rows say.
+import { systemTenancy } from '../contracts/caller.ts'
+import { isTransport } from '../sip/transport/transports.ts'
+import type { Repositories, Row, Storage } from '../storage/storage.ts'
+import type { Trunk, TrunkDirectory, TrunkGateway, TrunkLogin } from '../trunks/trunks.ts'
+import { inPages } from './in-pages.ts'
+
+const tables = ['voip_carriers', 'sip_gateways', 'accounts', 'service_providers'] as const
+// As calls to a carrier have it.
+const maxGateways = 64
+
+export function createTrunkDirectory(storage: Pick<Storage, 'for' | 'revision'>): TrunkDirectory {
+  const rows = (): Repositories => storage.for(systemTenancy)
+  return {
+    revision: () => storage.revision(tables),
+    async trunks() {
+      const found: Trunk[] = []
+      const where = { is_active: 1, requires_register: 1 } as const
+      const pages = inPages('voip_carrier_sid', (page) => rows().voip_carriers.list({ where, ...page }))
+      for await (const page of pages)
+        for (const carrier of page)
+          if (await isServed(carrier, rows())) found.push(await toTrunk(carrier, rows()))
+      return found
+    },
+  }
+}
+
+async function isServed({ account_sid }: Row<'voip_carriers'>, { accounts }: Repositories): Promise<boolean> {
+  return account_sid === null || (await accounts.find(account_sid))?.is_active === 1
+}
+
+async function toTrunk(carrier: Row<'voip_carriers'>, { sip_gateways }: Repositories): Promise<Trunk> {
+  const { voip_carrier_sid, name, account_sid, service_provider_sid } = carrier
+  const where = { voip_carrier_sid, outbound: 1, is_active: 1 } as const
+  const gateways = await sip_gateways.list({ where, orderBy: ['created_at'], limit: maxGateways })
+  const owner = service_provider_sid === null ? undefined : { service_provider_sid }
+  return {
+    voip_carrier_sid,
+    name,
+    owner: account_sid === null ? owner : { account_sid },
+    login: toLogin(carrier),
+    gateways: gateways.flatMap((gateway) => toGateway(gateway) ?? []),
+  }
+}
+
+/** Undefined for transports that are not served yet. */
+function toGateway(row: Row<'sip_gateways'>): TrunkGateway | undefined {
+  const { sip_gateway_sid, ipv4: host, port, protocol } = row
+  return isTransport(protocol)
+    ? { sip_gateway_sid, host, port, protocol, use_sips_scheme: row.use_sips_scheme === 1 }
+    : undefined
+}
+
+function toLogin(row: Row<'voip_carriers'>): TrunkLogin | undefined {
+  const { register_username: username, register_password: password } = row
+  if (row.requires_register !== 1 || username === null || password === null) return undefined
+  return {
+    username,
+    password,
+    realm: row.register_sip_realm,
+    fromUser: row.register_from_user,
+    fromDomain: row.register_from_domain,
+    hasPublicContact: row.register_public_ip_in_contact === 1,
+    learnsAddresses: row.trunk_type === 'reg',
+  }
+}

@@ -1,0 +1,195 @@
+// The registration with one carrier, from the first REGISTER to the one that takes it back.
+import type { CarrierRegistration, RegisterStatus } from '../contracts/carrier-registration.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
+import { randomHex } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
+import { serviceRoutes } from './registrar-response.ts'
+import { refreshDelayMs, retryDelayMs } from './registration-pace.ts'
+import { register, unregister } from './register.ts'
+import type { RegisterOutcome, RegisterWish, RegisteringSip } from './register.ts'
+import type { Trunk, TrunkLogin } from './trunks.ts'
+
+export interface RegistrationServices {
+  readonly sip: RegisteringSip
+  /** The addresses of a host name; none where it has none. */
+  readonly addressesOf: (host: string) => Promise<readonly string[]>
+  readonly publicAddress: string | undefined
+  readonly clock: Clock
+  /** From 0 to 1. */
+  readonly random: () => number
+  readonly log: Logger
+  /** Keeps what is known; `status` where a REGISTER has been answered. Must not reject. */
+  readonly save: (registration: CarrierRegistration, status: RegisterStatus | undefined) => Promise<void>
+  /** Whether this node still registers with the carrier: asked before each REGISTER. */
+  readonly mayRegister: () => boolean
+  /** It began to fail, or works again after a failure. */
+  readonly turned: (trunk: Trunk, status: RegisterStatus) => void
+}
+
+export interface RegisteredTrunk extends Trunk {
+  readonly login: TrunkLogin
+}
+
+const maxAddresses = 32
+const spareSequence = 10
+
+export class Registration {
+  readonly trunk: RegisteredTrunk
+  readonly #services: RegistrationServices
+  #known: CarrierRegistration
+  #status: RegisterStatus | undefined
+  #failures = 0
+  #timer: Timer | undefined
+  #isOver = false
+  /** What a REGISTER that is under way still brings is to be taken back. */
+  #isLeft = false
+
+  /** `past`: what an earlier process, or another node, knew of it. */
+  constructor(trunk: RegisteredTrunk, services: RegistrationServices, past: CarrierRegistration | undefined) {
+    this.trunk = trunk
+    this.#services = services
+    this.#known = {
+      voip_carrier_sid: trunk.voip_carrier_sid,
+      cseq: 0,
+      contact: null,
+      expiresAt: 0,
+      gateway: null,
+      addresses: [],
+      routes: [],
+      ...past,
+      callId: past?.callId || randomHex(16),
+    }
+  }
+
+  get known(): CarrierRegistration {
+    return this.#known
+  }
+
+  get status(): RegisterStatus | undefined {
+    return this.#status
+  }
+
+  start(delayMs: number): void {
+    this.#after(delayMs)
+  }
+
+  /** No more REGISTERs; what is registered stays. */
+  stop(): void {
+    this.#isOver = true
+    this.#isLeft = false
+    this.#timer?.cancel()
+  }
+
+  /** Takes the registration back, where there is one. Within two seconds. */
+  async leave(): Promise<void> {
+    this.#isOver = true
+    this.#isLeft = true
+    this.#timer?.cancel()
+    const { contact } = this.#known
+    if (contact !== null) await this.#takeBack(contact)
+    this.#known = { ...this.#known, contact: null, expiresAt: 0, addresses: [], routes: [] }
+    await this.#services.save(this.#known, undefined)
+  }
+
+  async #takeBack(contact: string): Promise<void> {
+    const wish = this.#wish()
+    // One that is under way has taken a few.
+    const cseq = await unregister({ ...wish, cseq: wish.cseq + spareSequence }, contact, this.#services.sip)
+    this.#known = { ...this.#known, cseq }
+  }
+
+  #after(delayMs: number): void {
+    if (!this.#isOver) this.#timer = this.#services.clock.after(delayMs, () => void this.#run())
+  }
+
+  async #run(): Promise<void> {
+    const { sip, log, random, mayRegister } = this.#services
+    if (!mayRegister()) return this.#after(retryDelayMs(unavailableOnce, random()))
+    try {
+      const outcome = await register(this.#wish(), sip)
+      this.#known = { ...this.#known, cseq: Math.max(this.#known.cseq, outcome.cseq) }
+      if (this.#isOver) {
+        if (this.#isLeft && outcome.kind === 'registered') await this.#takeBack(outcome.contact)
+        return
+      }
+      if (outcome.kind === 'registered') await this.#registered(outcome)
+      else await this.#failed(outcome)
+    } catch (error) {
+      // Our mistake over one carrier must not end its registration.
+      log.error({ err: error, carrier: this.trunk.voip_carrier_sid }, 'registration with a carrier failed')
+      this.#after(retryDelayMs(unavailableOnce, random()))
+    }
+  }
+
+  async #registered(outcome: Extract<RegisterOutcome, { kind: 'registered' }>): Promise<void> {
+    const { clock, random } = this.#services
+    const { response, contact, grantedSeconds: seconds, destination, gateway } = outcome
+    const before = this.#known
+    const now = clock.now()
+    this.#failures = 0
+    this.#after(refreshDelayMs(seconds, random()))
+    this.#known = {
+      ...before,
+      contact,
+      expiresAt: now + seconds * 1000,
+      gateway: gateway?.sip_gateway_sid ?? null,
+      addresses: await this.#addressesOf(destination.address, gateway?.host),
+      routes: serviceRoutes(response),
+    }
+    await this.#note({ status: 'ok', reason: `${response.status} ${response.reason}`, expires: seconds })
+    // This platform was known there under another address, or another node registered before.
+    if (before.contact !== null && before.contact !== contact && before.expiresAt > now)
+      await this.#takeBack(before.contact)
+  }
+
+  async #failed({
+    reason,
+    isRefusal,
+    retryAfterSeconds,
+  }: Extract<RegisterOutcome, { kind: 'failed' }>): Promise<void> {
+    this.#failures += 1
+    const { random } = this.#services
+    this.#after(retryDelayMs({ isRefusal, failures: this.#failures, retryAfterSeconds }, random()))
+    await this.#note({ status: 'fail', reason, expires: 0 })
+  }
+
+  async #note(facts: Pick<RegisterStatus, 'status' | 'reason' | 'expires'>): Promise<void> {
+    const { clock, log, save, turned } = this.#services
+    const { cseq, callId } = this.#known
+    const before = this.#status
+    const status: RegisterStatus = { ...facts, cseq, callId, timestamp: clock.now() }
+    this.#status = status
+    if ((before?.status ?? 'ok') !== status.status) {
+      const { voip_carrier_sid: carrier } = this.trunk
+      log.info({ carrier, status: status.status, reason: status.reason }, 'registration with a carrier')
+      turned(this.trunk, status)
+    }
+    await save(this.#known, status)
+  }
+
+  /** Calls come from where the registrar is, and from wherever its names lead. */
+  async #addressesOf(answered: string, gateway: string | undefined): Promise<readonly string[]> {
+    const { learnsAddresses, realm } = this.trunk.login
+    if (!learnsAddresses) return []
+    const hosts = [gateway, realm].flatMap((host) => host ?? [])
+    const found = await Promise.all(hosts.map((host) => this.#services.addressesOf(host)))
+    return [...new Set([answered, ...found.flat()])].slice(0, maxAddresses)
+  }
+
+  /** The registrar that accepted last comes first. */
+  #wish(): RegisterWish {
+    const { gateways, login } = this.trunk
+    const isLast = ({ sip_gateway_sid }: Trunk['gateways'][number]): boolean =>
+      sip_gateway_sid === this.#known.gateway
+    const { callId, cseq } = this.#known
+    return {
+      login,
+      gateways: [...gateways.filter(isLast), ...gateways.filter((gateway) => !isLast(gateway))],
+      callId,
+      cseq,
+      publicAddress: this.#services.publicAddress,
+    }
+  }
+}
+
+const unavailableOnce = { isRefusal: false, failures: 1, retryAfterSeconds: undefined }

@@ -1,0 +1,194 @@
+// Keeps the registrations with carriers as their rows say: begins, changes and takes them back, those that this node holds.
+import type { Alerts } from '../contracts/alert.ts'
+import type {
+  CarrierRegistration,
+  CarrierRegistrationStore,
+  RegisterStatus,
+} from '../contracts/carrier-registration.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { Registration } from './carrier-registration.ts'
+import type { RegisteredTrunk, RegistrationServices } from './carrier-registration.ts'
+import { raiseTurned } from './trunk-alerts.ts'
+import type { Trunk, TrunkDirectory, Trunks } from './trunks.ts'
+
+export interface TrunksOptions extends Pick<
+  RegistrationServices,
+  'sip' | 'addressesOf' | 'publicAddress' | 'random'
+> {
+  readonly directory: TrunkDirectory
+  readonly store: CarrierRegistrationStore
+  readonly alerts: Alerts
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const lookEveryMs = 500
+// Another node may have taken this one for dead, or have left carriers behind.
+const holdEveryMs = 5_000
+// Three looks that failed: by then another node may register.
+const heldForMs = 15_000
+// Carriers that are registered with at a start are spread, so that they are not refreshed together for ever.
+const spreadMs = { each: 20, max: 3_000 }
+
+export function createTrunks(options: TrunksOptions): Trunks {
+  return new CarrierTrunks(options)
+}
+
+class CarrierTrunks implements Trunks {
+  readonly name = 'trunks'
+  readonly #options: TrunksOptions
+  readonly #registrations = new Map<string, Registration>()
+  /** Of other nodes, and of those before this one. */
+  #others: ReadonlyMap<string, CarrierRegistration> = new Map()
+  #revision = Number.NaN
+  #heldAt = Number.NEGATIVE_INFINITY
+  #timer: Timer | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #isFailing = false
+  #isStopped = false
+
+  constructor(options: TrunksOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    this.#isStopped = false
+    this.#looking = this.#look()
+    await this.#looking
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#timer?.cancel()
+    await this.#looking
+    const leaving = [...this.#registrations.values()]
+    await Promise.all(leaving.map((registration) => registration.leave()))
+    this.#registrations.clear()
+    await this.#options.store
+      .release(leaving.map(({ trunk }) => trunk.voip_carrier_sid))
+      .catch((error: unknown) =>
+        this.#options.log.warn({ err: error }, 'carriers could not be left to others'),
+      )
+  }
+
+  registerStatus(voip_carrier_sid: string): RegisterStatus | undefined {
+    return this.#registrations.get(voip_carrier_sid)?.status
+  }
+
+  registeredOver(voip_carrier_sid: string): string | undefined {
+    return this.#live(voip_carrier_sid)?.gateway ?? undefined
+  }
+
+  routesOf(voip_carrier_sid: string): readonly string[] {
+    return this.#live(voip_carrier_sid)?.routes ?? []
+  }
+
+  registrarsAt(address: string): readonly string[] {
+    const sids = new Set([...this.#registrations.keys(), ...this.#others.keys()])
+    return [...sids].filter((sid) => this.#live(sid)?.addresses.includes(address) === true)
+  }
+
+  #live(voip_carrier_sid: string): CarrierRegistration | undefined {
+    const known = this.#registrations.get(voip_carrier_sid)?.known ?? this.#others.get(voip_carrier_sid)
+    return known !== undefined && known.expiresAt > this.#options.clock.now() ? known : undefined
+  }
+
+  async #look(): Promise<void> {
+    const { directory, clock, log } = this.#options
+    try {
+      const revision = directory.revision()
+      const isDue = clock.monotonic() - this.#heldAt >= holdEveryMs
+      if (isDue || revision !== this.#revision) {
+        await this.#follow(await directory.trunks())
+        this.#revision = revision
+      }
+      this.#isFailing = false
+    } catch (error) {
+      if (!this.#isFailing)
+        log.warn({ err: error }, 'carriers cannot be read: registrations stay as they are')
+      this.#isFailing = true
+    }
+    if (this.#isStopped) return
+    this.#timer = clock.after(lookEveryMs, () => {
+      this.#looking = this.#look()
+    })
+  }
+
+  async #follow(trunks: readonly Trunk[]): Promise<void> {
+    const { store, clock } = this.#options
+    const wanted = new Map(trunks.filter(isRegistered).map((trunk) => [trunk.voip_carrier_sid, trunk]))
+    const beganAt = clock.monotonic()
+    const mine = await store.hold([...wanted.keys()])
+    this.#heldAt = beganAt
+    this.#others = new Map((await store.load()).map((one) => [one.voip_carrier_sid, one]))
+    await this.#end(
+      (sid) => mine.has(sid),
+      (sid) => wanted.has(sid),
+    )
+    const held = [...wanted.values()].filter(({ voip_carrier_sid }) => mine.has(voip_carrier_sid))
+    const spread = Math.min(held.length * spreadMs.each, spreadMs.max)
+    await Promise.all(held.map((trunk) => this.#keep(trunk, spread)))
+  }
+
+  /** What is another node's stays registered, by that node; what is not wanted is taken back. */
+  async #end(isMine: (sid: string) => boolean, isWanted: (sid: string) => boolean): Promise<void> {
+    const ended = [...this.#registrations].filter(([sid]) => !isMine(sid))
+    for (const [sid] of ended) this.#registrations.delete(sid)
+    await Promise.all(
+      ended.map(async ([sid, registration]) => (isWanted(sid) ? registration.stop() : registration.leave())),
+    )
+    await this.#options.store.release(ended.map(([sid]) => sid))
+  }
+
+  async #keep(trunk: RegisteredTrunk, spread: number): Promise<void> {
+    const { voip_carrier_sid: sid } = trunk
+    const present = this.#registrations.get(sid)
+    if (present === undefined) {
+      const delayMs = this.#options.random() * spread
+      return this.#begin(new Registration(trunk, this.#services(), this.#others.get(sid)), delayMs)
+    }
+    if (isSame(present.trunk, trunk)) return
+    // As another user, or elsewhere: the old one would bring calls that nothing takes.
+    if (isSame(placeOf(present.trunk), placeOf(trunk))) present.stop()
+    else await present.leave()
+    const { contact, expiresAt, gateway, addresses, routes } = present.known
+    const past = { ...present.known, callId: '', cseq: 0, contact, expiresAt, gateway, addresses, routes }
+    this.#begin(new Registration(trunk, this.#services(), past), 0)
+  }
+
+  #begin(registration: Registration, delayMs: number): void {
+    this.#registrations.set(registration.trunk.voip_carrier_sid, registration)
+    registration.start(delayMs)
+  }
+
+  #services(): RegistrationServices {
+    const { store, alerts, clock, log } = this.#options
+    return {
+      ...this.#options,
+      mayRegister: () => !this.#isStopped && clock.monotonic() - this.#heldAt < heldForMs,
+      turned: (trunk, status) => raiseTurned(trunk, status, alerts),
+      save: (registration, status) =>
+        store
+          .save(registration, status)
+          .catch((error: unknown) =>
+            log.warn({ err: error }, 'a registration with a carrier could not be written'),
+          ),
+    }
+  }
+}
+
+function isRegistered(trunk: Trunk): trunk is RegisteredTrunk {
+  return trunk.login !== undefined
+}
+
+/** As whom the platform is registered, and where. */
+function placeOf({ login, gateways }: RegisteredTrunk): object {
+  const { username, realm } = login
+  return { username, realm, gateways }
+}
+
+function isSame(a: object, b: object): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}

@@ -1,0 +1,214 @@
+// One round of REGISTER with a carrier: its registrars in turn, until one has accepted or refused.
+import { AppError } from '../lib/errors.ts'
+import { contactAt } from '../sip/contact.ts'
+import { redirectTargets } from '../sip/message/redirect.ts'
+import { transports } from '../sip/transport/transports.ts'
+import { escapeUser, serializeHostPort } from '../sip/message/uri.ts'
+import type { OutsideOutcome, Remote, Sip } from '../sip/sip.ts'
+import type { SipResponse } from '../sip/message/message.ts'
+import { grantedSeconds, minExpires, retryAfterSeconds } from './registrar-response.ts'
+import { askedSeconds } from './registration-pace.ts'
+import type { TrunkGateway, TrunkLogin } from './trunks.ts'
+
+/** What a registration needs of the SIP stack. */
+export type RegisteringSip = Pick<Sip, 'request' | 'resolve' | 'open' | 'addressFor'>
+
+export interface RegisterWish {
+  readonly login: TrunkLogin
+  /** The first to be tried first. None: the realm is asked itself. */
+  readonly gateways: readonly TrunkGateway[]
+  readonly callId: string
+  readonly cseq: number
+  /** Named in Contact where the login says so. */
+  readonly publicAddress: string | undefined
+}
+
+export type RegisterOutcome = { readonly cseq: number } & (
+  | {
+      readonly kind: 'registered'
+      readonly response: SipResponse
+      readonly contact: string
+      readonly grantedSeconds: number
+      readonly destination: Remote
+      readonly gateway: TrunkGateway | undefined
+    }
+  | {
+      readonly kind: 'failed'
+      readonly reason: string
+      readonly isRefusal: boolean
+      readonly retryAfterSeconds: number | undefined
+    }
+)
+
+// Four repetitions over UDP: a registrar that has not responded by then is down, and the next one is tried.
+const registrarMs = 8_000
+const leaveMs = 2_000
+const maxTries = 4
+
+interface Registrar {
+  readonly gateway: TrunkGateway | undefined
+  /** As it stands in sentences. */
+  readonly place: string
+  readonly uri: string
+}
+
+export async function register(wish: RegisterWish, sip: RegisteringSip): Promise<RegisterOutcome> {
+  let { cseq } = wish
+  let last: RegisterOutcome = failed(
+    cseq,
+    'the carrier has neither an outbound gateway nor register_sip_realm',
+  )
+  for (const registrar of registrarsOf(wish)) {
+    last = await tryRegistrar(registrar, { ...wish, cseq }, sip)
+    ;({ cseq } = last)
+    if (last.kind === 'registered' || last.isRefusal) return last
+  }
+  return last
+}
+
+/** Takes one Contact back. Resolves with the CSeq that was used, however it went. */
+export async function unregister(wish: RegisterWish, contact: string, sip: RegisteringSip): Promise<number> {
+  const [registrar] = registrarsOf(wish)
+  if (registrar === undefined) return wish.cseq
+  try {
+    const destination = await reach(registrar.uri, sip)
+    const asked = { contact, seconds: 0, limitMs: leaveMs, cseq: wish.cseq }
+    return (await send(registrar, destination, wish, asked, sip)).cseq
+  } catch (error) {
+    if (error instanceof AppError) return wish.cseq
+    throw error
+  }
+}
+
+function registrarsOf({ login, gateways }: RegisterWish): readonly Registrar[] {
+  if (gateways.length === 0 && login.realm !== null) {
+    return [{ gateway: undefined, place: login.realm, uri: `sip:${login.realm}` }]
+  }
+  return gateways.map((gateway) => {
+    const place = serializeHostPort({ host: gateway.host, port: gateway.port ?? undefined })
+    const { protocol } = gateway
+    return { gateway, place, uri: isSips(gateway) ? `sips:${place}` : `sip:${place};transport=${protocol}` }
+  })
+}
+
+function isSips({ protocol, use_sips_scheme }: TrunkGateway): boolean {
+  return use_sips_scheme && transports[protocol].isSecure
+}
+
+/** Over TLS the connection is opened first: a certificate that is not believed is then the reason. */
+async function reach(uri: string, sip: RegisteringSip): Promise<Remote> {
+  const remote = await sip.resolve(uri)
+  if (remote.name !== undefined) await sip.open(remote)
+  return remote
+}
+
+async function tryRegistrar(
+  registrar: Registrar,
+  wish: RegisterWish,
+  sip: RegisteringSip,
+): Promise<RegisterOutcome> {
+  let { cseq } = wish
+  let seconds = askedSeconds
+  let { uri } = registrar
+  for (let tries = 1; ; tries++) {
+    let destination: Remote
+    try {
+      destination = await reach(uri, sip)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return failed(cseq, `${registrar.place} cannot be reached: ${error.message}`)
+    }
+    const contact = contactOf(registrar, destination, wish, sip)
+    const asked = { contact, seconds, limitMs: registrarMs, cseq }
+    const outcome = await send(registrar, destination, wish, asked, sip)
+    const { response } = outcome
+    ;({ cseq } = outcome)
+    if (response.status < 300) {
+      const granted = grantedSeconds(response, contact, seconds)
+      const { gateway } = registrar
+      return { kind: 'registered', cseq, response, contact, grantedSeconds: granted, destination, gateway }
+    }
+    const least = response.status === 423 ? minExpires(response) : undefined
+    const [redirect] = redirectTargets(response)
+    if (tries === maxTries || (least === undefined && redirect === undefined))
+      return toFailure(registrar, outcome)
+    // RFC 3261 §10.2.8 and §8.1.3.4.
+    if (least !== undefined) seconds = Math.max(least, seconds)
+    if (redirect !== undefined) ({ uri } = redirect)
+  }
+}
+
+interface Asked {
+  readonly contact: string
+  readonly seconds: number
+  readonly limitMs: number
+  readonly cseq: number
+}
+
+function send(
+  { place, gateway }: Registrar,
+  destination: Remote,
+  { login, callId }: RegisterWish,
+  { contact, seconds, limitMs, cseq }: Asked,
+  sip: RegisteringSip,
+): Promise<OutsideOutcome> {
+  const { username, password, realm, fromUser, fromDomain } = login
+  // RFC 3261 §19.1.1 table 1: From and To have no port.
+  const domain = realm ?? serializeHostPort({ host: gateway?.host ?? place })
+  const host = fromDomain === null || fromDomain === '' ? domain : fromDomain
+  const scheme = gateway !== undefined && isSips(gateway) ? 'sips' : 'sip'
+  return sip.request({
+    method: 'REGISTER',
+    uri: `${scheme}:${realm ?? place}`,
+    from: `${scheme}:${escapeUser(fromUser ?? username)}@${host}`,
+    to: `${scheme}:${escapeUser(username)}@${domain}`,
+    callId,
+    cseq,
+    headers: [
+      { name: 'contact', value: `${contact};expires=${seconds}` },
+      { name: 'expires', value: String(seconds) },
+      // RFC 3327 §5.1: a proxy on the way may add itself to the path of calls to us.
+      { name: 'supported', value: 'path' },
+    ],
+    destination,
+    credentials: { username, password },
+    limitMs,
+  })
+}
+
+function contactOf(
+  { gateway }: Registrar,
+  destination: Remote,
+  { login, publicAddress }: RegisterWish,
+  sip: RegisteringSip,
+): string {
+  const place = sip.addressFor(destination)
+  const isPublic = login.hasPublicContact && publicAddress !== undefined
+  return contactAt(isPublic ? { ...place, host: publicAddress } : place, destination.transport, {
+    user: login.username,
+    isSips: gateway !== undefined && isSips(gateway),
+  })
+}
+
+// What a registrar says of itself, and not of who registers.
+function isUnavailable({ isSilent, response: { status } }: OutsideOutcome): boolean {
+  return isSilent || status === 408 || status === 480 || (status >= 500 && status < 600)
+}
+
+function toFailure({ place }: Registrar, outcome: OutsideOutcome): RegisterOutcome {
+  const { response, cseq, isSilent } = outcome
+  const { status, reason } = response
+  const isPassword = status === 401 || status === 407
+  const said = isSilent ? `no response from ${place}` : `${status} ${reason} from ${place}`
+  return {
+    kind: 'failed',
+    cseq,
+    reason: isPassword ? `${said}: register_username or register_password is wrong` : said,
+    isRefusal: !isUnavailable(outcome),
+    retryAfterSeconds: retryAfterSeconds(response),
+  }
+}
+
+function failed(cseq: number, reason: string): RegisterOutcome {
+  return { kind: 'failed', cseq, reason, isRefusal: false, retryAfterSeconds: undefined }
+}

@@ -1,0 +1,72 @@
+// What a registrar says: how long it granted, how long it wants, where calls go (RFC 3261 §10.2, RFC 3608).
+import { splitList } from '../sip/message/list.ts'
+import { headerOf, headersOf } from '../sip/message/message.ts'
+import type { SipResponse } from '../sip/message/message.ts'
+import { parseNameAddr } from '../sip/message/name-addr.ts'
+import { tryParseUri } from '../sip/message/uri.ts'
+
+// RFC 3261 §20.19: a number of seconds up to 2**32 - 1. A binding that outlives a day is not worth more than one of a day.
+const maxSeconds = 86_400
+
+/** For how long this Contact is bound, by its own parameter before Expires; `asked` where neither says (RFC 3261 §10.2.4). */
+export function grantedSeconds(response: SipResponse, contact: string, asked: number): number {
+  const own = headersOf(response, 'contact')
+    .flatMap(splitList)
+    .flatMap((value) => toContact(value) ?? [])
+    .find(({ place }) => place === placeOf(uriOf(contact)))
+  const seconds = own?.expires ?? secondsOf(headerOf(response, 'expires')) ?? asked
+  return Math.min(seconds, maxSeconds)
+}
+
+/** The least that a 423 asks for; undefined where it does not say, or asks for more than a day. */
+export function minExpires(response: SipResponse): number | undefined {
+  const seconds = secondsOf(headerOf(response, 'min-expires'))
+  return seconds === undefined || seconds > maxSeconds ? undefined : seconds
+}
+
+export function retryAfterSeconds(response: SipResponse): number | undefined {
+  // A comment and parameters may follow: RFC 3261 §20.33.
+  return secondsOf(/^\s*(\d+)/.exec(headerOf(response, 'retry-after') ?? '')?.[1])
+}
+
+const maxRoutes = 8
+const maxRouteChars = 512
+
+/** The values of Service-Route that can be routes. */
+export function serviceRoutes(response: SipResponse): readonly string[] {
+  return headersOf(response, 'service-route')
+    .flatMap(splitList)
+    .filter((value) => value.length <= maxRouteChars && tryParseUri(uriOf(value))?.scheme === 'sip')
+    .slice(0, maxRoutes)
+}
+
+function toContact(
+  value: string,
+): { readonly place: string; readonly expires: number | undefined } | undefined {
+  try {
+    const { uri, params } = parseNameAddr(value)
+    return { place: placeOf(uri), expires: secondsOf(params.get('expires')) }
+  } catch {
+    return undefined
+  }
+}
+
+function uriOf(value: string): string {
+  try {
+    return parseNameAddr(value).uri
+  } catch {
+    return value
+  }
+}
+
+/** Registrars add parameters of their own, and may write a port that was left out. */
+function placeOf(text: string): string {
+  const uri = tryParseUri(text)
+  return uri === undefined || uri.scheme === 'tel'
+    ? text
+    : `${uri.user ?? ''}@${uri.host}:${uri.port ?? 5060}`
+}
+
+function secondsOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,10}$/.test(text.trim()) ? Number(text) : undefined
+}

@@ -1,0 +1,24 @@
+// What a person hears of the carriers of an account: that something stopped working, and that it works again.
+import type { Alerts } from '../contracts/alert.ts'
+import type { RegisterStatus } from '../contracts/carrier-registration.ts'
+import type { Trunk } from './trunks.ts'
+
+export function raiseTurned(
+  { name, owner }: Trunk,
+  { status, reason }: RegisterStatus,
+  alerts: Alerts,
+): void {
+  if (owner === undefined) return
+  if (status === 'ok')
+    return alerts.raise({
+      ...owner,
+      alert_type: 'carrier-registration-restored',
+      message: `the platform is registered with carrier ${name} again`,
+    })
+  alerts.raise({
+    ...owner,
+    alert_type: 'carrier-registration-failure',
+    message: `the registration with carrier ${name} failed: ${reason}`,
+    detail: 'Calls from the carrier may not arrive. Its Health says what is tried, and when again.',
+  })
+}
