@@ -11,7 +11,7 @@ export interface RecordingNotice {
 
 /** Where it is, beside the sound of others. */
 export interface RecordingPlace {
-  /** In the bucket of the account, and below its directory on disk: `2026/11/21/<call_sid>.mp3`. */
+  /** In the bucket of the account, and below its directory on disk: `2026/11/21/<call_sid>.mp3`, where nothing else was wished. */
   readonly key: string
   /** The data directory that has the file until it is stored. */
   readonly spool: string
@@ -101,12 +101,21 @@ export interface RecordingClaim {
   readonly except: readonly string[]
 }
 
+/** Where an application wants a recording, in place of the usual name. */
+export interface RecordingWish {
+  /** What its key begins with: the name of its call and the format follow. */
+  readonly prefix: string
+  readonly format?: RecordingFormat
+}
+
 export interface RecordingOrder {
   readonly call_sid: string
   readonly account_sid: string
   readonly format: RecordingFormat
   /** When the call began: the day in the key. */
   readonly attempted_at: number
+  /** What the key begins with, in place of the day. */
+  readonly prefix?: string
 }
 
 export interface RecordingListener {

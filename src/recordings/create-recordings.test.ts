@@ -12,7 +12,7 @@ import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { until } from '../../test/support/wait.ts'
 import type { Alert } from '../contracts/alert.ts'
 import type { Hook } from '../contracts/hook.ts'
-import type { RunningRecording } from '../contracts/recording.ts'
+import type { RecordingOrder, RunningRecording } from '../contracts/recording.ts'
 import { AudioRing } from '../lib/audio-ring.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
@@ -101,12 +101,16 @@ interface Call {
 }
 
 /** Begins it as the engine does. */
-async function begin(format: 'wav' | 'mp3' = 'wav', of = recordings): Promise<Call> {
+async function begin(
+  format: 'wav' | 'mp3' = 'wav',
+  of = recordings,
+  place: Partial<RecordingOrder> = {},
+): Promise<Call> {
   const call_sid = createSid()
   const ended: string[] = []
   const gaps: number[] = []
   const running = await of.begin(
-    { call_sid, account_sid, format, attempted_at },
+    { call_sid, account_sid, format, attempted_at, ...place },
     { ended: (reason) => void ended.push(reason), gap: (ms) => void gaps.push(ms) },
   )
   const { key, spool } = running
@@ -170,6 +174,14 @@ describe('a recording', () => {
         recording_bytes: 44 + 100 * 640,
       },
     ])
+  })
+
+  it('is put where the application has placed it', async () => {
+    const call = await begin('wav', recordings, { prefix: 'weekly/team-' })
+    say(call, 10)
+    await end(call)
+    await settled(call, 'stored')
+    expect(puts.map(({ key }) => key)).toEqual([`weekly/team-${call.call_sid}.wav`])
   })
 
   it('is put there as MP3 where the account wants that, an eighth as long', async () => {

@@ -164,7 +164,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       await thread?.stop()
     },
     async begin(order, listener): Promise<RunningRecording> {
-      const { call_sid, account_sid, format, attempted_at } = order
+      const { call_sid, account_sid, format, attempted_at, prefix = folderOf(attempted_at) } = order
       if (thread === undefined) throw new AppError('stopping', 'the platform is not up')
       if (thread.size >= maxAtOnce)
         throw new AppError('overloaded', `${maxAtOnce} calls are being recorded already`)
@@ -184,7 +184,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
       return {
         ...taken,
-        key: `${new Date(attempted_at).toISOString().slice(0, 10).replaceAll('-', '/')}/${call_sid}.${format}`,
+        key: `${prefix}${call_sid}.${format}`,
         spool: spool.id,
         async end() {
           const ended = await taken.end()
@@ -202,4 +202,9 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       }
     },
   }
+}
+
+/** `2026/11/21/`. */
+function folderOf(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 10).replaceAll('-', '/')}/`
 }

@@ -5,7 +5,8 @@ import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
-import { hookFor, optional, replacingTheRest, untilServed } from './define/schemas.ts'
+import { roomRecord, toWish } from './define/room-record.ts'
+import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
 import { Type } from './define/type.ts'
 
 const maxGraceSeconds = 86_400
@@ -84,17 +85,7 @@ const schema = Type.Object({
   distributeDtmf: optional.flag(
     'The keys that the call presses are pressed at all others too, ten a second at most. Default false.',
   ),
-  record: Type.Optional(
-    Type.Object(
-      { path: optional.text('Where to.') },
-      {
-        description: untilServed(
-          'the recording of rooms',
-          'A recording of the conference; each call in it can be recorded with config.',
-        ),
-      },
-    ),
-  ),
+  record: Type.Optional(roomRecord),
   listen: Type.Optional(memberStream),
   stream: Type.Optional(memberStream),
 })
@@ -115,16 +106,16 @@ export const conference = defineVerb({
       endConferenceDuration: 30,
       statusHook: '/conference-status',
       statusEvents: ['start', 'end', 'join', 'leave'],
+      record: { path: 'meetings/team' },
       actionHook: '/left',
     },
     { verb: 'say', text: 'You have left the conference.' },
   ],
   needs: 'audio',
-  uses: ['rooms', 'hooks', 'notes', 'streams'],
+  uses: ['rooms', 'hooks', 'recording', 'streams'],
   schema,
-  async execute(options, { rooms, hooks, notes, streams, signal }) {
-    const { waitHook, enterHook, statusHook, actionHook } = options
-    if (options.record !== undefined) notes.note('conference: record is not served yet')
+  async execute(options, { rooms, hooks, recording, streams, signal }) {
+    const { waitHook, enterHook, statusHook, actionHook, record } = options
     const { listen, stream = listen } = options
     if (stream !== undefined)
       streams.begin('conference', streams.plan(toStreamOptions(stream, 'conference: listen')))
@@ -141,6 +132,7 @@ export const conference = defineVerb({
       distributesKeys: options.distributeDtmf ?? false,
       statusEvents: (options.statusEvents ?? []).filter(isSent),
       signal,
+      ...(record === undefined ? {} : { recording: recording.span(toWish(record)) }),
       ...(waitHook === undefined ? {} : { waitHook }),
       ...(enterHook === undefined ? {} : { enterHook }),
       ...(statusHook === undefined ? {} : { statusHook }),

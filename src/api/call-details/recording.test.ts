@@ -177,6 +177,22 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     await answer.body?.cancel()
   })
 
+  it('answers the object that an application has placed elsewhere, of that format alone', async () => {
+    const call_sid = await endCall(api.own)
+    const { account_sid } = api.own
+    const [key, spool] = [`weekly/${call_sid}.wav`, createSid()]
+    const begun = { change: 'begun', key, format: 'wav', spool, at: 1, notice: undefined } as const
+    const stored = { change: 'stored', place: 'bucket', bytes: 4, at: 2 } as const
+    const call = { call_sid, account_sid, events: [], notifications: [] }
+    api.storage.calls.write({ ...call, recordings: [begun, stored] }, 'now')
+    await api.storage.calls.flush()
+    s3.objects.set(`recordings/${key}`, { bytes: sound, contentType: 'audio/wav', tags: {} })
+    expect((await answerTo(pathOf(call_sid))).statusCode).toBe(200)
+    expect((await answerTo(pathOf(call_sid, '2026/11/21/mp3'))).statusCode).toBe(404)
+    expect((await api.delete(pathOf(call_sid), api.own.accountKey)).status).toBe(204)
+    expect(s3.objects.has(`recordings/${key}`)).toBe(false)
+  })
+
   it.each(['get', 'delete'] as const)(
     'says of one that is not stored yet that it is not, to %s',
     async (method) => {

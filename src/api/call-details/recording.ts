@@ -26,7 +26,7 @@ export const getRecording = defineRoute({
   tag: 'RecentCalls',
   summary: 'The recording of a call, from the bucket of the account or the disk of the platform.',
   description:
-    'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, as it comes from the bucket. With a header `Range` of one part, the answer is 206 with that part, or 416 where there is none. An answer that is cut off is one whose bucket failed.',
+    'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, or the one that `record` of a `conference` has named, as it comes from the bucket. With a header `Range` of one part, the answer is 206 with that part, or 416 where there is none. An answer that is cut off is one whose bucket failed.',
   reply: {
     status: 200,
     description: 'The sound: `audio/mp3` or `audio/wav`.',
@@ -105,12 +105,19 @@ async function find(
   await demandCall({ account_sid, call_sid }, reading)
   const day = dayOf(params)
   const format = formatOf(params)
-  const key = `${day}/${call_sid}.${format}`
+  const usual = `${day}/${call_sid}.${format}`
   const recording = await reading.services.recordings.find(account_sid, call_sid)
-  const stored = recording?.key === key ? recording : undefined
+  // One that an application has placed elsewhere is found by the same URL.
+  const isMeant = recording?.key === usual || (recording?.format === format && !isOfDay(recording))
+  const stored = isMeant ? recording : undefined
+  const key = stored?.key ?? usual
   if (stored !== undefined) demandStored(stored)
   const kept = stored?.place === 'disk' ? stored : undefined
   return { key, format, stored, kept, account_sid, bucket_credential }
+}
+
+function isOfDay({ key }: StoredRecording): boolean {
+  return /^\d{4}\/\d{2}\/\d{2}\//.test(key)
 }
 
 function demandStored({ state, reason }: StoredRecording): void {

@@ -2,6 +2,7 @@
 // never a dialog, a socket or a row.
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
+import type { Recording, RecordingSpan } from './recording-request.ts'
 import type { Streaming } from './stream-request.ts'
 import type { AskedRequest } from '../application/app-requests.ts'
 import type { Filler, HookDelay, SettingsChange, Voice, WaitWishes } from '../application/settings.ts'
@@ -17,7 +18,7 @@ import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 import type { ConferenceWishes } from '../rooms/conference-wishes.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 
-export type { Streaming }
+export type { Recording, Streaming }
 export type { Voice } from '../application/settings.ts'
 
 export interface Abilities {
@@ -217,14 +218,6 @@ export interface Referring {
   refer(request: ReferRequest): Promise<ReferResult>
 }
 
-export interface Recording {
-  /** Before the answer it is remembered. Throws AppError recording_refused or overloaded. */
-  start(): Promise<void>
-  /** These throw AppError call_state where nothing is recorded. */
-  stop(): void
-  mask(isMasked: boolean): void
-}
-
 export interface Alerting {
   /** Raises an alert of the account; a caller that is not answered gets a 180 that carries the message. */
   alert(message: string): void
@@ -271,6 +264,8 @@ export interface Queueing {
 }
 
 export interface ConferenceRequest extends ConferenceWishes {
+  /** That of its call, by which the conference may be recorded. */
+  readonly recording?: RecordingSpan
   readonly signal: AbortSignal
 }
 

@@ -86,7 +86,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     tracks: createTracks({ leg, voice, notes }),
     siprec: createSiprec({ leg, services: context.services, notes }),
     sound: createSound(leg),
-    recording: createRecording(leg),
+    recording: createRecording(leg, notes),
     settings: createSetting({ settings: leg.session.settings, verbs: context.services.verbs, resolveUrl }),
     keys: createKeys(leg),
     requests: createRequests(leg, notes),

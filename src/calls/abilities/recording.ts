@@ -1,8 +1,12 @@
 // The ability to record: what the far end says and hears.
+import type { RecordingWish } from '../../contracts/recording.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { Recording } from './abilities.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import type { Notes, Recording } from './abilities.ts'
+import type { RecordingSpan } from './recording-request.ts'
 
-export function createRecording({ recording }: Pick<Leg, 'recording'>): Recording {
+export function createRecording(leg: Leg, notes: Notes): Recording {
+  const { recording } = leg
   return {
     start: () => recording.start(),
     stop() {
@@ -13,5 +17,30 @@ export function createRecording({ recording }: Pick<Leg, 'recording'>): Recordin
       recording.demand()
       recording.mask(isMasked)
     },
+    span: (wish) => spanOf(leg, wish, notes),
   }
 }
+
+function spanOf(leg: Leg, wish: RecordingWish | undefined, notes: Notes): RecordingSpan {
+  const { recording } = leg
+  let isOwn = false
+  return {
+    begin() {
+      if (recording.isWanted) {
+        if (wish !== undefined) notes.note(asItWas)
+        return
+      }
+      isOwn = true
+      recording.start(wish).catch((error: unknown) => {
+        isOwn = false
+        noteProblem(leg, error)
+      })
+    },
+    end() {
+      if (isOwn) recording.stop()
+      isOwn = false
+    },
+  }
+}
+
+const asItWas = 'the call is being recorded already: where that is stored stays as it was'

@@ -16,8 +16,9 @@ export interface RoomsOptions {
 
 export function createRooms({ leg, application, nested, context }: RoomsOptions): Rooms {
   return {
-    async confer({ signal, ...wishes }) {
-      const { conference, stay } = context.conferences.enter({ leg, application, nested, wishes })
+    async confer({ signal, recording, ...wishes }) {
+      const guest = { leg, application, nested, wishes, ...(recording === undefined ? {} : { recording }) }
+      const { conference, stay } = context.conferences.enter(guest)
       const leave = (): void => conference.leave(stay, whyLeft(leg, signal))
       const unwatch = leg.events.watch((event) => {
         if (event === 'talks' || event === 'silent') conference.talk(stay, event === 'talks')

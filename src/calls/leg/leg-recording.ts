@@ -1,7 +1,13 @@
 // The recording of one leg: what its far end says and hears, from the answer on, across holds, bridges and rooms. There is one
 // recording of a leg at most, and one file: what lies between a stop and the next start is not in it.
 import type { Hook } from '../../contracts/hook.ts'
-import type { Recorder, RecordingEnd, RunningRecording } from '../../contracts/recording.ts'
+import type {
+  Recorder,
+  RecordingEnd,
+  RecordingOrder,
+  RecordingWish,
+  RunningRecording,
+} from '../../contracts/recording.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -44,15 +50,22 @@ export class LegRecording {
     this.#services = services
   }
 
-  /** Before the answer it is remembered. Throws AppError call_state, recording_refused or overloaded. */
-  async start(): Promise<void> {
+  get isWanted(): boolean {
+    return this.#isWanted
+  }
+
+  /**
+   * Before the answer it is remembered. `wish` counts where it is the first start of the leg. Throws AppError call_state,
+   * recording_refused or overloaded.
+   */
+  async start(wish?: RecordingWish): Promise<void> {
     this.#isWanted = true
     if (!this.#leg.isAnswered || this.#state === 'on' || this.#state === 'begins') return
     if (this.#state === 'over')
       throw new AppError('call_state', 'the recording of the call has ended', {
         cure: 'The journal of the call says why; another call can be recorded.',
       })
-    if (this.#running === undefined) await this.#begin()
+    if (this.#running === undefined) await this.#begin(wish)
     else await this.#goOn(this.#running)
   }
 
@@ -104,20 +117,21 @@ export class LegRecording {
     return (await directory.application(account_sid, application_sid))?.record_all_calls === true
   }
 
-  async #begin(): Promise<void> {
+  async #begin(wish: RecordingWish | undefined): Promise<void> {
     this.#state = 'begins'
     const { signal, journal } = this.#leg
     const { call_sid, account_sid, attempted_at } = journal.facts.started
     const { recorder, directory, clock } = this.#services
     try {
-      const format = (await directory.account(account_sid))?.record_format ?? 'mp3'
-      const order = { call_sid, account_sid, attempted_at, format }
+      const format = wish?.format ?? (await directory.account(account_sid))?.record_format ?? 'mp3'
+      const prefix = wish === undefined ? {} : { prefix: wish.prefix }
+      const order = { call_sid, account_sid, attempted_at, format, ...prefix }
       const running = await recorder.begin(order, {
         ended: (reason) => void this.#over(reason),
         gap: (missing_ms) => journal.note({ type: 'recording-gap', missing_ms }),
       })
       const { key, spool } = running
-      const recording_url = `/Accounts/${account_sid}/RecentCalls/${call_sid}/record/${toPath(key)}`
+      const recording_url = urlOf(order)
       const notice = this.#notice(recording_url)
       this.#running = running
       journal.add({ type: 'recording-started', recording_url })
@@ -185,7 +199,8 @@ export class LegRecording {
   }
 }
 
-/** `2026/11/21/<call_sid>.mp3` as the API has it: `2026/11/21/mp3`. */
-function toPath(key: string): string {
-  return key.replace(/[^/]+\./, '')
+/** By the day of the call, wherever its key lies. */
+function urlOf({ account_sid, call_sid, attempted_at, format }: RecordingOrder): string {
+  const day = new Date(attempted_at).toISOString().slice(0, 10).replaceAll('-', '/')
+  return `/Accounts/${account_sid}/RecentCalls/${call_sid}/record/${day}/${format}`
 }

@@ -95,14 +95,71 @@ describe('conference', () => {
     expect(c.journal.find(({ type }) => type === 'problem')).toMatchObject({ code: 'conference_full' })
     expect(c.engine.hooks.payloadsOf('/left')).toEqual([])
   })
+})
 
-  it('says of what it does not serve that it does not', async () => {
-    const { enter } = meeting()
-    const a = await enter({ record: { path: '/x' } })
-    const notes = a.journal.flatMap((event) => (event.type === 'note' ? [event.sentence] : []))
-    expect(notes).toEqual(['conference: record is not served yet'])
-    expect(a.place).toEqual(talks)
+describe('record', () => {
+  const factsOf = (attendee: Attendee) =>
+    attendee.journal.flatMap(({ type }) => (type.startsWith('recording') ? [type] : []))
+
+  it('records the first one who has it, while it is in the room, and then the next one', async () => {
+    const { recorder, enter } = meeting([{ verb: 'pause', length: 60 }])
+    const a = await enter()
+    const b = await enter({ record: { path: '/weekly/team.wav' } })
+    const c = await enter({ record: { path: 'weekly/' } })
+    const orders = () =>
+      recorder.begun.map(({ order: { call_sid, prefix, format } }) => ({ call_sid, prefix, format }))
+    expect(orders()).toEqual([{ call_sid: b.call_sid, prefix: 'weekly/team-', format: 'wav' }])
+    expect(b.session.wiring.taps).toMatchObject([{ of: 'stereo' }])
+    expect([factsOf(a), factsOf(b), factsOf(c)]).toEqual([[], ['recording-started'], []])
+    await b.command({ conferenceParticipantAction: { action: 'kick' } })
+    expect(orders().slice(1)).toEqual([{ call_sid: c.call_sid, prefix: 'weekly/', format: 'mp3' }])
+    expect(factsOf(b)).toEqual(['recording-started', 'recording-stopped'])
+    expect(b.session.wiring.taps).toBeUndefined()
+    await c.hangUp()
+    expect(factsOf(c)).toEqual(['recording-started', 'recording-stopped', 'recording-ended'])
+    expect(recorder.begun).toHaveLength(2)
   })
+
+  it('begins when the conference does, and leaves a call that is recorded anyway as it is', async () => {
+    const { recorder, enter } = meeting([after])
+    const record = { action: 'startCallRecording', type: 'cloud' }
+    const a = await enter({ ...waits, record: {} })
+    const b = await enter({ ...waits })
+    expect(recorder.begun).toEqual([])
+    await b.command({ record })
+    const c = await enter()
+    expect(recorder.begun.map(({ order }) => order.call_sid)).toEqual([b.call_sid, a.call_sid])
+    await a.command({ record })
+    await a.hangUp()
+    await c.hangUp()
+    expect(recorder.begun).toHaveLength(2)
+  })
+
+  it('goes on after the room, where the call was recorded before it', async () => {
+    const { recorder, enter } = meeting([{ verb: 'pause', length: 60 }])
+    const a = await enter({ ...waits, record: { path: 'x' } })
+    await a.command({ record: { action: 'startCallRecording', type: 'cloud' } })
+    await enter()
+    await a.command({ conferenceParticipantAction: { action: 'kick' } })
+    expect(factsOf(a)).toEqual(['recording-started'])
+    expect(recorder.begun.map(({ order }) => order.prefix)).toEqual([undefined])
+    expect(a.journal).toContainEqual(
+      expect.objectContaining({
+        sentence: 'the call is being recorded already: where that is stored stays as it was',
+      }),
+    )
+  })
+
+  it.each(['../x', '/a//b', 'a/.hidden', '2026/11/22', '2026/11/22/x', 'a b', ''])(
+    'refuses the path %j',
+    async (path) => {
+      const { engine } = meeting()
+      engine.hooks.on('/call', [{ verb: 'conference', name: 'team', record: { path } }])
+      const invite = engine.ring()
+      await calm()
+      expect(invite.final?.status).toBe(480)
+    },
+  )
 })
 
 describe('one who does not start it', () => {

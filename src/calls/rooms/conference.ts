@@ -43,6 +43,8 @@ export class Conference {
   #grace: Timer | undefined
   /** The one that left last: its application sends the end. */
   #last: Stay | undefined
+  /** The one whose recording has the conference in it: the first that wants it, and the next one when that has left. */
+  #recorded: Stay | undefined
   /** Why the one leaves that is leaving. */
   #because = ''
 
@@ -116,8 +118,20 @@ export class Conference {
     const sessionsOf = (ids: readonly string[]): readonly string[] =>
       ids.flatMap((id) => this.#stays.get(id)?.leg.media.sessionId ?? [])
     for (const { id } of state.members) this.#stays.get(id)?.follow(placeOf(state, id), sessionsOf)
+    this.#record()
     if (state.phase === 'over') this.#options.onOver()
     return changes
+  }
+
+  #record(): void {
+    const recorded = this.#recorded
+    if (recorded !== undefined && this.#stays.get(recorded.leg.call_sid) === recorded) return
+    const next = this.isRunning
+      ? [...this.#stays.values()].find(({ guest }) => guest.recording !== undefined)
+      : undefined
+    this.#recorded = next
+    recorded?.guest.recording?.end()
+    next?.guest.recording?.begin()
   }
 
   #follow(change: ConferenceChange): void {

@@ -1,4 +1,5 @@
 // One who enters a conference: a leg, the application that runs it, and what its verb says.
+import type { RecordingSpan } from '../abilities/recording-request.ts'
 import type { Application } from '../application/application.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -9,4 +10,6 @@ export interface Guest {
   readonly application: Application
   readonly nested: NestedVerbs
   readonly wishes: ConferenceWishes
+  /** Its recording, which is to have the conference in it. */
+  readonly recording?: RecordingSpan
 }

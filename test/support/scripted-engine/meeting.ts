@@ -1,8 +1,8 @@
 // Calls whose application puts them into a conference, with everything around them scripted.
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
-import { account, application, calm, createScriptedEngine } from './scripted-engine.ts'
-import type { ScriptedEngine } from './scripted-engine.ts'
+import { account, application, calm, createScriptedEngine, scriptedRecorder } from './scripted-engine.ts'
+import type { ScriptedEngine, ScriptedRecorder } from './scripted-engine.ts'
 import type { ScriptedSession } from './scripted-media.ts'
 import { sipRequest } from './scripted-sip.ts'
 import type { ScriptedInvite, ScriptedInviteOptions } from './scripted-sip.ts'
@@ -60,6 +60,7 @@ export class Attendee {
 
 export interface Meeting {
   readonly engine: ScriptedEngine
+  readonly recorder: ScriptedRecorder
   /** A call comes in, and its application puts it into the room "team", unless the options name another. */
   readonly enter: (options?: object, invite?: Partial<ScriptedInviteOptions>) => Promise<Attendee>
   /** What the hook for status events has got: `join 2`. */
@@ -74,9 +75,11 @@ export const statusOf = {
 }
 
 export function createMeeting(parseVerbs: ParseVerbs, after: readonly object[] = []): Meeting {
-  const engine = createScriptedEngine(parseVerbs)
+  const recorder = scriptedRecorder()
+  const engine = createScriptedEngine(parseVerbs, { recorder })
   return {
     engine,
+    recorder,
     async enter(options = {}, invite = {}) {
       const verbs = [{ verb: 'conference', name: 'team', ...options }, ...after]
       engine.hooks.answers.set('/call', async () => verbs)

@@ -1,0 +1,18 @@
+// What a verb asks for when a call is to be recorded by the platform.
+import type { RecordingWish } from '../../contracts/recording.ts'
+
+/** One that is made for as long as someone wants it. Neither throws: what fails is in the journal. */
+export interface RecordingSpan {
+  begin(): void
+  end(): void
+}
+
+export interface Recording {
+  /** Before the answer it is remembered. Throws AppError recording_refused or overloaded. */
+  start(): Promise<void>
+  /** These throw AppError call_state where nothing is recorded. */
+  stop(): void
+  mask(isMasked: boolean): void
+  /** A call that is recorded already goes on being recorded as it was. */
+  span(wish: RecordingWish | undefined): RecordingSpan
+}

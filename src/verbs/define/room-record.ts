@@ -1,0 +1,34 @@
+// What `conference` says of a recording: where it is stored, in place of the usual name.
+import type { RecordingWish } from '../../contracts/recording.ts'
+import { Type } from './type.ts'
+import type { Static } from 'typebox'
+
+// Names that no file system and no bucket reads as something else. A day would look like the place of other recordings.
+const segment = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
+const day = '/?\\d{4}/\\d{2}/\\d{2}(/|$)'
+
+export const roomRecord = Type.Object(
+  {
+    path: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        pattern: `^(?!${day})/?${segment}(/${segment})*/?$`,
+        description:
+          'Where the file lies in the bucket of the account, or on the disk of the platform, in place of its day: a folder, in which it is named `<call_sid>.mp3`. One that ends with `.mp3` or `.wav` says the format too, in place of `record_format` of the account: `weekly/team.wav` is stored as `weekly/team-<call_sid>.wav`. Letters, digits, `_`, `-` and `.`; it may not begin with a day.',
+      }),
+    ),
+  },
+  {
+    description:
+      'The conference is recorded: as one of its calls says and hears it, in stereo, in the recording of that call. It is the first one that has `record`; when that one leaves, the recording goes on with the next one that has it, as that of its call. A call that is recorded anyway has the conference in its recording.',
+  },
+)
+
+export function toWish({ path }: Static<typeof roomRecord>): RecordingWish | undefined {
+  if (path === undefined) return undefined
+  const place = path.replaceAll(/^\/|\/$/g, '')
+  const named = /^(.*)\.(mp3|wav)$/i.exec(place)
+  if (named === null) return { prefix: `${place}/` }
+  const [, name = '', format] = named
+  return { prefix: `${name}-`, format: format?.toLowerCase() === 'wav' ? 'wav' : 'mp3' }
+}
