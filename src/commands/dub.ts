@@ -1,5 +1,5 @@
 // The command dub: the verb of this name, beside those that run.
-import { AppError } from '../lib/errors.ts'
+import { besideOf } from './define/beside.ts'
 import { defineCommand } from './define/define-command.ts'
 import { anyObject, json } from './define/values.ts'
 
@@ -11,12 +11,8 @@ export const dub = defineCommand({
   description: 'What the verb `dub` takes: a track that the far end hears.',
   value: json<object>(anyObject),
   needs: 'answered',
-  ready(options, { leg }) {
-    const run = (leg.script ?? leg.bridge)?.beside
-    if (run === undefined)
-      throw new AppError('call_state', 'the call has not been answered', {
-        cure: 'Send it once call_status is in-progress.',
-      })
-    return { outcome: 'dub', start: run({ ...options, verb: 'dub' }, dubbing) }
-  },
+  ready: (options, { leg }) => ({
+    outcome: 'dub',
+    start: besideOf(leg)({ ...options, verb: 'dub' }, dubbing),
+  }),
 })

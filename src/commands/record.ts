@@ -2,6 +2,7 @@
 import { readyRecording } from '../calls/leg/ready-recording.ts'
 import type { RecordAction } from '../calls/leg/ready-recording.ts'
 import { AppError } from '../lib/errors.ts'
+import { besideOf } from './define/beside.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'
 import type { JsonSchema } from './define/values.ts'
@@ -63,11 +64,9 @@ export const record = defineCommand({
   needs: 'answered',
   ready({ action, ...options }, { leg }) {
     if (options.type === 'cloud') return { outcome: action, apply: readyRecording(leg, action) }
-    const run = (leg.script ?? leg.bridge)?.beside
-    if (run === undefined)
-      throw new AppError('call_state', 'the call has not been answered', {
-        cure: 'Send it once call_status is in-progress.',
-      })
-    return { outcome: action, start: run({ verb: 'config', record: { ...options, action } }, recording) }
+    return {
+      outcome: action,
+      start: besideOf(leg)({ verb: 'config', record: { ...options, action } }, recording),
+    }
   },
 })

@@ -6,6 +6,7 @@ import {
   application,
   calm,
   client,
+  heldAnswer,
   phone,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
@@ -196,6 +197,18 @@ describe('a blind transfer', () => {
     expect(one.referral.answer).toBe(status)
     expect(one.called().dialog.sentBye).toBeUndefined()
     expect(hearings(one)).toEqual([1, 0])
+  })
+
+  it('is refused by a called side that is still being asked whether it takes the call, and its journal says why', async () => {
+    const late = heldAnswer()
+    const one = await talking({ confirmHook: '/confirm' }, ({ hooks }) =>
+      hooks.answers.set('/confirm', late.answer),
+    )
+    const { answer } = await refer(one.called().dialog)
+    expect(answer).toBe(603)
+    expect(one.engine.store.journalOf(one.sidOf('outbound'))).toContainEqual(
+      expect.objectContaining({ type: 'problem', code: 'transfer_refused' }),
+    )
   })
 
   it('is refused with 603 while there is no other side and no referHook', async () => {

@@ -47,11 +47,12 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
   }
 }
 
-function takeReferral(referral: IncomingReferral, { media, transfers }: AnsweredLeg): void {
+function takeReferral(referral: IncomingReferral, { journal, media, transfers }: AnsweredLeg): void {
   media.live()
   const bridge = transfers()
   if (bridge !== undefined) return bridge.refer(referral)
   const error = new AppError('transfer_refused', 'there is no other side that could be sent elsewhere')
+  journal.note(toProblem(error))
   referral.reject(toRefusal(error).reply)
 }
 
