@@ -35,6 +35,9 @@ export class AudioRing {
   readonly #frames: number
   readonly #frameSamples: number
   readonly #silence: Int16Array
+  /** The counter of this side, which no other thread moves: it is only stored, and the other's is only loaded. */
+  #written: number
+  #read: number
 
   /** Both threads make one of the same memory. */
   constructor(memory: SharedArrayBuffer) {
@@ -43,6 +46,8 @@ export class AudioRing {
     this.#samples = new Int16Array(memory, (controls + this.#frames) * 4)
     this.#frameSamples = this.#samples.length / this.#frames
     this.#silence = new Int16Array(this.#frameSamples / 2)
+    this.#written = Atomics.load(this.#controls, written)
+    this.#read = Atomics.load(this.#controls, read)
   }
 
   static memory(frameSamples: number, frames = usualFrames): SharedArrayBuffer {
@@ -60,8 +65,7 @@ export class AudioRing {
 
   /** Frames that can be read. */
   get length(): number {
-    const ahead = Atomics.load(this.#controls, written) - Atomics.load(this.#controls, read)
-    return ahead < 0 ? ahead + 2 * this.#frames : ahead
+    return this.#between(Atomics.load(this.#controls, written), Atomics.load(this.#controls, read))
   }
 
   /** Frames for which there was no room, since the ring was made. */
@@ -74,7 +78,7 @@ export class AudioRing {
     const at = this.#begin(frame === undefined ? 0 : 1)
     if (at === undefined) return false
     if (frame !== undefined) this.#samples.set(frame, at)
-    this.#pass(written)
+    this.#end()
     return true
   }
 
@@ -84,36 +88,46 @@ export class AudioRing {
     const at = this.#begin(1)
     if (at === undefined) return false
     interleave(left ?? this.#silence, right ?? this.#silence, this.#samples, at)
-    this.#pass(written)
+    this.#end()
     return true
   }
 
   /** For the one thread that reads: a frame into the samples from `from` on. */
   read(into: Int16Array, from = 0): 'sound' | 'silence' | undefined {
-    if (this.length === 0) return undefined
+    if (this.#between(Atomics.load(this.#controls, written), this.#read) === 0) return undefined
     const length = this.#frameSamples
-    const at = Atomics.load(this.#controls, read) % this.#frames
+    const at = this.#read % this.#frames
     const isSilent = this.#controls[controls + at] === 0
     if (isSilent) into.fill(0, from, from + length)
     else into.set(this.#samples.subarray(at * length, (at + 1) * length), from)
-    this.#pass(read)
+    this.#read = this.#next(this.#read)
+    Atomics.store(this.#controls, read, this.#read)
     return isSilent ? 'silence' : 'sound'
   }
 
   /** Returns where the samples of the next frame go; undefined when there is no room. */
   #begin(sound: 0 | 1): number | undefined {
-    if (this.length >= this.#frames) {
+    if (this.#between(this.#written, Atomics.load(this.#controls, read)) >= this.#frames) {
       Atomics.add(this.#controls, lost, 1)
       return undefined
     }
-    const at = Atomics.load(this.#controls, written) % this.#frames
+    const at = this.#written % this.#frames
     this.#controls[controls + at] = sound
     return at * this.#frameSamples
   }
 
-  #pass(counter: typeof written | typeof read): void {
-    const next = Atomics.load(this.#controls, counter) + 1
-    Atomics.store(this.#controls, counter, next % (2 * this.#frames))
+  #end(): void {
+    this.#written = this.#next(this.#written)
+    Atomics.store(this.#controls, written, this.#written)
+  }
+
+  #next(counter: number): number {
+    return (counter + 1) % (2 * this.#frames)
+  }
+
+  #between(ahead: number, behind: number): number {
+    const frames = ahead - behind
+    return frames < 0 ? frames + 2 * this.#frames : frames
   }
 }
 

@@ -75,7 +75,11 @@ export class Stream implements Member {
       surroundings: options.graph,
       coders: options.coders,
       send: (packet, bytes, to) => options.sockets.sendRtp(packet, bytes, to),
-      onPassed: (packet, encoding) => this.#taps.pass(packet, encoding, options.now()),
+      onPassed: (packet, encoding) => {
+        // Where taps of the other side hear it already, it is not heard once more for ours.
+        const isHeard = !this.#taps.isOpen || this.#sending.passedEars !== undefined
+        if (!isHeard) this.#taps.pass(packet, encoding, options.now())
+      },
       onLayerEnd: (end) => options.onEvent({ type: 'layer-ended', ...end }),
     })
     this.#watch = new FarEndWatch(options)

@@ -38,6 +38,8 @@ export class JitterBuffer {
   #madeUp = 0
   #frames = 0
   readonly #slack: number[] = []
+  /** Of all windows. */
+  #spare = Infinity
   #leastSlack = Infinity
 
   get isEmpty(): boolean {
@@ -116,15 +118,16 @@ export class JitterBuffer {
       this.#slack.push(this.#leastSlack)
       if (this.#slack.length > windows) this.#slack.shift()
       this.#leastSlack = Infinity
+      this.#spare = Math.min(...this.#slack)
     }
-    const least = Math.min(...this.#slack)
     const last = this.#slack.at(-1) ?? 0
-    return (this.#slack.length === windows && least >= spareSamples) || last >= plentySamples
+    return (this.#slack.length === windows && this.#spare >= spareSamples) || last >= plentySamples
   }
 
   /** Samples were left out by the reader. */
   shortened(samples: number): void {
     for (const [index, slack] of this.#slack.entries()) this.#slack[index] = slack - samples
+    this.#spare -= samples
   }
 
   /** What has not been handed out, in order. */
