@@ -590,6 +590,63 @@ describe('a process that was killed', () => {
     expect(puts).toHaveLength(1)
   })
 
+  it('before its first sound leaves a row without a file, which fails: where others share the directory, not while it may begin', async () => {
+    const call = await begin()
+    await recordings.stop()
+    await rm(join(dataDir, 'recordings/spool', `${call.call_sid}.wav`))
+    const other = await open({ isShared: () => true })
+    clock.advance(10_000)
+    other.wake()
+    await storage.calls.flush()
+    expect(await stateOf(call)).toBe('recording')
+    await until('its failure', async () => {
+      clock.advance(5000)
+      return (await stateOf(call)) === 'failed'
+    })
+    expect(clock.now() - attempted_at).toBeGreaterThanOrEqual(30_000)
+    await other.stop()
+    recordings = await open()
+  })
+
+  it('between keeping a file and its commit has lost nothing', async () => {
+    credential = null
+    let kills = 1
+    await recordings.stop()
+    recordings = await open({
+      calls: {
+        ...storage.calls,
+        write(batch, when) {
+          if (batch.recordings?.[0]?.change === 'stored' && kills-- > 0) throw new Error('killed')
+          storage.calls.write(batch, when)
+        },
+      },
+    })
+    const call = await begin()
+    say(call, 20)
+    await end(call)
+    await until(
+      'the first attempt',
+      async () => (await storage.recordings.find(call.call_sid))?.attempts === 1,
+    )
+    clock.advance(10_000)
+    await settled(call, 'stored')
+    const { body } = await recordings.read((await recordings.find(account_sid, call.call_sid))!, undefined)
+    expect((await buffer(body)).length).toBe(44 + 20 * 640)
+  })
+
+  it('after the commit leaves files that the next one removes, and no file that it does not know', async () => {
+    const call = await begin()
+    say(call, 10)
+    await end(call)
+    await settled(call, 'stored')
+    await recordings.stop()
+    const unknown = `${createSid()}.wav`
+    for (const name of [`${call.call_sid}.wav`, `${call.call_sid}.mp3`, unknown])
+      await writeFile(join(dataDir, 'recordings/spool', name), 'sound')
+    recordings = await open()
+    expect(await spooled()).toEqual([unknown])
+  })
+
   it('in a directory that others share is taken for dead when it has not written for a while', async () => {
     const call = await begin()
     say(call, 30)

@@ -16,7 +16,7 @@ import { bytesPerMs, durationOf, maxDataBytes } from './wav-file.ts'
 const maxAtOnce = 2000
 /** MP3 takes an eighth of what is spooled. */
 const mp3Share = 8
-/** A recorder writes twice a second: a file that was left alone for so long has none. */
+/** A recorder writes to a file, or touches it, every ten seconds at least: one that was left alone for so long has none. */
 const abandonedMs = 30_000
 const sweepEveryMs = 3_600_000
 const shareEveryMs = 5000
@@ -51,10 +51,11 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   /** What a process that is gone has left in the middle. */
   async function finishAbandoned(): Promise<void> {
-    for (const { call_sid, account_sid } of await store.unfinished(spool.id)) {
+    for (const { call_sid, account_sid, started_at } of await store.unfinished(spool.id)) {
       if (live.has(call_sid)) continue
-      const silentMs = await spool.silentMs(call_sid, Date.now())
-      if (options.isShared() && silentMs !== undefined && silentMs < abandonedMs) continue
+      // The file may be there a moment after the row.
+      const silentMs = (await spool.silentMs(call_sid, Date.now())) ?? clock.now() - started_at
+      if (options.isShared() && silentMs < abandonedMs) continue
       const bytes = (await spool.mend(call_sid)) ?? 0
       const at = clock.now()
       const ended = { change: 'ended', bytes, durationMs: durationOf(bytes), at } as const
@@ -68,6 +69,15 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       await calls.flush()
       log.warn({ call_sid, account_sid, bytes }, 'the recording of a dead process was finished')
       clock.after(dueAfterMs, () => storer.wake())
+    }
+  }
+
+  /** Files of recordings that were settled: a process that was killed then had not removed them yet. */
+  async function clearSettled(): Promise<void> {
+    for (const call_sid of await spool.list()) {
+      const state = (await store.find(call_sid))?.state
+      // A file without a row may be another database's.
+      if (state !== undefined && state !== 'recording' && state !== 'waiting') await spool.clear(call_sid)
     }
   }
 
@@ -147,7 +157,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     forget: ({ call_sid }) => store.remove(call_sid),
     async start() {
       await spool.open()
-      freeBytes = limits.spoolBytes - spool.bytes
+      await clearSettled()
+      freeBytes = limits.spoolBytes - (await spool.bytes())
       thread = createRecorderThread({ ...options, room: freeBytes })
       if (!options.isShared()) await store.hasten(spool.id)
       await sweep().catch((error: unknown) => log.warn({ err: error }, 'old recordings could not be removed'))

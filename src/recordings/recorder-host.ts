@@ -1,5 +1,5 @@
 // The recorder from inside its thread: empties the rings of all recordings into their files, ten times a second.
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs'
 import { AudioRing } from '../lib/audio-ring.ts'
 import { dataBytesIn, durationOf, headerBytes, headerOf, maxDataBytes } from './wav-file.ts'
 
@@ -31,6 +31,9 @@ export type FromRecorder =
     }
   | { readonly kind: 'gap'; readonly id: string; readonly frames: number }
 
+/** In ticks, ten seconds: other processes take a file that was left alone for thirty for one without a recorder. */
+const touchTicks = 100
+
 /** Half a second: what a killed process loses, and two writes a second for each call. */
 const pieceFrames = 25
 
@@ -52,6 +55,7 @@ export class RecorderHost {
   readonly #post: (message: FromRecorder) => void
   readonly #takings = new Map<string, Taking>()
   #room: number
+  #ticks = 0
 
   constructor(post: (message: FromRecorder) => void, room: number) {
     this.#post = post
@@ -75,9 +79,22 @@ export class RecorderHost {
   }
 
   tick(): void {
+    this.#ticks += 1
+    const isTouched = this.#ticks % touchTicks === 0
     for (const taking of this.#takings.values()) {
-      const reason = this.#empty(taking)
+      const reason = this.#empty(taking) ?? (isTouched ? this.#touch(taking) : undefined)
       if (reason !== undefined) this.#end(taking, reason)
+    }
+  }
+
+  /** One that is stopped writes nothing, and may go on. */
+  #touch({ file }: Taking): string | undefined {
+    try {
+      const now = new Date()
+      futimesSync(file, now, now)
+      return undefined
+    } catch (error) {
+      return reasonOf(error)
     }
   }
 

@@ -1,7 +1,7 @@
 // The folder of recordings in the data directory: sound that is being recorded or waits to be stored, and the recordings of
 // accounts without a bucket.
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { StoredRecording } from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
@@ -13,7 +13,9 @@ export interface Spool extends Pick<KeptRecordings, 'read'> {
   /** Names the data directory. */
   readonly id: string
   /** What its files take. */
-  readonly bytes: number
+  bytes(): Promise<number>
+  /** The calls of which it has files. */
+  list(): Promise<readonly string[]>
   open(): Promise<void>
   /** Where the sound of a call goes while it is recorded. */
   wavOf(call_sid: string): string
@@ -22,7 +24,7 @@ export interface Spool extends Pick<KeptRecordings, 'read'> {
   mend(call_sid: string): Promise<number | undefined>
   /** How long nothing was written to it; undefined without a file. */
   silentMs(call_sid: string, nowMs: number): Promise<number | undefined>
-  /** Moves a file to where the recordings of accounts are kept. */
+  /** Puts a file where the recordings of accounts are kept; it stays in the spool until that is cleared. */
   keep(path: string, recording: Pick<StoredRecording, 'account_sid' | 'key'>): Promise<void>
   /** Throws AppError not_found where another node has it. */
   removeFile(recording: StoredRecording): Promise<void>
@@ -34,7 +36,6 @@ export function createSpool(dataDir: string): Spool {
   const root = join(dataDir, 'recordings')
   const spool = join(root, 'spool')
   let id = ''
-  let bytes = 0
   const wavOf = (call_sid: string): string => join(spool, `${call_sid}.wav`)
   const mp3Of = (call_sid: string): string => join(spool, `${call_sid}.mp3`)
   const keptPath = ({ account_sid, key }: Pick<StoredRecording, 'account_sid' | 'key'>): string =>
@@ -51,16 +52,19 @@ export function createSpool(dataDir: string): Spool {
     get id() {
       return id
     },
-    get bytes() {
+    async bytes() {
+      let bytes = 0
+      for (const name of await readdir(spool)) bytes += (await sizeOf(join(spool, name))) ?? 0
       return bytes
+    },
+    async list() {
+      return [...new Set((await readdir(spool)).map((name) => name.replace(/\.\w+$/, '')))]
     },
     wavOf,
     mp3Of,
     async open() {
       await mkdir(spool, { recursive: true, mode: 0o700 })
       id = await nameOf(join(root, 'id'))
-      bytes = 0
-      for (const name of await readdir(spool)) bytes += (await stat(join(spool, name))).size
     },
     async mend(call_sid) {
       const path = wavOf(call_sid)
@@ -83,7 +87,9 @@ export function createSpool(dataDir: string): Spool {
     async keep(path, recording) {
       const target = keptPath(recording)
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
-      await rename(path, target)
+      // A process that is killed here finds it in the spool again.
+      await rm(target, { force: true })
+      await link(path, target).catch(() => rename(path, target))
     },
     async clear(call_sid) {
       await rm(wavOf(call_sid), { force: true })

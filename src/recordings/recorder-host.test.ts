@@ -1,0 +1,56 @@
+// The recorder without its thread: files as they are on the disk after each tick.
+import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import { RecorderHost } from './recorder-host.ts'
+import type { FromRecorder } from './recorder-host.ts'
+
+let scratch: string
+let path: string
+let posted: FromRecorder[]
+let host: RecorderHost
+let ring: AudioRing
+
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'switchhook-recorder-'))
+  path = join(scratch, 'a.wav')
+  posted = []
+  host = new RecorderHost((message) => posted.push(message), 1_000_000)
+  const { memory } = createRing({ samples: 320, frames: 200 })
+  ring = new AudioRing(memory)
+  host.take({ kind: 'begin', id: 'a', path, memory, maxBytes: 1_000_000, goesOn: false, isMasked: false })
+})
+afterEach(() => rmSync(scratch, { recursive: true }))
+
+const say = (frames: number): void => {
+  for (let frame = 0; frame < frames; frame += 1) ring.write(new Int16Array(320).fill(1000))
+}
+const samples = (): Int16Array => new Int16Array(Uint8Array.from(readFileSync(path).subarray(44)).buffer)
+
+describe('a recording', () => {
+  it('is exactly silent from the frame on at which it is masked to that at which it is not', () => {
+    say(30)
+    host.take({ kind: 'mask', id: 'a', isMasked: true })
+    say(13)
+    host.take({ kind: 'mask', id: 'a', isMasked: false })
+    say(7)
+    host.take({ kind: 'end', id: 'a' })
+    const kept = samples()
+    expect(kept.length).toBe(50 * 320)
+    const loud = (from: number, to: number) =>
+      kept.subarray(from * 320, to * 320).every((one) => one === 1000)
+    expect([loud(0, 30), loud(43, 50)]).toEqual([true, true])
+    expect(kept.subarray(30 * 320, 43 * 320).every((one) => one === 0)).toBe(true)
+    expect(posted).toEqual([{ kind: 'ended', id: 'a', bytes: 50 * 640, durationMs: 1000, reason: undefined }])
+  })
+
+  it('that is stopped, and may go on, is touched: other processes take it for no dead one', () => {
+    const old = new Date(Date.now() - 60_000)
+    utimesSync(path, old, old)
+    for (let ticks = 0; ticks < 100; ticks += 1) host.tick()
+    expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(30_000)
+    host.take({ kind: 'end', id: 'a' })
+  })
+})
