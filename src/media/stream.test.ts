@@ -1,5 +1,6 @@
 // One stream in virtual time, on sockets in memory: what goes out in each tick, and what becomes of what comes in.
 import { describe, expect, it } from 'vitest'
+import { AudioRing, createRing } from '../lib/audio-ring.ts'
 import type { Clips } from './clips.ts'
 import { createCoders } from './codecs/coders.ts'
 import { createLaws } from './codecs/g711.ts'
@@ -211,6 +212,32 @@ describe('what a stream hears', () => {
     stream.agree({ ...plain, mayReceive: false })
     hear(packetOf({ sequence: 2 }))
     expect(stream.stats().packetsReceived).toBe(2)
+  })
+
+  it('is in no recording while the far end has said that it sends nothing, though it does', () => {
+    const { stream, hear, run } = open()
+    const ring = createRing({ samples: 160, frames: 100 })
+    const taps = new AudioRing(ring.memory)
+    stream.wire({ hears: [], taps: [{ id: 'recording', of: 'in', ring }] })
+    const frame = new Int16Array(160)
+    let sequence = 0
+    const loudFrames = (): number => {
+      for (let count = 0; count < 25; count += 1) {
+        sequence += 1
+        hear(packetOf({ sequence, timestamp: sequence * 160 }, Buffer.alloc(160, 0x20)))
+        run(1)
+      }
+      let loud = 0
+      while (taps.read(frame) !== undefined) if (frame.some((sample) => Math.abs(sample) > 1000)) loud += 1
+      return loud
+    }
+    expect(loudFrames()).toBeGreaterThan(15)
+    stream.agree({ ...plain, mayReceive: false })
+    // What is in the buffer is heard to its end.
+    expect(loudFrames()).toBeLessThan(10)
+    expect(loudFrames()).toBe(0)
+    stream.agree(plain)
+    expect(loudFrames()).toBeGreaterThan(15)
   })
 
   it('is a key once, however often its end comes, and one whose end is lost after 150 ms', () => {

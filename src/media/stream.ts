@@ -243,7 +243,8 @@ export class Stream implements Member {
     }
     const encoding = encodingOf(kind)
     const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
-    if (encoding !== undefined) this.#taps.hear(packet, encoding, nowMs)
+    // What others hear may still be draining; no recording has what a far end says that has said it says nothing.
+    if (encoding !== undefined && agreement.mayReceive) this.#taps.hear(packet, encoding, nowMs)
     // Comfort noise is not passed on: what is missing is silence.
     if (isEvent || samples > 0) this.#passOn(packet, samples)
   }

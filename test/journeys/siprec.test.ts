@@ -49,8 +49,15 @@ const start = (siprecServerURL: string | readonly string[], more: object = {}) =
   record: { action: 'startCallRecording', siprecServerURL, recordingID: 'r-1', ...more },
 })
 
+interface TwoTalk {
+  readonly caller: Talk
+  readonly called: Talk
+  readonly calledUri: string
+  readonly call_sid: string
+}
+
 /** Calls the application, which dials a second phone, and lets each say a tone of its own. */
-async function talk(verbs: readonly object[]): Promise<{ caller: Talk; called: Talk; call_sid: string }> {
+async function talk(verbs: readonly object[]): Promise<TwoTalk> {
   const [one, other] = [await phone(), await phone()]
   application.on('/call', {
     json: [...verbs, { verb: 'dial', answerOnBridge: true, target: [{ type: 'sip', sipUri: other.uri }] }],
@@ -63,7 +70,7 @@ async function talk(verbs: readonly object[]): Promise<{ caller: Talk; called: T
   called.says(700)
   await Promise.all([caller.hears(700), called.hears(400)])
   const call_sid = String(application.to('/call')[before]?.body['call_sid'])
-  return { caller, called, call_sid }
+  return { caller, called, calledUri: other.uri, call_sid }
 }
 
 const newest = ({ samples, sampleRate }: Audio, ms = 300): Audio => {
@@ -86,7 +93,8 @@ const command = (call_sid: string, record: object) =>
 describe('config.record with a recording server', () => {
   it('sends it what the caller says and what it hears, each as a stream, with who they are, until the call ends', async () => {
     const srs = await server()
-    const { caller, called, call_sid } = await talk([
+    const { caller, called, calledUri, call_sid } = await talk([
+      { verb: 'answer' },
       start(srs.uri, { headers: { 'X-Customer': 'a', Require: 'x' } }),
     ])
     const recording = await srs.recording()
@@ -98,8 +106,20 @@ describe('config.record with a recording server', () => {
     expect(allNamed(metadata, 'sw:call_sid')[0]?.text).toBe(call_sid)
     const aors = allNamed(metadata, 'nameID').map(({ attributes }) => attributes['aor'])
     expect(aors).toEqual([`sip:alice@${tenant.realm}`, `sip:app-${tenant.application_sid}@${tenant.realm}`])
+    const snapshot = await recording.reoffers.next('who it talks with now', (body) =>
+      body.includes('<recording '),
+    )
+    expect(snapshot).toMatch(/^a=sendonly\r$/m)
+    expect(snapshot.match(/aor="[^"]+"/g)).toEqual([`aor="sip:alice@${tenant.realm}"`, `aor="${calledUri}"`])
     await caller.hangUp()
     await recording.ended.next('the BYE', () => true)
+    const messages = await until('the BYE in the journal', async () => {
+      const found = (await events(call_sid)).filter(({ raw }) =>
+        String(raw).includes(invite.header('call-id')),
+      )
+      return found.some(({ summary }) => summary === 'BYE') ? found : undefined
+    })
+    expect([...new Set(messages.map(({ summary }) => summary))]).toEqual(['INVITE', '200 OK', 'ACK', 'BYE'])
     expect(await eventOf(call_sid, 'siprec-started')).toMatchObject({ server: srs.uri, recording_id: 'r-1' })
     expect(await eventOf(call_sid, 'siprec-ended')).toMatchObject({ because: 'the call has ended' })
     await called.end()

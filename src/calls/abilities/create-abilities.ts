@@ -84,7 +84,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
       onBargeIn: () => report('dtmf-bargein-detected'),
     }),
     tracks: createTracks({ leg, voice, notes }),
-    siprec: createSiprec({ leg, services: context.services, notes }),
+    siprec: createSiprec({ leg, context, notes }),
     sound: createSound(leg),
     recording: createRecording(leg, notes),
     settings: createSetting({ settings: leg.session.settings, verbs: context.services.verbs, resolveUrl }),

@@ -1,23 +1,23 @@
 // The ability to have a recording server record the call.
 import { toHeaderFields } from '../application/app-headers.ts'
-import type { CallServices } from '../call-services.ts'
+import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { SiprecRecorder } from '../siprec/siprec-recorder.ts'
 import type { Notes, Siprec } from './abilities.ts'
 
 export interface SiprecOptions {
   readonly leg: Leg
-  readonly services: CallServices
+  readonly context: Pick<CallContext, 'services' | 'tap'>
   readonly notes: Notes
 }
 
-export function createSiprec({ leg, services, notes }: SiprecOptions): Siprec {
+export function createSiprec({ leg, context, notes }: SiprecOptions): Siprec {
   return {
     start({ servers, recordingId, headers }) {
       const { fields, refused } = toHeaderFields(headers)
       if (refused.length > 0)
         notes.note(`these headers may not be set and were left out: ${refused.join(', ')}`)
-      leg.siprec ??= new SiprecRecorder(leg, services)
+      leg.siprec ??= new SiprecRecorder(leg, context.services, context.tap)
       leg.siprec.start({ servers, recordingId, headers: fields })
     },
     stop: () => leg.siprec?.stop(),

@@ -189,3 +189,18 @@ describe('the messages of a call', () => {
     expect(summaries(journal)).toEqual(['INVITE', '200 OK'])
   })
 })
+
+describe('the messages of a dialog beside that of the call', () => {
+  it('stand in its journal, without those of a method that is left out, until they are detached', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const event = received(ring())
+    const message = sipRequest('OPTIONS', { headers: [{ name: 'cseq', value: '2 OPTIONS' }] })
+    tap.expect(event.callId, journal, { without: 'OPTIONS' })
+    tap.record({ ...event, direction: 'sent' })
+    tap.record({ ...event, direction: 'sent', message })
+    tap.detach(event.callId, journal)
+    tap.record({ ...event, direction: 'sent' })
+    expect(summaries(journal)).toEqual(['INVITE'])
+  })
+})

@@ -1,5 +1,5 @@
 // Sorts the messages of the wire by call: into the journal of the leg they belong to, or aside until there is one.
-import type { SipRequest } from '../../sip/message/message.ts'
+import type { SipMessage, SipRequest } from '../../sip/message/message.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import type { IncomingInvite, WireEvent } from '../../sip/sip.ts'
@@ -16,6 +16,8 @@ interface Thread {
   readonly cseq: string | undefined
   readonly aside: SipFact[]
   journal: JournalWriter | undefined
+  /** The method of requests that are left out, and the responses to them. */
+  readonly without?: string | undefined
 }
 
 export class WireTap {
@@ -30,6 +32,7 @@ export class WireTap {
       if (thread === undefined || thread.cseq !== cseq) thread = this.#begin(callId, cseq)
     }
     if (thread === undefined) return
+    if (thread.without !== undefined && methodOf(message) === thread.without) return
     if (thread.journal !== undefined) thread.journal.note(toSipFact(event))
     else if (thread.aside.length < maxEventsAside) thread.aside.push(toSipFact(event))
   }
@@ -48,8 +51,8 @@ export class WireTap {
   }
 
   /** From now on the messages with this Call-ID, of an INVITE that is to be sent, go to `journal`. */
-  expect(callId: string, journal: JournalWriter): void {
-    this.#threads.set(callId, { cseq: undefined, aside: [], journal })
+  expect(callId: string, journal: JournalWriter, { without }: { readonly without?: string } = {}): void {
+    this.#threads.set(callId, { cseq: undefined, aside: [], journal, without })
   }
 
   /** Forgets an INVITE that was turned away before its account was known. */
@@ -72,6 +75,11 @@ export class WireTap {
     }
     return thread
   }
+}
+
+/** A response has the method of its request. */
+function methodOf(message: SipMessage): string | undefined {
+  return headerOf(message, 'cseq')?.split(' ').at(-1)
 }
 
 function isInitialInvite(message: SipRequest): boolean {

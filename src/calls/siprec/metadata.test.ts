@@ -5,12 +5,14 @@ import { toMetadata } from './metadata.ts'
 import type { RecordedCall } from './metadata.ts'
 
 const id = (digit: number): string => String(digit).repeat(32)
+const at = (time: string): number => Date.parse(`2026-11-22T${time}:00.000Z`)
 const call: RecordedCall = {
   sessionId: id(1),
   groupId: id(2),
-  startedAt: Date.parse('2026-11-22T18:00:00.000Z'),
-  party: { id: id(3), aor: 'sip:alice@example.com', name: 'Alice' },
-  other: { id: id(4), aor: 'sip:+15550100@example.com', name: '' },
+  startedAt: at('18:00'),
+  recordedSince: at('18:02'),
+  party: { id: id(3), aor: 'sip:alice@example.com', name: 'Alice', since: at('18:00') },
+  other: { id: id(4), aor: 'sip:+15550100@example.com', name: '', since: at('18:01') },
   said: { id: id(5), label: '1' },
   heard: { id: id(6), label: '2' },
   recordingId: 'r-1',
@@ -42,6 +44,14 @@ describe('the metadata of a recording', () => {
     ])
     expect(allNamed(document, 'datamode')[0]?.text).toBe('complete')
     expect(allNamed(document, 'start-time')[0]?.text).toBe('2026-11-22T18:00:00.000Z')
+  })
+
+  it('says since when the call, its recording by this server and each participant are what they are', () => {
+    const since = (name: string) =>
+      allNamed(read(), name).map((found) => allNamed(found, 'associate-time')[0]?.text.slice(11, 16))
+    expect([since('group'), since('sessionrecordingassoc')]).toEqual([['18:00'], ['18:02']])
+    expect(since('participantsessionassoc')).toEqual(['18:00', '18:01'])
+    expect(since('participantstreamassoc')).toEqual(['18:00', '18:01'])
   })
 
   it('says who sends and who receives each stream, by ids that are the base64 form of a UUID', () => {

@@ -7,6 +7,8 @@ export interface Participant {
   readonly aor: string
   /** Empty: none. */
   readonly name: string
+  /** Since when it takes part, in epoch ms. */
+  readonly since: number
 }
 
 export interface RecordedStream {
@@ -19,8 +21,10 @@ export interface RecordedStream {
 export interface RecordedCall {
   readonly sessionId: string
   readonly groupId: string
-  /** Epoch ms. */
+  /** When the call began to be recorded, in epoch ms. */
   readonly startedAt: number
+  /** Since when this server records it: later than that where another one was lost. */
+  readonly recordedSince: number
   readonly party: Participant
   readonly other: Participant
   /** What the party says, and what it hears. */
@@ -37,12 +41,11 @@ const ownNamespace = 'urn:switchhook:recording:1'
 export function toMetadata(call: RecordedCall): string {
   const { party, other, said, heard } = call
   const session = base64(call.sessionId)
-  const since = `<associate-time>${toTime(call.startedAt)}</associate-time>`
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<recording xmlns="urn:ietf:params:xml:ns:recording:1" xmlns:sw="${ownNamespace}">`,
     '<datamode>complete</datamode>',
-    `<group group_id="${base64(call.groupId)}">${since}</group>`,
+    `<group group_id="${base64(call.groupId)}">${associated(call.startedAt)}</group>`,
     `<session session_id="${session}">`,
     `<group-ref>${base64(call.groupId)}</group-ref>`,
     `<start-time>${toTime(call.startedAt)}</start-time>`,
@@ -56,13 +59,13 @@ export function toMetadata(call: RecordedCall): string {
       ({ id, label }) =>
         `<stream stream_id="${base64(id)}" session_id="${session}"><label>${escaped(label)}</label></stream>`,
     ),
-    `<sessionrecordingassoc session_id="${session}">${since}</sessionrecordingassoc>`,
+    `<sessionrecordingassoc session_id="${session}">${associated(call.recordedSince)}</sessionrecordingassoc>`,
     ...[party, other].map(
-      ({ id }) =>
-        `<participantsessionassoc participant_id="${base64(id)}" session_id="${session}">${since}</participantsessionassoc>`,
+      ({ id, since }) =>
+        `<participantsessionassoc participant_id="${base64(id)}" session_id="${session}">${associated(since)}</participantsessionassoc>`,
     ),
-    streamsOf(party, said, heard, since),
-    streamsOf(other, heard, said, since),
+    streamsOf(party, said, heard),
+    streamsOf(other, heard, said),
     '</recording>',
     '',
   ].join('\r\n')
@@ -73,17 +76,16 @@ function toParticipant({ id, aor, name }: Participant): string {
   return `<participant participant_id="${base64(id)}"><nameID aor="${escaped(aor)}">${shown}</nameID></participant>`
 }
 
-function streamsOf(
-  { id }: Participant,
-  sent: RecordedStream,
-  received: RecordedStream,
-  since: string,
-): string {
+function streamsOf({ id, since }: Participant, sent: RecordedStream, received: RecordedStream): string {
   return [
     `<participantstreamassoc participant_id="${base64(id)}">`,
-    `<send>${base64(sent.id)}</send><recv>${base64(received.id)}</recv>${since}`,
+    `<send>${base64(sent.id)}</send><recv>${base64(received.id)}</recv>${associated(since)}`,
     '</participantstreamassoc>',
   ].join('')
+}
+
+function associated(epochMs: number): string {
+  return `<associate-time>${toTime(epochMs)}</associate-time>`
 }
 
 /** RFC 7865 §6.10: an id is the base64 form of a UUID. */

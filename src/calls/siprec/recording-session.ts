@@ -23,6 +23,10 @@ export interface RecordingInvite {
   readonly headers: readonly HeaderField[]
   readonly metadata: string
   readonly boundary: string
+  /** Chosen by the caller, which has the messages of the dialog kept with those of the call. */
+  readonly callId: string
+  /** It begins paused: nothing of the talk is sent. */
+  readonly isPaused: boolean
   readonly mayReach: (address: string) => boolean
 }
 
@@ -31,6 +35,8 @@ export interface RecordingSessionOptions {
   readonly media: RecordingMedia
   readonly clock: Clock
   readonly log: Logger
+  /** No message is sent any more, beside a BYE or CANCEL. Called once. */
+  readonly onOver: () => void
   /** The recording server has ended it, or is gone. Called once, after it began and not after `stop`. */
   readonly onLost: (because: string) => void
 }
@@ -60,12 +66,9 @@ export class RecordingSession {
     options.media.onLost(() => this.#lost('the thread that carried its sound died'))
   }
 
-  get callId(): string | undefined {
-    return this.#dialog?.callId
-  }
-
   /** Resolves when the server takes both streams. Throws AppError when it does not, and the reason of the signal. */
   async start(invite: RecordingInvite, signal: AbortSignal): Promise<void> {
+    this.#direction = invite.isPaused ? 'inactive' : 'sendonly'
     try {
       const { dialog, answer } = await this.#answered(await this.#invite(invite), signal)
       this.#dialog = dialog
@@ -73,7 +76,7 @@ export class RecordingSession {
       if (answer === undefined)
         throw new AppError('media_not_acceptable', 'the recording server has answered without a description')
       await this.#options.media.accept(answer)
-      await this.#options.media.run(true)
+      if (!invite.isPaused) await this.#options.media.run(true)
       this.#failed.signal.throwIfAborted()
       this.#hasBegun = true
       this.#checkLater(dialog)
@@ -94,6 +97,14 @@ export class RecordingSession {
     if (!this.#isOver) await this.#options.media.run(true)
   }
 
+  /** Who takes part has changed (RFC 7866 §7.1.2). Throws siprec_failed when the server refuses; it records on. */
+  async update(metadata: string, boundary: string): Promise<void> {
+    const dialog = this.#dialog
+    if (dialog === undefined || this.#isOver) return
+    const sdp = await this.#options.media.offer(this.#direction)
+    await this.#exchange(dialog, toRecordingBody({ sdp, metadata, boundary }))
+  }
+
   /** Resolves when the server has responded to the BYE, and the ports are free. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isOver) return
@@ -107,17 +118,19 @@ export class RecordingSession {
     remote,
     user,
     headers,
+    callId,
     mayReach,
     ...parts
   }: RecordingInvite): Promise<OutgoingInvite> {
     const { sip, media } = this.#options
     media.face(remote.address)
-    const sdp = await media.offer('sendonly')
+    const sdp = await media.offer(this.#direction)
     const place = sip.addressFor(remote)
     // RFC 7866 §6.1.1: the feature tag says who records whom.
     this.#contact = { name: 'contact', value: `${contactAt(place, remote.transport, { user })};+sip.src` }
     return sip.invite({
       uri,
+      callId,
       to: uri,
       from: contactAt(place, 'udp', { user }),
       contactUser: user,
@@ -193,15 +206,16 @@ export class RecordingSession {
     if (dialog === undefined || this.#isOver) return
     // What the server asks meanwhile is answered with the more private of the two.
     this.#direction = 'inactive'
-    const { media } = this.#options
-    const content = await media.offer(direction)
-    const offer = (): NonNullable<Reply['body']> => ({ type: sdpType, content })
-    const response = await dialog.reoffer({ offer, headers: [required, this.#contact] })
+    await this.#exchange(dialog, { type: sdpType, content: await this.#options.media.offer(direction) })
+    this.#direction = direction
+  }
+
+  async #exchange(dialog: Dialog, body: NonNullable<Reply['body']>): Promise<void> {
+    const response = await dialog.reoffer({ offer: () => body, headers: [required, this.#contact] })
     const answer = sdpOf(response)
     if (response.status >= 300 || answer === undefined)
       throw new AppError('siprec_failed', `the recording server has refused with ${response.status}`)
-    if (!this.#isOver) await media.accept(answer)
-    this.#direction = direction
+    if (!this.#isOver) await this.#options.media.accept(answer)
   }
 
   #checkLater(dialog: Dialog): void {
@@ -226,6 +240,7 @@ export class RecordingSession {
   async #close(): Promise<void> {
     this.#isOver = true
     this.#check?.cancel()
+    this.#options.onOver()
     await this.#options.media.close()
   }
 }

@@ -3,6 +3,7 @@ import { createScriptedEngine, settle } from '../../../test/support/scripted-eng
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { offer, sipResponse } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { Alert } from '../../contracts/alert.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const both = `${offer}m=audio 26002 RTP/AVP 0\r\n`
@@ -12,6 +13,7 @@ const second = 'sip:recorder@192.0.2.21'
 interface Stage {
   readonly engine: ScriptedEngine
   readonly caller: ScriptedInvite
+  readonly alerts: readonly Alert[]
   readonly invite: (n?: number) => ScriptedOutgoing
   readonly events: () => string[]
   readonly problems: () => string[]
@@ -22,7 +24,8 @@ async function called(
   verbs: readonly object[],
   rest: readonly object[] = [{ verb: 'answer' }],
 ): Promise<Stage> {
-  const engine = createScriptedEngine(parseVerbs)
+  const alerts: Alert[] = []
+  const engine = createScriptedEngine(parseVerbs, { alerts: { raise: (alert) => void alerts.push(alert) } })
   engine.hooks.on('/call', [...verbs, ...rest, { verb: 'pause', length: 3000 }])
   const caller = engine.ring()
   for (let turn = 0; turn < 6; turn += 1) await settle()
@@ -30,6 +33,7 @@ async function called(
   return {
     engine,
     caller,
+    alerts,
     invite(n = 0) {
       const sent = engine.sent[n]
       if (sent === undefined) throw new Error(`there is no INVITE number ${n}`)
@@ -143,6 +147,33 @@ describe('a recording by a recording server', () => {
     await turns()
     expect(stage.events()).toEqual(['siprec-started', 'siprec-ended'])
     expect(stage.invite().dialog.sentBye).toEqual([])
+  })
+
+  it('goes on at the next server when one is lost, paused as it was, as the same session that began before', async () => {
+    const stage = await called([begin([first, second]), config({ action: 'pauseCallRecording' })])
+    stage.invite().answer(both)
+    stage.invite().dialog.answers = () => sipResponse(200, { body: both })
+    await turns()
+    stage.engine.clock.advance(1000)
+    stage.invite().dialog.listener.failed('transport-error')
+    await turns()
+    const next = stage.invite(1)
+    expect(next.options.uri).toBe(second)
+    next.answer(both)
+    await turns()
+    expect(stage.events()).toEqual(['siprec-started', 'siprec-paused', 'siprec-ended', 'siprec-started'])
+    expect([stage.problems(), stage.alerts]).toEqual([[], []])
+    const [before, after] = [stage.invite(), next].map(({ options }) => String(options.body?.content))
+    expect(after?.match(/a=inactive/g)).toHaveLength(2)
+    const valueIn = (text: string | undefined, pattern: RegExp) => pattern.exec(text ?? '')?.[1]
+    for (const pattern of [/<session session_id="([^"]+)/, /<start-time>([^<]+)/])
+      expect(valueIn(after, pattern)).toBe(valueIn(before, pattern))
+    const recorded = /<sessionrecordingassoc.*?<associate-time>([^<]+)/
+    expect(valueIn(after, recorded)).not.toBe(valueIn(before, recorded))
+    expect(stage.engine.media.sessions.slice(3).flatMap(({ wirings }) => wirings)).toEqual([])
+    next.dialog.listener.failed('transport-error')
+    await turns()
+    expect(stage.problems()).toEqual(['the recording is over: the recording server is gone: transport-error'])
   })
 
   it('is over when its server does not know it any more, of which it is asked again and again', async () => {

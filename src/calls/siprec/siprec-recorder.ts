@@ -2,24 +2,29 @@
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
-import { escapeUser, parseUri, serializeUri } from '../../sip/message/uri.ts'
+import { serializeUri } from '../../sip/message/uri.ts'
 import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { WireTap } from '../journal/wire-tap.ts'
 import type { LegEvents } from '../leg/leg-events.ts'
 import type { LegSound } from '../leg/leg-sound.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { guardedPlace } from '../outbound/to-sip-uri.ts'
 import { parseTargetUri } from '../outbound/target-uri.ts'
-import type { AccountFacts } from '../ports.ts'
 import { stopped } from '../session/stop.ts'
 import { toMetadata } from './metadata.ts'
 import type { RecordedCall } from './metadata.ts'
+import { recordedCall, withOther } from './recorded-call.ts'
 import type { Recorder, SiprecOrder } from './recorder.ts'
-import { labels, RecordingMedia } from './recording-media.ts'
+import { RecordingMedia } from './recording-media.ts'
 import { RecordingSession } from './recording-session.ts'
 
 const recordingIdHeader = 'x-recording-id'
+/** For what crosses the end of a dialog. */
+const lateMs = 5000
+
+type Tap = Pick<WireTap, 'expect' | 'detach'>
 
 /** What it needs of the leg. */
 export interface RecordedLeg {
@@ -37,17 +42,32 @@ type Services = Pick<
   'sip' | 'media' | 'directory' | 'clock' | 'isAllowedAddress' | 'isAllowedHop'
 >
 
+/** What was asked for, from its start to the end of what came of it. */
+interface Wanted {
+  readonly order: SiprecOrder
+  readonly controller: AbortController
+  /** Servers that were not tried. */
+  readonly left: string[]
+  call: RecordedCall | undefined
+}
+
 export class SiprecRecorder implements Recorder {
   readonly #leg: RecordedLeg
   readonly #services: Services
+  readonly #tap: Tap
   #turn: Promise<void> = Promise.resolve()
-  /** Set from the start that is asked for to the end of what came of it. */
-  #wanted: AbortController | undefined
+  #wanted: Wanted | undefined
   #session: RecordingSession | undefined
+  /** Kept from one server to the next. */
+  #isPaused = false
 
-  constructor(leg: RecordedLeg, services: Services) {
+  constructor(leg: RecordedLeg, services: Services, tap: Tap) {
     this.#leg = leg
     this.#services = services
+    this.#tap = tap
+    leg.events.watch((event) => {
+      if (event === 'bridged') this.#then(() => this.#update())
+    })
     leg.signal.addEventListener('abort', () => this.stop(), { once: true })
   }
 
@@ -55,11 +75,13 @@ export class SiprecRecorder implements Recorder {
     if (this.#wanted !== undefined)
       throw new AppError('call_state', 'the call is recorded already', { cure: 'Stop that recording first.' })
     if (this.#leg.hasEnded) return
-    const wanted = new AbortController()
+    const controller = new AbortController()
+    const wanted: Wanted = { order, controller, left: [...order.servers], call: undefined }
     this.#wanted = wanted
     this.#then(async () => {
-      await this.#answered(wanted.signal)
-      if (!wanted.signal.aborted) await this.#start(order, wanted)
+      this.#isPaused = false
+      await this.#answered(controller.signal)
+      if (!controller.signal.aborted) await this.#start(wanted)
     })
   }
 
@@ -67,7 +89,7 @@ export class SiprecRecorder implements Recorder {
     const wanted = this.#wanted
     if (wanted === undefined) return
     this.#wanted = undefined
-    wanted.abort(stopped('replaced'))
+    wanted.controller.abort(stopped('replaced'))
     this.#then(async () => {
       const session = this.#session
       if (session === undefined) return
@@ -79,11 +101,17 @@ export class SiprecRecorder implements Recorder {
   }
 
   pause(): void {
-    this.#change((session) => session.pause(), 'siprec-paused')
+    this.#change(async (session) => {
+      this.#isPaused = true
+      await session.pause()
+    }, 'siprec-paused')
   }
 
   resume(): void {
-    this.#change((session) => session.resume(), 'siprec-resumed')
+    this.#change(async (session) => {
+      await session.resume()
+      this.#isPaused = false
+    }, 'siprec-resumed')
   }
 
   #change(
@@ -121,14 +149,15 @@ export class SiprecRecorder implements Recorder {
     })
   }
 
-  async #start(order: SiprecOrder, wanted: AbortController): Promise<void> {
+  /** With the first server that takes it, of those that are left. */
+  async #start(wanted: Wanted): Promise<void> {
     const failures: string[] = []
-    for (const server of order.servers) {
+    for (let server = wanted.left.shift(); server !== undefined; server = wanted.left.shift()) {
       try {
-        await this.#try(server, order, wanted)
+        await this.#try(server, wanted)
         return
       } catch (error) {
-        if (wanted.signal.aborted) return
+        if (wanted.controller.signal.aborted) return
         failures.push(`${server}: ${toAppError(error, this.#leg.log).message}`)
       }
     }
@@ -136,9 +165,11 @@ export class SiprecRecorder implements Recorder {
     throw new AppError('siprec_failed', `the call is not recorded: ${failures.join('; ')}`)
   }
 
-  async #try(server: string, { recordingId, headers }: SiprecOrder, wanted: AbortController): Promise<void> {
+  async #try(server: string, wanted: Wanted): Promise<void> {
     const { directory, sip, media, isAllowedHop, clock } = this.#services
-    const { started } = this.#leg.journal.facts
+    const { recordingId, headers } = wanted.order
+    const { journal } = this.#leg
+    const { started } = journal.facts
     const given = parseTargetUri(server, 'siprecServerURL')
     const uri = serializeUri({ ...given, headers: new Map() })
     const account = await directory.account(started.account_sid)
@@ -147,82 +178,77 @@ export class SiprecRecorder implements Recorder {
       throw new AppError('loop_detected', 'it leads back into this platform')
     const remote = await guardedPlace(uri, account, { ...this.#services })
     const guarded = tenantMedia({ media, isAllowedHop }, new Set([remote.address]))
+    const callId = `${randomHex(16)}@siprec`
     const session: RecordingSession = new RecordingSession({
       sip: sip(),
       media: await RecordingMedia.open({ media: guarded, sound: this.#leg.media.sound }),
       clock,
       log: this.#leg.log,
       onLost: (because) => this.#lost(session, wanted, because),
+      onOver: () => void clock.after(lateMs, () => this.#tap.detach(callId, journal)),
     })
-    const call = recordedCall({ ...started, account, recordingId, startedAt: clock.now() })
-    const invite = { uri, remote, headers, user: 'recorder', boundary: randomHex(16) }
-    const metadata = toMetadata(call)
+    // What asks again and again whether the server is there would fill the journal.
+    this.#tap.expect(callId, journal, { without: 'OPTIONS' })
+    const now = clock.now()
+    const realm = account.sip_realm
+    const call = wanted.call ?? recordedCall({ ...started, realm, recordingId, now })
+    wanted.call = withOther({ ...call, recordedSince: now }, journal.events, realm ?? started.host, now)
+    const invite = { uri, remote, callId, user: 'recorder', boundary: randomHex(16) }
+    const metadata = toMetadata(wanted.call)
     // The one that is asked for by name wins over one among the headers.
     const own = recordingId === undefined ? [] : [{ name: recordingIdHeader, value: recordingId }]
     const others =
       recordingId === undefined
         ? headers
         : headers.filter(({ name }) => name.toLowerCase() !== recordingIdHeader)
+    const isPaused = this.#isPaused
     await session.start(
-      { ...invite, metadata, headers: [...others, ...own], mayReach: isAllowedHop },
-      wanted.signal,
+      { ...invite, metadata, isPaused, headers: [...others, ...own], mayReach: isAllowedHop },
+      wanted.controller.signal,
     )
     this.#session = session
-    this.#leg.journal.note({
+    journal.note({
       type: 'siprec-started',
       server: uri,
-      sip_call_id: session.callId ?? '',
+      sip_call_id: callId,
       ...(recordingId === undefined ? {} : { recording_id: recordingId }),
     })
   }
 
-  #lost(session: RecordingSession, wanted: AbortController, because: string): void {
+  /** Another party is joined with that of the leg. */
+  async #update(): Promise<void> {
+    const [session, wanted] = [this.#session, this.#wanted]
+    if (session === undefined || wanted?.call === undefined) return
+    const { journal, log } = this.#leg
+    const { directory, clock } = this.#services
+    const { account_sid, host } = journal.facts.started
+    const domain = (await directory.account(account_sid))?.sip_realm ?? host
+    const call = withOther(wanted.call, journal.events, domain, clock.now())
+    if (call === wanted.call) return
+    wanted.call = call
+    try {
+      await session.update(toMetadata(call), randomHex(16))
+    } catch (error) {
+      // It records on, and says less of who is heard.
+      const sentence = `who takes part has changed: ${toAppError(error, log).message}`
+      journal.note({ type: 'note', sentence })
+    }
+  }
+
+  #lost(session: RecordingSession, wanted: Wanted, because: string): void {
     if (this.#session === session) this.#session = undefined
-    this.#forget(wanted)
-    if (this.#leg.hasEnded) return
+    if (this.#leg.hasEnded || wanted.controller.signal.aborted) return this.#forget(wanted)
     this.#ended(because)
+    if (wanted.left.length > 0) return this.#then(() => this.#start(wanted))
+    this.#forget(wanted)
     this.#leg.journal.note(toProblem(new AppError('siprec_failed', `the recording is over: ${because}`)))
   }
 
-  #forget(wanted: AbortController): void {
+  #forget(wanted: Wanted): void {
     if (this.#wanted === wanted) this.#wanted = undefined
   }
 
   #ended(because: string): void {
     this.#leg.journal.note({ type: 'siprec-ended', because })
   }
-}
-
-interface CallFacts {
-  readonly account: Pick<AccountFacts, 'sip_realm'>
-  readonly call_sid: string
-  readonly direction: 'inbound' | 'outbound'
-  readonly from: string
-  readonly to: string
-  readonly caller_name: string
-  readonly host: string
-  readonly recordingId: string | undefined
-  readonly startedAt: number
-}
-
-function recordedCall({ account, direction, from, to, host, ...facts }: CallFacts): RecordedCall {
-  const caller = { id: randomHex(16), aor: aorOf(from, account.sip_realm ?? host), name: facts.caller_name }
-  const called = { id: randomHex(16), aor: aorOf(to, account.sip_realm ?? host), name: '' }
-  const [party, other] = direction === 'inbound' ? [caller, called] : [called, caller]
-  return {
-    call_sid: facts.call_sid,
-    recordingId: facts.recordingId,
-    startedAt: facts.startedAt,
-    sessionId: randomHex(16),
-    groupId: randomHex(16),
-    party,
-    other,
-    said: { id: randomHex(16), label: labels.in },
-    heard: { id: randomHex(16), label: labels.out },
-  }
-}
-
-/** What the call names may be a URI already. */
-function aorOf(name: string, host: string): string {
-  return /^(?:sip|tel):/i.test(name) ? serializeUri(parseUri(name)) : `sip:${escapeUser(name)}@${host}`
 }

@@ -32,7 +32,7 @@ export const record = Type.Object(
     ),
     siprecServerURL: Type.Optional(
       Type.Union([server, Type.Array(server, { minItems: 1, maxItems: maxServers })], {
-        description: `The SIP URI of the recording server, or a list of up to ${maxServers}, tried one after the other. Needed to start with \`siprec\`.`,
+        description: `The SIP URI of the recording server, or a list of up to ${maxServers}, tried one after the other, also when one is lost later. Needed to start with \`siprec\`: without it the call is not recorded, and an alert says so.`,
       }),
     ),
     recordingID: Type.Optional(
@@ -45,7 +45,7 @@ export const record = Type.Object(
   },
   {
     description:
-      'Records the call, once it is answered. Where the recording server refuses, ends the recording or is gone, the call goes on, and an alert says so.',
+      'Records the call, once it is answered. Where the recording server refuses, ends the recording or is gone, and no other one is left, the call goes on, and an alert says so.',
   },
 )
 
