@@ -1,6 +1,6 @@
 // docs/reference/hooks.md, from src/api/docs/hook-payloads.ts.
 import { commonFields } from '../../src/api/docs/hook-fields.ts'
-import { hookDescriptions, hookExample, ofJambonz } from '../../src/api/docs/hook-payloads.ts'
+import { hookDescriptions, hookExamples, ofJambonz } from '../../src/api/docs/hook-payloads.ts'
 import type { HookDescription, HookField } from '../../src/api/docs/hook-fields.ts'
 import { page, table } from './page.ts'
 
@@ -29,10 +29,13 @@ function section(hook: HookDescription): string[] {
     `Answer: ${answer}`,
     '',
     ...fieldTable(fields),
-    '',
-    '```json',
-    JSON.stringify(hookExample(hook), null, 2),
-    '```',
+    ...hookExamples(hook).flatMap(({ shows, body }) => [
+      '',
+      ...(shows === undefined ? [] : [`${shows}:`, '']),
+      '```json',
+      JSON.stringify(body, null, 2),
+      '```',
+    ]),
   ]
 }
 

@@ -4,9 +4,14 @@ import type { StatusEventName } from '../calls/rooms/conference-wishes.ts'
 import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
+<<<<<<< HEAD
 import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { roomRecord, toWish } from './define/room-record.ts'
 import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
+=======
+import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
+import { hookFor, optional, replacingTheRest, untilServed } from './define/schemas.ts'
+>>>>>>> 89e309a (docs: show what listen takes once, with an example of a recording's message; find audio servers in search and menu)
 import { Type } from './define/type.ts'
 
 const maxGraceSeconds = 86_400
@@ -19,8 +24,9 @@ const tag = (description: string) => Type.Optional(Type.String({ minLength: 1, m
 const memberStream = Type.Object(
   { url: streamUrl, ...streamProperties },
   {
+    title: audioServerTitle,
     description:
-      'What the verb listen takes: an audio server that hears the call as long as it is in the conference. `mono` is what the call says there, `mixed` the whole conference. What the server says is heard by this call alone.',
+      'An audio server hears the call as long as it is in the conference. `mono` is what the call says there, `mixed` the whole conference. This call alone hears what the server says.',
   },
 )
 

@@ -17,7 +17,7 @@ import {
   untilServed,
   vad,
 } from './define/schemas.ts'
-import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
+import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
@@ -34,8 +34,9 @@ const backgroundStream = Type.Object(
     ...streamProperties,
   },
   {
+    title: audioServerTitle,
     description:
-      'What the verb listen takes: an audio server that hears the call beside the verbs that follow, until it is switched off, ends it or the call ends. Answers the call. Begun again where the server has ended it.',
+      'An audio server hears the call while the next verbs run, until you switch it off, the server ends it or the call ends. Answers the call. `enable: true` begins it again when the server has ended it.',
   },
 )
 

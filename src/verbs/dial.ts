@@ -6,7 +6,7 @@ import { causeOf } from '../calls/session/stop.ts'
 import { toDecibels } from '../calls/application/decibels.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
-import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
+import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { target, toTarget, word } from './define/dial-target.ts'
 import { dubProperties } from './dub.ts'
 import {
@@ -33,8 +33,9 @@ const talkStream = Type.Object(
     ),
   },
   {
+    title: audioServerTitle,
     description:
-      'What the verb listen takes: an audio server that hears the two from the moment they talk until they part. Its end does not end the dial.',
+      'An audio server hears the two from the moment they talk until they part. When the server ends it, the two talk on.',
   },
 )
 

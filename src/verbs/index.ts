@@ -9,6 +9,7 @@ import { describeVerb } from './define/describe-verb.ts'
 import type { VerbText } from './define/describe-verb.ts'
 import { parseList } from './define/parse-verbs.ts'
 import { sharedShapes } from './define/schemas.ts'
+import { audioServer } from './define/stream.ts'
 import { dequeue } from './dequeue.ts'
 import { dial } from './dial.ts'
 import { dtmf } from './dtmf.ts'
@@ -56,6 +57,6 @@ export const parseVerbs: ParseVerbs = (list) => parseList(list, verbs)
 export const verbTexts = verbs.map(describeVerb)
 
 /** What several verbs take, by the names that their schemas give it. */
-export const verbShapes: readonly VerbText['schema'][] = sharedShapes.map((schema) => ({
+export const verbShapes: readonly VerbText['schema'][] = [audioServer, ...sharedShapes].map((schema) => ({
   ...schema,
 }))

@@ -104,6 +104,7 @@ describe('the payloads of hooks', () => {
         .some(({ body }) => body['call_status'] === 'completed' && body['direction'] === 'inbound'),
     )
     await useQueue(application, platform, tenant)
+    await record(application, platform, tenant)
     await meet()
     for (const { key } of hookDescriptions)
       received.set(
@@ -229,6 +230,7 @@ describe('the payloads of hooks', () => {
       confirm: received.get('confirm')?.[0],
       dtmf: received.get('dtmf')?.[0],
       hold: received.get('hold')?.[0],
+      recording: received.get('status')?.find(({ event }) => event === 'recording'),
       queue: received.get('queue')?.find(({ event }) => event === 'leave'),
       refer: received.get('refer')?.[0],
       request: received.get('request')?.[0],
@@ -263,6 +265,19 @@ async function useQueue(application: Application, platform: Platform, tenant: Te
   await platform.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${String(call_sid)}`)
   await Promise.all([caller.ended, agent.ended])
   await Promise.all([caller.close(), agent.close()])
+}
+
+/** A call of a moment, until its recording is stored. */
+async function record(application: Application, platform: Platform, tenant: Tenant): Promise<void> {
+  const recorded = { verb: 'config', record: { action: 'startCallRecording', type: 'cloud' } }
+  application.on('/call', { json: [{ verb: 'answer' }, recorded, { verb: 'pause', length: 0.2 }] })
+  const server = { host: platform.sip.address, port: platform.sip.port }
+  const call = await placeCall({ server, ...tenant }, `sip:${tenant.target}`, {})
+  await call.ended
+  await call.close()
+  await until('the recording', () =>
+    application.to('/status').some(({ body }) => body['event'] === 'recording'),
+  )
 }
 
 const dialing = {
@@ -373,7 +388,12 @@ function sdpOf(port: number): string {
   return [...lines, `m=audio ${port} RTP/AVP 0`, 'a=rtpmap:0 PCMU/8000', ''].join('\r\n')
 }
 
-const fixed: Readonly<Record<string, number>> = { duration: 2, leave_time: 1_795_336_200_000 }
+const fixed: Readonly<Record<string, number>> = {
+  duration: 2,
+  leave_time: 1_795_336_200_000,
+  recording_duration: 2.5,
+  recording_bytes: 20_160,
+}
 
 /** What differs from run to run: ids, times, ports, tags. */
 function withoutChance(value: unknown): unknown {
@@ -399,5 +419,6 @@ function withoutChance(value: unknown): unknown {
     .replaceAll(/(;tag=)[0-9a-f]{16,}/g, '$1a84b4c76e66710bc')
     .replaceAll(/\b[0-9a-f]{32}\b/g, '0af7651916cd43dd8448eb211c80319c')
     .replaceAll(/\b(z9hG4bK)?[0-9a-f]{16}(?=[;@>\s]|$)/g, '$1a84b4c76e66710bc')
+    .replaceAll(/\/record\/\d{4}\/\d\d\/\d\d\//g, '/record/2026/11/22/')
     .replaceAll(/(response|nonce|cnonce)="[^"]+"/g, '$1="..."')
 }

@@ -1,6 +1,6 @@
 // The pages about calls: the verbs that an application may use, and what its hooks are sent.
 import { commonFields } from './hook-fields.ts'
-import { hookDescriptions, hookExample, ofJambonz } from './hook-payloads.ts'
+import { hookDescriptions, hookExamples, ofJambonz } from './hook-payloads.ts'
 import type { HookField } from './hook-fields.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
@@ -86,7 +86,8 @@ export function hooksPage(): string {
           html`<h2 id="hook-${hook.key}">${hook.name}</h2>
             <p>${prose(hook.purpose)}</p>
             <p>Answer: ${prose(hook.answer)}</p>
-            ${fieldTable(hook.fields)} ${exampleOf('Body', hookExample(hook))}`,
+            ${fieldTable(hook.fields)}
+            ${hookExamples(hook).map(({ shows = 'Body', body }) => exampleOf(shows.replaceAll('`', ''), body))}`,
       )}`,
   })
 }

@@ -30,6 +30,8 @@ export interface HookDescription {
   readonly answer: string
   /** It carries none of the common fields. */
   readonly isBare?: true
+  /** Others than that of its key, by their names: what each shows. */
+  readonly moreExamples?: Readonly<Record<string, string>>
   /** Beside the common ones. */
   readonly fields: readonly HookField[]
 }

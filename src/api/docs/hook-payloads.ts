@@ -200,13 +200,27 @@ export const hookDescriptions: readonly HookDescription[] = [
       field('error', 'text', 'The error code.', 'an action hook returned something that is no list of verbs'),
       ...recordingFields,
     ],
+    moreExamples: { recording: 'With `event: recording`' },
   },
 ]
 
 let examples: Readonly<Record<string, unknown>> | undefined
 
+/** The first is that of the hook itself, which has no words; the others say what they show. */
+export interface HookExample {
+  readonly shows?: string
+  readonly body: unknown
+}
+
 /** What a test has received, with its ids made the same. */
-export function hookExample({ key }: HookDescription): unknown {
+export function hookExamples({ key, moreExamples = {} }: HookDescription): readonly HookExample[] {
+  return [
+    { body: exampleOf(key) },
+    ...Object.entries(moreExamples).map(([name, shows]) => ({ shows, body: exampleOf(name) })),
+  ]
+}
+
+function exampleOf(key: string): unknown {
   examples ??= JSON.parse(readFileSync(join(import.meta.dirname, 'hook-examples.json'), 'utf8')) as Record<
     string,
     unknown

@@ -65,6 +65,7 @@ export function page({ title, menu, content }: PageParts): string {
               <li><a href="/docs/verbs">Verbs</a></li>
               <li><a href="/docs/hooks">Hooks</a></li>
               <li><a href="/docs/websocket">WebSocket</a></li>
+              <li><a href="/docs/audio-streams">Audio servers</a></li>
               <li><a href="/docs/resources">Resources</a></li>
               <li><a href="/docs/errors">Error codes</a></li>
               <li><a href="/docs/routing">Routing</a></li>

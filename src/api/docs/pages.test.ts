@@ -241,6 +241,20 @@ describe('what /docs/search.json says', () => {
     expect(urls('switchhook_http_port')).toEqual(['/docs/settings#SWITCHHOOK_HTTP_PORT'])
   })
 
+  it('finds audio servers: their page, their messages, and what verbs say of them', async () => {
+    const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
+    const urls = (words: string): string[] =>
+      entries.filter(([title]) => title.toLowerCase() === words).map(([, , url]) => url)
+    expect(urls('audio servers')).toContain('/docs/audio-streams')
+    expect(urls('playaudio')).toEqual(['/docs/audio-streams#playaudio'])
+    expect(urls('audioserver')).toEqual(['/docs/verbs#shape-AudioServer'])
+    expect(urls('bidirectionalaudio.streaming')).toEqual([
+      '/docs/verbs#verb-listen',
+      '/docs/verbs#shape-AudioServer',
+    ])
+    expect((await pageAt('/docs/verbs')).body).toContain('<a href="/docs/audio-streams">Audio servers</a>')
+  })
+
   it('marks what is not served, and has a field that two operations take alike once', async () => {
     const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
     const of = (title: string): string[] => entries.filter(([one]) => one === title).map(([, text]) => text)

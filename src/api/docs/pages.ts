@@ -52,7 +52,7 @@ export function createDocsPages({ document, verbs, verbShapes, settings }: DocsO
     {
       path: '/docs/search.json',
       mediaType: 'application/json; charset=utf-8',
-      render: () => JSON.stringify(searchIndex(reference(), verbs, settings)),
+      render: () => JSON.stringify(searchIndex({ reference: reference(), verbs, verbShapes, settings })),
     },
   ]
 }

@@ -14,15 +14,21 @@ import { slugOf } from './markdown.ts'
 import type { SettingDescription } from './operation-pages.ts'
 import { resourceUrl } from './resource-pages.ts'
 import { heardFrames, sentFrames } from './socket-frames.ts'
+import { heardStreamFrames, sentStreamFrames } from './stream-frames.ts'
+import type { StreamFrame } from './stream-frames.ts'
 import { unservedMark } from './search-script.ts'
 
 export type SearchEntry = readonly [title: string, text: string, url: string]
 
-export function searchIndex(
-  reference: Reference,
-  verbs: readonly VerbDescription[],
-  settings: readonly SettingDescription[],
-): readonly SearchEntry[] {
+export interface Searched {
+  readonly reference: Reference
+  readonly verbs: readonly VerbDescription[]
+  /** What several verbs take, by the titles of their schemas. */
+  readonly verbShapes: readonly Schema[]
+  readonly settings: readonly SettingDescription[]
+}
+
+export function searchIndex({ reference, verbs, verbShapes, settings }: Searched): readonly SearchEntry[] {
   const seen = new Set<string>()
   // A shape that several resources name is found once.
   // So is one that another operation takes under another name.
@@ -37,6 +43,11 @@ export function searchIndex(
     ...verbs.flatMap(({ name, summary, schema }): SearchEntry[] => {
       const url = `/docs/verbs#${verbAnchor(name)}`
       return [[name, `verb: ${plain(summary)}`, url], ...fieldsOf(schema, name, url)]
+    }),
+    ...verbShapes.flatMap((shape): SearchEntry[] => {
+      const name = String(shape['title'])
+      const url = `/docs/verbs#shape-${name}`
+      return [[name, `verbs: ${plain(String(shape['description']))}`, url], ...fieldsOf(shape, name, url)]
     }),
     ...commonFields.map(({ name, meaning }): SearchEntry => [
       name,
@@ -75,6 +86,13 @@ export function searchIndex(
       `WebSocket: ${plain(meaning)}`,
       `/docs/websocket#${slugOf(name)}`,
     ]),
+    ...[sentStreamFrames, heardStreamFrames]
+      .flatMap(Object.values<StreamFrame>)
+      .map(({ name, meaning }): SearchEntry => [
+        name,
+        `audio server: ${plain(meaning)}`,
+        `/docs/audio-streams#${slugOf(name)}`,
+      ]),
     ...guideLinks().map(({ title, url }): SearchEntry => [title, 'guide', url]),
     ...guideSections().map(({ title, guide, text, url }): SearchEntry => [
       title,
@@ -99,6 +117,8 @@ export function searchIndex(
 const otherWords: readonly SearchEntry[] = [
   ['Settings', 'environment variables, configuration, ports', '/docs/settings'],
   ['WebSocket', 'messages, acks and commands of an application over WebSocket', '/docs/websocket'],
+  ['Audio servers', 'audio streams: what they are sent, and may say', '/docs/audio-streams'],
+  ['Call centre', 'callers wait in a queue, agents take them', '/docs/guides/queue'],
   ['Routing', 'rules: which application gets a call, which carrier', '/docs/routing'],
   ['Ring group', 'dial with several targets, which ring together', `/docs/verbs#${verbAnchor('dial')}`],
   ['Softphone', 'Linphone, baresip: a phone on your computer', '/docs/guides/softphone'],

@@ -64,6 +64,31 @@ export const streamUrl = Type.String({
 
 const schema = Type.Object({ ...streamProperties, url: Type.Optional(streamUrl) })
 
+/** The name of the shape in the reference. */
+export const audioServerTitle = 'AudioServer'
+
+/** The shape as the reference shows it: `listen` of each verb that has one takes a part of it. */
+export const audioServer = Type.Object(
+  {
+    enable: optional.flag(
+      'Of `config` alone, and required there: true begins it, in place of the one before; false ends it.',
+    ),
+    url: streamUrl,
+    ...streamProperties,
+    channel: Type.Optional(
+      Type.Union([Type.Literal(1), Type.Literal(2)], {
+        description:
+          'Of `dial` alone. The side whose words are `mono`: 1 (default) the caller, 2 the called side. With 2 the called side hears what the server says; with 1 neither side does.',
+      }),
+    ),
+  },
+  {
+    title: audioServerTitle,
+    description:
+      'An audio server that hears the call over a WebSocket, and may be heard in it. The verb `listen` takes the same fields; what the two send is on the page of audio servers.',
+  },
+)
+
 /** `where` names it in sentences. */
 export function toStreamOptions(given: Static<typeof schema>, where: string): StreamOptions {
   const { url, wsAuth, mixType = 'mono', sampleRate = usualRate, metadata = {}, bidirectionalAudio } = given
