@@ -4,14 +4,9 @@ import type { StatusEventName } from '../calls/rooms/conference-wishes.ts'
 import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
-<<<<<<< HEAD
-import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
+import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { roomRecord, toWish } from './define/room-record.ts'
 import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
-=======
-import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
-import { hookFor, optional, replacingTheRest, untilServed } from './define/schemas.ts'
->>>>>>> 89e309a (docs: show what listen takes once, with an example of a recording's message; find audio servers in search and menu)
 import { Type } from './define/type.ts'
 
 const maxGraceSeconds = 86_400
