@@ -40,7 +40,9 @@ export const clients = defineResource({
       .describe('Answers show the first character only.')
       .example('sxxxxxxx'),
     is_active: flag().default(1).describe('0: it can neither register nor call.'),
-    allow_direct_app_calling: flag().default(1).describe('1: it may dial app-<application_sid>.'),
+    allow_direct_app_calling: flag()
+      .default(1)
+      .describe('1: it may dial app-<application_sid> and conference-<name>.'),
     allow_direct_queue_calling: flag().default(1).describe('1: it may dial queue-<name>.'),
     allow_direct_user_calling: flag()
       .default(1)

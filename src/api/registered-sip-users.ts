@@ -30,7 +30,7 @@ const phoneFields = {
 const phone = object(phoneFields)
 const client = object({
   ...phoneFields,
-  allow_direct_app_calling: flag().describe('1: it may dial app-<application_sid>.'),
+  allow_direct_app_calling: flag().describe('1: it may dial app-<application_sid> and conference-<name>.'),
   allow_direct_queue_calling: flag().describe('1: it may dial queue-<name>.'),
   allow_direct_user_calling: flag().describe(
     '1: it may dial another client of the account, take its place in a call (Replaces) and send others to it (REFER).',

@@ -613,12 +613,12 @@ describe('a call that is refused', () => {
 
   it('for want of an application is 480 and the journal names the rule', async () => {
     const engine = createScriptedEngine(parsePlainVerbs)
-    const invite = engine.ring({ to: 'conference-sales@example.com' })
+    const invite = engine.ring({ to: '4420@example.com' })
     await settle()
     expect(invite.final?.status).toBe(480)
     expect(xReason(invite)).toBe('no configured application')
     const decision = journalOf(engine).find((event) => event.type === 'decision' && event.code !== undefined)
-    expect(decision).toMatchObject({ rule: 'user-target-not-served' })
+    expect(decision).toMatchObject({ rule: 'user-no-application' })
   })
 
   it('for a loop is 482', async () => {

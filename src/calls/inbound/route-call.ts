@@ -17,6 +17,8 @@ export type CallTarget =
   | ({ readonly kind: 'user' } & UserCall)
   /** A queue of the account, whose next caller it takes. */
   | { readonly kind: 'queue'; readonly name: string }
+  /** A conference of the account. */
+  | { readonly kind: 'conference'; readonly name: string }
 
 /** Throws AppError no_application, user_unavailable, direct_app_calling_off, direct_queue_calling_off or wrong_credentials. */
 export async function routeCall(
@@ -30,9 +32,10 @@ export async function routeCall(
       ? await routeUser(journal, account, origin.user, services)
       : routeCarrier(journal, origin)
   const { rule } = chosen
-  if ('queue' in chosen) {
-    journal.note(toDecision({ rule, outcome: chosen.queue }))
-    return { kind: 'queue', name: chosen.queue }
+  if ('room' in chosen) {
+    const { name } = chosen.room
+    journal.note(toDecision({ rule, outcome: name }))
+    return chosen.room
   }
   if ('name' in chosen) {
     const { name, realm, caller } = chosen
@@ -56,9 +59,9 @@ interface ChosenUser extends UserCall {
   readonly rule: RuleName
 }
 
-interface ChosenQueue {
+interface ChosenRoom {
   readonly rule: RuleName
-  readonly queue: string
+  readonly room: { readonly kind: 'queue' | 'conference'; readonly name: string }
 }
 
 async function routeUser(
@@ -66,7 +69,7 @@ async function routeUser(
   { account_sid, device_calling_application_sid }: AccountFacts,
   user: SipUser,
   { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
-): Promise<Chosen | ChosenUser | ChosenQueue> {
+): Promise<Chosen | ChosenUser | ChosenRoom> {
   const client = await directory.client(account_sid, user.username)
   // Removed or switched off since its password was checked. A user that the registration hook knows needs no client.
   if (user.judged === undefined && client?.is_active !== true)
@@ -88,7 +91,7 @@ async function routeUser(
     isOpen && !isUserCalled && (await directory.client(account_sid, called))?.is_active === true
   const { rule, target } = isOpen ? chooseApplication({ ...call, isUserCalled, isClientCalled }) : first
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
-  if (target.kind === 'queue') return { rule, queue: target.name }
+  if (target.kind === 'queue' || target.kind === 'conference') return { rule, room: target }
   if (target.kind === 'user') return { rule, name: target.name, realm: user.realm, caller: user.username }
   journal.note(toDecision({ rule, outcome: 'refused', code: target.code }))
   if (target.code === 'user_unavailable') throw new AppError(target.code, `${called} is not registered`)

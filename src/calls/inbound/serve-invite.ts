@@ -28,7 +28,7 @@ import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import { refuseReturned } from './returned-call.ts'
 import { routeCall } from './route-call.ts'
-import { connectToQueue } from '../application/connect-to-queue.ts'
+import { connectToConference, connectToQueue } from '../application/connect-to-room.ts'
 import { connectUser } from '../application/connect-user.ts'
 import { runScript } from '../application/run-script.ts'
 import { noVerbLeft } from '../application/verb-loop.ts'
@@ -176,6 +176,7 @@ async function serveCaller(
   if (leg.hasEnded) return
   if (target.kind === 'user') return connectUser(leg, target, context)
   if (target.kind === 'queue') return connectToQueue(leg, target.name, context)
+  if (target.kind === 'conference') return connectToConference(leg, target.name, context)
   const { application } = target
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   leg.status.expect(application.call_status_hook)

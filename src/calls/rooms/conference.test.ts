@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
 import type { Attendee } from '../../../test/support/scripted-engine/meeting.ts'
-import { account, calm, heldAnswer } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, calm, client, heldAnswer } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const after = { verb: 'play', url: 'http://app.test/after.wav' }
@@ -94,6 +94,31 @@ describe('conference', () => {
     expect(c.session.played).toEqual(['/clips/1000'])
     expect(c.journal.find(({ type }) => type === 'problem')).toMatchObject({ code: 'conference_full' })
     expect(c.engine.hooks.payloadsOf('/left')).toEqual([])
+  })
+})
+
+describe('a user that dials conference-<name>', () => {
+  const to = 'conference-team@example.com'
+
+  it('is in the conference of its account, begins it, and is hung up when that is over', async () => {
+    const { enter } = meeting()
+    const a = await enter(waits)
+    const b = await enter({}, { to })
+    expect([a.place, b.place]).toEqual([talks, talks])
+    const decision = { type: 'decision', rule: 'user-dialled-conference', outcome: 'team' }
+    expect(b.journal).toContainEqual(expect.objectContaining(decision))
+    await b.command({ conferenceParticipantAction: { action: 'kick' } })
+    expect(b.invite.dialog?.isOver).toBe(true)
+    expect(a.place).toEqual(talks)
+  })
+
+  it('is refused where its client may dial no applications', async () => {
+    const { engine } = meeting()
+    engine.client = { ...client, allow_direct_app_calling: false }
+    const invite = engine.ring({ to })
+    await calm()
+    expect(invite.final?.status).toBe(480)
+    expect(engine.calls.conferences(account.account_sid)).toEqual([])
   })
 })
 

@@ -20,7 +20,10 @@ describe('chooseApplication', () => {
     ['a queue with one of the account', 'queue-sales', true, device, toApplication(device)],
     ['a queue without one', 'queue-sales', true, null, { kind: 'queue', name: 'sales' }],
     ['a queue without a name', 'queue-', true, null, refused('no_application')],
-    ['a conference without one', 'conference-x', true, null, refused('no_application')],
+    ['a conference with one of the account', 'conference-x', true, device, toApplication(device)],
+    ['a conference without one', 'conference-x', true, null, { kind: 'conference', name: 'x' }],
+    ['a forbidden conference', 'conference-x', false, null, refused('direct_app_calling_off')],
+    ['a conference without a name', 'conference-', true, null, refused('no_application')],
   ])('%s', (_, called, allow_direct_app_calling, device_calling_application_sid, target) => {
     expect(
       chooseApplication({
@@ -59,7 +62,7 @@ describe('chooseApplication', () => {
     expect(chooseApplication({ ...bob, allow_direct_user_calling: false }).target).toEqual(
       refused('no_application'),
     )
-    expect(chooseApplication({ ...bob, called: 'conference-x' }).target).toEqual(refused('no_application'))
+    expect(chooseApplication({ ...bob, called: 'conference-x' }).target).toMatchObject({ kind: 'conference' })
   })
 
   it('takes a queue, where the caller may, before a user of that name', () => {
@@ -91,7 +94,8 @@ describe('chooseApplication', () => {
     ['user-may-not-dial-applications', { called: `app-${sid}`, allow_direct_app_calling: false }],
     ['user-dialled-queue', { called: 'queue-sales' }],
     ['user-may-not-dial-queues', { called: 'queue-sales', allow_direct_queue_calling: false }],
-    ['user-target-not-served', { called: 'conference-x' }],
+    ['user-dialled-conference', { called: 'conference-x' }],
+    ['user-may-not-dial-conferences', { called: 'conference-x', allow_direct_app_calling: false }],
     ['user-no-application', {}],
   ])('names the rule that decided: %s', (rule, more) => {
     expect(chooseApplication({ ...call, ...more }).rule).toBe(rule)

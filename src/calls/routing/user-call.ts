@@ -27,13 +27,13 @@ export interface UserRoute {
     | { readonly kind: 'user'; readonly name: string }
     /** The user takes a caller out of it. */
     | { readonly kind: 'queue'; readonly name: string }
+    | { readonly kind: 'conference'; readonly name: string }
     | { readonly kind: 'refused'; readonly code: RefusalCode }
 }
 
 const directApplication = 'app-'
 const directQueue = 'queue-'
-/** What may be dialled one day. Until then such a call goes where any other goes. */
-const unservedTargets = ['conference-'] as const
+const directConference = 'conference-'
 
 export function chooseApplication(call: UserCall): UserRoute {
   if (call.named_application_sid !== undefined)
@@ -52,12 +52,17 @@ export function chooseApplication(call: UserCall): UserRoute {
   if (queue !== '' && call.allow_direct_queue_calling)
     return { rule: 'user-dialled-queue', target: { kind: 'queue', name: queue } }
   if (queue !== '') return refused('user-may-not-dial-queues', 'direct_queue_calling_off')
-  const isUnserved = unservedTargets.some((prefix) => call.called.startsWith(prefix))
-  if (!isUnserved && call.isUserCalled && call.allow_direct_user_calling)
+  const conference = call.called.startsWith(directConference)
+    ? call.called.slice(directConference.length)
+    : ''
+  if (conference !== '' && call.allow_direct_app_calling)
+    return { rule: 'user-dialled-conference', target: { kind: 'conference', name: conference } }
+  if (conference !== '') return refused('user-may-not-dial-conferences', 'direct_app_calling_off')
+  if (call.isUserCalled && call.allow_direct_user_calling)
     return { rule: 'user-dialled-user', target: { kind: 'user', name: call.called } }
-  if (!isUnserved && call.isClientCalled === true && call.allow_direct_user_calling)
+  if (call.isClientCalled === true && call.allow_direct_user_calling)
     return refused('user-not-registered', 'user_unavailable')
-  return refused(isUnserved ? 'user-target-not-served' : 'user-no-application')
+  return refused('user-no-application')
 }
 
 function toApplication(rule: RuleName, application_sid: string): UserRoute {

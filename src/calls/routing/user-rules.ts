@@ -32,6 +32,16 @@ export const userCall = {
         'The user has dialled a queue, which its client does not allow, and the account has no application for calls of its devices.',
       decides: 'The call is refused with `direct_queue_calling_off`.',
     },
+    'user-dialled-conference': {
+      sentence: 'The user may dial applications, and has dialled a conference: `conference-` and its name.',
+      decides:
+        'The user is answered, and is in the conference of that name of its account, which begins with it where it has not begun.',
+    },
+    'user-may-not-dial-conferences': {
+      sentence:
+        'The user has dialled a conference, its client does not allow that it dials applications, and the account has no application for calls of its devices.',
+      decides: 'The call is refused with `direct_app_calling_off`.',
+    },
     'user-dialled-user': {
       sentence: 'The user may call others, and has dialled a user of its own realm, who is registered.',
       decides: 'The phones of that user ring. No application is asked.',
@@ -40,11 +50,6 @@ export const userCall = {
       sentence:
         'The user may call others, and has dialled a user of its own realm, none of whose phones is registered.',
       decides: 'The call is refused with `user_unavailable`.',
-    },
-    'user-target-not-served': {
-      sentence:
-        'The user has dialled a conference, which is not served yet, and the account has no application for calls of its devices.',
-      decides: 'The call is refused with `no_application`.',
     },
     'user-no-application': {
       sentence:
