@@ -75,7 +75,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
 
 /** Each part stands behind those that it needs; they stop in reverse. */
 function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administration): readonly Part[] {
-  const { storage, names, outgoing } = base
+  const { storage, names, outgoing, certificates } = base
   const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
   const client: Part = { name: 'outgoing', start: () => Promise.resolve(), stop: () => outgoing.close() }
   return [
@@ -84,6 +84,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.mail,
     resolver,
     client,
+    ...(certificates === undefined ? [] : [certificates]),
     sound.decoder,
     sound.audio,
     sound.speech,

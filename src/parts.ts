@@ -36,6 +36,7 @@ import { serializeHostPort } from './sip/message/uri.ts'
 import type { Sip } from './sip/sip.ts'
 import { createSpeech } from './speech/create-speech.ts'
 import { createStreams } from './streams/create-streams.ts'
+import { createCertificatesOf, secureSip } from './secure-parts.ts'
 import { createStorage } from './storage/create-storage.ts'
 import { createRetention } from './storage/retention.ts'
 import { readCommands, readFrame } from './commands/index.ts'
@@ -81,6 +82,7 @@ export function createBase(config: Config, log: LeveledLogger) {
     /** Networks that may be reached although they are not public. */
     allow,
     names,
+    certificates: createCertificatesOf(config, { clock, log }),
     outgoing: createOutgoing({ allow, sharePercent, log, clock, resolve: names.lookup }),
   }
 }
@@ -174,6 +176,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
   const sip = createSip({
     bind: config.bind,
     port: config.sipPort,
+    ...secureSip(config, base.certificates),
     publicAddress: config.publicAddress,
     directory: {
       ...directory,

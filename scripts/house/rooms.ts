@@ -46,6 +46,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   outgoing: ['network'],
   network: [],
   passwords: [],
+  certificates: [],
   contracts: [],
   lib: [],
 }
@@ -75,4 +76,10 @@ export const packagesOfFirstUse: readonly string[] = [
 ]
 
 /** Files at the root of src put the parts together, so they may import any of them. */
-export const rootFiles: readonly string[] = ['main.ts', 'app.ts', 'parts.ts', 'data-directory.ts']
+export const rootFiles: readonly string[] = [
+  'main.ts',
+  'app.ts',
+  'parts.ts',
+  'secure-parts.ts',
+  'data-directory.ts',
+]

@@ -8,7 +8,7 @@ describe('the settings', () => {
   })
 
   it('are each read by the platform: there is none that does nothing', () => {
-    const readers = ['app.ts', 'parts.ts', 'main.ts'].map((file) =>
+    const readers = ['app.ts', 'parts.ts', 'secure-parts.ts', 'main.ts'].map((file) =>
       readFileSync(`${import.meta.dirname}/../${file}`, 'utf8'),
     )
     const text = readers.join('\n')
@@ -103,6 +103,22 @@ describe('the settings', () => {
     }
     const one = { SWITCHHOOK_HTTP_PORT: '5060' }
     expect(() => parseConfig(one)).toThrow('SWITCHHOOK_SIP_PORT must not be SWITCHHOOK_HTTP_PORT')
+  })
+
+  it.each([
+    [{ SWITCHHOOK_SIPS_PORT: '5061' }, 'SWITCHHOOK_SIPS_PORT needs SWITCHHOOK_TLS_CERTIFICATE'],
+    [{ SWITCHHOOK_WSS_PORT: '8443' }, 'SWITCHHOOK_WSS_PORT needs SWITCHHOOK_TLS_CERTIFICATE'],
+    [{ SWITCHHOOK_TLS_CERTIFICATE: 'a.pem' }, 'SWITCHHOOK_TLS_CERTIFICATE needs SWITCHHOOK_TLS_KEY'],
+    [{ SWITCHHOOK_TLS_KEY: 'a.pem' }, 'SWITCHHOOK_TLS_KEY needs SWITCHHOOK_TLS_CERTIFICATE'],
+    [{ SWITCHHOOK_WS_PORT: '3000' }, 'SWITCHHOOK_WS_PORT must not be SWITCHHOOK_HTTP_PORT'],
+    [{ SWITCHHOOK_WS_PORT: 'x' }, 'SWITCHHOOK_WS_PORT must be a port number, 0 to 65535, or empty'],
+    [{ SWITCHHOOK_WS_ORIGINS: 'app.example' }, 'SWITCHHOOK_WS_ORIGINS must be a comma-separated list'],
+    [
+      { SWITCHHOOK_WS_ORIGINS: 'https://app.example/x' },
+      'SWITCHHOOK_WS_ORIGINS must be a comma-separated list',
+    ],
+  ])('refuse %o', (environment, words) => {
+    expect(() => parseConfig(environment)).toThrow(words)
   })
 
   it('are described in one or more whole sentences', () => {

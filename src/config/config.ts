@@ -7,6 +7,7 @@ import { dnsSettings } from './dns.ts'
 import { mailSettings } from './mail.ts'
 import { networkSettings } from './network.ts'
 import { processSettings } from './process.ts'
+import { missingForTls, secureSettings } from './secure.ts'
 import { storageSettings } from './storage.ts'
 
 const settings = {
@@ -16,6 +17,7 @@ const settings = {
   ...accessSettings,
   ...mailSettings,
   ...dnsSettings,
+  ...secureSettings,
   ...processSettings,
 }
 
@@ -46,8 +48,9 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   if (missing !== undefined) throw new ConfigError(`SWITCHHOOK_DNS_SERVER needs ${missing}`)
   if (config.accountApiKey !== undefined && config.accountApiKey === config.adminApiKey)
     throw new ConfigError('SWITCHHOOK_ACCOUNT_API_KEY must not be SWITCHHOOK_ADMIN_API_KEY')
-  if (config.httpPort !== 0 && config.httpPort === config.sipPort)
-    throw new ConfigError('SWITCHHOOK_SIP_PORT must not be SWITCHHOOK_HTTP_PORT: both take it for TCP')
+  demandOwnPorts(config)
+  const unset = missingForTls(config)
+  if (unset !== undefined) throw new ConfigError(unset)
   return config
 }
 
@@ -70,6 +73,24 @@ function unknownSettings(environment: Readonly<Record<string, string | undefined
   return Object.keys(environment)
     .filter((name) => !known.includes(name) && !isForeign(name))
     .map((name) => `${name} is not a setting: the nearest one is ${nearestWord(name, known) ?? prefix}`)
+}
+
+/** Each of these takes its port for TCP. */
+function demandOwnPorts({ httpPort, sipPort, sipsPort, wssPort, wsPort }: Config): void {
+  const taken = new Map<number, string>()
+  const ports = [
+    ['SWITCHHOOK_HTTP_PORT', httpPort],
+    ['SWITCHHOOK_SIP_PORT', sipPort],
+    ['SWITCHHOOK_SIPS_PORT', sipsPort],
+    ['SWITCHHOOK_WSS_PORT', wssPort],
+    ['SWITCHHOOK_WS_PORT', wsPort],
+  ] as const
+  for (const [name, port] of ports) {
+    if (port === undefined || port === 0) continue
+    const other = taken.get(port)
+    if (other !== undefined) throw new ConfigError(`${name} must not be ${other}: both take it for TCP`)
+    taken.set(port, name)
+  }
 }
 
 function missingForDns(config: Config): string | undefined {

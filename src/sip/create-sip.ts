@@ -12,11 +12,11 @@ import type { UserAgent } from './user-agent.ts'
 
 /** The stack's owner takes it as a `Sip`; tests also read its counters. */
 export function createSip(options: SipOptions): UserAgent {
-  const { bind, port, publicAddress, secure, clock, log } = options
+  const { bind, port, publicAddress, secure, webSockets, clock, log } = options
   const { lookup = createNames({ clock }).lookup } = options
   // The interfaces are looked at when the first address is asked for.
   let local: LocalAddress | undefined
-  const transport = createTransport({ bind, port, secure, clock, log })
+  const transport = createTransport({ bind, port, secure, webSockets, clock, log })
   const serves = (name: Transport): boolean =>
     !transports[name].isSecure || transport.listening.ports?.[name] !== undefined
   return createUserAgent({

@@ -13,7 +13,7 @@ import type { Reply } from './reply.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 import type { SecureTransports } from './transport/tls.ts'
-import type { Listening, Remote } from './transport/transports.ts'
+import type { Listening, Remote, WebSocketOptions } from './transport/transports.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
@@ -256,8 +256,9 @@ export interface SipOptions {
   readonly bind: string
   /** The port of UDP and TCP; 0 for any free one. */
   readonly port: number
-  /** TLS; left out, it is not served. */
+  /** TLS, and WebSockets over it; left out, neither is served. */
   readonly secure?: SecureOptions | undefined
+  readonly webSockets?: WebSocketOptions | undefined
   /** Written into Contact and Via, when peers see us under another address than the bound one. */
   readonly publicAddress?: string | undefined
   readonly directory: SipDirectory

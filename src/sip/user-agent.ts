@@ -37,7 +37,7 @@ import type { ServerTransaction, TransactionCounters } from './transaction/trans
 import type { TransportLayer } from './transport/transport.ts'
 import { isReliable, portFor } from './transport/transports.ts'
 
-type OfSockets = 'bind' | 'port' | 'secure' | 'publicAddress' | 'lookup'
+type OfSockets = 'bind' | 'port' | 'secure' | 'webSockets' | 'publicAddress' | 'lookup'
 
 export interface UserAgentOptions extends Omit<SipOptions, OfSockets> {
   readonly transport: Pick<TransportLayer, 'start' | 'stop' | 'listening' | 'send' | 'isOpen' | 'open'>

@@ -124,6 +124,15 @@ describe('a phone is not registered any more', () => {
       anywhere,
       'its connection is gone, and refused',
     ],
+    [
+      'its Contact leads to the connection of another user',
+      async () => {
+        await register({ aor: 'bob@a.example', remote: elsewhere })
+        return register()
+      },
+      anywhere,
+      'the connection of another phone',
+    ],
   ])('when its connection is gone and %s', async (_why, make, mayReach, reason) => {
     await expect(reach.find(await make(), mayReach)).rejects.toThrow(reason)
     expect(await isRegistered()).toBe(false)

@@ -43,6 +43,8 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
     const remote = await resolve(uri)
     if (remote.address !== binding.remote.address && !mayReach(remote.address))
       throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
+    if (bindings.boundTo(remote).some(({ aor }) => aor !== binding.aor))
+      throw new AppError('sip_unreachable', 'the Contact leads to the connection of another phone')
     if (isReliable(remote)) await transport.open(remote)
     return remote
   }

@@ -8,12 +8,14 @@ import type { Remote } from '../sip.ts'
 import { connectionLimits } from '../limits.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import { StreamTransport } from './stream-transport.ts'
+import type { StreamTransportOptions } from './stream-transport.ts'
 import { Tls } from './tls.ts'
 import type { SecureTransports } from './tls.ts'
 import type { TransportLayer, TransportCounters, TransportHandlers } from './transport.ts'
 import { UdpTransport } from './udp-transport.ts'
 import { transports } from './transports.ts'
-import type { Listening, Transport } from './transports.ts'
+import type { Listening, Transport, WebSocketOptions } from './transports.ts'
+import { WebSocketTransport } from './web-socket-transport.ts'
 
 export interface TransportOptions {
   /** The address to bind. */
@@ -21,6 +23,7 @@ export interface TransportOptions {
   /** 0: any port that is free for both UDP and TCP. */
   readonly port: number
   readonly secure?: SecureTransports | undefined
+  readonly webSockets?: WebSocketOptions | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly limits?: Partial<ConnectionLimits>
@@ -34,10 +37,22 @@ export function createTransport(options: TransportOptions): TransportLayer {
   return new Transports(options)
 }
 
+type Stream = Pick<
+  StreamTransport,
+  'listen' | 'stop' | 'send' | 'open' | 'isOpen' | 'connections' | 'handshakes'
+>
+
+/** A transport with a port of its own. */
+interface Served {
+  readonly stream: Stream
+  readonly setting: ListenPlace['setting']
+  readonly port: number
+}
+
 interface Parts {
   readonly udp: UdpTransport
   readonly tcp: StreamTransport
-  readonly tls?: StreamTransport
+  readonly others: ReadonlyMap<Transport, Served>
 }
 
 class Transports implements TransportLayer {
@@ -59,25 +74,25 @@ class Transports implements TransportLayer {
   }
 
   get counters(): TransportCounters {
-    const { tcp, tls } = this.#parts ?? {}
+    const streams = this.#streams()
+    const sum = (of: (stream: Stream) => number): number =>
+      streams.reduce((total, stream) => total + of(stream), 0)
     return {
       ...this.#counted,
-      connections: (tcp?.connections ?? 0) + (tls?.connections ?? 0),
-      handshakes: tls?.handshakes ?? 0,
+      connections: sum(({ connections }) => connections),
+      handshakes: sum(({ handshakes }) => handshakes),
     }
   }
 
   async start(handlers: TransportHandlers): Promise<void> {
-    const { tcp, udp, tls } = (this.#parts = this.#create(handlers))
+    const { tcp, udp, others } = (this.#parts = this.#create(handlers))
     this.#port = await this.#listenAtOnePort(tcp, udp)
-    const tlsPort = this.#options.secure?.tlsPort
-    if (tls !== undefined && tlsPort !== undefined)
-      this.#ports.tls = await this.#listen(tls, 'SWITCHHOOK_SIPS_PORT', tlsPort)
+    for (const [name, { stream, setting, port }] of others)
+      this.#ports[name] = await this.#listen(stream, setting, port)
   }
 
   async stop(): Promise<void> {
-    const { udp, tcp, tls } = this.#parts ?? {}
-    await Promise.all([udp?.stop(), tcp?.stop(), tls?.stop()])
+    await Promise.all([this.#parts?.udp.stop(), ...this.#streams().map((stream) => stream.stop())])
   }
 
   send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void> {
@@ -101,10 +116,14 @@ class Transports implements TransportLayer {
     return transports[remote.transport].isReliable ? this.#streamTo(remote) : this.#parts?.udp
   }
 
-  #streamTo({ transport }: Remote): StreamTransport | undefined {
-    const { tcp, tls } = this.#parts ?? {}
-    const streams: Partial<Record<Transport, StreamTransport | undefined>> = { tcp, tls }
-    return streams[transport]
+  #streamTo({ transport }: Remote): Stream | undefined {
+    const { tcp, others } = this.#parts ?? {}
+    return transport === transports.tcp.name ? tcp : others?.get(transport)?.stream
+  }
+
+  #streams(): readonly Stream[] {
+    const { tcp, others } = this.#parts ?? {}
+    return [...(tcp === undefined ? [] : [tcp]), ...[...(others?.values() ?? [])].map(({ stream }) => stream)]
   }
 
   #notServed(): AppError {
@@ -129,7 +148,7 @@ class Transports implements TransportLayer {
   }
 
   async #listen(
-    stream: Pick<StreamTransport, 'listen'>,
+    stream: Pick<Stream, 'listen'>,
     setting: ListenPlace['setting'],
     port: number,
   ): Promise<number> {
@@ -142,7 +161,7 @@ class Transports implements TransportLayer {
   }
 
   #create(handlers: TransportHandlers): Parts {
-    const { limits, clock, secure } = this.#options
+    const { limits, clock } = this.#options
     const common = {
       limits: { ...connectionLimits, ...limits },
       clock,
@@ -160,9 +179,28 @@ class Transports implements TransportLayer {
       unparsable: (reason, remote) => this.#dropped(reason, remote),
     })
     const tcp = new StreamTransport({ ...common, transport: transports.tcp.name })
-    if (secure?.tlsPort === undefined) return { udp, tcp }
-    const tls = new Tls(secure.identity)
-    return { udp, tcp, tls: new StreamTransport({ ...common, transport: transports.tls.name, tls }) }
+    return { udp, tcp, others: this.#others(common) }
+  }
+
+  #others(common: Omit<StreamTransportOptions, 'transport' | 'tls'>): ReadonlyMap<Transport, Served> {
+    const { secure, webSockets } = this.#options
+    const tls = secure && new Tls(secure.identity)
+    const origins = webSockets?.origins
+    const served = new Map<Transport, Served>()
+    const { tls: overTls, ws, wss } = transports
+    if (secure?.tlsPort !== undefined) {
+      const stream = new StreamTransport({ ...common, transport: overTls.name, tls })
+      served.set(overTls.name, { stream, setting: 'SWITCHHOOK_SIPS_PORT', port: secure.tlsPort })
+    }
+    if (webSockets?.port !== undefined) {
+      const stream = new WebSocketTransport({ ...common, transport: ws.name, origins })
+      served.set(ws.name, { stream, setting: 'SWITCHHOOK_WS_PORT', port: webSockets.port })
+    }
+    if (secure?.wssPort !== undefined) {
+      const stream = new WebSocketTransport({ ...common, transport: wss.name, tls, origins })
+      served.set(wss.name, { stream, setting: 'SWITCHHOOK_WSS_PORT', port: secure.wssPort })
+    }
+    return served
   }
 
   #admits(remote: Remote, handlers: TransportHandlers): boolean {

@@ -8,44 +8,45 @@ import { networkOf } from '../../network/network-of.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import type { Remote } from '../sip.ts'
 import type { Connections } from './connections.ts'
-import type { Tls } from './tls.ts'
 import type { TransportHandlers } from './transport.ts'
 import type { Transport } from './transports.ts'
 
-export interface ListenerOptions {
+export interface ListenerOptions<Channel> {
   readonly transport: Transport
   readonly limits: ConnectionLimits
   readonly clock: Clock
   readonly handlers: TransportHandlers
   readonly connections: Pick<Connections, 'mayEnter'>
-  /** Left out, what connects speaks at once. */
-  readonly tls?: Tls | undefined
+  /** Makes what SIP is spoken over of a socket. Calls `done` once; at once where there is nothing to be done. */
+  readonly handshake: Handshake<Channel>
   /** A connection that may be used from now on. */
-  readonly accepted: (socket: Socket, remote: Remote) => void
+  readonly accepted: (channel: Channel, remote: Remote) => void
   readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
   readonly refused: () => void
 }
 
-interface Handshake {
+export type Handshake<Channel> = (socket: Socket, done: (outcome: Channel | Error) => void) => void
+
+interface Pending {
   readonly remote: Remote
   readonly timer: Timer
 }
 
-export class Listener {
-  readonly #options: ListenerOptions
-  readonly #handshakes = new Map<Socket, Handshake>()
+export class Listener<Channel = Socket> {
+  readonly #options: ListenerOptions<Channel>
+  readonly #pending = new Map<Socket, Pending>()
   readonly #shares: Shares
   #server: Server | undefined
   #isStopped = false
 
-  constructor(options: ListenerOptions) {
+  constructor(options: ListenerOptions<Channel>) {
     this.#options = options
     this.#shares = new Shares(options.limits.maxHandshakes)
   }
 
   /** Handshakes that are not over. */
   get handshakes(): number {
-    return this.#handshakes.size
+    return this.#pending.size
   }
 
   /** Resolves with the port it listens on. */
@@ -67,7 +68,7 @@ export class Listener {
   /** Takes no more connections; what was accepted stays. Resolves once those are closed as well. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const socket of this.#handshakes.keys()) {
+    for (const socket of this.#pending.keys()) {
       this.#end(socket)
       socket.destroy()
     }
@@ -83,14 +84,15 @@ export class Listener {
 
   #accept(socket: Socket): void {
     const { remoteAddress, remotePort } = socket
+    const { transport, handlers, handshake, limits } = this.#options
     // Its end is what matters, and `close` says it.
     socket.on('error', () => undefined)
-    const { transport, handlers, tls } = this.#options
+    // A far end that vanished without a word is found out, and what it registered with it.
+    socket.setKeepAlive(true, limits.keepAliveMs)
     const remote = { transport, address: toPlainAddress(remoteAddress ?? ''), port: remotePort ?? 0 }
     const mayConnect = remotePort !== undefined && !this.#isStopped && handlers.admits?.(remote) !== false
-    if (!mayConnect || !this.#options.connections.mayEnter(remote)) return this.#refuse(socket)
-    if (tls === undefined) this.#options.accepted(socket, remote)
-    else this.#handshake(socket, remote, tls)
+    if (!mayConnect || !this.#options.connections.mayEnter(remote)) this.#refuse(socket)
+    else this.#begin(socket, remote, handshake)
   }
 
   #refuse(socket: Socket): void {
@@ -98,7 +100,7 @@ export class Listener {
     socket.destroy()
   }
 
-  #handshake(socket: Socket, remote: Remote, tls: Tls): void {
+  #begin(socket: Socket, remote: Remote, handshake: Handshake<Channel>): void {
     const { clock, limits, misbehaved } = this.#options
     if (!this.#mayBegin(remote)) return this.#refuse(socket)
     const timer = clock.after(limits.handshakeMs, () => {
@@ -106,11 +108,11 @@ export class Listener {
       this.#end(socket)
       socket.destroy()
     })
-    this.#handshakes.set(socket, { remote, timer })
+    this.#pending.set(socket, { remote, timer })
     this.#shares.take(networkOf(remote.address))
-    tls.accept(socket, (outcome) => {
+    handshake(socket, (outcome) => {
       const isEnded = !this.#end(socket)
-      if (!(outcome instanceof Error)) this.#secured(outcome, remote)
+      if (!(outcome instanceof Error)) this.#prepared(socket, outcome, remote)
       else if (!isEnded && !this.#isStopped) misbehaved(`handshake: ${outcome.message}`, 'unparsable', remote)
     })
   }
@@ -119,8 +121,8 @@ export class Listener {
   #mayBegin(remote: Remote): boolean {
     const { handlers, limits, misbehaved } = this.#options
     const share = handlers.isProven?.(remote) === true ? limits.provenShare : limits.strangerShare
-    if (this.#handshakes.size >= limits.maxHandshakes) {
-      for (const [socket, oldest] of this.#handshakes) {
+    if (this.#pending.size >= limits.maxHandshakes) {
+      for (const [socket, oldest] of this.#pending) {
         misbehaved('gave way to a new handshake', 'slow', oldest.remote)
         this.#end(socket)
         socket.destroy()
@@ -132,16 +134,16 @@ export class Listener {
 
   /** False for one that was ended before. */
   #end(socket: Socket): boolean {
-    const handshake = this.#handshakes.get(socket)
-    if (handshake === undefined) return false
-    this.#handshakes.delete(socket)
-    this.#shares.give(networkOf(handshake.remote.address))
-    handshake.timer.cancel()
+    const pending = this.#pending.get(socket)
+    if (pending === undefined) return false
+    this.#pending.delete(socket)
+    this.#shares.give(networkOf(pending.remote.address))
+    pending.timer.cancel()
     return true
   }
 
-  #secured(socket: Socket, remote: Remote): void {
+  #prepared(socket: Socket, channel: Channel, remote: Remote): void {
     if (this.#isStopped || !this.#options.connections.mayEnter(remote)) return this.#refuse(socket)
-    this.#options.accepted(socket, remote)
+    this.#options.accepted(channel, remote)
   }
 }

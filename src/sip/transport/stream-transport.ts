@@ -33,10 +33,12 @@ export class StreamTransport {
 
   constructor(options: StreamTransportOptions) {
     this.#options = options
+    const { tls } = options
     this.#connections = new Connections(options)
     this.#listener = new Listener({
       ...options,
       connections: this.#connections,
+      handshake: (socket, done) => (tls === undefined ? done(socket) : tls.accept(socket, done)),
       accepted: (socket, remote) => void this.#add(socket, remote, true),
     })
   }

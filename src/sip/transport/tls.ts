@@ -20,6 +20,8 @@ export interface SecureTransports {
   readonly identity: () => TlsIdentity
   /** The port of TLS; 0 for any free one. Left out, it is not served. */
   readonly tlsPort?: number | undefined
+  /** The port of secure WebSockets, likewise. */
+  readonly wssPort?: number | undefined
 }
 
 interface Contexts {

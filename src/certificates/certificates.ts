@@ -1,0 +1,178 @@
+// The certificates of the platform, read from files, and read again when those change.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Part } from '../lib/lifecycle.ts'
+import type { Logger } from '../lib/log.ts'
+import { StartError } from '../lib/start-error.ts'
+
+export interface CertificatesOptions {
+  /** Paths of PEM files. */
+  readonly certificateFile: string
+  readonly keyFile: string
+  /** Authorities that are believed beside those that Node.js knows. */
+  readonly authoritiesFile: string | undefined
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What the files hold, in PEM. */
+export interface Identity {
+  readonly key: string
+  readonly certificates: string
+  readonly authorities: string | undefined
+}
+
+export interface Certificates extends Part {
+  /** Known after start. The same value until the files hold another. */
+  current(): Identity
+}
+
+// A program that renews certificates has long gone by then; a look costs three calls of the file system.
+const lookMs = 10_000
+const dayMs = 86_400_000
+// Programs that renew do so 30 days before the end: with two weeks left, they have failed for two.
+const warnDays = 14
+
+export function createCertificates(options: CertificatesOptions): Certificates {
+  return new CertificateFiles(options)
+}
+
+class CertificateFiles implements Certificates {
+  readonly name = 'certificates'
+  readonly #options: CertificatesOptions
+  #identity: Identity | undefined
+  #stamp = ''
+  #warnedAt = Number.NEGATIVE_INFINITY
+  #timer: Timer | undefined
+
+  constructor(options: CertificatesOptions) {
+    this.#options = options
+  }
+
+  current(): Identity {
+    if (this.#identity === undefined) throw new Error('the certificates have not been read yet')
+    return this.#identity
+  }
+
+  async start(): Promise<void> {
+    try {
+      this.#stamp = await this.#stampOfFiles()
+      this.#take(await this.#read())
+    } catch (error) {
+      throw new StartError(`The certificate cannot be used: ${sentenceOf(error)}.`, { cause: error })
+    }
+    this.#wait()
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #wait(): void {
+    this.#timer = this.#options.clock.after(lookMs, () => {
+      void this.#look().finally(() => {
+        if (this.#timer !== undefined) this.#wait()
+      })
+    })
+  }
+
+  /** What cannot be used leaves what was read before in force: half of a pair may have been written by now. */
+  async #look(): Promise<void> {
+    const { log } = this.#options
+    let stamp = ''
+    try {
+      stamp = await this.#stampOfFiles()
+      if (stamp !== this.#stamp) {
+        this.#take(await this.#read())
+        log.info({ names: namesOf(this.current()) }, 'certificates read again')
+      }
+    } catch (error) {
+      if (stamp !== this.#stamp) log.error({ reason: sentenceOf(error) }, 'certificates not replaced')
+    }
+    this.#stamp = stamp
+    this.#warn()
+  }
+
+  #take(identity: Identity): void {
+    checkPair(identity, this.#options)
+    this.#identity = identity
+    this.#warn()
+  }
+
+  /** Once a day. */
+  #warn(): void {
+    const { clock, log } = this.#options
+    const endsAt = endOf(this.current())
+    const now = clock.now()
+    const days = Math.floor((endsAt - now) / dayMs)
+    if (days >= warnDays || now - this.#warnedAt < dayMs) return
+    this.#warnedAt = now
+    const ends = new Date(endsAt).toISOString()
+    if (days < 0) log.error({ ends }, 'the certificate has expired')
+    else log.warn({ ends, days }, 'the certificate expires soon')
+  }
+
+  async #read(): Promise<Identity> {
+    const { certificateFile, keyFile, authoritiesFile } = this.#options
+    return {
+      certificates: await read(certificateFile, 'SWITCHHOOK_TLS_CERTIFICATE'),
+      key: await read(keyFile, 'SWITCHHOOK_TLS_KEY'),
+      authorities:
+        authoritiesFile === undefined ? undefined : await read(authoritiesFile, 'SWITCHHOOK_TLS_AUTHORITIES'),
+    }
+  }
+
+  /** Links are followed: programs that renew certificates point them at new files. */
+  async #stampOfFiles(): Promise<string> {
+    const { certificateFile, keyFile, authoritiesFile } = this.#options
+    const paths = [certificateFile, keyFile, ...(authoritiesFile === undefined ? [] : [authoritiesFile])]
+    const stamps = await Promise.all(
+      paths.map(async (path) => {
+        const facts = await stat(path).catch(() => undefined)
+        return facts === undefined ? 'none' : `${facts.ino} ${facts.size} ${facts.mtimeMs}`
+      }),
+    )
+    return stamps.join('|')
+  }
+}
+
+class Unusable extends Error {}
+
+async function read(path: string, setting: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new Unusable(`${path} cannot be read, name a file of PEM in ${setting}`, { cause: error })
+  }
+}
+
+function checkPair({ certificates, key, authorities }: Identity, paths: CertificatesOptions): void {
+  const certificate = parsed(paths.certificateFile, 'certificate', () => new X509Certificate(certificates))
+  const privateKey = parsed(paths.keyFile, 'private key without a password', () => createPrivateKey(key))
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new Unusable(`${paths.keyFile} is not the key of ${paths.certificateFile}`)
+  if (authorities !== undefined)
+    parsed(paths.authoritiesFile ?? '', 'certificate', () => new X509Certificate(authorities))
+}
+
+function parsed<T>(path: string, what: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new Unusable(`${path} holds no ${what} in PEM`, { cause: error })
+  }
+}
+
+function endOf({ certificates }: Identity): number {
+  return Date.parse(new X509Certificate(certificates).validTo)
+}
+
+function namesOf({ certificates }: Identity): string {
+  return new X509Certificate(certificates).subjectAltName ?? ''
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,134 @@
+// One WebSocket that speaks SIP (RFC 7118 §5): a message in each frame, pings answered, slow and idle far ends closed.
+import { isUtf8 } from 'node:buffer'
+import type { RawData, WebSocket } from 'ws'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { SipMessage } from '../message/message.ts'
+import { parseMessage, skipLeadingBlankLines } from '../message/parse-message.ts'
+import type { ConnectionLimits } from '../limits.ts'
+import type { Remote } from '../sip.ts'
+import type { Connection } from './connections.ts'
+
+export interface WebSocketConnectionOptions {
+  readonly channel: WebSocket
+  readonly remote: Remote
+  readonly limits: ConnectionLimits
+  readonly clock: Clock
+  message(message: SipMessage, raw: Uint8Array, remote: Remote): void
+  /** Whether one more message is listened to; the connection closes itself at the first that is not. */
+  admits(): boolean
+  misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
+  /** Asked when it has been idle for long: it is kept. */
+  isNeeded(): boolean
+  closed(): void
+}
+
+// RFC 6455 §7.4.1.
+const goingAway = 1001
+const maxKeepAliveBytes = 4
+
+export class WebSocketConnection implements Connection {
+  readonly remote: Remote
+  readonly #options: WebSocketConnectionOptions
+  readonly #channel: WebSocket
+  #hasSpoken = false
+  #firstTimer: Timer | undefined
+  #idleTimer: Timer | undefined
+
+  constructor(options: WebSocketConnectionOptions) {
+    const { channel, clock, limits } = options
+    this.#options = options
+    this.remote = options.remote
+    this.#channel = channel
+    channel.on('message', (data) => this.#received(data))
+    channel.on('ping', () => this.#pinged())
+    // `close` follows it.
+    channel.on('error', (error) => options.misbehaved(error.message, 'unparsable'))
+    channel.on('close', () => {
+      this.#firstTimer?.cancel()
+      this.#idleTimer?.cancel()
+      options.closed()
+    })
+    this.#firstTimer = clock.after(limits.messageMs, () => {
+      options.misbehaved('no message after connecting', 'slow')
+      this.close()
+    })
+    this.#watchIdle()
+  }
+
+  get hasSpoken(): boolean {
+    return this.#hasSpoken
+  }
+
+  get isOpen(): boolean {
+    return this.#channel.readyState === this.#channel.OPEN
+  }
+
+  send(bytes: Uint8Array): Promise<void> {
+    if (this.#channel.bufferedAmount > this.#options.limits.maxUnsentBytes) {
+      this.close()
+      return Promise.reject(new AppError('sip_unreachable', 'the far end does not read'))
+    }
+    this.#watchIdle()
+    return new Promise((resolve, reject) => {
+      // RFC 7118 §5.3: a frame of text, unless what it carries is none.
+      this.#channel.send(bytes, { binary: !isUtf8(bytes) }, (error) => {
+        if (error === null || error === undefined) resolve()
+        else reject(new AppError('sip_unreachable', 'the connection failed', { cause: error }))
+      })
+    })
+  }
+
+  close(): void {
+    this.#channel.terminate()
+  }
+
+  closeSoon(): void {
+    this.#channel.close(goingAway)
+  }
+
+  /** A far end that asks all the time is none that has to be answered all the time. */
+  #pinged(): void {
+    if (this.#options.admits()) this.#watchIdle()
+    else this.close()
+  }
+
+  #received(data: RawData): void {
+    const bytes = toBytes(data)
+    this.#watchIdle()
+    const isKeepAlive =
+      bytes.byteLength <= maxKeepAliveBytes && skipLeadingBlankLines(bytes) === bytes.byteLength
+    if (!this.#options.admits()) return this.close()
+    if (isKeepAlive) return this.#answerPing(bytes)
+    let message
+    try {
+      message = parseMessage(bytes)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      this.#options.misbehaved(error.message, 'unparsable')
+      // One that never spoke SIP is not going to.
+      return this.#hasSpoken ? undefined : this.close()
+    }
+    this.#hasSpoken = true
+    this.#firstTimer?.cancel()
+    this.#options.message(message, bytes, this.remote)
+  }
+
+  /** RFC 5626 §3.5.1: two line ends ask for one. */
+  #answerPing(bytes: Buffer): void {
+    if (bytes.byteLength === maxKeepAliveBytes) this.send(Buffer.from('\r\n')).catch(() => undefined)
+  }
+
+  #watchIdle(): void {
+    this.#idleTimer?.cancel()
+    this.#idleTimer = this.#options.clock.after(this.#options.limits.idleMs, () => {
+      if (this.#options.isNeeded()) this.#watchIdle()
+      else this.close()
+    })
+  }
+}
+
+function toBytes(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)
+}

@@ -1,0 +1,180 @@
+import { createConnection } from 'node:net'
+import { get } from 'node:http'
+import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAuthority } from '../../../test/support/certificates.ts'
+import type { Authority, Certificate } from '../../../test/support/certificates.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { browserRequest, openWebSocketPhone } from '../../../test/support/web-socket-phone.ts'
+import type { WebSocketPhone } from '../../../test/support/web-socket-phone.ts'
+import { Inbox } from '../../../test/support/wait.ts'
+import { silentLogger } from '../../lib/log.ts'
+import type { SipMessage } from '../message/message.ts'
+import type { Remote } from '../sip.ts'
+import { createTransport } from './create-transport.ts'
+import type { TransportLayer } from './transport.ts'
+
+interface Received {
+  readonly message: SipMessage
+  readonly remote: Remote
+}
+
+const options = browserRequest('OPTIONS', 'sip:a@b.example')
+const ping = '\r\n\r\n'
+
+let authority: Authority
+let certificate: Certificate
+beforeAll(() => {
+  authority = createAuthority()
+  certificate = authority.issue({ names: 'IP:127.0.0.1' })
+})
+afterAll(() => authority.remove())
+
+let clock: FakeClock
+let transport: TransportLayer
+let received: Inbox<Received>
+let closed: Inbox<Remote>
+let isSilenced = false
+const open: (WebSocketPhone | Socket)[] = []
+
+beforeEach(async () => {
+  clock = createFakeClock()
+  received = new Inbox()
+  closed = new Inbox()
+  isSilenced = false
+  transport = createTransport({
+    bind: '127.0.0.1',
+    port: 0,
+    secure: { identity: () => ({ ...certificate, authorities: undefined }), wssPort: 0 },
+    webSockets: { port: 0, origins: ['https://app.example'] },
+    clock,
+    log: silentLogger,
+  })
+  await transport.start({
+    message: (message, _raw, remote) => received.push({ message, remote }),
+    closed: (remote) => closed.push(remote),
+    admits: () => !isSilenced,
+  })
+})
+
+afterEach(async () => {
+  for (const one of open.splice(0))
+    if ('received' in one) one.close()
+    else one.destroy()
+  await transport.stop()
+})
+
+const portOf = (name: 'ws' | 'wss'): number => transport.listening.ports?.[name] ?? 0
+
+async function phone(name: 'ws' | 'wss' = 'ws', more = {}): Promise<WebSocketPhone> {
+  const url = `${name}://127.0.0.1:${portOf(name)}/any/path`
+  const opened = await openWebSocketPhone(url, { ca: authority.certificate, ...more })
+  open.push(opened)
+  return opened
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('a WebSocket', () => {
+  it.each(['ws', 'wss'] as const)('of %s carries a message in each frame, of text or bytes', async (name) => {
+    const browser = await phone(name)
+    browser.send(options)
+    browser.send(Buffer.from(options))
+    await until(() => received.items.length === 2)
+    const [{ remote }] = received.items as [Received]
+    expect(remote).toMatchObject({ transport: name, address: '127.0.0.1' })
+    expect(transport.isOpen(remote)).toBe(true)
+    await transport.send(Buffer.from('SIP/2.0 200 OK\r\n\r\n'), remote)
+    expect(await browser.received.next('the answer', () => true)).toMatchObject({ start: 'SIP/2.0 200 OK' })
+    browser.close()
+    expect(await closed.next('the end', () => true)).toEqual(remote)
+    await expect(transport.send(Buffer.from('late'), remote)).rejects.toMatchObject({
+      code: 'sip_unreachable',
+    })
+    await expect(transport.open(remote)).rejects.toMatchObject({ code: 'sip_unreachable' })
+  })
+
+  it('answers both kinds of keep-alive', async () => {
+    const browser = await phone()
+    browser.send(ping)
+    expect(await browser.received.next('the pong', () => true)).toMatchObject({ text: '\r\n' })
+    browser.socket.ping()
+    await once(browser.socket, 'pong')
+  })
+
+  it('is closed when its first frame is no SIP, and later on only loses what is none', async () => {
+    const bad = await phone()
+    bad.send('hello')
+    await bad.closed
+    const good = await phone()
+    good.send(options)
+    good.send('hello')
+    good.send(options)
+    await until(() => received.items.length === 2)
+    expect(transport.counters.unparsable).toBe(2)
+  })
+
+  it('is closed by a frame that is larger than a message may be', async () => {
+    const browser = await phone()
+    browser.send('x'.repeat(70_000))
+    expect(await browser.closed).toBe(1009)
+  })
+
+  it('is closed without a message in time, keep-alives or not, and when it is idle', async () => {
+    const [silent, speaking] = [await phone(), await phone()]
+    silent.send(ping)
+    await silent.received.next('the pong', () => true)
+    speaking.send(options)
+    await until(() => received.items.length === 1)
+    clock.advance(10_000)
+    await silent.closed
+    expect(transport.counters.slowConnections).toBe(1)
+    expect(speaking.socket.readyState).toBe(speaking.socket.OPEN)
+    clock.advance(900_000)
+    await speaking.closed
+  })
+
+  it('is closed by a source that sends more than it may', async () => {
+    const browser = await phone()
+    browser.send(options)
+    await until(() => received.items.length === 1)
+    isSilenced = true
+    browser.socket.ping()
+    await browser.closed
+  })
+})
+
+describe('the opening of a WebSocket', () => {
+  it('is refused without the subprotocol of SIP', async () => {
+    await expect(phone('ws', { protocols: [] })).rejects.toThrow('400 The WebSocket must offer')
+    await expect(phone('ws', { protocols: ['chat'] })).rejects.toThrow('400 The WebSocket must offer')
+    expect((await phone('ws', { protocols: ['chat', 'sip'] })).socket.protocol).toBe('sip')
+  })
+
+  it('is refused to a web page that is not named', async () => {
+    await expect(phone('ws', { origin: 'https://evil.example' })).rejects.toThrow('403 SWITCHHOOK_WS_ORIGINS')
+    await phone('ws', { origin: 'https://APP.example' })
+  })
+
+  it('is what the port is for, as it says to a request of HTTP', async () => {
+    const response = await new Promise<{ statusCode?: number | undefined }>((resolve) => {
+      get({ port: portOf('ws'), host: '127.0.0.1', path: '/' }, (message) => resolve(message.resume()))
+    })
+    expect(response.statusCode).toBe(426)
+  })
+
+  it('is given up when it takes too long', async () => {
+    const socket = createConnection({ port: portOf('ws'), host: '127.0.0.1' })
+    open.push(socket)
+    socket.on('error', () => undefined)
+    socket.write('GET / HTTP/1.1\r\nUpgrade: websocket\r\n')
+    await until(() => transport.counters.handshakes === 1)
+    clock.advance(5_000)
+    await new Promise((resolve) => socket.once('close', resolve))
+    expect(transport.counters).toMatchObject({ handshakes: 0, slowConnections: 1, connections: 0 })
+  })
+})

@@ -1,0 +1,68 @@
+// A SIP phone over a WebSocket, as a browser is one: it sends exactly the frames a test gives it, and keeps what comes back.
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import type { ClientOptions } from 'ws'
+import type { RawMessage } from './phone.ts'
+import { Inbox } from './wait.ts'
+
+export interface WebSocketPhone {
+  readonly socket: WebSocket
+  readonly received: Inbox<RawMessage>
+  /** The code that it was closed with. */
+  readonly closed: Promise<number>
+  send(frame: string | Uint8Array): void
+  close(): void
+}
+
+/** Rejects where the WebSocket is refused, with the words of the refusal. */
+export async function openWebSocketPhone(
+  url: string,
+  { protocols = ['sip'], ...options }: ClientOptions & { readonly protocols?: readonly string[] } = {},
+): Promise<WebSocketPhone> {
+  const socket = new WebSocket(url, [...protocols], { perMessageDeflate: false, ...options })
+  const received = new Inbox<RawMessage>()
+  socket.on('message', (data: Buffer) => {
+    const text = data.toString('utf8')
+    received.push({ text, start: text.split('\r\n', 1)[0] ?? '' })
+  })
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve))
+  const refused = new Promise<never>((_resolve, reject) => {
+    socket.once('unexpected-response', (_request, response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        reject(new Error(`${response.statusCode} ${Buffer.concat(chunks).toString()}`))
+      })
+    })
+    socket.once('error', reject)
+  })
+  refused.catch(() => undefined)
+  await Promise.race([once(socket, 'open'), refused])
+  socket.on('error', () => undefined)
+  return { socket, received, closed, send: (frame) => socket.send(frame), close: () => socket.terminate() }
+}
+
+let serial = 0
+
+/** A request of a browser (RFC 7118 §5): its Via and Contact name no host that is one. */
+export function browserRequest(
+  method: string,
+  uri: string,
+  more: Readonly<Record<string, string>> = {},
+  body = '',
+): string {
+  serial += 1
+  const fields = {
+    Via: `SIP/2.0/WSS browser${serial}.invalid;branch=z9hG4bKws${serial}`,
+    From: `<${uri}>;tag=ws${serial}`,
+    To: `<${uri}>`,
+    'Call-ID': `ws-${process.pid}-${serial}`,
+    CSeq: `1 ${method}`,
+    'Max-Forwards': '70',
+    Contact: `<sip:me${serial}@browser${serial}.invalid;transport=ws>`,
+    ...more,
+    'Content-Length': String(Buffer.byteLength(body)),
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
+  return [`${method} ${uri} SIP/2.0`, ...lines, '', body].join('\r\n')
+}
