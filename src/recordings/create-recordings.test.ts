@@ -540,14 +540,23 @@ describe('the recorder', () => {
     expect(call.ended).toEqual([])
   })
 
-  it('that dies again and again ends its recordings with a reason', async () => {
+  it('that dies again and again ends its recordings with a reason, and what it has written is stored', async () => {
     const call = await begin()
+    say(call, 50)
+    const path = join(dataDir, 'recordings/spool', `${call.call_sid}.wav`)
+    await until('a second of sound', async () => {
+      const written = await readFile(path).catch(() => '')
+      return written.length >= 44 + 32_000
+    })
     for (let deaths = 0; deaths < 5; deaths += 1) {
       const before = thread
       await before?.terminate()
       await until('its death', () => thread !== before || call.ended.length > 0)
     }
     expect(call.ended).toEqual(['the recorder failed'])
+    await end(call, 'the recorder failed')
+    await until('its upload', () => puts.length > 0)
+    expect(puts[0]?.bytes.length).toBe(44 + 32_000)
   })
 })
 

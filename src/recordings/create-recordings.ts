@@ -1,6 +1,6 @@
 // Puts recordings together: the thread that records, the folder that has the sound, and what stores it.
 import { rm } from 'node:fs/promises'
-import type { RecordingOrder, RunningRecording } from '../contracts/recording.ts'
+import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
 import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { defaultSharePercent, mayTakeOne } from '../lib/tenant-pool.ts'
@@ -79,6 +79,13 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       // A file without a row may be another database's.
       if (state !== undefined && state !== 'recording' && state !== 'waiting') await spool.clear(call_sid)
     }
+  }
+
+  /** A recorder that has failed does not say what it has written. */
+  async function foundAtEnd(call_sid: string, end: RecordingEnd): Promise<RecordingEnd> {
+    if (end.bytes > 0 || end.reason === undefined) return end
+    const bytes = (await spool.mend(call_sid)) ?? 0
+    return { ...end, bytes, durationMs: durationOf(bytes) }
   }
 
   /** What the account may still keep here, in bytes of sound; without end where it has a bucket. */
@@ -198,7 +205,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         key: `${prefix}${call_sid}.${format}`,
         spool: spool.id,
         async end() {
-          const ended = await taken.end()
+          const ended = await foundAtEnd(call_sid, await taken.end())
           growing.delete(call_sid)
           // Of nothing there is no file to wait for.
           if (ended.bytes === 0) await rm(path, { force: true })
