@@ -1,0 +1,231 @@
+// What a server says, on the beat of the thread, without a socket: `beat` is called as the thread does, and media reads a frame of 20 ms.
+import { describe, expect, it } from 'vitest'
+import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import { ResamplerTables } from '../lib/resampler.ts'
+import { WireDecoder } from './pcm.ts'
+import { maxClips, maxMarks, Playout } from './playout.ts'
+
+const tables = new ResamplerTables()
+const frame = 160
+
+/** Samples of one value, as octets. */
+function octets(samples: number, value = 1000): Uint8Array {
+  const bytes = Buffer.alloc(samples * 2)
+  for (let at = 0; at < samples; at += 1) bytes.writeInt16LE(value, at * 2)
+  return bytes
+}
+
+function stage() {
+  const { memory } = createRing({ samples: frame })
+  const ring = new AudioRing(memory)
+  const events: string[] = []
+  const playout = new Playout(memory, (event) =>
+    events.push(event.type === 'done' ? `done ${event.id} ${event.ms}` : `${event.event} ${event.name}`),
+  )
+  const decoder = new WireDecoder(8000, tables)
+  const into = new Int16Array(frame)
+  /** Beats and reads, and says what was heard: the first sample of each frame, or nothing. */
+  const hear = (beats: number): (number | undefined)[] =>
+    Array.from({ length: beats }, () => {
+      playout.beat()
+      return ring.read(into) === undefined ? undefined : into[0]
+    })
+  return {
+    playout,
+    ring,
+    events,
+    hear,
+    clip: (frames: number, value = 1000, more: { id?: string; isQueued?: boolean; rate?: number } = {}) => {
+      const { id, isQueued = true, rate = 8000 } = more
+      const speech = {
+        bytes: octets((frames * rate) / 50, value),
+        rate,
+        decoder: new WireDecoder(rate, tables),
+      }
+      return playout.play(speech, { id, isQueued })
+    },
+    push: (samples: number, value = 1000) =>
+      playout.push({ bytes: octets(samples, value), rate: 8000, decoder }),
+  }
+}
+
+/** The zeros behind what was heard. */
+const over = 0
+
+describe('a clip', () => {
+  it('is heard at once, whole, then comes its end, and silence', () => {
+    const { clip, hear, events } = stage()
+    clip(2, 1000, { id: 'a' })
+    expect(hear(5)).toEqual([1000, 1000, over, undefined, undefined])
+    expect(events).toEqual(['done a 40'])
+  })
+
+  it('that ends within a frame is filled up with silence', () => {
+    const { playout, ring } = stage()
+    playout.play(
+      { bytes: octets(200), rate: 8000, decoder: new WireDecoder(8000, tables) },
+      { id: undefined, isQueued: true },
+    )
+    playout.beat()
+    const into = new Int16Array(frame)
+    ring.read(into)
+    ring.read(into)
+    expect([into[39], into[40]]).toEqual([1000, 0])
+    expect(playout.heardMs).toBe(25)
+  })
+
+  it('goes to media a few frames ahead, and no more, however long it is', () => {
+    const { clip, playout, ring } = stage()
+    clip(5000)
+    for (let beat = 0; beat < 10; beat += 1) playout.beat()
+    expect(ring.length).toBe(3)
+    expect(playout.waitingMs).toBeGreaterThan(99_000)
+  })
+
+  it.each([16_000, 44_100, 48_000])('of %i Hz lasts as long as it is', (rate) => {
+    const { clip, hear, events } = stage()
+    clip(50, 1000, { id: 'a', rate })
+    const heard = hear(60).filter((value) => value !== undefined && value !== over)
+    expect(heard.length).toBeGreaterThanOrEqual(49)
+    const [, ms] = /^done a (\d+)$/.exec(events[0] ?? '') ?? []
+    expect(Math.abs(Number(ms) - 1000)).toBeLessThanOrEqual(5)
+  })
+
+  it('waits for those before it when it is queued, and takes their place when it is not', () => {
+    const { clip, hear, events } = stage()
+    clip(1, 1, { id: 'a' })
+    clip(1, 2, { id: 'b' })
+    expect(hear(3)).toEqual([1, 2, over])
+    clip(9, 3, { id: 'c' })
+    clip(9, 4, { id: 'd' })
+    hear(1)
+    clip(1, 5, { id: 'e', isQueued: false })
+    expect(events.slice(2)).toEqual(['done c 60', 'done d 0'])
+    expect(hear(8)).toContain(5)
+    expect(events.at(-1)).toBe('done e 20')
+  })
+
+  it('beyond ten is not taken, until one has been heard', () => {
+    const { clip, hear } = stage()
+    const taken = Array.from({ length: maxClips + 1 }, () => clip(5))
+    expect(taken).toEqual([...Array<boolean>(maxClips).fill(true), false])
+    hear(5)
+    expect(clip(1)).toBe(true)
+  })
+
+  it('of nothing is over at once', () => {
+    const { clip, hear, events } = stage()
+    clip(0, 0, { id: 'a' })
+    expect(hear(2)).toEqual([undefined, undefined])
+    expect(events).toEqual(['done a 0'])
+  })
+})
+
+describe('a stream', () => {
+  it('begins once there are 60 ms of it, and goes on without a gap', () => {
+    const { push, hear } = stage()
+    push(frame)
+    expect(hear(1)).toEqual([undefined])
+    push(frame * 2)
+    expect(hear(3)).toEqual([1000, 1000, 1000])
+  })
+
+  it('begins with less when no more has come for three beats', () => {
+    const { push, hear } = stage()
+    push(frame)
+    expect(hear(3)).toEqual([undefined, undefined, 1000])
+  })
+
+  it('in pieces of any length is heard as if it had come in one', () => {
+    const { playout, hear } = stage()
+    const decoder = new WireDecoder(8000, tables)
+    const whole = octets(frame * 4, 1234)
+    for (let at = 0; at < whole.length; at += 7)
+      playout.push({ bytes: whole.subarray(at, at + 7), rate: 8000, decoder })
+    expect(Math.round(playout.waitingMs)).toBe(80)
+    expect(hear(4)).toEqual([1234, 1234, 1234, 1234])
+  })
+
+  it('keeps nothing of the memory in which its pieces came', () => {
+    const { playout, hear } = stage()
+    const decoder = new WireDecoder(8000, tables)
+    const memory = octets(frame * 4, 1234)
+    playout.push({ bytes: memory, rate: 8000, decoder })
+    memory.fill(0)
+    expect(hear(3)).toEqual([1234, 1234, 1234])
+  })
+
+  it('that pauses is over, and begins again with what comes next', () => {
+    const { push, hear } = stage()
+    push(frame * 3)
+    expect(hear(3)).toEqual([1000, 1000, 1000])
+    expect(hear(6).filter((value) => value !== undefined && value !== over)).toEqual([])
+    push(frame * 3, 2000)
+    expect(hear(3)).toEqual([2000, 2000, 2000])
+  })
+
+  it('of no octets is nothing', () => {
+    const { push, playout, hear } = stage()
+    push(0)
+    expect([playout.waitingMs, ...hear(4)]).toEqual([0, undefined, undefined, undefined, undefined])
+  })
+})
+
+describe('a mark', () => {
+  it('is reported when all before it has been handed over, and at once where nothing waits', () => {
+    const { playout, clip, hear, events } = stage()
+    playout.mark('now')
+    expect(events).toEqual(['playout now'])
+    clip(5, 1, { id: 'a' })
+    playout.mark('behind')
+    expect(events).toHaveLength(1)
+    hear(5)
+    expect(events.slice(1)).toEqual(['done a 100', 'playout behind'])
+  })
+
+  it('is cleared by itself, with what waits, and by a clip that takes its place', () => {
+    const { playout, clip, events } = stage()
+    const ends: readonly (() => void)[] = [
+      () => playout.clearMarks(),
+      () => playout.kill(),
+      () => clip(1, 1, { isQueued: false }),
+    ]
+    for (const [index, end] of ends.entries()) {
+      clip(9)
+      playout.mark(String(index))
+      end()
+    }
+    expect(events.filter((event) => event.startsWith('cleared'))).toEqual([
+      'cleared 0',
+      'cleared 1',
+      'cleared 2',
+    ])
+  })
+
+  it('beyond a hundred is not taken', () => {
+    const { playout, clip } = stage()
+    clip(9)
+    const taken = Array.from({ length: maxMarks + 1 }, (_, index) => playout.mark(String(index)))
+    expect(taken.filter((isTaken) => !isTaken)).toHaveLength(1)
+  })
+})
+
+describe('a kill', () => {
+  it('silences what waits; of each clip the end is reported with what was heard of it', () => {
+    const { playout, clip, hear, events } = stage()
+    clip(9, 1, { id: 'a' })
+    clip(9, 2, { id: 'b' })
+    hear(1)
+    playout.kill()
+    expect(events).toEqual(['done a 60', 'done b 0'])
+    expect([playout.waitingMs, hear(6).filter((value) => value === 2)]).toEqual([0, []])
+    clip(1, 3)
+    expect(hear(3)).toContain(3)
+  })
+
+  it('of nothing is nothing', () => {
+    const { playout, events, hear } = stage()
+    playout.kill()
+    expect([events, hear(1)]).toEqual([[], [undefined]])
+  })
+})
