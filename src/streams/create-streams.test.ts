@@ -73,14 +73,20 @@ class Call {
   readonly #given: AudioRing
   readonly #says: AudioRing
   readonly #into = new Int16Array(160)
+  readonly #frameMs: number
   #frames = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(
     url: string,
-    order: Partial<Omit<StreamOrder, 'says'>> & { readonly streamedRate?: number } = {},
+    order: Partial<Omit<StreamOrder, 'says'>> & {
+      readonly streamedRate?: number
+      /** Less than 20: what fills the network takes a moment then. */
+      readonly frameMs?: number
+    } = {},
   ) {
-    const { streamedRate, channels = 1, ...rest } = order
+    const { streamedRate, channels = 1, frameMs = 20, ...rest } = order
+    this.#frameMs = frameMs
     const given = createRing({ samples: 160 * channels, frames: 50 })
     const ring = createRing({ samples: 160 })
     this.#given = new AudioRing(given.memory)
@@ -100,11 +106,11 @@ class Call {
     )
   }
 
-  /** On a beat of 20 ms, a tone in each channel. */
+  /** A tone in each channel, a frame of 20 ms on each beat. */
   talk(...tones: readonly number[]): this {
     const startMs = performance.now()
     this.#timer = setInterval(() => {
-      for (; this.#frames * 20 < performance.now() - startMs; this.#frames += 1) {
+      for (; this.#frames * this.#frameMs < performance.now() - startMs; this.#frames += 1) {
         const at = (index: number): number => this.#frames * 160 + Math.floor(index / tones.length)
         this.#given.write(
           Int16Array.from({ length: 160 * tones.length }, (_, index) =>
@@ -244,11 +250,12 @@ describe('what a server says', () => {
     const served = await server()
     const call = new Call(served.url).talk(0)
     const stream = await first(served)
+    // Longer than they are heard here. Much longer ones would wait: a server may send so much in a second.
     const clip = (id: string, hz: number, queuePlay?: boolean): void =>
       stream.say({
         type: 'playAudio',
         data: {
-          audioContent: rawTone(hz, 60_000).toString('base64'),
+          audioContent: rawTone(hz, 8000).toString('base64'),
           audioContentType: 'raw',
           id,
           queuePlay,
@@ -475,7 +482,7 @@ describe('a server that', () => {
   it('does not read loses frames alone; where that begins and ends is reported, with how many', async () => {
     const [slow, good] = [await server(), await server()]
     const [stalled, other] = [
-      new Call(slow.url, { rate: 64_000, channels: 2 }).talk(440, 440),
+      new Call(slow.url, { rate: 64_000, channels: 2, frameMs: 1 }).talk(440, 440),
       new Call(good.url).talk(440),
     ]
     const stream = await first(slow)

@@ -8,6 +8,7 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
+import { delivered } from '../support/call-ends.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { startSipp } from '../support/sipp.ts'
@@ -164,6 +165,7 @@ describe.skipIf(isMissing('sipp'))('a platform that is killed while callers wait
     // What the account has heard is committed.
     await until('both to wait', () => application.to('/events').length === 2)
     expect(await lengthOf(first, tenant)).toBe(2)
+    await delivered(dataDir)
     await first.stop('SIGKILL')
     const second = await startPlatform({ dataDir })
     closers.push(() => second.stop('SIGKILL'))
@@ -172,10 +174,9 @@ describe.skipIf(isMissing('sipp'))('a platform that is killed while callers wait
     for (const record of records)
       expect(record).toMatchObject({ answered: true, termination_reason: 'platform stopped in mid-call' })
     expect(await lengthOf(second, tenant)).toBe(0)
-    // One that was on its way when the process was killed comes once more, after its lease of a minute.
     const heard = () =>
       new Map(application.to('/events').map((sent) => [sent.headers['webhook-id'], sent.body]))
-    await until('the account to hear of it', () => heard().size === 4, { timeoutMs: 80_000 })
+    await until('the account to hear of it', () => heard().size === 4)
     const events = [...heard().values()]
     for (const sid of sids) {
       expect(events.filter(({ call_sid }) => call_sid === sid)).toMatchObject([
@@ -187,5 +188,5 @@ describe.skipIf(isMissing('sipp'))('a platform that is killed while callers wait
         { queue, because: 'platform stopped in mid-call' },
       ])
     }
-  }, 150_000)
+  }, 90_000)
 })

@@ -32,10 +32,8 @@ export function toWav({ sampleRate, samples }: Audio): Buffer {
   header.writeUInt16LE(16, 34)
   header.write('data', 36, 'latin1')
   header.writeUInt32LE(samples.length * 2, 40)
-  const data = Buffer.alloc(samples.length * 2)
-  for (const [index, sample] of samples.entries())
-    data.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), index * 2)
-  return Buffer.concat([header, data])
+  const data = Int16Array.from(samples, (sample) => Math.round(Math.max(-1, Math.min(1, sample)) * 32_767))
+  return Buffer.concat([header, new Uint8Array(data.buffer)])
 }
 
 /** PCM 16 bit of any channel count (the first one is taken). A recorder that was killed leaves a data length of 0. */
@@ -56,8 +54,9 @@ export function fromWav(bytes: Buffer): Audio {
     if (id === 'data') {
       const end = length === 0 ? bytes.length : Math.min(bytes.length, start + length)
       const samples = new Float64Array(Math.floor((end - start) / (2 * channels)))
+      const view = new DataView(bytes.buffer, bytes.byteOffset)
       for (let index = 0; index < samples.length; index += 1)
-        samples[index] = bytes.readInt16LE(start + index * 2 * channels) / 32_768
+        samples[index] = view.getInt16(start + index * 2 * channels, true) / 32_768
       return { sampleRate, samples }
     }
     at = start + length + (length % 2)
@@ -67,7 +66,7 @@ export function fromWav(bytes: Buffer): Audio {
 
 export function slice({ sampleRate, samples }: Audio, fromMs: number, toMs: number): Audio {
   const at = (ms: number): number => Math.round((ms * sampleRate) / 1000)
-  return { sampleRate, samples: samples.slice(at(fromMs), at(toMs)) }
+  return { sampleRate, samples: samples.subarray(at(fromMs), at(toMs)) }
 }
 
 /** Root mean square, 0 to 1: silence is near 0, a full-scale sine 0.707. */

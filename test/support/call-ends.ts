@@ -1,5 +1,7 @@
-// What ended calls leave behind, awaited: a test that reads once reads too early on a busy machine, and one that counts what
+// What calls leave behind, awaited: a test that reads once reads too early on a busy machine, and one that counts what
 // its account has finds what its first try left there.
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { journalOf, recentCalls } from './platform-process.ts'
 import type { Api, JournalEntry, RecentCallRecord } from './platform-process.ts'
 import { until } from './wait.ts'
@@ -17,6 +19,19 @@ export async function recordsOf(
     const found = own.flat()
     return found.length === call_sids.length ? found : undefined
   })
+}
+
+/** For a process that is killed: what it was about to deliver would be delivered only once its lease has run out, a minute later. */
+export async function delivered(dataDir: string): Promise<void> {
+  const database = new DatabaseSync(join(dataDir, 'switchhook.db'), { readOnly: true })
+  try {
+    await until(
+      'nothing to wait for delivery',
+      () => database.prepare('select 1 from outbox').get() === undefined,
+    )
+  } finally {
+    database.close()
+  }
 }
 
 /** The whole journal of a call that ends: the figures of its media come from their thread, after the record. */

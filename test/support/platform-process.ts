@@ -128,13 +128,19 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 
 /** `host` as it stands in a URL. */
 export async function healthy(child: ToolProcess, port: number, host = '127.0.0.1'): Promise<void> {
+  const ended = (): Error => new Error(`the platform ended before it was healthy\n${child.output}`)
   const look = async (): Promise<boolean> => {
-    if (!child.isRunning) throw new Error(`the platform ended before it was healthy\n${child.output}`)
+    if (!child.isRunning) throw ended()
     const answer = await fetch(`http://${host}:${port}/health`).catch(() => undefined)
     return answer?.status === 200
   }
   try {
-    await until('the platform to be healthy', look, { everyMs: 10 })
+    // It says when it is ready; asking it all the while would slow its start.
+    await Promise.race([
+      child.lines.next('the platform to be ready', (line) => line.includes('Switchhook is ready.')),
+      child.exited.then(() => Promise.reject(ended())),
+    ])
+    await until('the platform to be healthy', look)
   } catch (error) {
     await child.stop('SIGKILL')
     throw new Error(`${String(error)}\n${child.output}`)

@@ -5,9 +5,12 @@ const patienceMs = 45_000
 
 export interface WaitOptions {
   readonly timeoutMs?: number
-  /** How often the condition is looked at; only for things that send no event. */
+  /** How often the condition is looked at, where the usual is not right; only for things that send no event. */
   readonly everyMs?: number
 }
+
+// A look costs the processor that the others wait for: the longer one has waited, the less another moment matters.
+const [leastPauseMs, mostPauseMs, shareOfWait] = [10, 200, 0.1]
 
 /** Resolves with the first value of `look` that is neither undefined nor false; rejects naming `what`. */
 export async function until<T>(
@@ -16,12 +19,14 @@ export async function until<T>(
   options: WaitOptions = {},
 ): Promise<T> {
   const timeoutMs = options.timeoutMs ?? patienceMs
-  const deadline = performance.now() + timeoutMs
+  const startMs = performance.now()
   for (;;) {
     const value = await look()
     if (value !== undefined && value !== false) return value
-    if (performance.now() > deadline) throw new Error(`gave up after ${timeoutMs} ms waiting for ${what}`)
-    await pause(options.everyMs ?? 20)
+    const waitedMs = performance.now() - startMs
+    if (waitedMs > timeoutMs) throw new Error(`gave up after ${timeoutMs} ms waiting for ${what}`)
+    const usualMs = Math.min(mostPauseMs, Math.max(leastPauseMs, waitedMs * shareOfWait))
+    await pause(options.everyMs ?? usualMs)
   }
 }
 
