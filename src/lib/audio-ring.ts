@@ -32,6 +32,8 @@ export function createRing({ samples, frames = usualFrames }: RingShape): Ring {
 export class AudioRing {
   readonly #controls: Int32Array
   readonly #samples: Int16Array
+  /** The same memory, one element for the samples of two channels. */
+  readonly #pairs: Int32Array
   readonly #frames: number
   readonly #frameSamples: number
   readonly #silence: Int16Array
@@ -44,6 +46,7 @@ export class AudioRing {
     this.#frames = new Int32Array(memory, 0, controls)[capacity] ?? 0
     this.#controls = new Int32Array(memory, 0, controls + this.#frames)
     this.#samples = new Int16Array(memory, (controls + this.#frames) * 4)
+    this.#pairs = new Int32Array(memory, (controls + this.#frames) * 4, this.#samples.length >> 1)
     this.#frameSamples = this.#samples.length / this.#frames
     this.#silence = new Int16Array(this.#frameSamples / 2)
     this.#written = Atomics.load(this.#controls, written)
@@ -87,7 +90,7 @@ export class AudioRing {
     if (left === undefined && right === undefined) return this.write(undefined)
     const at = this.#begin(1)
     if (at === undefined) return false
-    interleave(left ?? this.#silence, right ?? this.#silence, this.#samples, at)
+    interleave(left ?? this.#silence, right ?? this.#silence, this.#pairs, at / 2)
     this.#end()
     return true
   }
@@ -131,12 +134,8 @@ export class AudioRing {
   }
 }
 
-/** In one pass: two take twice as long, since the memory is cold. */
-function interleave(left: Int16Array, right: Int16Array, into: Int16Array, from: number): void {
-  let at = from
-  for (let index = 0; index < left.length; index += 1) {
-    into[at] = left[index] ?? 0
-    into[at + 1] = right[index] ?? 0
-    at += 2
-  }
+/** Both in one store, the first in the lower half: all machines that Node runs on here are little endian. */
+function interleave(left: Int16Array, right: Int16Array, into: Int32Array, from: number): void {
+  for (let index = 0; index < left.length; index += 1)
+    into[from + index] = ((left[index] ?? 0) & 0xffff) | ((right[index] ?? 0) << 16)
 }

@@ -36,7 +36,10 @@ export class Voice {
   readonly #ready = new Int16Array(maxReady)
   readonly #mixer = new Mixer()
   readonly #own = new Int16Array(frameSamples)
-  readonly #frame: SampleFrame
+  readonly #ownFrame = new SampleFrame(this.#own)
+  /** A packet that is a frame is heard where it was decoded. */
+  readonly #readyFrame = new SampleFrame(this.#ready.subarray(0, frameSamples))
+  #frame = this.#ownFrame
   #readySamples = 0
   #recent: Speech[] = []
   #encoding: Encoding | undefined
@@ -56,7 +59,6 @@ export class Voice {
 
   constructor(coders: Coders) {
     this.#coders = coders
-    this.#frame = new SampleFrame(this.#own)
   }
 
   /** Whether its packets can be passed on as they come: in this codec, in the rhythm of 20 ms, as loud as they are. */
@@ -165,7 +167,15 @@ export class Voice {
   #take(nowMs: number): void {
     if (!this.#isHeard) this.#start(nowMs)
     this.#fillTo(frameSamples, nowMs)
-    const used = this.#shortened(nowMs) ?? this.#whole()
+    const shortened = this.#shortened(nowMs)
+    if (shortened === undefined && this.#readySamples === frameSamples && this.#isPlain) {
+      this.#frame = this.#readyFrame
+      this.#readySamples = 0
+      this.#wasMuted = false
+      return
+    }
+    this.#frame = this.#ownFrame
+    const used = shortened ?? this.#whole()
     if (used < this.#readySamples) this.#ready.copyWithin(0, used, this.#readySamples)
     this.#readySamples -= used
     this.#applyGain()
@@ -208,9 +218,10 @@ export class Voice {
       this.#wantsWhole = false
       return shorten(this.#ready, this.#own, leftOver)
     }
+    if (!hasSpare) return undefined
     const isThere =
       leftOver >= frameSamples || (this.#buffer.missing <= 0 && this.#buffer.ahead >= frameSamples)
-    if (!hasSpare || !isThere) return undefined
+    if (!isThere) return undefined
     this.#fillTo(shortenedFrom, nowMs)
     const used = shorten(this.#ready, this.#own)
     this.#buffer.shortened(used - frameSamples)
