@@ -1,6 +1,6 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, scanner, nodes,
+//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, scanner, tls, nodes,
 //                                            live-calls, queue, streams, media, bridge, room, recording, heard, storage, and
 //                                            call-records, which takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
@@ -27,6 +27,7 @@ import { runScript } from './run-script.ts'
 import { measureScanner } from './scanner.ts'
 import { measureStart } from './start.ts'
 import { measureStreams } from './streams.ts'
+import { measureTls } from './tls.ts'
 import { measureWebSocket } from './websocket.ts'
 
 interface Section {
@@ -83,6 +84,7 @@ const sections: readonly Section[] = [
     needs: ['taskset', 'sipp'],
     run: () => measureScanner(),
   },
+  { name: 'tls', title: 'TLS and secure WebSockets', needs: ['taskset', 'openssl'], run: measureTls },
   {
     name: 'nodes',
     title: 'Two nodes on one PostgreSQL',

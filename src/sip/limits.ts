@@ -40,8 +40,10 @@ export const guessLimits = {
 }
 
 export interface ConnectionLimits {
-  /** Of each transport. */
+  /** Of TCP, and of TLS. */
   readonly maxConnections: number
+  /** Of WebSockets in clear, and of secure ones: each phone has one. */
+  readonly maxWebSockets: number
   /** A message must be complete this long after its first byte; a new connection must bring one in the same time. */
   readonly messageMs: number
   /** A connection without traffic is closed after this. */
@@ -63,6 +65,8 @@ export interface ConnectionLimits {
 export const connectionLimits: ConnectionLimits = {
   // A quarter of the usual limit of open files; RTP and HTTP need the rest.
   maxConnections: 5_000,
+  // With 5,000 registered there is room for the phones of one address to come back before the old ones are known to be gone.
+  maxWebSockets: 10_000,
   messageMs: 10_000,
   // RFC 5626 §4.4.1: a client sends its keep-alive at the latest every 14 minutes.
   idleMs: 900_000,

@@ -216,6 +216,24 @@ describe.concurrent('every command and answer of the guide', () => {
   )
 
   it.skipIf(isMissing('openssl'))(
+    'tls',
+    async () => {
+      const ports = await freePorts(102)
+      await runGuide('tls', {
+        actions: { 'the platform stops': async ({ platform }) => void (await platform.stop()) },
+        env: { SWITCHHOOK_BIND: '127.0.0.1', SWITCHHOOK_RTP_PORTS: `${ports + 2}-${ports + 101}` },
+        words: async () => ({
+          'npm start': `${process.execPath} ${join(import.meta.dirname, '../../src/main.ts')}`,
+          'npm install --silent ws': ownPackages,
+          '5061': String(ports),
+          '8443': String(ports + 1),
+        }),
+      })
+    },
+    timeoutMs,
+  )
+
+  it.skipIf(isMissing('openssl'))(
     'verify-signatures',
     () => runGuide('verify-signatures', { actions }),
     timeoutMs,

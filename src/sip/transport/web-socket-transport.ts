@@ -31,9 +31,10 @@ export class WebSocketTransport {
   readonly #listener: Listener<WebSocket>
 
   constructor(options: WebSocketTransportOptions) {
-    const { tls, origins } = options
+    const { tls, origins, limits } = options
     this.#options = options
-    this.#connections = new Connections(options)
+    const own = { ...limits, maxConnections: limits.maxWebSockets }
+    this.#connections = new Connections({ ...options, limits: own })
     this.#handshake = new WebSocketHandshake(origins)
     this.#listener = new Listener<WebSocket>({
       ...options,
