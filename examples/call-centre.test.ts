@@ -103,6 +103,9 @@ describe.skipIf(isMissing('baresip'))('npm run example -- call-centre', () => {
     await hears(second, agentHz)
     await until('the second to be counted', async () => (await board())['taken'] === 2)
     expect(await board()).toMatchObject({ waiting: 0, gave_up: 0, agents: { anna: 2 } })
+    // The payload of this hook does not say who waits.
+    for (const name of ['caller', 'ben'])
+      expect(run.process.stdout).toContain(`call from ${name} to 500: POST /waiting, answers say, pause`)
     // The agent leaves: the caller is thanked and hung up on.
     await agent.hangUp()
     await happens(second, 'CALL_CLOSED')

@@ -27,8 +27,11 @@ interface Served {
   readonly answers: Answers
   readonly secret: string
   readonly whyFailed: WhyFailed
+  /** How the log names a call, by its call_sid: a hook of a queue does not say who waits. */
+  readonly names: Map<string, string>
 }
 
+const maxNames = 1000
 const maxBodyBytes = 1024 * 1024
 
 export async function startHookServer({ port, print }: HookServerOptions): Promise<HookServer> {
@@ -58,7 +61,7 @@ export async function startHookServer({ port, print }: HookServerOptions): Promi
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (answers, secret, whyFailed) => void (served = { answers, secret, whyFailed }),
+    serve: (answers, secret, whyFailed) => void (served = { answers, secret, whyFailed, names: new Map() }),
     async close() {
       server.close()
       server.closeAllConnections()
@@ -96,7 +99,7 @@ async function respond(
   }
   const payload = JSON.parse(body) as Payload
   if (hook === undefined) {
-    print(`${whose(payload)}: ${text(payload['call_status'])}`)
+    print(`${whose(payload, served.names)}: ${text(payload['call_status'])}`)
     response.writeHead(204).end()
     if (payload['call_status'] !== 'failed') return
     const why = await served.whyFailed(text(payload['call_sid']))
@@ -104,14 +107,21 @@ async function respond(
   }
   const verbs = await hook(payload)
   print(
-    `${whose(payload)}: POST ${pathname}, answers ${verbs.map(({ verb }) => verb).join(', ') || 'nothing'}`,
+    `${whose(payload, served.names)}: POST ${pathname}, answers ${verbs.map(({ verb }) => verb).join(', ') || 'nothing'}`,
   )
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify(verbs))
 }
 
 /** Names the call as a person does: several go on at once. */
-function whose({ direction, from, to }: Payload): string {
-  return direction === 'outbound' ? `call to ${text(to)}` : `call from ${text(from)} to ${text(to)}`
+function whose({ call_sid, direction, from, to }: Payload, names: Served['names']): string {
+  const id = text(call_sid)
+  const known = names.get(id)
+  if (known !== undefined || from === undefined) return known ?? `call ${id}`
+  const name = direction === 'outbound' ? `call to ${text(to)}` : `call from ${text(from)} to ${text(to)}`
+  const [oldest] = names.keys()
+  if (names.size >= maxNames && oldest !== undefined) names.delete(oldest)
+  names.set(id, name)
+  return name
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -49,14 +49,12 @@ const schema = Type.Object({
   maxParticipants: Type.Optional(
     Type.Integer({
       minimum: 2,
-      description: `How many the room takes, those who wait included: as the first call says that says it, and ${maxMembersOfAny} at most. One more is turned away: its verb fails, and its next verb runs.`,
+      description: `How many calls the room takes, with those that wait. The first call that sets it decides for all; it is ${maxMembersOfAny} at most. One more is turned away: its verb fails, and its next verb runs.`,
     }),
   ),
   joinMuted: optional.flag('The call hears and is not heard, until a command changes it. Default false.'),
   memberTag: tag('Names the call for those who coach.'),
-  speakOnlyTo: tag(
-    'The call is a coach: it hears all, and only those hear it that have this `memberTag` by then.',
-  ),
+  speakOnlyTo: tag('The call is a coach: it hears all, and only calls with this `memberTag` hear it.'),
   waitHook: Type.Optional(
     hookFor(
       'Asked when the call has to wait for the conference to start, and again whenever the verbs that it has answered (`say`, `play`, `pause`) have run. An empty answer, other verbs or a failure end the asking.',
@@ -69,12 +67,12 @@ const schema = Type.Object({
   ),
   actionHook: Type.Optional(
     hookFor(
-      `Asked when the call has left the conference. ${replacingTheRest} Where the call has ended, or other verbs have taken the place of the conference, the hook is sent the same and its answer is not read.`,
+      `Asked when the call has left the conference. ${replacingTheRest} Where the call has ended, or other verbs have taken the place of the conference, the hook is sent the same, and its answer is not read.`,
     ),
   ),
   statusHook: Type.Optional(
     hookFor(
-      'Sent the events that `statusEvents` names, one after the other; its answer changes nothing. What is older than a minute, or comes while 256 events wait, is not sent. The first call in the room says where and which, for all.',
+      'It is sent the events that `statusEvents` names, one after the other; its answer changes nothing. An event is dropped when it is older than a minute, or when 256 wait. The first call in the room sets hook and events for all.',
     ),
   ),
   statusEvents: Type.Optional(

@@ -58,7 +58,7 @@ const schema = Type.Object({
   ),
   sipRequestWithinDialogHook: Type.Optional(
     hookFor(
-      'Asked when the far end sends INFO or MESSAGE within the dialog, with `sip_method`, `sip_body` and `sip_headers`. INFO that carries keys is not asked about. Verbs that it answers come at once, in place of those that run. The far end gets 200, or 202 for a MESSAGE, before.',
+      'Asked when the far end sends INFO or MESSAGE within the dialog, with `sip_method`, `sip_body` and `sip_headers`. It is not asked about INFO that carries keys. The verbs that it answers run at once, in place of those that run. By then the platform has answered the far end with 200, or with 202 to a MESSAGE.',
     ),
   ),
   boostAudioSignal: decibels(

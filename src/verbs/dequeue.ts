@@ -28,7 +28,7 @@ export const dequeue = defineVerb({
     ),
     actionHook: Type.Optional(
       hookFor(
-        `Asked when the two have parted, and when no caller has come: \`dequeue_result\` says which. ${replacingTheRest} Where the call has ended, or other verbs have taken the place of this one, the hook is sent the same and its answer is not read.`,
+        `Asked when the two have parted, and when no caller has come: \`dequeue_result\` says which. ${replacingTheRest} Where the call has ended, or other verbs have taken the place of this one, the hook is sent the same, and its answer is not read.`,
       ),
     ),
   }),

@@ -47,19 +47,19 @@ const schema = Type.Object({
   }),
   actionHook: Type.Optional(
     hookFor(
-      `Asked when the two have parted, and when no target was connected: \`dial_call_status\` says which. ${replacingTheRest} Where other verbs have taken the place of the dial (\`call_hook\`, a transfer), the hook is sent the same and its answer is not read.`,
+      `Asked when the two have parted, and when no target was connected: \`dial_call_status\` says which. ${replacingTheRest} Where other verbs have taken the place of the dial (\`call_hook\`, a transfer), the hook is sent the same, and its answer is not read.`,
     ),
   ),
   answerOnBridge: optional.flag(
     'The caller hears ringing, and is answered when the other side answers. Default false: answered at once; it then hears a ringing tone while a target rings.',
   ),
-  callerId: word('The number or name that is said to call. Default: the caller.'),
+  callerId: word('The number or name that the called side sees. Default: the caller.'),
   callerName: Type.Optional(
     Type.String({
       maxLength: 255,
       pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
       'x-rule': 'must not contain control characters',
-      description: 'The display name that is said to call. Default: that of the caller.',
+      description: 'The display name that the called side sees. Default: that of the caller.',
     }),
   ),
   timeout: Type.Optional(
@@ -78,7 +78,7 @@ const schema = Type.Object({
   ),
   confirmHook: Type.Optional(
     hookFor(
-      'Asked when a target has answered, before it is connected. The verbs that it answers (`gather`, `play`, `say`, `pause`, `tag`) run on the called side alone; it is connected if it is still there when they have ended. To turn the call away, end the called leg meanwhile by its `call_sid`. A hook that fails turns it away, too.',
+      'Asked when a target has answered, before it is connected. The verbs that it answers (`gather`, `play`, `say`, `pause`, `tag`) run on the called side alone; it is connected if it is still there when they have ended. To turn the call away, end the called leg by its `call_sid` meanwhile. A hook that fails turns it away too.',
     ),
   ),
   dialMusic: optional.text('An audio file that the caller hears while it rings, again and again.'),
@@ -91,7 +91,7 @@ const schema = Type.Object({
           parentCall: Type.Optional(sequencesOf('the caller')),
         }),
       ],
-      { description: 'Sequences of keys that `dtmfHook` is sent: a list is for both sides.' },
+      { description: 'The sequences of keys that `dtmfHook` is sent. A list counts for both sides.' },
     ),
   ),
   dtmfHook: Type.Optional(

@@ -33,12 +33,12 @@ export const enqueue = defineVerb({
     ),
     waitHook: Type.Optional(
       hookFor(
-        'Asked what the caller hears while it waits: `say`, `play`, `pause`, `tag` and `leave`. It is asked again whenever they have run, after the first ten times once a second at most; an empty answer is the last one. When it fails, it is asked again after 5 s, and after up to a minute when it goes on failing.',
+        'Asked what the caller hears while it waits: `say`, `play`, `pause`, `tag` and `leave`. It is asked again whenever these have run: ten times at once, then once a second at most. After an empty answer it is not asked again. When it fails, it is asked again after 5 s, and after up to a minute when it goes on failing.',
       ),
     ),
     actionHook: Type.Optional(
       hookFor(
-        `Asked when the caller has left the queue, and when the two have parted if it was taken: \`queue_result\` says which. ${replacingTheRest} Where the caller has hung up, or other verbs have taken the place of this one, the hook is sent the same and its answer is not read.`,
+        `Asked when the caller has left the queue, and when the two have parted if it was taken: \`queue_result\` says which. ${replacingTheRest} Where the caller has hung up, or other verbs have taken the place of this one, the hook is sent the same, and its answer is not read.`,
       ),
     ),
   }),

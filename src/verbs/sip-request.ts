@@ -23,10 +23,10 @@ export const sipRequest = defineVerb({
   schema: Type.Object({
     method: Type.Union(
       [Type.Literal('INFO'), Type.Literal('MESSAGE'), Type.Literal('NOTIFY'), Type.Literal('OPTIONS')],
-      { description: 'One that changes nothing about the call itself.' },
+      { description: 'A method that does not change the call itself.' },
     ),
     headers: optional.headers(
-      'Headers of the request; Content-Type is that of the body. Default text/plain.',
+      'Headers of the request; Content-Type says what the body is. Default text/plain.',
     ),
     body: Type.Optional(
       Type.String({

@@ -69,7 +69,7 @@ export const commonFields: readonly HookField[] = [
   field(
     'caller_id',
     'text',
-    'Who is said to call: `callerId` of the `dial`, or the caller.',
+    'The number or name that the called side sees: `callerId` of the `dial`, or the caller.',
     'it has a `parent_call_sid`',
   ),
   field('originating_sip_ip', 'text', 'The address that the INVITE came from.', 'the call is inbound'),

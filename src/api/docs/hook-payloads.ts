@@ -34,7 +34,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Action hook',
     key: 'action',
     purpose:
-      'Asked when a verb with an `actionHook` has ended, and by `redirect`. That of `conference` has no fields of its own.',
+      'Asked when a verb with an `actionHook` has ended, and by `redirect`. For `conference` there are the common fields alone.',
     answer:
       'A JSON array of verbs, which replace the rest of the list; nothing, `[]` or `{}` goes on with the rest.',
     fields: [
@@ -49,7 +49,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'digits',
         'text',
-        'The keys that were pressed; of `listen` the one that ended it, or nothing.',
+        'The keys that were pressed. For `listen`: the key that ended it, or an empty text.',
         'gather, with `dtmfDetected`; listen',
       ),
       field('dial_call_duration', 'number', 'How long it was, in whole seconds.', 'listen'),
@@ -115,7 +115,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Confirm hook',
     key: 'confirm',
     purpose:
-      'Asked when a target of `dial` has answered, before it is connected: `confirmHook` of the target or of the `dial`. Its fields are those of the call to the target; `parent_call_sid` names the caller’s.',
+      'Asked when a target of `dial` has answered, before it is connected: `confirmHook` of the target or of the `dial`. The fields describe the call to the target; `parent_call_sid` names the call of the caller.',
     answer:
       'A JSON array of verbs, which run on the called side alone. The two are connected when they have ended and the called side is still there; end its call by its `call_sid` to turn the caller away.',
     fields: [sipAddress],
@@ -124,15 +124,15 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'DTMF hook',
     key: 'dtmf',
     purpose:
-      'Sent each time one of the sequences in `dtmfCapture` was pressed while two talk: `dtmfHook` of the `dial`. Its fields are those of the call of the side that pressed.',
-    answer: 'Its verbs do not run. What your program decides, it does by a command to the call.',
+      'The `dtmfHook` of the `dial` is sent each sequence of `dtmfCapture` that is pressed while two talk. The fields describe the call of the side that pressed.',
+    answer: 'Its verbs do not run. To change the call, your program sends a command.',
     fields: [sipAddress, field('dtmf', 'text', 'The sequence.')],
   },
   {
     name: 'Hold hook',
     key: 'hold',
     purpose:
-      'Asked when one of two who talk puts the other one on hold: `onHoldHook` of the `dial`. Its fields are those of the call of the side on hold.',
+      'Asked when one of two who talk puts the other one on hold: `onHoldHook` of the `dial`. The fields describe the call of the side on hold.',
     answer:
       'A JSON array of `say`, `play` and `pause`, which that side hears; the hook is asked again when they have run. With nothing, `[]` or `{}` that side hears `onHoldMusic` of `config`, or what the other side sends.',
     fields: [
@@ -149,7 +149,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Refer hook',
     key: 'refer',
     purpose:
-      'Asked when a phone transfers the other side (REFER): `referHook` of the `dial`, of `config`, or of `POST /Calls`. Its fields are those of the call of the phone that asks.',
+      'Asked when a phone transfers the other side (REFER): `referHook` of the `dial`, of `config`, or of `POST /Calls`. The fields describe the call of the phone that asks.',
     answer:
       'A JSON array of verbs: they run on the side that is transferred, or in place of those of the call where it has no other side. A status of 400 to 699 refuses. Nothing, `[]` or `{}` joins two calls as the phone asks (Replaces).',
     fields: [
@@ -165,7 +165,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Hook of requests within the dialog',
     key: 'request',
     purpose:
-      'Sent each INFO and MESSAGE of the far end of a call that an application runs, not of a leg that was dialled: `sipRequestWithinDialogHook` of `config` or of `POST /Calls`. INFO that carries keys is not sent. The far end gets 200, or 202 for a MESSAGE, before.',
+      'Asked when the far end of a call sends INFO or MESSAGE: `sipRequestWithinDialogHook` of `config` or of `POST /Calls`. It is not asked about INFO that carries keys, or about legs that a call has dialled. By then the platform has answered the far end with 200, or with 202 to a MESSAGE.',
     answer:
       'A JSON array of verbs, which come in place of those that run; nothing, `[]` or `{}` changes nothing.',
     fields: [
@@ -184,7 +184,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Status hook',
     key: 'status',
     purpose:
-      'Sent each change of a call: `call_status_hook` of the application. It is repeated until it is taken; the header `webhook-id` tells a repetition. Those of one call come in order, and wait for no other hook of the call.',
+      'The `call_status_hook` of the application is sent each change of a call. The platform repeats a message until your server takes it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
     answer: 'Any status 2xx; the body is not read.',
     fields: [
       sipAddress,

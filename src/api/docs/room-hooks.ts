@@ -30,7 +30,7 @@ export const roomHooks: readonly HookDescription[] = [
     name: 'Queue event hook',
     key: 'queue',
     purpose:
-      'Sent when a caller joins or leaves any queue of the account: `queue_event_hook` of the account. Its fields are those of the call that waits. It is repeated until it is taken; the header `webhook-id` tells a repetition. Those of one call come in order, and wait for no other hook of the call.',
+      'The `queue_event_hook` of the account is sent who joins and leaves its queues. The fields describe the call that waits. The platform repeats a message until your server takes it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
     answer: 'Any status 2xx; the body is not read.',
     fields: [
       sipAddress,
@@ -69,8 +69,8 @@ export const roomHooks: readonly HookDescription[] = [
     name: 'Status hook of a conference',
     key: 'conference',
     purpose:
-      'Sent the events that `statusEvents` names, one after the other: `statusHook` of the first call in the `conference`. Its fields are those of the call that the event is about.',
-    answer: 'Its verbs do not run. What your program decides, it does by a command to a call.',
+      'The `statusHook` of the first call in the `conference` is sent the events that `statusEvents` names, one after the other. The fields describe the call that the event is about.',
+    answer: 'Its verbs do not run. To change a call, your program sends a command.',
     fields: [
       sipAddress,
       field(
