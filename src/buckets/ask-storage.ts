@@ -10,8 +10,9 @@ import type { BucketRequest, BucketVendorOptions } from './vendor.ts'
 
 const answerTimeoutMs = 10_000
 const stallTimeoutMs = 20_000
-// A recording of hours, over a slow line.
-const totalTimeoutMs = 3_600_000
+// A recording over a slow line. One that is longer may take as long as the sound of a WAV file lasts.
+const leastTotalMs = 3_600_000
+const soundBytesPerMs = 32
 // No WAV file is longer: its header counts in 32 bits.
 const maxObjectBytes = 2 ** 32
 // The most that is read of a response that is no recording.
@@ -25,6 +26,7 @@ export async function askStorage(
   signal: AbortSignal | undefined,
 ): Promise<StreamedAnswer> {
   const upload = watchUpload(request.body, vendor, clock)
+  const totalTimeoutMs = Math.max(leastTotalMs, (upload?.body.bytes ?? 0) / soundBytesPerMs)
   const signals = [signal, upload?.signal].filter((one) => one !== undefined)
   const answer = await streamAnswer(outgoing, clock, {
     ...request,

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { StreamedBody } from '../outgoing/outgoing.ts'
-import type { Content } from './vendor.ts'
+import type { Content, FileContent } from './vendor.ts'
 
 export function sizeOf(content: Content): number {
   return 'path' in content ? content.size : content.length
@@ -15,12 +15,15 @@ export function bodyOf(content: Content, before = '', after = ''): Uint8Array | 
     return head.length + tail.length === 0 ? content : Buffer.concat([head, content, tail])
   return {
     bytes: head.length + content.size + tail.length,
-    open: () => Readable.from(pieces(head, content.path, tail), { objectMode: false }),
+    open: () => Readable.from(pieces(head, content, tail), { objectMode: false }),
   }
 }
 
-async function* pieces(head: Buffer, path: string, tail: Buffer): AsyncGenerator<Buffer> {
+const sliceBytes = 65_536
+
+async function* pieces(head: Buffer, { path, bytes }: FileContent, tail: Buffer): AsyncGenerator<Uint8Array> {
   if (head.length > 0) yield head
-  for await (const piece of createReadStream(path)) yield piece as Buffer
+  if (bytes === undefined) for await (const piece of createReadStream(path)) yield piece as Buffer
+  else for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes)
   if (tail.length > 0) yield tail
 }

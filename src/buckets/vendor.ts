@@ -16,6 +16,8 @@ export interface StoredObject {
 /** A file that does not change any more. */
 export interface FileContent {
   readonly path: string
+  /** In place of the file, where the disk had no room for it. */
+  readonly bytes?: Uint8Array
   readonly size: number
   /** Of all its bytes, in hexadecimal digits: reckoned where the file was made, for signatures. */
   readonly sha256: string

@@ -224,6 +224,10 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
     const kept = storage().objects.get(`recordings/${key}`)
     expect(kept).toMatchObject({ contentType: 'audio/wav', tags: { team: 'sales & more', 'for ever': '' } })
     expect(kept?.bytes.equals(bytes)).toBe(true)
+    const onFullDisk = { path: join(scratch, 'none.mp3'), bytes: sound, size: sound.length }
+    const hash = createHash('sha256').update(sound).digest('hex')
+    await objects.put({ ...recording, content: { ...onFullDisk, sha256: hash } }, job(credential()))
+    expect(storage().objects.get(`recordings/${key}`)?.bytes.equals(sound)).toBe(true)
   })
 
   it('fails when the file is not there, or the storage takes no more of it', async () => {

@@ -1,6 +1,7 @@
 // Recordings over the real recorder thread, a real directory and a real database; the bucket is a stand-in over HTTP where it
 // matters, and otherwise a function.
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -61,7 +62,7 @@ afterEach(async () => {
 async function put({ key, contentType, file, signal }: PutRecording): Promise<void> {
   signal.throwIfAborted()
   if (refusal !== undefined) throw refusal
-  puts.push({ key, contentType, bytes: await readFile(file.path) })
+  puts.push({ key, contentType, bytes: Buffer.from(file.bytes ?? (await readFile(file.path))) })
 }
 
 async function discard({ key, credential: used }: RecordingObject): Promise<void> {
@@ -441,6 +442,46 @@ describe('a disk', () => {
     await expect(others).resolves.toBeDefined()
   })
 
+  it('that is really full ends the recording with a reason; what there is of it is stored as MP3, and makes room', async (context) => {
+    await recordings.stop()
+    const volume = join(dataDir, 'recordings')
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', volume])
+    if (mounted.status !== 0) {
+      recordings = await open()
+      return context.skip(`a volume cannot be mounted here: ${String(mounted.stderr)}`)
+    }
+    try {
+      recordings = await open()
+      const call = await begin('mp3')
+      for (let second = 0; second < 20 && call.ended.length === 0; second += 1) {
+        say(call, 50)
+        await until(
+          'the recorder has them',
+          () => new AudioRing(call.running.ring.memory).length === 0 || call.ended.length > 0,
+        )
+      }
+      await until('its end', () => call.ended.length > 0)
+      expect(call.ended).toEqual(['the disk is full'])
+      await expect(writeFile(join(volume, 'more'), Buffer.alloc(50_000))).rejects.toMatchObject({
+        code: 'ENOSPC',
+      })
+      await end(call)
+      await settled(call, 'stored')
+      expect(puts[0]?.bytes.length).toBeGreaterThan(50_000)
+      expect(await notified()).toMatchObject([
+        { recording_status: 'stored', recording_format: 'mp3', recording_reason: 'the disk is full' },
+      ])
+      await until('nothing is spooled', async () => (await spooled()).length === 0)
+      const next = await begin()
+      say(next, 10)
+      await end(next)
+      await settled(next, 'stored')
+    } finally {
+      await recordings.stop()
+      spawnSync('umount', ['-l', volume])
+    }
+  })
+
   it('that cannot be written ends the recording with a reason', async () => {
     const call_sid = createSid()
     await mkdir(join(dataDir, 'recordings/spool', `${call_sid}.wav`))
@@ -520,6 +561,74 @@ describe('a recording whose call record is gone', () => {
       '1 expired recordings are left where they are: the account has no bucket any more',
     ])
     expect(maxRemovals).toBe(20)
+  })
+})
+
+describe('two nodes of one database, each with its disk', () => {
+  let otherDir: string
+  let other: Recordings
+  beforeEach(async () => {
+    otherDir = await mkdtemp(join(tmpdir(), 'switchhook-recordings-other-'))
+    other = await open({ dataDir: otherDir, isShared: () => true })
+  })
+  afterEach(async () => {
+    await other.stop()
+    await rm(otherDir, { recursive: true, force: true })
+  })
+
+  it('leave the recording of a dead node to its disk: the next process there stores it, and any node finds it then', async () => {
+    const call = await begin()
+    say(call, 60)
+    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    await recordings.stop()
+    for (let look = 0; look < 20; look += 1) {
+      clock.advance(5000)
+      other.wake()
+      await storage.calls.flush()
+    }
+    expect(await other.find(account_sid, call.call_sid)).toMatchObject({ state: 'recording' })
+    expect([puts, call.ended]).toEqual([[], []])
+    recordings = await open({ isShared: () => true })
+    // Its file was written just now, as a clock of the machine has it; the one of the test has gone on.
+    const path = join(dataDir, 'recordings/spool', `${call.call_sid}.wav`)
+    await utimes(path, 0, 0)
+    recordings.wake()
+    await until('it is stored', async () => {
+      clock.advance(1200)
+      return (await stateOf(call)) === 'stored'
+    })
+    expect(puts.map(({ key }) => key)).toEqual([call.running.key])
+    expect(await other.find(account_sid, call.call_sid)).toMatchObject({ state: 'stored', place: 'bucket' })
+  })
+
+  it('serve, and remove after their time, what is on their own disk alone, and what is in a bucket each', async () => {
+    const inBucket = await begin()
+    say(inBucket, 10)
+    await end(inBucket)
+    await settled(inBucket, 'stored')
+    credential = null
+    const onDisk = await begin()
+    say(onDisk, 10)
+    await end(onDisk)
+    await settled(onDisk, 'stored')
+    const found = await other.find(account_sid, onDisk.call_sid)
+    expect(found).toMatchObject({ place: 'disk' })
+    await expect(other.read(found!, undefined)).rejects.toMatchObject({ code: 'not_found' })
+    expect((await recordings.read(found!, undefined)).bytes).toBe(44 + 10 * 640)
+    await recordings.stop()
+    credential = { vendor: 'aws_s3' }
+    await storage.expired.remove('recordings', clock.now() + 1, 10)
+    await until('the other has removed the one in the bucket', async () => {
+      clock.advance(60_000)
+      return (await stateOf(inBucket)) === undefined
+    })
+    expect(await stateOf(onDisk)).toBe('expired')
+    recordings = await open()
+    await until('this one has removed its own', async () => {
+      clock.advance(60_000)
+      return (await stateOf(onDisk)) === undefined
+    })
+    expect(await readdir(join(dataDir, 'recordings/kept', account_sid, '2026/11/21'))).toEqual([])
   })
 })
 

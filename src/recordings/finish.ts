@@ -1,7 +1,7 @@
 // What a spooled file becomes before it is stored: MP3 where the account wants it, and its hash, which signatures need.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { createMp3Encoder } from 'wasm-media-encoders'
 import { channels, headerBytes, rate, sampleBytes } from './wav-file.ts'
 
@@ -14,6 +14,8 @@ export interface FinishJob {
 
 export interface Finished {
   readonly path: string
+  /** Where the disk had no room for the file. */
+  readonly bytes?: Uint8Array
   readonly size: number
   readonly sha256: string
 }
@@ -23,9 +25,24 @@ const bitrate = 32
 /** One second. */
 const pieceSamples = rate
 
+/** Four hours and a half. */
+const maxMemoryBytes = 64_000_000
+
+/** A full disk gets room only when what is on it is stored: then the MP3 is made in memory. */
 export async function finish({ path, mp3 }: FinishJob): Promise<Finished> {
-  if (mp3 !== undefined) await encode(path, mp3)
-  const file = mp3 ?? path
+  if (mp3 === undefined) return hashed(path)
+  try {
+    await encodeToFile(path, mp3)
+    return await hashed(mp3)
+  } catch (error) {
+    await rm(mp3, { force: true })
+    if (!isFull(error)) throw error
+    const bytes = await encodeInMemory(path)
+    return { path: mp3, bytes, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+  }
+}
+
+async function hashed(file: string): Promise<Finished> {
   const hash = createHash('sha256')
   let size = 0
   for await (const piece of createReadStream(file, { highWaterMark: 1 << 20 })) {
@@ -35,11 +52,35 @@ export async function finish({ path, mp3 }: FinishJob): Promise<Finished> {
   return { path: file, size, sha256: hash.digest('hex') }
 }
 
-async function encode(path: string, target: string): Promise<void> {
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+}
+
+async function encodeToFile(path: string, target: string): Promise<void> {
+  const sink = await open(target, 'w', 0o600)
+  try {
+    await encode(path, (piece) => sink.writeFile(piece))
+  } finally {
+    await sink.close()
+  }
+}
+
+async function encodeInMemory(path: string): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  await encode(path, async (piece) => {
+    size += piece.length
+    if (size > maxMemoryBytes) throw new Error('the disk is full')
+    pieces.push(Uint8Array.from(piece))
+  })
+  return Buffer.concat(pieces)
+}
+
+/** `take`: a piece is the memory of the encoder, which the next one overwrites. */
+async function encode(path: string, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
   const encoder = await createMp3Encoder()
   encoder.configure({ sampleRate: rate, channels, bitrate })
   const source = await open(path, 'r')
-  const sink = await open(target, 'w', 0o600)
   try {
     const bytes = Buffer.alloc(pieceSamples * sampleBytes)
     const left = new Float32Array(pieceSamples)
@@ -54,12 +95,10 @@ async function encode(path: string, target: string): Promise<void> {
         left[index] = bytes.readInt16LE(index * sampleBytes) / 32_768
         right[index] = bytes.readInt16LE(index * sampleBytes + 2) / 32_768
       }
-      // What it returns is its own memory, which the next piece overwrites.
-      await sink.writeFile(encoder.encode([left.subarray(0, samples), right.subarray(0, samples)]))
+      await take(encoder.encode([left.subarray(0, samples), right.subarray(0, samples)]))
     }
-    await sink.writeFile(encoder.finalize())
+    await take(encoder.finalize())
   } finally {
     await source.close()
-    await sink.close()
   }
 }

@@ -103,7 +103,7 @@ describe('a recording that is kept', () => {
 
   async function keep(content = '0123456789'): Promise<void> {
     await writeFile(spool.wavOf('c'), content)
-    await spool.keep(spool.wavOf('c'), here())
+    await spool.keep({ path: spool.wavOf('c') }, here())
   }
 
   it('lies below its account; in the spool too until that is cleared, for a process that is killed meanwhile', async () => {

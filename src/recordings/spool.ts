@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { StoredRecording } from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
+import type { Finished } from './finish.ts'
 import type { KeptRecordings } from './recordings.ts'
 import { dataBytesIn, headerBytes, headerOf } from './wav-file.ts'
 
@@ -25,7 +26,10 @@ export interface Spool extends Pick<KeptRecordings, 'read'> {
   /** How long nothing was written to it; undefined without a file. */
   silentMs(call_sid: string, nowMs: number): Promise<number | undefined>
   /** Puts a file where the recordings of accounts are kept; it stays in the spool until that is cleared. */
-  keep(path: string, recording: Pick<StoredRecording, 'account_sid' | 'key'>): Promise<void>
+  keep(
+    file: Pick<Finished, 'path' | 'bytes'>,
+    recording: Pick<StoredRecording, 'account_sid' | 'key'>,
+  ): Promise<void>
   /** Throws AppError not_found where another node has it. */
   removeFile(recording: StoredRecording): Promise<void>
   /** Removes what is spooled of a call. */
@@ -84,12 +88,13 @@ export function createSpool(dataDir: string): Spool {
       const found = await stat(wavOf(call_sid)).catch(() => undefined)
       return found === undefined ? undefined : nowMs - found.mtimeMs
     },
-    async keep(path, recording) {
+    async keep({ path, bytes }, recording) {
       const target = keptPath(recording)
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       // A process that is killed here finds it in the spool again.
       await rm(target, { force: true })
-      await link(path, target).catch(() => rename(path, target))
+      if (bytes !== undefined) await writeFile(target, bytes, { mode: 0o600 })
+      else await link(path, target).catch(() => rename(path, target))
     },
     async clear(call_sid) {
       await rm(wavOf(call_sid), { force: true })

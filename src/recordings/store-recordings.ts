@@ -144,7 +144,7 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
         'recording_refused',
         'the recordings of the account take all the disk space that it may have',
       )
-    await spool.keep(file.path, recording)
+    await spool.keep(file, recording)
   }
 
   function putInBucket({ account_sid, key, format }: StoredRecording, file: Finished, credential: object) {
