@@ -17,9 +17,9 @@ export const callHook = defineCommand({
   },
   ready: (next, { leg, script }, { call_status_hook }: { readonly call_status_hook?: HookForm }) => ({
     outcome: 'another application',
-    start() {
+    async start() {
       if (call_status_hook !== undefined) leg.status.replaceHook(script.hookOf(call_status_hook))
-      return script.takeOver(next, because).catch((error: unknown) => leg.refuse(error))
+      await script.takeOver(next, because).catch((error: unknown) => leg.refuse(error))
     },
   }),
 })

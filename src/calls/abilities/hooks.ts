@@ -121,10 +121,13 @@ export class LegHooks implements Asking {
     await this.#replaceBy({ kind: 'redirect', hook, fields: {}, signal, take })
   }
 
-  async takeOver(hook: HookForm, because: string): Promise<void> {
+  /** Returns whether the verbs of the hook run now. */
+  async takeOver(hook: HookForm, because: string): Promise<boolean> {
     const { leg, queue } = this.#options
+    let hasTaken = false
     const take = (verbs: readonly RunnableVerb[]): boolean => {
       queue.interrupt(verbs, because)
+      hasTaken = true
       return true
     }
     // Of two that are asked at once the later one counts, however long the earlier takes to answer.
@@ -132,6 +135,7 @@ export class LegHooks implements Asking {
     this.#takingOver = new AbortController()
     const signal = AbortSignal.any([leg.signal, this.#takingOver.signal])
     await this.#ask({ kind: 'redirect', hook, fields: {}, signal, take })
+    return hasTaken
   }
 
   interrupt(verbs: readonly RunnableVerb[], because: string): void {

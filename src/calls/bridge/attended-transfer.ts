@@ -10,10 +10,11 @@ import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
 import { isUser } from './blind-transfer.ts'
 import { dismissTransferor, join } from './join.ts'
+import { Stop } from '../session/stop.ts'
 import { partyOf } from './leg-story.ts'
 import { talkOf } from './talk.ts'
 import type { Talk } from './talk.ts'
-import { noteTransferRefused, turnDown, underWay } from './transfer-story.ts'
+import { goneMeanwhile, noteTransferRefused, turnDown, underWay } from './transfer-story.ts'
 
 const notTaken = 'the application of the second call has not taken the other side'
 
@@ -50,10 +51,15 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
   const subscription = referral.accept()
   tell([by, second, one], `${one.call_sid} and the application of ${lone.call_sid}`)
   const because = `${partyOf(by)} joined ${partyOf(one)} with an application`
-  const hasTaken = await handOn(one, left, { source, because }, services)
-  if (!hasTaken) {
-    noteTransferRefused(asked, { sip_status: 503, sentence: notTaken })
-    return subscription.notify(503)
+  const hasTaken = await handOn(one, left, { source, because }, services).catch((error: unknown) => {
+    // The question was withdrawn: the side has gone, or a client has sent another application.
+    if (!(error instanceof Stop)) throw error
+    return false
+  })
+  if (!hasTaken || one.hasEnded) {
+    const status = one.hasEnded ? 487 : 503
+    noteTransferRefused(asked, { sip_status: status, sentence: one.hasEnded ? goneMeanwhile : notTaken })
+    return subscription.notify(status)
   }
   void second.hangUp({ because: 'its far end has transferred the call' })
   dismissTransferor(by, subscription, services.clock)
@@ -94,6 +100,6 @@ async function handOn(
   const { app_json, call_hook } = source
   if (app_json !== null) talk.send(leg, parseAppJson(app_json, verbs), because)
   else if (call_hook !== null && leg.script === undefined) talk.send(leg, call_hook, because)
-  else if (call_hook !== null) await leg.script?.takeOver(call_hook, because)
+  else if (call_hook !== null && (await leg.script?.takeOver(call_hook, because)) !== true) return false
   return talkOf(leg) === undefined
 }

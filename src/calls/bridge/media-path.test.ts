@@ -7,8 +7,9 @@ import type { ScriptedEngine } from '../../../test/support/scripted-engine/scrip
 import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
 import { sipResponse } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-sip.ts'
-import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { answered, bye, dialled, hearings } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { AppError } from '../../lib/errors.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 interface Side {
@@ -406,5 +407,108 @@ describe('the command media_path', () => {
     await refused.toMatchObject({ code: 'call_state', message: expect.stringContaining(name) as unknown })
     await command(talking, { media_path: 'full-media' })
     expect(talking.a.dialog.offers).toEqual([])
+  })
+})
+
+describe('far ends and media that fail on the way past', () => {
+  it.each([
+    ['a', 'that makes no sense', new TypeError('x'), 'the answer of one side makes no sense'],
+    ['a', 'that media refuse', new AppError('media_not_acceptable', 'no codec is left'), 'no codec is left'],
+    ['b', 'that makes no sense', new TypeError('x'), 'the answer of one side makes no sense'],
+  ] as const)(
+    'the answer of %s %s: the sound stays here, and both are heard',
+    async (who, _how, error, because) => {
+      const talking = await bridged({ exitMediaPath: true })
+      talking[who].session.acceptAnswer = () => Promise.reject(error)
+      for (const side of [talking.a, talking.b]) sound(side)
+      await calm()
+      expect(isPast(talking)).toEqual([false, false])
+      expect(talking.story().at(-1)).toBe(`the sound stays with the platform: ${because}`)
+      expect(hearings(talking)).toEqual([1, 0])
+    },
+  )
+
+  it('an answer without a description is a refusal', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    talking.a.dialog.answers = () => sipResponse(200)
+    for (const side of [talking.a, talking.b]) sound(side)
+    await calm()
+    expect(talking.story().at(-1)).toContain('one side refused another offer with 200')
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('media that cannot fall silent are a problem on both sides; the next try may succeed, and comes back', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    const { a, b, engine, sidOf } = talking
+    const goPast = b.session.goPast.bind(b.session)
+    b.session.goPast = () => Promise.reject(new AppError('media_lost', 'media did not respond in time'))
+    for (const side of [a, b]) sound(side)
+    await calm()
+    for (const direction of ['inbound', 'outbound'] as const)
+      expect(engine.store.journalOf(sidOf(direction))).toContainEqual(
+        expect.objectContaining({ type: 'problem', code: 'media_lost' }),
+      )
+    b.session.goPast = goPast
+    await command(talking, { media_path: 'no-media' })
+    expect(isPast(talking)).toEqual([true, true])
+    await a.dialog.listener.offered('v=0 hold', { method: 'INVITE' } as never)
+    await calm()
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('a far end that hangs up within the offer to it: the other one comes back before what follows is played', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    const { a, b } = talking
+    b.dialog.answers = () => {
+      b.dialog.hangUp()
+      return new Promise(() => undefined)
+    }
+    for (const side of [a, b]) sound(side)
+    await calm(12)
+    expect(a.dialog.offers).toEqual([toA, 'v=0 offer'])
+    expect([a.session.isPast, a.session.played]).toEqual([false, ['/clips/1000']])
+  })
+
+  it('two that are never heard stay here after five seconds', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    await later(talking, 4999)
+    expect(talking.story()).toEqual([])
+    await later(talking, 1)
+    expect(talking.story()).toEqual([
+      'the sound stays with the platform: one side is not heard from the place that its SDP names',
+    ])
+  })
+})
+
+describe('partial-media', () => {
+  it('without a codec in common is not what the journal says: the sound stays, and why', async () => {
+    const talking = await bridged({})
+    talking.a.session.spoken = ['PCMU']
+    talking.b.session.spoken = ['PCMA']
+    await command(talking, { media_path: 'partial-media' })
+    expect(talking.b.dialog.offers).toEqual([])
+    expect(talking.story()).toEqual(['the sound stays with the platform: the two have no codec in common'])
+  })
+
+  it('whose far end refuses the codec is not either', async () => {
+    const talking = await bridged({})
+    talking.a.session.spoken = ['PCMU', 'PCMA']
+    talking.b.session.spoken = ['PCMA', 'PCMU']
+    talking.b.dialog.answers = () => sipResponse(488)
+    await command(talking, { media_path: 'partial-media' })
+    expect(talking.story()).toEqual([
+      'the sound stays with the platform: one side refused another offer with 488 Not Acceptable Here',
+    ])
+  })
+
+  it('of two that speak the same, or of one that holds, asks for nothing', async () => {
+    const same = await bridged({})
+    await command(same, { media_path: 'partial-media' })
+    expect([same.b.dialog.offers, same.story()]).toEqual([[], ['partial-media: a command asks for it']])
+    const holding = await bridged({})
+    holding.a.session.spoken = ['PCMA']
+    holding.b.session.isHeld = true
+    await command(holding, { media_path: 'partial-media' })
+    expect(holding.b.dialog.offers).toEqual([])
   })
 })

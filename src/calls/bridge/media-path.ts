@@ -111,8 +111,9 @@ export class MediaPath {
     this.#release()
     return this.#next(async () => {
       await this.#bring()
-      if (path === 'partial-media') await this.#agreeOnCodec()
-      this.#note(path, because)
+      const refused = path === 'partial-media' ? await this.#agreeOnCodec() : undefined
+      if (refused === undefined) this.#note(path, because)
+      else this.#stayHere(refused.because)
     })
   }
 
@@ -207,37 +208,33 @@ export class MediaPath {
   async #bring(): Promise<boolean> {
     const away = this.#legs.filter((leg) => !leg.hasEnded && leg.media.path.isPast)
     this.#isBringing = true
-    await Promise.all(
-      away.map(async (leg) => {
-        const refused = await this.#reoffer(leg, {})
-        if (refused !== undefined && !leg.hasEnded)
-          noteProblem(
-            leg,
-            new AppError('media_not_acceptable', `the sound did not come back: ${refused.because}`),
-          )
-      }),
-    )
-    // Either may have been sent to by the other one until now.
-    await Promise.all(
-      this.#legs.filter(({ hasEnded }) => !hasEnded).map(({ media }) => media.path.goPast(false)),
-    )
-    this.#isBringing = false
+    try {
+      await Promise.all(away.map((leg) => this.#bringBack(leg)))
+      // Either may have been sent to by the other one until now.
+      const up = this.#legs.filter(({ hasEnded }) => !hasEnded)
+      await Promise.all(up.map(({ media }) => media.path.goPast(false)))
+    } finally {
+      this.#isBringing = false
+    }
     if (!this.#isWanted) for (const leg of this.#legs) leg.media.path.onNeeded = undefined
     return away.length > 0
   }
 
-  /** Packets of two codecs cannot be passed on as they come. */
-  async #agreeOnCodec(): Promise<void> {
+  async #bringBack(leg: Leg): Promise<void> {
+    const refused = await this.#reoffer(leg, {})
+    if (refused === undefined || leg.hasEnded) return
+    const sentence = `the sound did not come back: ${refused.because}`
+    noteProblem(leg, new AppError('media_not_acceptable', sentence))
+  }
+
+  /** Packets of two codecs cannot be passed on as they come. Returns why there is none for both. */
+  async #agreeOnCodec(): Promise<Refusal | undefined> {
     const [a, b] = this.#legs
     const [ours, theirs] = [a.media.path.place, b.media.path.place]
-    if (ours === undefined || theirs === undefined) return
-    const only = ours.codecs[0]?.encoding
-    if (only === theirs.codecs[0]?.encoding) return
+    const only = ours?.codecs[0]?.encoding
+    if (ours === undefined || theirs === undefined || only === theirs.codecs[0]?.encoding) return undefined
     const isCommon = commonCodecs(ours, theirs).some(({ encoding }) => encoding === only)
-    const refused = isCommon
-      ? await this.#reoffer(b, { only })
-      : { because: 'the two have no codec in common' }
-    if (refused !== undefined) this.#stayHere(refused.because)
+    return isCommon ? await this.#reoffer(b, { only }) : { because: 'the two have no codec in common' }
   }
 
   #objection(): string | undefined {
@@ -282,6 +279,8 @@ async function whileUp<T>(leg: Leg, work: Promise<T>): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const end = (): void => resolve(undefined)
   leg.signal.addEventListener('abort', end, { once: true })
+  // The request may have ended it.
+  if (leg.hasEnded) end()
   try {
     return await Promise.race([work, promise])
   } finally {

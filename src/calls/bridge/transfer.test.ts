@@ -436,6 +436,80 @@ describe('an attended transfer', () => {
   })
 })
 
+describe('an attended transfer into a call with an application', () => {
+  const menu = { verb: 'play', url: 'http://app.test/menu.wav', loop: 0 }
+
+  /** The caller talks, and the phone that it talks with has a second call with an application. */
+  async function withApplication(next: (engine: ScriptedEngine) => void) {
+    const one = await talking()
+    const { engine, called } = one
+    engine.hooks.on('/call', [menu])
+    const second = engine.ring()
+    await calm()
+    next(engine)
+    const referral = await refer(called(0).dialog, { replaces: second.dialog })
+    return { ...one, second, referral }
+  }
+
+  it.each([
+    ['cannot be reached', new AppError('hook_unreachable', 'it is away')],
+    ['answers too late', new AppError('hook_timeout', 'no answer in time')],
+    ['answers with no list', new AppError('hook_invalid_payload', 'the answer must be an array of verbs')],
+  ])(
+    'whose hook %s fails as one: the phone hears 503, all talk on, and the journals say why',
+    async (_what, error) => {
+      const one = await withApplication(({ hooks }) =>
+        hooks.answers.set('/call', () => Promise.reject(error)),
+      )
+      expect([one.referral.answer, one.referral.notified]).toEqual([202, [503]])
+      expect(hearings(one).slice(0, 2)).toEqual([1, 0])
+      expect([one.caller, one.called(0), one.second].map(isOver)).toEqual([false, false, false])
+      for (const direction of ['inbound', 'outbound'] as const)
+        expect(one.engine.store.journalOf(one.sidOf(direction))).toContainEqual(
+          expect.objectContaining({ type: 'transfer-refused', sip_status: 503 }),
+        )
+    },
+  )
+
+  it('that fails may be asked for again, and succeeds then', async () => {
+    const one = await withApplication(({ hooks }) =>
+      hooks.answers.set('/call', () => Promise.reject(new AppError('hook_unreachable', 'it is away'))),
+    )
+    one.engine.hooks.on('/call', [menu])
+    const again = await refer(one.called(0).dialog, { replaces: one.second.dialog })
+    expect([again.answer, again.notified]).toEqual([202, [200]])
+    expect([one.called(0), one.second].map(isOver)).toEqual([true, true])
+  })
+
+  it('whose caller a client sends elsewhere meanwhile reports that it failed: the client was faster', async () => {
+    const late = heldAnswer()
+    const one = await withApplication(({ hooks }) => hooks.answers.set('/call', late.answer))
+    const { engine, sidOf } = one
+    engine.hooks.on('/next', [{ verb: 'pause', length: 60 }])
+    await engine.calls.command(account.account_sid, sidOf('inbound'), { call_hook: '/next' })
+    await calm()
+    late.release([menu])
+    await calm()
+    expect(one.referral.notified).toEqual([503])
+    expect([one.caller, one.second].map(isOver)).toEqual([false, false])
+    expect(engine.hooks.payloadsOf('/next')).toHaveLength(1)
+  })
+
+  it('whose caller hangs up meanwhile reports that it failed, and leaves no call behind', async () => {
+    const late = heldAnswer()
+    const one = await withApplication(({ hooks }) => hooks.answers.set('/call', late.answer))
+    expect(one.referral.notified).toEqual([])
+    await bye(one.caller.dialog)
+    late.release([menu])
+    await calm()
+    expect(one.referral.notified.filter((status) => status >= 300)).toHaveLength(1)
+    for (const dialog of [one.called(0).dialog, one.second.dialog])
+      if (dialog?.isOver === false) await bye(dialog)
+    await calm()
+    expectNothingLeft(one, 3)
+  })
+})
+
 describe('an attended transfer that is refused', () => {
   const untouched = (one: Awaited<ReturnType<typeof consulting>>): void => {
     expect(hearings(one).slice(0, 4)).toEqual([1, 0, 3, 2])

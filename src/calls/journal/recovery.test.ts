@@ -65,6 +65,7 @@ async function recover(
   calls: readonly (readonly JournalEvent[])[],
   found: ApplicationFacts | null | Error = application,
   signs: Pick<UnfinishedCall, 'alive_at'> = {},
+  eventHook: typeof queueEventHook | null | Error = queueEventHook,
 ): Promise<Recovered> {
   const store = new MemoryCallStore()
   for (const [index, events] of calls.entries())
@@ -76,7 +77,8 @@ async function recover(
     directory: {
       application: () =>
         found instanceof Error ? Promise.reject(found) : Promise.resolve(found ?? undefined),
-      queueEventHook: () => Promise.resolve(queueEventHook),
+      queueEventHook: () =>
+        eventHook instanceof Error ? Promise.reject(eventHook) : Promise.resolve(eventHook),
     },
     node: () => ({ publicIp: '203.0.113.1', apiBaseUrl: undefined }),
     log: {
@@ -143,6 +145,30 @@ describe('a call that was left in mid-call', () => {
     const because = 'platform stopped in mid-call'
     expect(left).toMatchObject(Array.from({ length: count }, () => ({ room: 'team', because })))
   })
+
+  it.each([
+    ['has no queue_event_hook', null, 0],
+    ['has one that cannot be found', new Error('the database is away'), 1],
+  ])(
+    'has left its queue where the account %s: its end is written all the same',
+    async (_what, hook, warnings) => {
+      const queued = { type: 'queued', queue: 'support', position: 3, length: 4, priority: 999 } as const
+      const { store, warned } = await recover(
+        [journalOf(started, chosen, trying, answered, queued)],
+        application,
+        {},
+        hook,
+      )
+      expect(store.journalOf('c1').map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['ended', 'unqueued']),
+      )
+      expect(store.batches[0]?.notifications.map(({ hook: { url } }) => url)).toEqual([
+        'http://app.test/status',
+      ])
+      // One says that the call was closed.
+      expect([store.records.length, warned.length - 1]).toEqual([1, warnings])
+    },
+  )
 
   it('has not left a queue that it had left before', async () => {
     const queued = { type: 'queued', queue: 'support', position: 0, length: 1, priority: 999 } as const

@@ -16,8 +16,11 @@ export interface RunningScript {
   refer(referral: IncomingReferral): void
   /** The response to what the far end sends within the dialog and nothing else takes; undefined where this takes nothing. */
   take(request: SipRequest): Reply | undefined
-  /** Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. */
-  takeOver(hook: HookForm, because: string): Promise<void>
+  /**
+   * Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. Resolves with
+   * whether its verbs run now.
+   */
+  takeOver(hook: HookForm, because: string): Promise<boolean>
   /** These verbs come at once, in place of the running one and all that were to follow. */
   interrupt(verbs: readonly RunnableVerb[], because: string): void
   readonly beside: Beside
