@@ -1,112 +1,36 @@
 // How each status in the spec's endpoint tables is reached. 500 has a test of its own: it is the same for all.
-import type { ApiAnswer, TestApi } from '../../support/api.ts'
-import { createSid } from '../../../src/lib/ids.ts'
-import type { ValidInput } from '../api/valid-input.ts'
 import { makeCall } from '../api/valid-input.ts'
+import { createSid } from '../../../src/lib/ids.ts'
+import {
+  account,
+  accountBody,
+  application,
+  applicationBody,
+  client,
+  clientBody,
+  flags,
+  get,
+  key,
+  missing,
+  nameOfAnother,
+  newAccount,
+  nextNumber,
+  post,
+  put,
+  registerPhone,
+  remove,
+  roomForLcr,
+  speech,
+  tenant,
+  tenantBody,
+  user,
+  userBody,
+  webhook,
+  writeRecentCall,
+} from './case-material.ts'
+import type { Case } from './case-material.ts'
 
-export interface CaseContext {
-  readonly api: TestApi
-  readonly input: ValidInput
-}
-
-export type Case = (context: CaseContext) => Promise<ApiAnswer>
 type Cases = Readonly<Record<string, Readonly<Record<number, Case>>>>
-
-let made = 0
-const hook = { url: 'https://app.example.com/call' }
-
-const account = ({ api }: CaseContext): string => `/Accounts/${api.own.account_sid}`
-const missing = (path: string): string => `${path}/${createSid()}`
-const key = ({ api }: CaseContext): string => api.adminKey
-
-const get =
-  (path: (context: CaseContext) => string | Promise<string>): Case =>
-  async (context) =>
-    context.api.get(await path(context), key(context))
-
-const remove =
-  (path: (context: CaseContext) => string | Promise<string>): Case =>
-  async (context) =>
-    context.api.delete(await path(context), key(context))
-
-type Body = object | undefined
-const send =
-  (method: 'POST' | 'PUT') =>
-  (
-    path: (context: CaseContext) => string | Promise<string>,
-    body?: (context: CaseContext) => Body | Promise<Body>,
-  ): Case =>
-  async (context) => {
-    const url = await path(context)
-    return context.api.request(method, url, key(context), { body: await body?.(context) })
-  }
-const post = send('POST')
-const put = send('PUT')
-
-/** A record of `own`, made for the case. */
-const fresh =
-  (name: string, collection: string) =>
-  async ({ input, api }: CaseContext): Promise<string> =>
-    `${collection}/${await input.id({ name, collection }, api.own, true)}`
-
-const user = fresh('UserSid', '/Users')
-const tenant = fresh('TenantSid', '/MicrosoftTeamsTenants')
-const newAccount = fresh('AccountSid', '/Accounts')
-const client = fresh('ClientSid', '/Clients')
-const webhook = fresh('WebhookSid', '/Webhooks')
-const application = fresh('ApplicationSid', '/Applications')
-
-const userBody = ({ api }: CaseContext): object => ({
-  name: `spec${++made}`,
-  email: `spec${made}@example.com`,
-  is_active: true,
-  force_change: false,
-  initial_password: 'Correct-horse-7',
-  is_view_only: false,
-  account_sid: api.own.account_sid,
-  service_provider_sid: api.own.service_provider_sid,
-})
-const tenantBody = ({ api }: CaseContext): object => ({
-  service_provider_sid: api.own.service_provider_sid,
-  tenant_fqdn: `spec${++made}.teams.example.com`,
-})
-const accountBody = ({ api }: CaseContext): object => ({
-  name: `spec ${++made}`,
-  service_provider_sid: api.own.service_provider_sid,
-  sip_realm: `spec${made}.sip.example.com`,
-  registration_hook: hook,
-  queue_event_hook: hook,
-})
-const applicationBody = ({ api }: CaseContext): object => ({
-  name: `spec ${++made}`,
-  account_sid: api.own.account_sid,
-  call_hook: hook,
-  call_status_hook: hook,
-  messaging_hook: hook,
-  app_json: '[{"verb":"pause","length":1}]',
-  speech_synthesis_vendor: 'google',
-  speech_synthesis_voice: 'en-US-Standard-C',
-  speech_recognizer_vendor: 'google',
-  speech_recognizer_language: 'en-US',
-  env_vars: { greeting: 'Hello' },
-})
-const clientBody = ({ api }: CaseContext): object => ({
-  account_sid: api.own.account_sid,
-  username: `spec${++made}`,
-  password: 'sip-secret-1',
-})
-const flags = {
-  is_active: 1,
-  allow_direct_app_calling: 1,
-  allow_direct_queue_calling: 0,
-  allow_direct_user_calling: 1,
-}
-
-async function nameOfAnother(context: CaseContext): Promise<object> {
-  const body = applicationBody(context) as { name: string }
-  await context.api.post('/Applications', key(context), body)
-  return { name: body.name }
-}
 
 export const cases: Cases = {
   'POST /Users': {
@@ -118,7 +42,7 @@ export const cases: Cases = {
   },
   'GET /Users/{UserSid}': { 200: get(user), 403: get(() => missing('/Users')) },
   'PUT /Users/{UserSid}': {
-    204: put(user, () => ({ name: `renamed${++made}` })),
+    204: put(user, () => ({ name: `renamed${nextNumber()}` })),
     403: put(user, () => ({ name: 5 })),
   },
   'DELETE /Users/{UserSid}': {
@@ -148,7 +72,7 @@ export const cases: Cases = {
     404: get(() => missing('/MicrosoftTeamsTenants')),
   },
   'PUT /MicrosoftTeamsTenants/{TenantSid}': {
-    204: put(tenant, () => ({ tenant_fqdn: `moved${++made}.teams.example.com` })),
+    204: put(tenant, () => ({ tenant_fqdn: `moved${nextNumber()}.teams.example.com` })),
     404: put(
       () => missing('/MicrosoftTeamsTenants'),
       () => ({}),
@@ -198,7 +122,9 @@ export const cases: Cases = {
     404: get(() => `${missing('/Accounts')}/WebhookSecret`),
   },
   'POST /Accounts/{AccountSid}/SipRealms/{SipRealm}': {
-    204: post(async (context) => `${await newAccount(context)}/SipRealms/spec${++made}.sip.example.com`),
+    204: post(
+      async (context) => `${await newAccount(context)}/SipRealms/spec${nextNumber()}.sip.example.com`,
+    ),
     400: post((context) => `${account(context)}/SipRealms/localhost`),
   },
   'GET /Accounts/{AccountSid}/Limits': {
@@ -369,61 +295,4 @@ export const cases: Cases = {
       return `/SipGateways?voip_carrier_sid=${carrier}`
     }),
   },
-}
-
-const speech = ({ api }: CaseContext): string =>
-  `/ServiceProviders/${api.own.service_provider_sid}/SpeechCredentials`
-
-/** An account that has none yet. */
-async function roomForLcr(context: CaseContext): Promise<object> {
-  return { account_sid: (await newAccount(context)).split('/').at(-1) }
-}
-
-function registerPhone({ api }: CaseContext): void {
-  api.phones.push({
-    aor: `reception@${api.own.realm}`,
-    contact: 'sip:reception@192.0.2.7:5060',
-    expiresAt: api.clock.now() + 60_000,
-    remote: { transport: 'udp', address: '192.0.2.7', port: 5060 },
-  })
-}
-
-async function writeRecentCall({ api }: CaseContext): Promise<void> {
-  const { account_sid, service_provider_sid } = api.own
-  const call_sid = createSid()
-  const at = api.clock.now() - 60_000
-  api.storage.calls.write(
-    {
-      call_sid,
-      account_sid,
-      events: [{ seq: 1, at, type: 'decision', rule: 'test' }],
-      notifications: [],
-      record: {
-        account_sid,
-        service_provider_sid,
-        application_sid: null,
-        call_sid,
-        sip_call_id: 'a84b4c76e66710@example.com',
-        sip_parent_call_id: null,
-        parent_call_sid: null,
-        from: '+15551230001',
-        to: '+15551230002',
-        direction: 'inbound',
-        answered: true,
-        sip_status: 200,
-        duration: 7,
-        attempted_at: at,
-        answered_at: at + 1000,
-        terminated_at: at + 8000,
-        termination_reason: 'caller hungup',
-        host: '127.0.0.1',
-        remote_host: '192.0.2.1',
-        trunk: 'user',
-        trace_id: '0'.repeat(32),
-        recording_url: null,
-      },
-    },
-    'now',
-  )
-  await api.storage.calls.flush()
 }
