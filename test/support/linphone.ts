@@ -13,7 +13,13 @@ export interface LinphoneOptions {
   readonly username: string
   readonly password: string
   readonly realm: string
-  readonly proxy: { readonly address: string; readonly port: number }
+  readonly proxy: {
+    readonly address: string
+    readonly port: number
+    readonly transport?: 'udp' | 'tcp' | 'tls'
+  }
+  /** Over TLS: who must have signed the certificate of the proxy, for its address. */
+  readonly authorityFile?: string | undefined
   readonly says: Audio
   readonly answers?: 'auto' | 'manual'
 }
@@ -91,13 +97,18 @@ export async function startLinphone(options: LinphoneOptions): Promise<Linphone>
   return phone
 }
 
-function configuration({ username, password, realm, proxy }: LinphoneOptions, ports: number): string {
-  const edge = `sip:${proxy.address}:${proxy.port};transport=udp`
+function configuration(options: LinphoneOptions, ports: number): string {
+  const { username, password, realm, proxy, authorityFile } = options
+  const edge = `sip:${proxy.address}:${proxy.port};transport=${proxy.transport ?? 'udp'}`
   return [
     '[sip]',
     `sip_port=${ports}`,
     'sip_tcp_port=0',
-    'sip_tls_port=0',
+    // -2: it listens nowhere, and may connect.
+    `sip_tls_port=${proxy.transport === 'tls' ? -2 : 0}`,
+    ...(authorityFile === undefined
+      ? []
+      : [`root_ca=${authorityFile}`, 'verify_server_certs=1', 'verify_server_cn=1']),
     'register_only_when_network_is_up=0',
     'auto_net_state_mon=0',
     'default_proxy=0',

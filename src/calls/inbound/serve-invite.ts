@@ -36,6 +36,7 @@ import { Session } from '../session/session.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
+import { localPlaceOf } from '../local-place.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 
 /** An INVITE on its way to becoming a leg. */
@@ -132,7 +133,7 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
   const { account } = identity
   const carrier = carrierOf(identity)
   const { apiBaseUrl } = services.node()
-  const local = services.sip().addressFor(invite.remote)
+  const local = localPlaceOf(services.sip(), invite.remote)
   const sipAddress = serializeHostPort(local)
   const call_sid = createSid()
   return {

@@ -44,6 +44,8 @@ describe('a place in the journal', () => {
   it.each([
     ['udp', '192.0.2.9', false, '192.0.2.9:5061'],
     ['tcp', '192.0.2.9', true, '192.0.2.9:5061'],
+    ['tls', '192.0.2.9', true, '192.0.2.9:5061'],
+    ['wss', '192.0.2.9', true, '192.0.2.9:5061'],
     ['udp', '2001:db8::1', false, '2001:db8::1:5061'],
   ] as const)('by %s at %s is read as it was written', (transport, address, isStream, place) => {
     expect(readRemote(remoteText({ transport, address, port: 5061 }))).toEqual({ isStream, place })

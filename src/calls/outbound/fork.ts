@@ -14,6 +14,7 @@ import { listenEarly } from '../leg/in-dialog.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/journal.ts'
+import { localPlaceOf } from '../local-place.ts'
 import type { Attempt } from './attempt.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
 import { mayTryNext } from './failover.ts'
@@ -164,7 +165,7 @@ class Fork {
   }
 
   #placesOf(destination: Remote): AttemptPlaces {
-    const local = this.#options.sip().addressFor(destination)
+    const local = localPlaceOf(this.#options.sip(), destination)
     return { remote_host: destination.address, host: local.host, local_sip_address: serializeHostPort(local) }
   }
 

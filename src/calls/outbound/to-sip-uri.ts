@@ -7,6 +7,7 @@ import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
+import { localPlaceOf } from '../local-place.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
 import { parseTargetUri } from './target-uri.ts'
@@ -65,8 +66,7 @@ export async function guardedPlace(
   { sip, isAllowedAddress }: Pick<CallServices, 'sip' | 'isAllowedAddress'>,
 ): Promise<Remote> {
   const remote = await sip().resolve(uri)
-  const { host } = sip().addressFor({ address: remote.address })
-  const { port } = sip().addressFor(remote)
+  const { host, port } = localPlaceOf(sip(), remote)
   if (!isAllowedAddress(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
     throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
   if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
