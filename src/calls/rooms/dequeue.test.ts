@@ -1,6 +1,7 @@
 // Calls that take callers out of a queue.
 import { describe, expect, it } from 'vitest'
 import {
+  after,
   createQueueing,
   sentTo,
   stay,
@@ -10,8 +11,6 @@ import {
 } from '../../../test/support/scripted-engine/queueing.ts'
 import type { InCall, Queueing } from '../../../test/support/scripted-engine/queueing.ts'
 import { parseVerbs } from '../../verbs/index.ts'
-
-const after = { verb: 'play', url: 'http://app.test/after.wav' }
 
 const start = (): Queueing => createQueueing(parseVerbs)
 

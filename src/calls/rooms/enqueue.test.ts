@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import {
+  after,
   createQueueing,
   sentTo,
   stay,
@@ -17,8 +18,6 @@ import {
   heldAnswer,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parseVerbs } from '../../verbs/index.ts'
-
-const after = { verb: 'play', url: 'http://app.test/after.wav' }
 
 const start = (): Queueing => createQueueing(parseVerbs)
 

@@ -31,6 +31,7 @@ export interface Queueing {
 export const waiting = { verb: 'enqueue', name: 'support', actionHook: '/left' }
 export const taking = { verb: 'dequeue', name: 'support', actionHook: '/taken' }
 export const stay = { verb: 'pause', length: 1000 }
+export const after = { verb: 'play', url: 'http://app.test/after.wav' }
 
 /** Whether the two hear each other. */
 export const talk = (one: InCall, other: InCall): boolean =>
