@@ -4,12 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminApiKey, startPlatform } from '../test/support/platform-process.ts'
+import { adminApiKey, codeCache, startPlatform } from '../test/support/platform-process.ts'
 import type { Platform } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 
 const demo = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ToolProcess =>
-  new ToolProcess({ command: process.execPath, args: [join(import.meta.dirname, 'demo.ts'), ...args], env })
+  new ToolProcess({
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'demo.ts'), ...args],
+    env: { ...codeCache(), ...env },
+  })
 
 /** The lines of the call, without their times. */
 const conversationIn = (output: string): string[] =>

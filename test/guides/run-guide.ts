@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { accountApiKey, adminApiKey, startPlatform } from '../support/platform-process.ts'
+import { accountApiKey, adminApiKey, codeCache, startPlatform } from '../support/platform-process.ts'
 import type { Platform, PlatformOptions } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import { differenceOf } from './compare.ts'
@@ -47,6 +47,7 @@ export async function openGuideRun(name: string, options: GuideOptions = {}): Pr
   const shell = new Shell(folder, {
     SWITCHHOOK_HTTP_PORT: String(platform.httpPort),
     SWITCHHOOK_SIP_PORT: String(platform.sip.port),
+    ...codeCache(),
     ...options.env,
   })
   const cleanUp: Context['cleanUp'] = []

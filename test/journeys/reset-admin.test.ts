@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accountApiKey, adminPassword, startPlatform } from '../support/platform-process.ts'
+import { accountApiKey, adminPassword, codeCache, startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
 import { ToolProcess } from '../support/processes.ts'
 
@@ -19,7 +19,7 @@ async function resetAdmin(): Promise<{ readonly code: number | null; readonly ou
     command: process.execPath,
     args: [join(root, 'src/main.ts'), 'reset-admin'],
     cwd: root,
-    env: { SWITCHHOOK_DATA_DIR: dataDir },
+    env: { ...codeCache(), SWITCHHOOK_DATA_DIR: dataDir },
   })
   const { code } = await child.exited
   return { code, output: child.output }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { tone } from './audio.ts'
 import { startBaresip } from './baresip.ts'
 import type { Baresip } from './baresip.ts'
+import { codeCache } from './platform-process.ts'
 import { ToolProcess } from './processes.ts'
 import { startRealPhone } from './real-phones.ts'
 import type { PhoneKind, RealPhone } from './real-phones.ts'
@@ -86,15 +87,12 @@ export async function startExample(name: string): Promise<ExampleRun> {
   }
 }
 
-function codeCache(): Readonly<Record<string, string>> {
-  const directory = process.env['SWITCHHOOK_TEST_CODE_CACHE']
-  return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory }
-}
-
 /** Resolves with the index behind the event, from which the next one may be awaited. */
 export async function happens(phone: Baresip, type: string, from = 0): Promise<number> {
-  const event = await phone.events.next(`${type} of a phone`, (candidate) => candidate.type === type, {
-    from,
-  })
+  const event = await phone.events
+    .next(`${type} of a phone`, (candidate) => candidate.type === type, { from })
+    .catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${phone.output}`)
+    })
   return phone.events.items.indexOf(event) + 1
 }

@@ -2,16 +2,32 @@
 import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 
-/** They wait for phones, leases and starts; vitest goes by the size of a file where it has not seen it run. */
+/** They send most, or wait for phones, silence and starts; vitest goes by the size of a file where it has not seen it run. */
 const longest = [
+  'test/conformance/fuzz.test.ts',
+  'src/media/create-media.test.ts',
+  'test/conformance/authorization-matrix.test.ts',
+  'src/streams/create-streams.test.ts',
+  'src/media/far-end.test.ts',
+  'src/verbs/interleavings.test.ts',
   'test/journeys/nodes.test.ts',
+  'test/journeys/real-phones.test.ts',
   'test/journeys/start.test.ts',
   'test/journeys/process.test.ts',
-  'test/journeys/real-phones.test.ts',
   'test/guides/guides.test.ts',
-  'examples/demo.test.ts',
   'test/journeys/phones-behind-proxy.test.ts',
+  'examples/demo.test.ts',
+  'test/journeys/recorded-calls.test.ts',
   'test/journeys/hold.test.ts',
+  'test/journeys/postgres.test.ts',
+  'test/clients/clients.test.ts',
+  'test/journeys/faults.test.ts',
+  'examples/ivr.test.ts',
+  'examples/click-to-call.test.ts',
+  'test/journeys/idempotency.test.ts',
+  'examples/call-centre.test.ts',
+  'test/journeys/killed-talk.test.ts',
+  'examples/echo.test.ts',
 ]
 
 export class LongFirst extends BaseSequencer {

@@ -96,8 +96,8 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
   })
 }
 
-// What Node makes of the sources lasts for the whole test run (global-setup.ts), not for each start: half of its time.
-function codeCache(): Readonly<Record<string, string>> {
+/** What Node makes of the sources lasts for the whole test run (global-setup.ts), not for each start: half of its time. */
+export function codeCache(): Readonly<Record<string, string>> {
   const directory = process.env['SWITCHHOOK_TEST_CODE_CACHE']
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory }
 }
