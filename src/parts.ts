@@ -159,6 +159,8 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     trunks: {
       registeredOver: (sid) => trunks.registeredOver(sid),
       routesOf: (sid) => trunks.routesOf(sid),
+      isUp: (sid) => trunks.isUp(sid),
+      noted: (sid, sign) => trunks.noted(sid, sign),
     },
     verbs: parseVerbs,
     commands: readCommands,
@@ -272,6 +274,7 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     port: config.httpPort,
     storage,
     calls: telephony.calls,
+    trunks: telephony.trunks,
     bindings: telephony.sip.bindings,
     speech: sound.speech,
     speechCache: sound.speech.cache,

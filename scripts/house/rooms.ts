@@ -9,6 +9,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   api: [
     'commands',
     'calls',
+    'trunks',
     'http',
     'storage',
     'webhooks',

@@ -22,6 +22,8 @@ const alertTypes = [
   'no-carrier',
   'carrier-registration-failure',
   'carrier-registration-restored',
+  'gateway-down',
+  'gateway-up',
   'account-call-limit',
   'account-device-limit',
   'account-api-limit',

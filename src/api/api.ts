@@ -16,6 +16,7 @@ export interface ApiOptions {
   readonly port: number
   readonly storage: ApiStorage
   readonly calls: Services['calls']
+  readonly trunks: Services['trunks']
   readonly bindings: Services['bindings']
   readonly speech: Services['speech']
   readonly buckets: Services['buckets']

@@ -43,6 +43,7 @@ export function createApi(options: ApiOptions): HttpServer {
     storage: options.storage,
     lists: createListMemo(options.storage, clock),
     calls: options.calls,
+    trunks: options.trunks,
     bindings: options.bindings,
     speech: options.speech,
     buckets: options.buckets,

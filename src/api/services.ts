@@ -13,6 +13,7 @@ import type { Pcm } from '../speech/vendor.ts'
 import type { LoginThrottle } from '../http/limits/login-throttle.ts'
 import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
+import type { Trunks } from '../trunks/trunks.ts'
 import type { ListAnswer } from './define/list-text.ts'
 
 export interface Bindings {
@@ -81,6 +82,8 @@ export interface Services {
     | 'hangUp'
     | 'command'
   >
+  /** How carriers are, as this node sees them. */
+  readonly trunks: Pick<Trunks, 'watched' | 'isUp' | 'ping' | 'takeTest'>
   readonly bindings: Bindings
   readonly speech: SpeechVendors
   readonly buckets: Buckets

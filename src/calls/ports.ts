@@ -171,7 +171,17 @@ export interface TrunkState {
   registeredOver(voip_carrier_sid: string): string | undefined
   /** The Route set of calls to it (RFC 3608 §6.1). */
   routesOf(voip_carrier_sid: string): readonly string[]
+  /** False for a gateway that does not answer, or has asked for a rest. */
+  isUp(sip_gateway_sid: string): boolean
+  /** What a call has found out of a gateway. */
+  noted(sip_gateway_sid: string, sign: GatewaySign): void
 }
+
+export type GatewaySign =
+  | { readonly kind: 'alive' }
+  /** It said nothing in time, or could not be reached. */
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'overloaded'; readonly retryAfterSeconds: number }
 
 export interface Directory extends CarrierDirectory, OutboundDirectory {
   callLimits(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallLimits>

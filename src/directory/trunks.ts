@@ -1,8 +1,8 @@
-// Which carriers the platform registers with, as their rows say.
+// Which carriers the platform registers with and watches, as their rows say.
 import { systemTenancy } from '../contracts/caller.ts'
-import { isTransport } from '../sip/transport/transports.ts'
 import type { Repositories, Row, Storage } from '../storage/storage.ts'
-import type { Trunk, TrunkDirectory, TrunkGateway, TrunkLogin } from '../trunks/trunks.ts'
+import { toTrunkGateway } from '../trunks/trunk-gateway.ts'
+import type { Trunk, TrunkDirectory, TrunkLogin } from '../trunks/trunks.ts'
 import { inPages } from './in-pages.ts'
 
 const tables = ['voip_carriers', 'sip_gateways', 'accounts', 'service_providers'] as const
@@ -14,18 +14,34 @@ export function createTrunkDirectory(storage: Pick<Storage, 'for' | 'revision'>)
   return {
     revision: () => storage.revision(tables),
     async trunks() {
+      const { voip_carriers, sip_gateways } = rows()
+      const sids = new Set<string>()
+      const registered = { is_active: 1, requires_register: 1 } as const
+      for await (const page of inPages('voip_carrier_sid', (one) =>
+        voip_carriers.list({ where: registered, ...one }),
+      ))
+        for (const { voip_carrier_sid } of page) sids.add(voip_carrier_sid)
+      const watched = { is_active: 1, outbound: 1, send_options_ping: 1 } as const
+      for await (const page of inPages('sip_gateway_sid', (one) =>
+        sip_gateways.list({ where: watched, ...one }),
+      ))
+        for (const { voip_carrier_sid } of page) sids.add(voip_carrier_sid)
       const found: Trunk[] = []
-      const where = { is_active: 1, requires_register: 1 } as const
-      const pages = inPages('voip_carrier_sid', (page) => rows().voip_carriers.list({ where, ...page }))
-      for await (const page of pages)
-        for (const carrier of page)
-          if (await isServed(carrier, rows())) found.push(await toTrunk(carrier, rows()))
+      for (const sid of sids) {
+        const carrier = await voip_carriers.find(sid)
+        if (carrier !== undefined && (await isServed(carrier, rows())))
+          found.push(await toTrunk(carrier, rows()))
+      }
       return found
     },
   }
 }
 
-async function isServed({ account_sid }: Row<'voip_carriers'>, { accounts }: Repositories): Promise<boolean> {
+async function isServed(
+  { account_sid, is_active }: Row<'voip_carriers'>,
+  { accounts }: Repositories,
+): Promise<boolean> {
+  if (is_active !== 1) return false
   return account_sid === null || (await accounts.find(account_sid))?.is_active === 1
 }
 
@@ -39,16 +55,8 @@ async function toTrunk(carrier: Row<'voip_carriers'>, { sip_gateways }: Reposito
     name,
     owner: account_sid === null ? owner : { account_sid },
     login: toLogin(carrier),
-    gateways: gateways.flatMap((gateway) => toGateway(gateway) ?? []),
+    gateways: gateways.flatMap((gateway) => toTrunkGateway(gateway) ?? []),
   }
-}
-
-/** Undefined for transports that are not served yet. */
-function toGateway(row: Row<'sip_gateways'>): TrunkGateway | undefined {
-  const { sip_gateway_sid, ipv4: host, port, protocol } = row
-  return isTransport(protocol)
-    ? { sip_gateway_sid, host, port, protocol, use_sips_scheme: row.use_sips_scheme === 1 }
-    : undefined
 }
 
 function toLogin(row: Row<'voip_carriers'>): TrunkLogin | undefined {

@@ -136,6 +136,8 @@ export interface OutgoingInviteOptions {
   /** Requests within the dialog are taken from this user alone; from anywhere when left out. */
   readonly user?: DialogUser
   readonly credentials?: { readonly username: string; readonly password: string }
+  /** Called when the far end has said anything: 100, a challenge, and all that follows. */
+  readonly onHeard?: () => void
   /** Of those that are sent reliably (RFC 3262) each once, and in their order. */
   readonly onProvisional?: (response: SipResponse) => void
   readonly early?: EarlyListener

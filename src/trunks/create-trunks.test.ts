@@ -31,6 +31,7 @@ const gatewayAt = (host: string): TrunkGateway => ({
   port: null,
   protocol: 'udp',
   use_sips_scheme: false,
+  isWatched: false,
 })
 
 const trunkOf = (changes: Partial<TrunkLogin> = {}, hosts: readonly string[] = [first]): Trunk => ({

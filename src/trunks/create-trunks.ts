@@ -7,10 +7,21 @@ import type {
 } from '../contracts/carrier-registration.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { createTokenBuckets } from '../lib/token-buckets.ts'
+import type { TokenBuckets } from '../lib/token-buckets.ts'
 import { Registration } from './carrier-registration.ts'
 import type { RegisteredTrunk, RegistrationServices } from './carrier-registration.ts'
-import { raiseTurned } from './trunk-alerts.ts'
-import type { Trunk, TrunkDirectory, Trunks } from './trunks.ts'
+import { GatewayWatch } from './gateway-watch.ts'
+import { raiseGatewayTurned, raiseTurned } from './trunk-alerts.ts'
+import type {
+  GatewaySign,
+  Ping,
+  Trunk,
+  TrunkDirectory,
+  TrunkGateway,
+  Trunks,
+  WatchedGateway,
+} from './trunks.ts'
 
 export interface TrunksOptions extends Pick<
   RegistrationServices,
@@ -35,12 +46,19 @@ export function createTrunks(options: TrunksOptions): Trunks {
   return new CarrierTrunks(options)
 }
 
+// A person who sets up a carrier tries, changes a field, and tries again. Each may be a call that costs money.
+const testLimit = { capacity: 6, refillMs: 600_000 }
+
 class CarrierTrunks implements Trunks {
   readonly name = 'trunks'
   readonly #options: TrunksOptions
+  readonly #watch: GatewayWatch
+  readonly #tests: TokenBuckets
   readonly #registrations = new Map<string, Registration>()
   /** Of other nodes, and of those before this one. */
   #others: ReadonlyMap<string, CarrierRegistration> = new Map()
+  /** The carriers that this node sees to. */
+  #mine: ReadonlySet<string> = new Set()
   #revision = Number.NaN
   #heldAt = Number.NEGATIVE_INFINITY
   #timer: Timer | undefined
@@ -50,6 +68,15 @@ class CarrierTrunks implements Trunks {
 
   constructor(options: TrunksOptions) {
     this.#options = options
+    const { alerts } = options
+    this.#tests = createTokenBuckets(options.clock)
+    this.#watch = new GatewayWatch({
+      ...options,
+      turned: (trunk, gateway, ping) => {
+        // Each node asks for itself; one of them says it.
+        if (this.#mine.has(trunk.voip_carrier_sid)) raiseGatewayTurned(trunk, gateway, ping, alerts)
+      },
+    })
   }
 
   async start(): Promise<void> {
@@ -62,12 +89,13 @@ class CarrierTrunks implements Trunks {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#timer?.cancel()
+    this.#watch.stop()
     await this.#looking
     const leaving = [...this.#registrations.values()]
     await Promise.all(leaving.map((registration) => registration.leave()))
     this.#registrations.clear()
     await this.#options.store
-      .release(leaving.map(({ trunk }) => trunk.voip_carrier_sid))
+      .release([...this.#mine])
       .catch((error: unknown) =>
         this.#options.log.warn({ err: error }, 'carriers could not be left to others'),
       )
@@ -75,6 +103,26 @@ class CarrierTrunks implements Trunks {
 
   registerStatus(voip_carrier_sid: string): RegisterStatus | undefined {
     return this.#registrations.get(voip_carrier_sid)?.status
+  }
+
+  isUp(sip_gateway_sid: string): boolean {
+    return this.#watch.isUp(sip_gateway_sid)
+  }
+
+  noted(sip_gateway_sid: string, sign: GatewaySign): void {
+    this.#watch.noted(sip_gateway_sid, sign)
+  }
+
+  watched(sip_gateway_sid: string): WatchedGateway | undefined {
+    return this.#watch.of(sip_gateway_sid)
+  }
+
+  ping(gateway: TrunkGateway): Promise<Ping> {
+    return this.#watch.ping(gateway)
+  }
+
+  takeTest(voip_carrier_sid: string): number {
+    return this.#tests.take(voip_carrier_sid, testLimit)
   }
 
   registeredOver(voip_carrier_sid: string): string | undefined {
@@ -120,13 +168,19 @@ class CarrierTrunks implements Trunks {
     const { store, clock } = this.#options
     const wanted = new Map(trunks.filter(isRegistered).map((trunk) => [trunk.voip_carrier_sid, trunk]))
     const beganAt = clock.monotonic()
-    const mine = await store.hold([...wanted.keys()])
+    const mine = await store.hold(trunks.map(({ voip_carrier_sid }) => voip_carrier_sid))
+    const left = [...this.#mine].filter(
+      (sid) => !trunks.some(({ voip_carrier_sid }) => voip_carrier_sid === sid),
+    )
+    this.#mine = mine
+    this.#watch.follow(trunks)
     this.#heldAt = beganAt
     this.#others = new Map((await store.load()).map((one) => [one.voip_carrier_sid, one]))
     await this.#end(
-      (sid) => mine.has(sid),
+      (sid) => mine.has(sid) && wanted.has(sid),
       (sid) => wanted.has(sid),
     )
+    await store.release(left)
     const held = [...wanted.values()].filter(({ voip_carrier_sid }) => mine.has(voip_carrier_sid))
     const spread = Math.min(held.length * spreadMs.each, spreadMs.max)
     await Promise.all(held.map((trunk) => this.#keep(trunk, spread)))
@@ -139,7 +193,6 @@ class CarrierTrunks implements Trunks {
     await Promise.all(
       ended.map(async ([sid, registration]) => (isWanted(sid) ? registration.stop() : registration.leave())),
     )
-    await this.#options.store.release(ended.map(([sid]) => sid))
   }
 
   async #keep(trunk: RegisteredTrunk, spread: number): Promise<void> {
@@ -149,7 +202,7 @@ class CarrierTrunks implements Trunks {
       const delayMs = this.#options.random() * spread
       return this.#begin(new Registration(trunk, this.#services(), this.#others.get(sid)), delayMs)
     }
-    if (isSame(present.trunk, trunk)) return
+    if (isSame(factsOf(present.trunk), factsOf(trunk))) return
     // As another user, or elsewhere: the old one would bring calls that nothing takes.
     if (isSame(placeOf(present.trunk), placeOf(trunk))) present.stop()
     else await present.leave()
@@ -186,7 +239,16 @@ function isRegistered(trunk: Trunk): trunk is RegisteredTrunk {
 /** As whom the platform is registered, and where. */
 function placeOf({ login, gateways }: RegisteredTrunk): object {
   const { username, realm } = login
-  return { username, realm, gateways }
+  return { username, realm, gateways: gateways.map(withoutWatch) }
+}
+
+/** What a REGISTER depends on. */
+function factsOf({ login, gateways }: RegisteredTrunk): object {
+  return { login, gateways: gateways.map(withoutWatch) }
+}
+
+function withoutWatch({ isWatched: _isWatched, ...gateway }: TrunkGateway): object {
+  return gateway
 }
 
 function isSame(a: object, b: object): boolean {

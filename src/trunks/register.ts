@@ -2,10 +2,10 @@
 import { AppError } from '../lib/errors.ts'
 import { contactAt } from '../sip/contact.ts'
 import { redirectTargets } from '../sip/message/redirect.ts'
-import { transports } from '../sip/transport/transports.ts'
 import { escapeUser, serializeHostPort } from '../sip/message/uri.ts'
 import type { OutsideOutcome, Remote, Sip } from '../sip/sip.ts'
 import type { SipResponse } from '../sip/message/message.ts'
+import { isSips, placeOf, reach, uriOf } from './gateway-uri.ts'
 import { grantedSeconds, minExpires, retryAfterSeconds } from './registrar-response.ts'
 import { askedSeconds } from './registration-pace.ts'
 import type { TrunkGateway, TrunkLogin } from './trunks.ts'
@@ -84,22 +84,7 @@ function registrarsOf({ login, gateways }: RegisterWish): readonly Registrar[] {
   if (gateways.length === 0 && login.realm !== null) {
     return [{ gateway: undefined, place: login.realm, uri: `sip:${login.realm}` }]
   }
-  return gateways.map((gateway) => {
-    const place = serializeHostPort({ host: gateway.host, port: gateway.port ?? undefined })
-    const { protocol } = gateway
-    return { gateway, place, uri: isSips(gateway) ? `sips:${place}` : `sip:${place};transport=${protocol}` }
-  })
-}
-
-function isSips({ protocol, use_sips_scheme }: TrunkGateway): boolean {
-  return use_sips_scheme && transports[protocol].isSecure
-}
-
-/** Over TLS the connection is opened first: a certificate that is not believed is then the reason. */
-async function reach(uri: string, sip: RegisteringSip): Promise<Remote> {
-  const remote = await sip.resolve(uri)
-  if (remote.name !== undefined) await sip.open(remote)
-  return remote
+  return gateways.map((gateway) => ({ gateway, place: placeOf(gateway), uri: uriOf(gateway) }))
 }
 
 async function tryRegistrar(

@@ -1,7 +1,8 @@
 // What a person hears of the carriers of an account: that something stopped working, and that it works again.
 import type { Alerts } from '../contracts/alert.ts'
 import type { RegisterStatus } from '../contracts/carrier-registration.ts'
-import type { Trunk } from './trunks.ts'
+import { placeOf } from './gateway-uri.ts'
+import type { Ping, Trunk, TrunkGateway } from './trunks.ts'
 
 export function raiseTurned(
   { name, owner }: Trunk,
@@ -20,5 +21,23 @@ export function raiseTurned(
     alert_type: 'carrier-registration-failure',
     message: `the registration with carrier ${name} failed: ${reason}`,
     detail: 'Calls from the carrier may not arrive. Its Health says what is tried, and when again.',
+  })
+}
+
+export function raiseGatewayTurned(
+  { name, owner }: Trunk,
+  gateway: TrunkGateway,
+  { isAnswered, reason }: Ping,
+  alerts: Alerts,
+): void {
+  if (owner === undefined) return
+  const place = `gateway ${placeOf(gateway)} of carrier ${name}`
+  if (isAnswered)
+    return alerts.raise({ ...owner, alert_type: 'gateway-up', message: `${place} answers again` })
+  alerts.raise({
+    ...owner,
+    alert_type: 'gateway-down',
+    message: `${place} does not answer OPTIONS: ${reason}`,
+    detail: 'Calls go to other gateways meanwhile. Without any other that answers, it is tried all the same.',
   })
 }

@@ -1,6 +1,7 @@
 // The public face of trunks: the carriers that the platform registers with, and their gateways that it watches.
 import type { AlertOwner } from '../contracts/alert.ts'
 import type { RegisterStatus } from '../contracts/carrier-registration.ts'
+import type { GatewayCondition } from './gateway-health.ts'
 import type { Transport } from '../sip/transport/transports.ts'
 
 /** Where a carrier takes calls and REGISTER. */
@@ -13,6 +14,8 @@ export interface TrunkGateway {
   readonly protocol: Transport
   /** URIs begin with sips: where the transport is secure. */
   readonly use_sips_scheme: boolean
+  /** OPTIONS is sent to it. */
+  readonly isWatched: boolean
 }
 
 /** As whom the platform registers. */
@@ -48,6 +51,29 @@ export interface TrunkDirectory {
   revision(): number
 }
 
+/** What an OPTIONS has shown. */
+export interface Ping {
+  /** Epoch ms. */
+  readonly at: number
+  /** Any response counts that a gateway gives which can serve. */
+  readonly isAnswered: boolean
+  readonly reason: string
+  readonly status?: number
+  readonly delayMs?: number
+}
+
+export interface WatchedGateway {
+  readonly condition: GatewayCondition
+  readonly last: Ping | undefined
+}
+
+/** What a call has found out of a gateway. */
+export type GatewaySign =
+  | { readonly kind: 'alive' }
+  /** It said nothing in time, or could not be reached. */
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'overloaded'; readonly retryAfterSeconds: number }
+
 export interface Trunks {
   readonly name: string
   start(): Promise<void>
@@ -59,6 +85,15 @@ export interface Trunks {
   routesOf(voip_carrier_sid: string): readonly string[]
   /** The carriers whose registrar is at this address, while the registration lives. */
   registrarsAt(address: string): readonly string[]
+  /** False for a gateway that does not answer, or has asked for a rest. */
+  isUp(sip_gateway_sid: string): boolean
+  noted(sip_gateway_sid: string, sign: GatewaySign): void
+  /** Undefined for a gateway that is not watched. */
+  watched(sip_gateway_sid: string): WatchedGateway | undefined
+  /** Sends one OPTIONS, whether the gateway is watched or not. Never rejects. */
+  ping(gateway: TrunkGateway): Promise<Ping>
+  /** Counts one test of the carrier; the milliseconds to wait where there were too many. */
+  takeTest(voip_carrier_sid: string): number
   /** How the last REGISTER of this node went; undefined where another node registers, or none has. */
   registerStatus(voip_carrier_sid: string): RegisterStatus | undefined
 }

@@ -16,6 +16,7 @@ import { createAccountBuckets } from '../../src/directory/account-buckets.ts'
 import { createRecordings } from '../../src/recordings/create-recordings.ts'
 import type { Recordings } from '../../src/recordings/recordings.ts'
 import { createS3Compatible } from '../../src/buckets/s3.ts'
+import type { Ping, TrunkGateway, WatchedGateway } from '../../src/trunks/trunks.ts'
 import type { CallRequest, LiveCall, LiveConference } from '../../src/calls/calls.ts'
 import type { AskedCommands } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal/journal.ts'
@@ -97,6 +98,7 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly mails: Mail[]
   /** The speech cache: the account of each clip. */
   readonly clips: string[]
+  readonly carriers: CarrierState
   isReady: boolean
   /** Not started: no one who does not need them waits for them. */
   readonly recordings: Recordings
@@ -122,6 +124,18 @@ export interface TestUser {
 }
 
 export const testPassword = 'correct horse battery staple'
+
+/** What the watch over carriers would know. */
+export interface CarrierState {
+  readonly watched: Map<string, WatchedGateway>
+  readonly resting: Set<string>
+  /** By host; a gateway without one answers. */
+  readonly pings: Map<string, Ping>
+  /** Until a carrier may be tested again. */
+  waitMs: number
+  /** Called when a call was begun. */
+  begun: (request: CallRequest, call_sid: string) => void
+}
 
 export interface TestApiOptions {
   readonly mail?: Mailer
@@ -182,6 +196,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       port: 0,
       storage: wrapStorage(storage),
       calls: live.engine,
+      trunks: live.trunks,
       bindings: options.bindings ?? live.bindings,
       speech,
       buckets,
@@ -249,6 +264,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     commands: live.commands,
     mails: live.mails,
     clips: live.clips,
+    carriers: live.carriers,
     get isReady() {
       return isReady
     },
@@ -374,6 +390,8 @@ export async function createKey(
   return token
 }
 
+const answeredPing: Ping = { at: 1, isAnswered: true, reason: '200 OK', status: 200, delayMs: 5 }
+
 /** What the call engine and the registrar would know. */
 function createLiveState() {
   const calls: LiveCall[] = []
@@ -386,6 +404,13 @@ function createLiveState() {
   const keep = (isKept: (phone: RegisteredPhone) => boolean): void =>
     void phones.splice(0, phones.length, ...phones.filter(isKept))
   const clips: string[] = []
+  const carriers: CarrierState = {
+    watched: new Map(),
+    resting: new Set(),
+    pings: new Map(),
+    waitMs: 0,
+    begun: () => undefined,
+  }
   const journals = new Map<string, readonly JournalEvent[]>()
   const conferences = new Map<string, LiveConference[]>()
   const find = (account_sid: string, call_sid: string): LiveCall | undefined =>
@@ -399,6 +424,13 @@ function createLiveState() {
     commands,
     mails,
     clips,
+    carriers,
+    trunks: {
+      watched: (sid: string) => carriers.watched.get(sid),
+      isUp: (sid: string) => !carriers.resting.has(sid),
+      ping: async ({ host }: TrunkGateway) => carriers.pings.get(host) ?? answeredPing,
+      takeTest: () => carriers.waitMs,
+    },
     speechCache: {
       size: async (account_sid?: string) =>
         account_sid === undefined ? clips.length : clips.filter((owner) => owner === account_sid).length,
@@ -427,11 +459,13 @@ function createLiveState() {
       journal: (account_sid: string, call_sid: string) =>
         find(account_sid, call_sid) === undefined ? undefined : journals.get(call_sid),
       async prepare(request: CallRequest) {
+        const call_sid = createSid()
         return {
-          call_sid: createSid(),
+          call_sid,
           call_id: `call-${placed.length + 1}`,
           begin: async () => {
             placed.push(request)
+            carriers.begun(request, call_sid)
           },
         }
       },

@@ -1,8 +1,10 @@
 // The endpoints of carriers: carriers, what they are made from, and their gateways.
 import { nestedVoipCarriers, voipCarriers } from './voip-carriers.ts'
 import { predefinedCarrierRoutes } from './predefined-carriers.ts'
+import { readHealth } from './carrier-health.ts'
 import { sipGateways } from './sip-gateways.ts'
 import { smppGateways } from './smpp-gateways.ts'
+import { testCarrier } from './test-carrier.ts'
 
 export const carrierRoutes = [
   ...nestedVoipCarriers,
@@ -10,4 +12,6 @@ export const carrierRoutes = [
   ...sipGateways.routes,
   ...smppGateways.routes,
   ...voipCarriers.routes,
+  readHealth,
+  testCarrier,
 ]

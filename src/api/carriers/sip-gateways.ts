@@ -41,8 +41,9 @@ export const sipGateways = defineResource({
       .notServed('SRTP'),
     send_options_ping: flag()
       .default(0)
-      .describe('1: OPTIONS is sent now and then to see whether it answers.')
-      .notServed('the watch over gateways'),
+      .describe(
+        '1: OPTIONS is sent about once a minute. A gateway that misses two in a row gets no calls, as long as another one answers, until it has answered twice in a row.',
+      ),
     use_sips_scheme: flag().default(0).describe('1: Request-URIs begin with sips: where TLS is used.'),
     remove_ice: flag().default(0).describe('1: offers go out without ICE candidates.').notServed('ICE'),
     dtls_off: flag().default(0).describe('1: SRTP is keyed in SDP, without DTLS.').notServed('SRTP'),

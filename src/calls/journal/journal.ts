@@ -1,6 +1,7 @@
 // The journal: the append-only story of one call, from which everything else that is said of it is derived.
 // Facts are wire names: the journal is read through the API. Aliases, not interfaces: storage takes them as plain records.
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
+import type { AttemptEndedFact, AttemptFact, BranchAnsweredFact } from './attempt-facts.ts'
 import type { CallStatus } from './call-status.ts'
 import type { QueueFact } from './queue-facts.ts'
 import type { RecordingFact, RecordingStartedFact } from './recording-facts.ts'
@@ -8,6 +9,8 @@ import type { RoomFact } from './room-facts.ts'
 import type { SocketFact } from './socket-facts.ts'
 import type { StreamFact } from './stream-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
+
+export type { AttemptPlaces } from './attempt-facts.ts'
 
 /** What is known of a call when it begins: always the first event. */
 export type StartedFact = {
@@ -44,24 +47,6 @@ export type StartedFact = {
   readonly parent_sip_call_id?: string
   readonly caller_id?: string
 }
-
-/** The two ends of an INVITE that was sent. */
-export type AttemptPlaces = {
-  readonly remote_host: string
-  /** The address of the platform as that host sees it. */
-  readonly host: string
-  readonly local_sip_address: string
-}
-
-/** An INVITE has been sent. The record of the leg names the place of the last one. */
-export type AttemptFact = AttemptPlaces & {
-  readonly type: 'attempt'
-  /** A carrier's name, `user` or `sipUri`. */
-  readonly trunk: string
-}
-
-/** Several places of an attempt rang together, and this one answered. */
-export type BranchAnsweredFact = AttemptPlaces & { readonly type: 'branch-answered' }
 
 export type SipFact = {
   readonly type: 'sip'
@@ -265,6 +250,7 @@ export type EssentialFact =
 export type JournalFact =
   | EssentialFact
   | SipFact
+  | AttemptEndedFact
   | DecisionFact
   | HookAskedFact
   | HookAnsweredFact

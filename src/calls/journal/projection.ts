@@ -3,7 +3,7 @@
 import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
 import type { LiveCall } from './live-call.ts'
-import type { AttemptFact, AttemptPlaces, BranchAnsweredFact } from './journal.ts'
+import type { AttemptFact, AttemptPlaces, BranchAnsweredFact } from './attempt-facts.ts'
 import type { EndedFact, JournalEvent, RefusalFact, StartedFact, StatusFact } from './journal.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { RecentCall } from '../../contracts/call-record.ts'

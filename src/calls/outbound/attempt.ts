@@ -17,6 +17,8 @@ export interface Attempt {
   readonly trunk: string
   /** What the journal calls it. */
   readonly place: string
+  /** The sid of the gateway that is there, where it is one of a carrier. */
+  readonly gateway?: string
   /** `host` is the address of the platform as the place sees it: what From says when nothing else does. */
   readonly invite: (host: string) => AttemptInvite
   /** Where the request is sent. Rejects with AppError when there is no such place, or none that may be called. */

@@ -1,7 +1,13 @@
 // Whether a call that one place refused is tried at the next.
 
-/** With these the called party itself has refused: calling it again by another way would be rude, and cost twice. */
-const finalAnswers: ReadonlySet<number> = new Set([486, 487, 600, 603, 604])
+// The place was silent, could not reach the called party just now, or failed itself. With any other refusal the called party
+// or the carrier has decided: calling it again by another way would be rude, and cost twice.
+function isCause(status: number): boolean {
+  // A redirect that is not followed leads nowhere.
+  if (status < 400 || status === 408 || status === 480) return true
+  // 501 and 505 are said of the request, which is the same everywhere.
+  return status >= 500 && status < 600 && status !== 501 && status !== 505
+}
 
 export interface FailedAttempt {
   /** The status of the final response. */
@@ -11,5 +17,5 @@ export interface FailedAttempt {
 }
 
 export function mayTryNext({ status, hadEarlyMedia }: FailedAttempt): boolean {
-  return !hadEarlyMedia && !finalAnswers.has(status)
+  return !hadEarlyMedia && isCause(status)
 }

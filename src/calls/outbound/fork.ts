@@ -16,6 +16,7 @@ import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/journal.ts'
 import { localPlaceOf } from '../local-place.ts'
 import type { Attempt } from './attempt.ts'
+import { AttemptWatch } from './attempt-watch.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
 import { mayTryNext } from './failover.ts'
 import type { Redirects } from './redirects.ts'
@@ -33,7 +34,9 @@ export interface DialledLeg {
 
 export interface ForkOptions {
   readonly dialled: DialledLeg
-  readonly sip: CallServices['sip']
+  readonly services: Pick<CallServices, 'sip' | 'clock' | 'trunks'>
+  /** So long each place may say nothing: there is another one to try. */
+  readonly silenceMs?: number | undefined
 }
 
 export type ForkOutcome =
@@ -88,7 +91,7 @@ class Fork {
   async #reach(attempt: Attempt): Promise<Remote | AppError> {
     try {
       const remote = await attempt.destination()
-      if (remote.name !== undefined) await this.#options.sip().open(remote)
+      if (remote.name !== undefined) await this.#options.services.sip().open(remote)
       return remote
     } catch (error) {
       if (error instanceof AppError) return error
@@ -97,20 +100,24 @@ class Fork {
   }
 
   async #try(attempt: Attempt): Promise<void> {
+    const { dialled, services, silenceMs } = this.#options
+    const watch = new AttemptWatch(attempt, { leg: dialled.leg, ...services })
     const destination = await this.#reach(attempt)
     if (this.#isOver || this.#options.dialled.leg.hasEnded) return
     if (destination instanceof AppError) {
       this.#error ??= destination
+      watch.unreachable(destination.message)
       this.#note(`${destination.message}: ${attempt.place}`)
       return
     }
     // An offer for each place: the platform may have another address towards each.
     const offer = await this.#options.dialled.leg.offerTo(destination)
     if (offer === undefined || this.#isOver || this.#options.dialled.leg.hasEnded) return
-    const invite = this.#send(attempt, destination, offer)
+    const invite = this.#send(attempt, destination, offer, watch)
     this.#ringing.add(invite)
-    const outcome = await invite.outcome
+    const outcome = await watch.outcomeOf(invite, silenceMs, () => dialled.invites.abandon(invite))
     this.#ringing.delete(invite)
+    watch.ended(outcome, destination)
     if (outcome.kind === 'answered') return this.#answered(outcome, destination)
     const { response, redirects = [] } = outcome
     if (this.#isOver || (await this.#follow(attempt, response, redirects))) return
@@ -141,8 +148,9 @@ class Fork {
     return isFollowed
   }
 
-  #send(attempt: Attempt, destination: Remote, offer: string): OutgoingInvite {
-    const { sip, dialled } = this.#options
+  #send(attempt: Attempt, destination: Remote, offer: string, watch: AttemptWatch): OutgoingInvite {
+    const { services, dialled } = this.#options
+    const { sip } = services
     const { leg, invites, onSent, maxForwards } = dialled
     const invite = sip().invite({
       ...attempt.invite(sip().addressFor(destination).host),
@@ -152,9 +160,11 @@ class Fork {
       body: { type: 'application/sdp', content: offer },
       onProvisional: (response) => {
         if (this.#isOver) return
+        watch.rings()
         this.#hadEarlyMedia ||= sdpOf(response) !== undefined
         leg.progressed(response, destination)
       },
+      onHeard: () => watch.heard(),
       early: listenEarly(leg),
     })
     invites.sent(invite)
@@ -165,7 +175,7 @@ class Fork {
   }
 
   #placesOf(destination: Remote): AttemptPlaces {
-    const local = localPlaceOf(this.#options.sip(), destination)
+    const local = localPlaceOf(this.#options.services.sip(), destination)
     return { remote_host: destination.address, host: local.host, local_sip_address: serializeHostPort(local) }
   }
 

@@ -18,6 +18,12 @@ export class OutgoingInvites implements UnansweredInvite {
     void invite.outcome.then(() => this.#current.delete(invite))
   }
 
+  /** Another place is tried in its stead: its end is not waited for. */
+  abandon(invite: OutgoingInvite): void {
+    this.#current.delete(invite)
+    invite.cancel()
+  }
+
   async withdraw({ headers = [] }: Reply): Promise<void> {
     const invites = [...this.#current]
     for (const invite of invites) invite.cancel(headers)

@@ -627,6 +627,78 @@ describe('a call to a phone', () => {
     expect(engine.sent).toHaveLength(1)
   })
 
+  const endsOf = ({ store }: ScriptedEngine, call_sid: string) =>
+    store
+      .journalOf(call_sid)
+      .flatMap((event) =>
+        event.type === 'attempt-ended'
+          ? [`${event.place}: ${event.outcome}, ${event.cause}, ${event.post_dial_delay_ms} ms`]
+          : [],
+      )
+  const tagged = [{ name: 'to', value: '<sip:15550100@5.5.5.5>;tag=gw' }]
+
+  it('waits two seconds for a gateway that says nothing, and journals what came of each', async () => {
+    const engine = arrange()
+    const { call_sid } = await placeFrom(engine)
+    engine.clock.advance(1_999)
+    await settle()
+    expect(engine.sent).toHaveLength(1)
+    engine.clock.advance(1)
+    await settle()
+    expect(engine.sent).toHaveLength(2)
+    expect(engine.sent[0]?.cancelled).toBeDefined()
+    // The last one has the time of its transaction.
+    engine.clock.advance(20_000)
+    engine.sent[1]?.progress(180)
+    engine.clock.advance(3_000)
+    engine.sent[1]?.answer()
+    await settle()
+    expect(endsOf(engine, call_sid)).toEqual([
+      '5.5.5.5: silent, no response, 2000 ms',
+      '10.0.0.9: answered, 200 OK, 20000 ms',
+    ])
+    expect(engine.gatewaySigns).toEqual(['5.5.5.5: silent', '10.0.0.9: alive'])
+  })
+
+  it('stays with a gateway that has said Trying, however long it takes', async () => {
+    const engine = arrange()
+    const { call_sid } = await placeFrom(engine)
+    engine.sent[0]?.progress(100)
+    engine.clock.advance(30_000)
+    await settle()
+    expect(engine.sent).toHaveLength(1)
+    engine.sent[0]?.refuse(404, tagged)
+    await settle()
+    expect(endsOf(engine, call_sid)).toEqual(['5.5.5.5: refused, 404 Not Found, 30000 ms'])
+    expect(engine.store.records).toMatchObject([{ sip_status: 404 }])
+  })
+
+  it.each([
+    [[{ name: 'retry-after', value: '30' }], 'overloaded'],
+    [[], 'alive'],
+  ])('with 503 and %o finds the gateway %2$s', async (headers, kind) => {
+    const engine = arrange()
+    await placeFrom(engine)
+    engine.sent[0]?.refuse(503, [...tagged, ...headers])
+    await settle()
+    expect(engine.gatewaySigns).toEqual([`5.5.5.5: ${kind}`])
+    expect(engine.sent).toHaveLength(2)
+  })
+
+  it.each([
+    ['one that is down', ['5.5.5.5'], ['10.0.0.9'], 'phone-gateway-down: 5.5.5.5 of first'],
+    ['none where all are down', ['5.5.5.5', '10.0.0.9'], ['5.5.5.5'], undefined],
+  ])('leaves out %s', async (_, down, called, decision) => {
+    const engine = arrange()
+    for (const sid of down) engine.gatewaysDown.add(sid)
+    const { call_sid } = await placeFrom(engine)
+    expect(engine.sent.map(({ options }) => options.destination?.address)).toEqual(called)
+    const decisions = engine.store
+      .journalOf(call_sid)
+      .flatMap((event) => (event.type === 'decision' ? [`${event.rule}: ${event.outcome}`] : []))
+    expect(decisions.find((text) => text.startsWith('phone-gateway-down'))).toBe(decision)
+  })
+
   it('passes over a gateway that has no address', async () => {
     const gateways = [gateway('gone.example'), gateway('192.0.2.12')]
     const engine = arrange({ waysOut: [outboundCarrier('first', { gateways })] })

@@ -11,6 +11,8 @@ export type Target =
       readonly number: string
       /** Name of the carrier to use; an unknown one counts as none. */
       readonly trunk?: string
+      /** The carrier to use, and no other. */
+      readonly voip_carrier_sid?: string
       readonly auth?: Credentials
     }
   /** `name`, a SIP client of the account; `realm` is the account's own. */

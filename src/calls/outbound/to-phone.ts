@@ -3,7 +3,7 @@ import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import type { OutboundCarrier, OutboundGateway, TrunkState } from '../ports.ts'
-import { chooseCarriers } from '../routing/phone-call.ts'
+import { chooseCarriers, orAll } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
@@ -22,7 +22,7 @@ const isPublic = createAddressGuard([])
 
 /** Throws AppError no_carrier. */
 export async function toPhone(
-  { number, trunk, auth }: TargetOf<'phone'>,
+  { number, trunk, voip_carrier_sid, auth }: TargetOf<'phone'>,
   search: Search,
 ): Promise<readonly Round[]> {
   const { order, services, journal } = search
@@ -36,8 +36,13 @@ export async function toPhone(
   const mine = numbers.find(({ account_sid }) => account_sid === account.account_sid)
   const shared = numbers.find(({ account_sid }) => account_sid === null)
   const choice = chooseCarriers(
-    { number: number.replace(/^\+/, ''), trunk },
-    { carriers, plan, carrierOfCaller: (mine ?? shared)?.voip_carrier_sid ?? undefined },
+    { number: number.replace(/^\+/, ''), trunk, voip_carrier_sid },
+    {
+      carriers,
+      plan,
+      carrierOfCaller: (mine ?? shared)?.voip_carrier_sid ?? undefined,
+      isUp: ({ gateways }) => gateways.some(({ sip_gateway_sid }) => trunks.isUp(sip_gateway_sid)),
+    },
     random,
   )
   if (isSet(trunk) && choice.rule !== 'phone-named-carrier')
@@ -50,10 +55,21 @@ export async function toPhone(
   const { rule, route } = choice
   journal.note(toDecision({ rule, outcome: route === undefined ? chosen : `${route}: ${chosen}` }))
   if (choice.carriers.length === 0) throw new AppError('no_carrier', 'no carrier takes calls to this number')
-  return choice.carriers
-    .flatMap((carrier) => inOrder(carrier, trunks).map((gateway) => ({ carrier, gateway })))
-    .slice(0, maxAttempts)
-    .map((way) => [toAttempt(way, { number, auth }, search)])
+  const ways = choice.carriers.flatMap((carrier) =>
+    inOrder(carrier, trunks).map((gateway) => ({ carrier, gateway })),
+  )
+  const usable = orAll(ways, ({ gateway }) => trunks.isUp(gateway.sip_gateway_sid))
+  noteLeftOut(
+    ways.filter((way) => !usable.includes(way)),
+    journal,
+  )
+  return usable.slice(0, maxAttempts).map((way) => [toAttempt(way, { number, auth }, search)])
+}
+
+function noteLeftOut(ways: readonly Way[], journal: Search['journal']): void {
+  if (ways.length === 0) return
+  const outcome = ways.map(({ carrier, gateway }) => `${gateway.host} of ${carrier.name}`).join(', ')
+  journal.note(toDecision({ rule: 'phone-gateway-down', outcome }))
 }
 
 function toAttempt(
@@ -67,6 +83,7 @@ function toAttempt(
   return {
     trunk: carrier.name,
     place: gateway.host,
+    gateway: gateway.sip_gateway_sid,
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, host }),
     // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
     // (SECURITY.md).
@@ -96,6 +113,7 @@ async function elsewhere(uri: string, { carrier, gateway: first }: Way, search: 
     {
       trunk: carrier.name,
       place: gateway.host,
+      gateway: gateway.sip_gateway_sid,
       invite: (host) => ({
         ...toInvite({ order, number, auth: undefined, carrier, gateway: first, routes: [], host }),
         uri,

@@ -1,22 +1,24 @@
 // Tries the places a call may go to, one round after another, until one answers or none is left.
-import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Round } from './attempt.ts'
 import { mayTryNext } from './failover.ts'
 import { fork } from './fork.ts'
-import type { DialledLeg } from './fork.ts'
+import type { DialledLeg, ForkOptions } from './fork.ts'
+
+// RFC 3261 §17.2.1: a server says 100 within 200 ms. By now the INVITE was sent three times, after 500 and 1,500 ms again.
+const silenceMs = 2_000
 
 /** Afterwards the leg is answered or has ended. Throws AppError when no request could be sent to the last places. */
 export async function tryRounds(
   rounds: readonly Round[],
   dialled: DialledLeg,
-  { sip }: Pick<CallServices, 'sip'>,
+  services: ForkOptions['services'],
 ): Promise<void> {
   const { leg } = dialled
   for (const [index, round] of rounds.entries()) {
     const isLast = index === rounds.length - 1
-    const outcome = await fork(round, { dialled, sip })
+    const outcome = await fork(round, { dialled, services, silenceMs: isLast ? undefined : silenceMs })
     if (outcome.kind === 'answered') return leg.connected(outcome.dialog, outcome.response, outcome.from)
     if (leg.hasEnded || outcome.kind === 'withdrawn') return
     if (outcome.kind === 'unreachable') {

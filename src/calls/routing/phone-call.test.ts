@@ -102,4 +102,37 @@ describe('the carriers of a call to a phone', () => {
     )
     expect(drawn).toEqual(['own', 'own', 'other', 'other'])
   })
+
+  const notUp =
+    (...names: readonly string[]) =>
+    ({ name }: { readonly name: string }): boolean =>
+      !names.includes(name)
+  const call = { number: '49', trunk: undefined }
+  const namesOf = (
+    ways: Partial<Parameters<typeof chooseCarriers>[1]>,
+    more: object = {},
+  ): readonly string[] =>
+    chooseCarriers(
+      { ...call, ...more },
+      { carriers: all, plan: undefined, carrierOfCaller: undefined, ...ways },
+      () => 0,
+    ).carriers.map(({ name }) => name)
+
+  it.each<[string, readonly string[], Parameters<typeof namesOf>[0], object, readonly string[]]>([
+    ['of a route without those that are down', ['other'], { plan }, {}, ['own']],
+    [
+      'of a route whose carriers are all down, in their order',
+      ['other', 'own'],
+      { plan },
+      {},
+      ['other', 'own'],
+    ],
+    ['that is well before one that is down', ['own'], {}, {}, ['other']],
+    ['of the provider where the own ones are down', ['own', 'other'], {}, {}, ['shared']],
+    ['of the account where all are down', ['own', 'other', 'shared'], {}, {}, ['own']],
+    ['that is named, also when it is down', ['other'], {}, { trunk: 'other' }, ['other']],
+    ['of the calling number, also when it is down', ['own'], { carrierOfCaller: 'own' }, {}, ['own']],
+  ])('are the ones %s', (_, down, ways, more, expected) => {
+    expect(namesOf({ ...ways, isUp: notUp(...down) }, more)).toEqual(expected)
+  })
 })

@@ -8,6 +8,8 @@ export interface PhoneCall {
   readonly number: string
   /** The carrier that the target names. */
   readonly trunk: string | undefined
+  /** The only carrier that it may go to. */
+  readonly voip_carrier_sid?: string | undefined
 }
 
 export interface WaysOut {
@@ -16,6 +18,8 @@ export interface WaysOut {
   readonly plan: DialPlan | undefined
   /** The carrier that the calling number is with. */
   readonly carrierOfCaller: string | undefined
+  /** Whether a carrier has a gateway that is well. Left out, every one has. */
+  readonly isUp?: (carrier: OutboundCarrier) => boolean
 }
 
 export interface CarrierChoice {
@@ -28,7 +32,13 @@ export interface CarrierChoice {
 
 /** `random` returns 0 to 1, without 1. */
 export function chooseCarriers(call: PhoneCall, ways: WaysOut, random: () => number): CarrierChoice {
-  const named = ways.carriers.find(({ name }) => name === call.trunk)
+  const { trunk, voip_carrier_sid: sid } = call
+  if (sid !== undefined)
+    return {
+      rule: 'phone-named-carrier',
+      carriers: ways.carriers.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid),
+    }
+  const named = ways.carriers.find(({ name }) => name === trunk)
   if (named !== undefined) return { rule: 'phone-named-carrier', carriers: [named] }
   return ofCallingNumber(ways) ?? ofDialPlan(call, ways, random) ?? anyOf(ways, random)
 }
@@ -41,25 +51,39 @@ function ofCallingNumber({ carriers, plan, carrierOfCaller }: WaysOut): CarrierC
 
 function ofDialPlan(
   { number }: PhoneCall,
-  { carriers, plan }: WaysOut,
+  { carriers, plan, isUp = always }: WaysOut,
   random: () => number,
 ): CarrierChoice | undefined {
   if (plan === undefined) return undefined
   const route = plan.routes.find((candidate) => candidate.matches(number))
   const entries = route?.entries ?? (plan.fallback === undefined ? undefined : [plan.fallback])
   if (entries === undefined) return undefined
-  const usable = shareLoad(entries, random).flatMap(
+  const found = shareLoad(entries, random).flatMap(
     (entry) => carriers.find(({ voip_carrier_sid }) => voip_carrier_sid === entry.voip_carrier_sid) ?? [],
   )
+  const usable = orAll(found, isUp)
   return route === undefined
     ? { rule: 'phone-default-route', carriers: usable }
     : { rule: 'phone-route', route: route.regex, carriers: usable }
 }
 
-function anyOf({ carriers }: WaysOut, random: () => number): CarrierChoice {
-  const own = carriers.filter(({ isShared }) => !isShared)
-  const candidates = own.length > 0 ? own : carriers
+function anyOf({ carriers, isUp = always }: WaysOut, random: () => number): CarrierChoice {
+  const candidates = preferred(orAll(carriers, isUp))
   const chosen = candidates[Math.floor(random() * candidates.length)]
   if (chosen === undefined) return { rule: 'phone-no-carrier', carriers: [] }
-  return { rule: own.length > 0 ? 'phone-account-carrier' : 'phone-provider-carrier', carriers: [chosen] }
+  return { rule: chosen.isShared ? 'phone-provider-carrier' : 'phone-account-carrier', carriers: [chosen] }
 }
+
+/** The account's own; the shared ones where it has none. */
+function preferred(carriers: readonly OutboundCarrier[]): readonly OutboundCarrier[] {
+  const own = carriers.filter(({ isShared }) => !isShared)
+  return own.length > 0 ? own : carriers
+}
+
+/** Those that are well; all of them where none is. */
+export function orAll<T>(items: readonly T[], isUp: (item: T) => boolean): readonly T[] {
+  const up = items.filter(isUp)
+  return up.length > 0 ? up : items
+}
+
+const always = (): boolean => true

@@ -111,7 +111,7 @@ const carrierCall = {
 const phoneCall = {
   title: 'Calls to phone numbers',
   question:
-    'Which carriers take a call that the platform makes to a phone number? Their gateways are tried one after another, those at private addresses last.',
+    'Which carriers take a call that the platform makes to a phone number? Their gateways are tried one after another: that over which the platform is registered first, those at private addresses last.',
   rules: {
     'phone-named-carrier': {
       sentence: 'The request names one of the carriers that the account may use.',
@@ -139,6 +139,11 @@ const phoneCall = {
     'phone-provider-carrier': {
       sentence: 'Nothing else chooses a carrier, and the account has none of its own.',
       decides: 'Any one of those that its service provider shares, drawn for each call.',
+    },
+    'phone-gateway-down': {
+      sentence:
+        'Some gateways of the carriers do not answer OPTIONS, were silent to a call within 30 seconds, or have asked for a rest with Retry-After, and others are well.',
+      decides: 'They get no calls. Carriers without another gateway are passed over.',
     },
     'phone-no-carrier': {
       sentence: 'The account has no carrier that takes calls.',
@@ -197,7 +202,7 @@ const course = {
     failover: {
       sentence: 'A place has refused the call or cannot be reached, and there is another one to try.',
       decides:
-        'The next place is tried, unless the called party itself has spoken: with 486, 487, 600, 603 or 604, or with early media.',
+        'The next place is tried after a redirect that is not followed, 408, 480, 500 to 599 without 501 and 505, a network that fails, or two seconds without any response, unless the caller has heard the far end already. Any other refusal ends the call.',
     },
     api: {
       sentence: 'A client of the REST API has asked for it.',

@@ -86,6 +86,7 @@ export class SentInvite implements OutgoingInvite {
 
   /** A response to one of its INVITEs, also one that no transaction waits for any more. */
   respond(response: SipResponse, invite: SipRequest = this.#latest): void {
+    this.#options.onHeard?.()
     if (response.status < 200) {
       if (response.status > 100 && !this.#isSettled && this.#isNews(response, invite))
         this.#options.onProvisional?.(response)
@@ -124,6 +125,7 @@ export class SentInvite implements OutgoingInvite {
       build: (authorization) => {
         // Each try is an INVITE of its own; what the one before it rang at is gone.
         this.#early.stop()
+        if (this.#nextSequence > 1) this.#options.onHeard?.()
         return (this.#latest = this.#build(remote, authorization, this.#nextSequence++))
       },
       response: (response, invite) => {

@@ -111,6 +111,8 @@ const rights: Readonly<Record<string, Readonly<Record<string, Right>>>> = {
   '/Users/{UserSid}': { GET: 'APC', PUT: 'APC', DELETE: 'APC' },
   '/VoipCarriers': { GET: 'APC', POST: 'APC, for an account' },
   '/VoipCarriers/{VoipCarrierSid}': { GET: 'APC', PUT: 'APC', DELETE: 'APC' },
+  '/VoipCarriers/{VoipCarrierSid}/Health': { GET: 'APC' },
+  '/VoipCarriers/{VoipCarrierSid}/Test': { POST: 'APC' },
   '/Webhooks': { POST: 'APC' },
   '/Webhooks/{WebhookSid}': { GET: 'APC' },
   '/change-password': { POST: 'APC' },

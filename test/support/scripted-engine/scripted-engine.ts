@@ -214,6 +214,9 @@ export interface ScriptedEngine {
   /** The gateway over which the platform is registered with a carrier, and the Service-Route that it was given. */
   readonly registeredOver: Map<string, string>
   readonly serviceRoutes: Map<string, readonly string[]>
+  readonly gatewaysDown: Set<string>
+  /** What calls have found out of gateways. */
+  readonly gatewaySigns: string[]
   dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, readonly Binding[]>
@@ -325,6 +328,8 @@ export function createScriptedEngine(
     trunks: {
       registeredOver: (sid) => engine.registeredOver.get(sid),
       routesOf: (sid) => engine.serviceRoutes.get(sid) ?? [],
+      isUp: (sid) => !engine.gatewaysDown.has(sid),
+      noted: (sid, { kind }) => void engine.gatewaySigns.push(`${sid}: ${kind}`),
     },
     hooks,
     store,
@@ -385,6 +390,8 @@ export function createScriptedEngine(
     knownAt: undefined,
     registeredOver: new Map(),
     serviceRoutes: new Map(),
+    gatewaysDown: new Set(),
+    gatewaySigns: [],
     dialPlan: undefined,
     phones,
     reach: ({ remote }) => Promise.resolve(remote),

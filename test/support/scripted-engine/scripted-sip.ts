@@ -191,7 +191,8 @@ export class ScriptedOutgoing implements OutgoingInvite {
   /** `tag` is that of the fork. */
   progress(status: number, body?: string, tag = 'one'): void {
     if (this.result !== undefined) return
-    this.options.onProvisional?.(sipResponse(status, { body, headers: toOf(tag) }))
+    this.options.onHeard?.()
+    if (status > 100) this.options.onProvisional?.(sipResponse(status, { body, headers: toOf(tag) }))
   }
 
   answer(body: string | undefined = offer, tag = 'one'): void {

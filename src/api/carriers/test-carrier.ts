@@ -1,0 +1,246 @@
+// Tries a carrier out, as a person would who has just entered it: its registration, its gateways, and a call that costs little.
+import type { LiveCall } from '../../calls/calls.ts'
+import { sleep } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Row } from '../../storage/storage.ts'
+import { toTrunkGateway } from '../../trunks/trunk-gateway.ts'
+import { boolean, choice, sid, text } from '../define/fields.ts'
+import { list, object, whole, word } from '../define/reply-fields.ts'
+import type { ApiRequest } from '../define/request.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import type { ApiRoute } from '../define/route.ts'
+import { cureOf } from './carrier-cures.ts'
+import { carrierAt, gatewaysOf, registrationOf } from './carrier-health.ts'
+
+const stepFields = {
+  step: choice(['registration', 'gateways', 'options', 'call']).describe('What was tried.'),
+  target: word('Where.').optional(),
+  ok: boolean().describe('Whether it went well.'),
+  reason: word('What came of it.'),
+  cure: word('What to change, where it did not go well.').optional(),
+  sip_status: whole('The status of the SIP response, where there was one.').optional(),
+  delay_ms: whole('How long it took.').optional(),
+  call_sid: word('The call, whose journal has the rest.').optional(),
+}
+
+const body = {
+  to: text({ min: 1, max: 64 })
+    .optional()
+    .describe(
+      'The number to call. It may ring, and is hung up as soon as it is answered. Left out: no call is made.',
+    )
+    .example('+15551230100'),
+  from: text({ min: 1, max: 64 })
+    .optional()
+    .describe('The calling number; left out, a phone number of the carrier, or register_username.'),
+  account_sid: sid('accounts')
+    .optional()
+    .describe('Which account makes the call, where the carrier is shared and the caller is no account.'),
+}
+
+export interface Step {
+  readonly step: 'registration' | 'gateways' | 'options' | 'call'
+  readonly target?: string
+  readonly ok: boolean
+  readonly reason: string
+  readonly cure?: string
+  readonly sip_status?: number
+  readonly delay_ms?: number
+  readonly call_sid?: string
+}
+
+type TestRequest = Pick<ApiRequest, 'caller' | 'rows' | 'services' | 'whenGone'>
+
+export const testCarrier: ApiRoute = defineRoute({
+  method: 'POST',
+  path: '/VoipCarriers/{VoipCarrierSid}/Test',
+  access: everyone,
+  operationId: 'testVoipCarrier',
+  tag: 'VoipCarriers',
+  summary: 'Tries a carrier: OPTIONS to each gateway, and a short call where a number is given.',
+  description:
+    'Responds when all is tried, within half a minute. Each step says what came of it and what to change. A carrier is tested six times in ten minutes at most.',
+  parameters: { VoipCarrierSid: 'The carrier.' },
+  body,
+  // It is tried again when it is sent again; no transaction may last as long as a call.
+  keepsKey: true,
+  reply: {
+    status: 200,
+    description: 'What came of each step.',
+    component: 'VoipCarrierTest',
+    body: object({
+      ok: boolean().describe('The green light: every step went well.'),
+      steps: list(object(stepFields)).describe('In the order they were tried.'),
+    }),
+  },
+  errors: ['not_found', 'too_many_requests', 'stopping', 'overloaded'],
+  async handle({ params: { VoipCarrierSid }, body: { to, from, account_sid }, ...request }) {
+    const carrier = await carrierAt(VoipCarrierSid, request)
+    const { services } = request
+    const payer =
+      isGiven(to) || isGiven(account_sid)
+        ? await payerOf(carrier, account_sid ?? undefined, request)
+        : undefined
+    const waitMs = services.trunks.takeTest(carrier.voip_carrier_sid)
+    if (waitMs > 0)
+      throw new AppError(
+        'too_many_requests',
+        `this carrier may be tested again in ${Math.ceil(waitMs / 1000)} s`,
+      )
+    const steps: Step[] = [...registrationStep(carrier), ...(await optionsSteps(carrier, request))]
+    if (isGiven(to) && payer !== undefined && carrier.is_active === 1)
+      steps.push(await callStep(carrier, { to, from: from ?? undefined, account_sid: payer }, request))
+    return { ok: steps.every(({ ok }) => ok), steps }
+  },
+})
+
+function isGiven(text: string | null | undefined): text is string {
+  return text !== undefined && text !== null
+}
+
+/** Whose call it is: the carrier's account, the caller's, or the one that is named. */
+async function payerOf(
+  carrier: Row<'voip_carriers'>,
+  named: string | undefined,
+  { caller, rows }: TestRequest,
+): Promise<string> {
+  const { tenancy } = caller
+  const own = tenancy.level === 'account' ? tenancy.account_sid : undefined
+  const account_sid = named ?? carrier.account_sid ?? own
+  if (account_sid === undefined)
+    throw new AppError(
+      'bad_request',
+      'account_sid must say which account makes the call over a shared carrier',
+    )
+  const account = await rows.accounts.find(account_sid)
+  const isServed = carrier.account_sid === null || carrier.account_sid === account_sid
+  if (!isServed || account === undefined || account.service_provider_sid !== carrier.service_provider_sid)
+    throw new AppError('bad_request', 'account_sid names no account that the carrier serves')
+  return account_sid
+}
+
+function registrationStep(carrier: Row<'voip_carriers'>): readonly Step[] {
+  const { is_required, status, reason } = registrationOf(carrier)
+  if (!is_required) return []
+  if (status === null)
+    return [
+      { step: 'registration', ok: false, reason: 'no REGISTER was answered yet', cure: cureOf('early') },
+    ]
+  const ok = status === 'ok'
+  const said = reason ?? status
+  return [{ step: 'registration', ok, reason: said, ...(ok ? {} : { cure: cureOf('registration') }) }]
+}
+
+async function optionsSteps(carrier: Row<'voip_carriers'>, request: TestRequest): Promise<readonly Step[]> {
+  if (carrier.is_active !== 1)
+    return [{ step: 'gateways', ok: false, reason: 'the carrier is switched off', cure: cureOf('inactive') }]
+  const rows = await gatewaysOf(carrier, request)
+  const gateways = rows.flatMap((row) => toTrunkGateway(row) ?? [])
+  if (gateways.length === 0)
+    return [
+      { step: 'gateways', ok: false, reason: 'no active gateway takes calls', cure: cureOf('no-gateway') },
+    ]
+  return Promise.all(
+    gateways.map(async (gateway): Promise<Step> => {
+      const { isAnswered: ok, reason, status, delayMs } = await request.services.trunks.ping(gateway)
+      return {
+        step: 'options',
+        target: gateway.host,
+        ok,
+        reason,
+        ...(ok ? {} : { cure: cureOf(status ?? 'silent') }),
+        ...(status === undefined ? {} : { sip_status: status }),
+        ...(delayMs === undefined ? {} : { delay_ms: delayMs }),
+      }
+    }),
+  )
+}
+
+interface TestCall {
+  readonly to: string
+  readonly from: string | undefined
+  readonly account_sid: string
+}
+
+const ringMs = 15_000
+const lookEveryMs = 100
+const maxLooks = 250
+
+async function callStep(
+  carrier: Row<'voip_carriers'>,
+  { to, from, account_sid }: TestCall,
+  { rows, services, whenGone }: TestRequest,
+): Promise<Step> {
+  const { calls, clock } = services
+  const { voip_carrier_sid } = carrier
+  const [number] = await rows.phone_numbers.list({ where: { voip_carrier_sid, is_pattern: 0 }, limit: 1 })
+  const { call_sid, begin } = await calls.prepare({
+    account_sid,
+    runs: { script: hangUpAtOnce(account_sid) },
+    to: { type: 'phone', number: to, voip_carrier_sid },
+    from: from ?? number?.number ?? carrier.register_username ?? 'anonymous',
+    headers: [],
+    ringMs,
+    notes: ['a test of the carrier'],
+  })
+  const beganAt = clock.monotonic()
+  await begin()
+  const gone = whenGone()
+  let hasRung = false
+  let call: LiveCall | undefined
+  for (let looks = 0; looks < maxLooks && !gone.aborted; looks++) {
+    call = calls.find(account_sid, call_sid)
+    hasRung ||= call?.call_status === 'ringing' || call?.call_status === 'early-media'
+    if (call === undefined || isOver(call)) break
+    await sleep(lookEveryMs, clock, gone)
+  }
+  if (call !== undefined && !isOver(call)) await calls.hangUp(account_sid, call_sid)
+  return {
+    ...judged(call, hasRung),
+    step: 'call',
+    target: to,
+    call_sid,
+    delay_ms: Math.round(clock.monotonic() - beganAt),
+  }
+}
+
+const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'busy', 'no-answer', 'cancelled'])
+
+function isOver({ call_status }: LiveCall): boolean {
+  return ended.has(call_status)
+}
+
+// The called party has spoken, so the carrier has brought the call there.
+const reached: ReadonlySet<number> = new Set([480, 486, 600, 603])
+
+function judged(
+  call: LiveCall | undefined,
+  hasRung: boolean,
+): Pick<Step, 'ok' | 'reason' | 'cure' | 'sip_status'> {
+  if (call === undefined) return { ok: false, reason: 'the call is gone', cure: cureOf('silent') }
+  const { call_status, sip_status, sip_reason } = call
+  if (call_status === 'completed')
+    return { ok: true, reason: 'the call was answered and hung up', sip_status }
+  if (hasRung) return { ok: true, reason: 'the number rang', sip_status }
+  const reason = `${sip_status} ${sip_reason}`
+  if (reached.has(sip_status))
+    return { ok: true, reason: `the called party was reached: ${reason}`, sip_status }
+  return { ok: false, reason, cure: cureOf(sip_status), sip_status }
+}
+
+function hangUpAtOnce(account_sid: string) {
+  return {
+    account_sid,
+    call_hook: null,
+    call_status_hook: null,
+    app_json: '[{"verb":"hangup"}]',
+    speech_synthesis_vendor: null,
+    speech_synthesis_language: null,
+    speech_synthesis_voice: null,
+    speech_synthesis_label: null,
+    speech_recognizer_vendor: null,
+    speech_recognizer_language: null,
+    speech_recognizer_label: null,
+    env_vars: null,
+  }
+}

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { attachRegistrar, granted } from '../../test/support/scripted-registrar.ts'
+import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
+import { openStage } from '../../test/support/sip-stage.ts'
+import type { Stage } from '../../test/support/sip-stage.ts'
+import { silentLogger } from '../lib/log.ts'
+import { headerOf } from '../sip/message/message.ts'
+import { GatewayWatch } from './gateway-watch.ts'
+import type { Trunk, TrunkGateway } from './trunks.ts'
+
+const address = '192.0.2.10'
+const gateway: TrunkGateway = {
+  sip_gateway_sid: 'g',
+  host: address,
+  port: 5060,
+  protocol: 'udp',
+  use_sips_scheme: false,
+  isWatched: true,
+}
+const trunkOf = (more: Partial<TrunkGateway> = {}): Trunk => ({
+  voip_carrier_sid: 'c',
+  name: 'Acme',
+  owner: { account_sid: 'a' },
+  login: undefined,
+  gateways: [{ ...gateway, ...more }],
+})
+
+describe('the watch over gateways', () => {
+  let stage: Stage
+  let carrier: ScriptedRegistrar
+  let watch: GatewayWatch
+  let turns: string[]
+
+  beforeEach(async () => {
+    stage = await openStage()
+    carrier = attachRegistrar(stage.network, address)
+    turns = []
+    watch = new GatewayWatch({
+      sip: stage.agent,
+      clock: stage.clock,
+      random: () => 0.5,
+      log: silentLogger,
+      turned: (_trunk, _gateway, { reason }) => void turns.push(reason),
+    })
+  })
+
+  it('sends OPTIONS about once a minute, to those that want it', async () => {
+    watch.follow([
+      trunkOf(),
+      { ...trunkOf({ sip_gateway_sid: 'h', isWatched: false }), voip_carrier_sid: 'd' },
+    ])
+    await stage.pass(3_000)
+    expect(carrier.requests).toHaveLength(1)
+    expect(carrier.requests[0]).toMatchObject({ method: 'OPTIONS', uri: `sip:${address};transport=udp` })
+    expect(headerOf(carrier.requests[0]!, 'to')).toBe(`<sip:${address}>`)
+    expect(watch.of('g')).toMatchObject({ condition: 'up', last: { status: 200, reason: '200 OK' } })
+    expect(watch.of('h')).toBeUndefined()
+    await stage.pass(190_000)
+    expect(carrier.requests).toHaveLength(4)
+    watch.follow([])
+    await stage.pass(180_000)
+    expect(carrier.requests).toHaveLength(4)
+  })
+
+  it('takes a gateway out after two misses, and back after two answers, and says so once each', async () => {
+    watch.follow([trunkOf()])
+    await stage.pass(3_000)
+    carrier.answers = () => undefined
+    await stage.pass(64_500)
+    expect([watch.isUp('g'), turns]).toEqual([true, []])
+    await stage.pass(12_000)
+    expect([watch.isUp('g'), turns]).toEqual([false, [`no response from ${address}`]])
+    await stage.pass(98_000)
+    carrier.answers = granted()
+    await stage.pass(30_000)
+    expect(watch.isUp('g')).toBe(false)
+    await stage.pass(10_000)
+    expect([watch.isUp('g'), turns.slice(1)]).toEqual([true, ['200 OK']])
+  })
+
+  it('believes a gateway that flaps only when it stays', async () => {
+    watch.follow([trunkOf()])
+    let count = 0
+    carrier.answers = () => ({ status: ++count % 2 === 0 ? 503 : 200 })
+    await stage.pass(600_000)
+    expect([watch.isUp('g'), turns]).toEqual([true, []])
+  })
+
+  it('lets a gateway rest that a call found silent, and asks it at once', async () => {
+    watch.follow([trunkOf()])
+    await stage.pass(3_000)
+    carrier.answers = () => undefined
+    watch.noted('g', { kind: 'silent' })
+    expect(watch.isUp('g')).toBe(false)
+    await stage.pass(500)
+    expect(carrier.requests).toHaveLength(2)
+    carrier.answers = granted()
+    await stage.pass(9_000)
+    expect(watch.isUp('g')).toBe(true)
+  })
+
+  it('lets one rest that is not watched for half a minute, or as Retry-After says, five minutes at most', async () => {
+    watch.noted('x', { kind: 'silent' })
+    watch.noted('y', { kind: 'overloaded', retryAfterSeconds: 100 })
+    watch.noted('z', { kind: 'overloaded', retryAfterSeconds: 100_000 })
+    const up = () => ['x', 'y', 'z'].filter((sid) => watch.isUp(sid))
+    expect(up()).toEqual([])
+    await stage.pass(30_000)
+    expect(up()).toEqual(['x'])
+    await stage.pass(70_000)
+    expect(up()).toEqual(['x', 'y'])
+    await stage.pass(200_000)
+    expect(up()).toEqual(['x', 'y', 'z'])
+    watch.noted('x', { kind: 'overloaded', retryAfterSeconds: 60 })
+    watch.noted('x', { kind: 'alive' })
+    expect(watch.isUp('x')).toBe(true)
+  })
+
+  it('says why a gateway cannot be asked', async () => {
+    const ping = await watch.ping({ ...gateway, host: 'gone.example' })
+    expect(ping).toMatchObject({ isAnswered: false })
+    expect(ping.reason).toMatch(/^gone\.example cannot be reached: /)
+  })
+})
