@@ -214,7 +214,7 @@ describe('the hook that hears of a recording', () => {
         payload: {
           call_status: 'completed',
           account_sid: account.account_sid,
-          recording_url: expect.stringMatching(/\/record\/2026\/11\/21\/mp3$/),
+          recording_url: expect.stringMatching(/\/record\/2023\/11\/14\/mp3$/),
         },
       },
     })
