@@ -67,11 +67,10 @@ async function register(wish: RegistrationOptions, index: number): Promise<void>
     'Call-ID': `bench-${index}`,
   }
   const ask = async (more: Readonly<Record<string, string>>): Promise<string> => {
-    const [answer] = await Promise.all([
-      once(socket, 'message'),
-      socket.send(browserRequest('REGISTER', uri, { ...common, ...more })),
-    ])
-    return String(answer[0])
+    const answer = once(socket, 'message')
+    socket.send(browserRequest('REGISTER', uri, { ...common, ...more }))
+    const [message] = await answer
+    return String(message)
   }
   const nonce = /nonce="([^"]+)"/.exec(await ask({ CSeq: '1 REGISTER' }))?.[1] ?? ''
   const facts = { username, realm, nonce, uri }

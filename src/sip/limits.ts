@@ -1,5 +1,6 @@
 // The bounds of the SIP stack, each with its reason: what a source, a guess, a connection, a transaction and a registration
 // may take. What bounds the text of one message stands in message/.
+import type { BucketRule } from '../lib/token-buckets.ts'
 
 /** Stands in every 503: long enough for a dispatcher to try another node, short enough for a phone to come back to this one. */
 export const retryAfterSeconds = 5
@@ -55,6 +56,8 @@ export interface ConnectionLimits {
   readonly handshakeMs: number
   /** Handshakes that are not over. */
   readonly maxHandshakes: number
+  /** Of all sources together that have not proved themselves. */
+  readonly strangerHandshakes: BucketRule
   /** Written but not taken by the far end. */
   readonly maxUnsentBytes: number
   /** The share of the free connections that one source may have. */
@@ -76,6 +79,9 @@ export const connectionLimits: ConnectionLimits = {
   handshakeMs: 5_000,
   // An office of a hundred phones that comes back at once needs a tenth of it. A stranger has a share as of connections.
   maxHandshakes: 1_000,
+  // One costs a millisecond or two: 100 a second take a tenth of a core at most. The burst is a network of 5,000 phones that
+  // comes back after a power cut.
+  strangerHandshakes: { capacity: 5_000, refillMs: 50_000 },
   maxUnsentBytes: 1_048_576,
   // 98 connections for one stranger that takes all it can, half of all for the phones behind one NAT.
   strangerShare: 1 / 50,

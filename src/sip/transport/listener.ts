@@ -3,6 +3,8 @@ import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { Shares } from '../../lib/shares.ts'
+import { createTokenBuckets } from '../../lib/token-buckets.ts'
+import type { TokenBuckets } from '../../lib/token-buckets.ts'
 import { toPlainAddress } from '../../network/mapped-address.ts'
 import { networkOf } from '../../network/network-of.ts'
 import type { ConnectionLimits } from '../limits.ts'
@@ -36,12 +38,14 @@ export class Listener<Channel = Socket> {
   readonly #options: ListenerOptions<Channel>
   readonly #pending = new Map<Socket, Pending>()
   readonly #shares: Shares
+  readonly #strangers: TokenBuckets
   #server: Server | undefined
   #isStopped = false
 
   constructor(options: ListenerOptions<Channel>) {
     this.#options = options
     this.#shares = new Shares(options.limits.maxHandshakes)
+    this.#strangers = createTokenBuckets(options.clock)
   }
 
   /** Handshakes that are not over. */
@@ -120,7 +124,9 @@ export class Listener<Channel = Socket> {
   /** At the bound, the handshake that has taken longest gives way: an honest one takes a fraction of a second. */
   #mayBegin(remote: Remote): boolean {
     const { handlers, limits, misbehaved } = this.#options
-    const share = handlers.isProven?.(remote) === true ? limits.provenShare : limits.strangerShare
+    const isProven = handlers.isProven?.(remote) === true
+    const share = isProven ? limits.provenShare : limits.strangerShare
+    if (!isProven && this.#strangers.take('', limits.strangerHandshakes) > 0) return false
     if (this.#pending.size >= limits.maxHandshakes) {
       for (const [socket, oldest] of this.#pending) {
         misbehaved('gave way to a new handshake', 'slow', oldest.remote)

@@ -8,6 +8,7 @@ import { createAuthority } from '../../../test/support/certificates.ts'
 import type { Authority, Certificate } from '../../../test/support/certificates.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import type { ConnectionLimits } from '../limits.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { headerOf } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
@@ -47,14 +48,14 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await ('destroy' in one ? one.destroy() : one.stop())
 })
 
-async function open(shown: () => TlsIdentity): Promise<TransportLayer> {
+async function open(shown: () => TlsIdentity, more: Partial<ConnectionLimits> = {}): Promise<TransportLayer> {
   const made = createTransport({
     bind: '127.0.0.1',
     port: 0,
     secure: { identity: shown, tlsPort: 0 },
     clock,
     log: silentLogger,
-    limits: { maxHandshakes: 3, strangerShare: 1 },
+    limits: { maxHandshakes: 3, strangerShare: 1, ...more },
   })
   opened.push(made)
   await made.start({
@@ -63,6 +64,7 @@ async function open(shown: () => TlsIdentity): Promise<TransportLayer> {
       arrival.resolve()
     },
     closed: (remote) => closed.push(remote),
+    isProven: ({ address }) => address === '127.0.0.9',
   })
   return made
 }
@@ -188,6 +190,23 @@ describe('a handshake', () => {
     await until(() => transport.counters.handshakes === 2)
     await half()
     await until(() => transport.counters.refusedConnections === 1)
+  })
+})
+
+describe('handshakes of strangers', () => {
+  it('are as many together as the platform can spare, and those of a proven source are beside them', async () => {
+    const strangerHandshakes = { capacity: 2, refillMs: 2_000 }
+    transport = await open(() => identity, { strangerHandshakes, maxHandshakes: 100 })
+    await half('127.0.0.2')
+    await half('127.0.0.3')
+    await half('127.0.0.4')
+    await until(() => transport.counters.refusedConnections === 1)
+    await half('127.0.0.9')
+    await until(() => transport.counters.handshakes === 3)
+    clock.advance(1_000)
+    await half('127.0.0.4')
+    await until(() => transport.counters.handshakes === 4)
+    expect(transport.counters.refusedConnections).toBe(1)
   })
 })
 
