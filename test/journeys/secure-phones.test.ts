@@ -1,4 +1,4 @@
-// Real phones over TLS: a call between two of them, heard by both, and what is kept of it.
+// TLS from end to end: a call between two real phones, what is kept of it, and calls to the gateways of carriers.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { tone, toneSegments } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
@@ -12,7 +12,13 @@ import { journalOf, provision, recentCalls, startPlatform } from '../support/pla
 import type { Platform } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import { isMissing } from '../support/tools.ts'
-import { until } from '../support/wait.ts'
+import { Inbox, until } from '../support/wait.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import { createSip } from '../../src/sip/create-sip.ts'
+import { headerOf } from '../../src/sip/message/message.ts'
+import type { SipRequest } from '../../src/sip/message/message.ts'
+import type { Sip } from '../../src/sip/sip.ts'
 
 const [callerHz, calledHz] = [700, 1100]
 
@@ -24,7 +30,7 @@ let port: number
 beforeAll(async () => {
   authority = createAuthority()
   // Linphone looks for its proxy among the names alone.
-  const { certificateFile, keyFile } = authority.issue({ names: 'IP:127.0.0.1,DNS:127.0.0.1' })
+  const { certificateFile, keyFile } = authority.issue({ names: 'IP:127.0.0.1,DNS:127.0.0.1,DNS:localhost' })
   port = await freePorts(1)
   application = await startApplication()
   application.on('/status', { status: 200 })
@@ -33,6 +39,8 @@ beforeAll(async () => {
       SWITCHHOOK_SIPS_PORT: String(port),
       SWITCHHOOK_TLS_CERTIFICATE: certificateFile,
       SWITCHHOOK_TLS_KEY: keyFile,
+      SWITCHHOOK_TLS_AUTHORITIES: authority.certificateFile,
+      SWITCHHOOK_TLS_NAME: 'localhost',
     },
   })
 })
@@ -51,7 +59,7 @@ async function hears(phone: { heard(): Promise<Audio> }, hz: number): Promise<vo
 }
 
 it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
-  'linphone calls baresip, all over TLS, and the journal and the capture say so',
+  'linphone calls baresip, all over TLS, and the journal says so',
   async () => {
     const tenant = await provision(platform.api, { application })
     const { account_sid, realm, password, username } = tenant
@@ -84,4 +92,69 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
     }
   },
   60_000,
+)
+
+/** A carrier over TLS that refuses each call with 486, and what it was sent. */
+async function startCarrier(days: number): Promise<{ sip: Sip; invites: Inbox<SipRequest>; port: number }> {
+  const identity = { ...authority.issue({ names: 'IP:127.0.0.1', days }), authorities: undefined }
+  const invites = new Inbox<SipRequest>()
+  const sip = createSip({
+    bind: '127.0.0.1',
+    port: 0,
+    secure: { identity: () => identity, tlsPort: 0 },
+    directory: { realmState: async () => 'unknown', findUser: async () => undefined },
+    clock: systemClock,
+    log: silentLogger,
+    userAgent: 'Carrier',
+    handlers: {
+      invited: (invite) => {
+        invites.push(invite.request)
+        invite.reject({ status: 486 })
+      },
+    },
+  })
+  await sip.start()
+  return { sip, invites, port: sip.listening.ports?.tls ?? 0 }
+}
+
+it.skipIf(isMissing('openssl'))(
+  'a call by a carrier goes to the gateway whose certificate is good, by a sips URI, and the journal has the other',
+  async () => {
+    const [expired, good] = [await startCarrier(-1), await startCarrier(2)]
+    try {
+      const { account_sid, application_sid } = await provision(platform.api, { application })
+      const carrier = { name: 'Secure', account_sid }
+      const { sid: voip_carrier_sid } = await platform.api.must<{ sid: string }>(
+        'POST',
+        '/VoipCarriers',
+        carrier,
+      )
+      const common = {
+        voip_carrier_sid,
+        ipv4: '127.0.0.1',
+        outbound: true,
+        protocol: 'tls',
+        use_sips_scheme: 1,
+      }
+      for (const gateway of [expired, good])
+        await platform.api.must('POST', '/SipGateways', { ...common, port: gateway.port })
+      const to = { type: 'phone', number: '15550100', trunk: 'Secure' }
+      const order = { application_sid, from: '15550199', to }
+      const { sid } = await platform.api.must<{ sid: string }>(
+        'POST',
+        `/Accounts/${account_sid}/Calls`,
+        order,
+      )
+      const invite = await good.invites.next('the INVITE', () => true)
+      expect(invite.uri).toBe(`sips:15550100@127.0.0.1:${good.port}`)
+      expect(headerOf(invite, 'via')).toMatch(`SIP/2.0/TLS localhost:${port};`)
+      expect(headerOf(invite, 'contact')).toBe(`<sips:15550199@localhost:${port};transport=tls>`)
+      await recentCalls(platform.api, account_sid, 1)
+      const told = JSON.stringify(await journalOf(platform.api, account_sid, sid))
+      expect(told).toContain('the certificate that 127.0.0.1 shows has expired')
+      expect(expired.invites.items).toEqual([])
+    } finally {
+      await Promise.all([expired.sip.stop(), good.sip.stop()])
+    }
+  },
 )
