@@ -25,7 +25,7 @@ export const sipGateways = defineResource({
       .example('192.0.2.10'),
     port: integer({ min: 1, max: 65_535 })
       .nullable()
-      .describe('5060 when left out, 5061 with TLS; null: 5060, until SRV records are served.'),
+      .describe('5060, or 5061 with TLS, when it is left out; null: the same, until SRV records are served.'),
     netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
     inbound: boolean().default(false).describe('Calls are taken from here.'),
     outbound: boolean().default(false).describe('Calls are sent here.'),
