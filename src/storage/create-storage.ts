@@ -88,6 +88,8 @@ export function createStorage(options: StorageOptions): Storage {
   return storage
 }
 
+const carriersOnly: ReadonlySet<string> = new Set(['voip_carriers'])
+
 type Parts = ReturnType<typeof createParts>
 
 function createParts(options: StorageOptions) {
@@ -144,7 +146,11 @@ function createParts(options: StorageOptions) {
     records: createCallRecords(database, clock),
     recordings: createRecordingStore({ database, vault, clock }),
     alerts: createAlertStore({ database, clock, log }),
-    carrierRegistrations: createCarrierRegistrationStore({ database, lease }),
+    carrierRegistrations: createCarrierRegistrationStore({
+      database,
+      lease,
+      turned: () => revisions.raise({ all: carriersOnly, known: carriersOnly }),
+    }),
     registrations: createRegistrationStore({ database, node: () => node.name, clock, log }),
   }
 }

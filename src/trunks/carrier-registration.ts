@@ -133,13 +133,15 @@ export class Registration {
       contact,
       expiresAt: now + seconds * 1000,
       gateway: gateway?.sip_gateway_sid ?? null,
-      addresses: await this.#addressesOf(destination.address, gateway?.host),
+      addresses: this.trunk.login.learnsAddresses ? [destination.address] : [],
       routes: serviceRoutes(response),
     }
     await this.#note({ status: 'ok', reason: `${response.status} ${response.reason}`, expires: seconds })
     // This platform was known there under another address, or another node registered before.
     if (before.contact !== null && before.contact !== contact && before.expiresAt > now)
       await this.#takeBack(before.contact)
+    // Names may take long to be looked up, and the registration holds meanwhile.
+    await this.#learn(gateway?.host)
   }
 
   async #failed({
@@ -168,12 +170,17 @@ export class Registration {
   }
 
   /** Calls come from where the registrar is, and from wherever its names lead. */
-  async #addressesOf(answered: string, gateway: string | undefined): Promise<readonly string[]> {
+  async #learn(gateway: string | undefined): Promise<void> {
     const { learnsAddresses, realm } = this.trunk.login
-    if (!learnsAddresses) return []
+    if (!learnsAddresses) return
+    const { addressesOf, save } = this.#services
     const hosts = [gateway, realm].flatMap((host) => host ?? [])
-    const found = await Promise.all(hosts.map((host) => this.#services.addressesOf(host)))
-    return [...new Set([answered, ...found.flat()])].slice(0, maxAddresses)
+    const found = (await Promise.all(hosts.map((host) => addressesOf(host)))).flat()
+    if (this.#isOver || this.#known.contact === null) return
+    const addresses = [...new Set([...this.#known.addresses, ...found])].slice(0, maxAddresses)
+    if (addresses.length === this.#known.addresses.length) return
+    this.#known = { ...this.#known, addresses }
+    await save(this.#known, undefined)
   }
 
   /** The registrar that accepted last comes first. */

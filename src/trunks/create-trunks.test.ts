@@ -82,6 +82,7 @@ describe('the registration with a carrier', () => {
     stage = await openStage({
       resolve: async (uri) => {
         const host = /^sip:([^;]+)/.exec(uri)?.[1] ?? ''
+        if (host === 'slow.example') return new Promise(() => undefined)
         const address = /^[\d.]+$/.test(host) ? host : names.get(host)?.[0]
         if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
         return { transport: 'udp', address, port: 5060 }
@@ -295,6 +296,14 @@ describe('the registration with a carrier', () => {
     await stage.pass(3_700_000)
     expect(registrar.requests).toHaveLength(4)
     expect(rows.holders.size).toBe(0)
+  })
+
+  it('is made as soon as the carrier has a gateway, however long its realm takes to be looked up', async () => {
+    trunks = [trunkOf({ realm: 'slow.example' }, [])]
+    const node = await started()
+    expect(node.registerStatus('c')).toBeUndefined()
+    await change([trunkOf({ realm: 'slow.example' })])
+    expect(node.registerStatus('c')).toMatchObject({ status: 'ok' })
   })
 
   it('is kept over a restart: what was learnt counts at once, the Call-ID stays, CSeq rises', async () => {

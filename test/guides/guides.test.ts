@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { callFromCarrier, freshAddress } from '../support/carrier.ts'
+import { startRegistrar } from '../support/kamailio.ts'
+import type { Kamailio } from '../support/kamailio.ts'
 import { freePorts } from '../support/ports.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { ToolProcess } from '../support/processes.ts'
@@ -73,6 +75,16 @@ async function answered({ platform, toRun }: Context): Promise<void> {
     const path = `/Accounts/${toRun('<the account>')}/Calls`
     const calls = await platform.api.must<{ call_status: string }[]>('GET', path)
     return calls.some(({ call_status }) => call_status === 'in-progress')
+  })
+}
+
+async function registeredWithCarrier({ platform }: Context): Promise<void> {
+  await until('the registration', async () => {
+    const carriers = await platform.api.must<{ register_status: { status?: string } }[]>(
+      'GET',
+      '/VoipCarriers',
+    )
+    return carriers.some(({ register_status: { status } }) => status === 'ok')
   })
 }
 
@@ -149,6 +161,7 @@ const actions: GuideOptions['actions'] = {
   'a phone that answers': answeringPhone,
   'the call is answered': answered,
   'the carrier calls 15550100': carrierCalls,
+  'the platform is registered': registeredWithCarrier,
   'systemd reads the unit': systemdReads,
   'one waits in the room': inRoom(1),
   'two are in the room': inRoom(2),
@@ -245,11 +258,26 @@ describe.concurrent('every command and answer of the guide', () => {
 
   it.skipIf(isMissing('baresip'))('connect-two', () => runGuide('connect-two', { actions }), timeoutMs)
 
-  it.skipIf(isMissing('sipp'))(
+  it.skipIf(isMissing('sipp', 'kamailio'))(
     'connect-a-carrier',
-    () => {
+    async () => {
       const carrier = freshAddress()
-      return runGuide('connect-a-carrier', { actions, words: async () => ({ '203.0.113.10': carrier }) })
+      let registrar: Kamailio | undefined
+      try {
+        await runGuide('connect-a-carrier', {
+          actions,
+          async words({ platform }) {
+            registrar = await startRegistrar(platform.sip, 'trunk-secret')
+            return {
+              '203.0.113.10': carrier,
+              '203.0.113.20': registrar.address,
+              '5080': String(registrar.port),
+            }
+          },
+        })
+      } finally {
+        await registrar?.stop()
+      }
     },
     timeoutMs,
   )

@@ -47,7 +47,12 @@ onEachStore(({ open }) => {
       const revision = test.storage.revision(['voip_carriers'])
       await store().save(kept(), status)
       expect(await carrierRow()).toEqual({ ...before, register_status: JSON.stringify(status) })
-      expect(test.storage.revision(['voip_carriers'])).toBe(revision)
+      // Lists that were sent are old, once; a refresh that goes as the one before makes nothing old.
+      expect(test.storage.revision(['voip_carriers'])).toBeGreaterThan(revision)
+      const turned = test.storage.revision(['voip_carriers'])
+      await store().save(kept(), { ...status, timestamp: 2 })
+      await store().save(kept(), status)
+      expect(test.storage.revision(['voip_carriers'])).toBe(turned)
       await test.reopen()
       expect(await store().load()).toEqual([kept()])
       expect(await store().hold([sid])).toEqual(new Set([sid]))

@@ -8,13 +8,18 @@ import type { NodeLease } from './node-lease.ts'
 export interface CarrierRegistrationStoreOptions {
   readonly database: Database
   readonly lease: Pick<NodeLease, 'nodeId'>
+  /** What was read of carriers is old: one has begun to work, or to fail. */
+  readonly turned: () => void
 }
 
 export function createCarrierRegistrationStore({
   database,
   lease,
+  turned,
 }: CarrierRegistrationStoreOptions): CarrierRegistrationStore {
   const queries = createQueries(database)
+  /** Those of this node as they were written last. A refresh that changes neither is no reason to read carriers again. */
+  const outcomes = new Map<string, string>()
 
   async function held(): Promise<ReadonlySet<string>> {
     const rows = await queries.held.all(database.reader, { node_id: lease.nodeId })
@@ -49,9 +54,15 @@ export function createCarrierRegistrationStore({
         if (row === undefined || status === undefined) return
         await queries.note.all(session, { voip_carrier_sid, register_status: JSON.stringify(status) })
       })
+      if (status === undefined) return
+      const outcome = `${status.status} ${status.reason}`
+      if (outcomes.get(voip_carrier_sid) === outcome) return
+      outcomes.set(voip_carrier_sid, outcome)
+      turned()
     },
     async release(sids) {
       if (sids.length === 0) return
+      for (const sid of sids) outcomes.delete(sid)
       await database.commitBeside(async (session) => {
         for (const voip_carrier_sid of sids)
           await queries.release.all(session, { voip_carrier_sid, node_id: lease.nodeId })

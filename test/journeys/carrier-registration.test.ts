@@ -1,0 +1,109 @@
+// The platform registers with a carrier whose registrar is Kamailio: calls in and out go over it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { callFromCarrier, freshAddress } from '../support/carrier.ts'
+import { startRegistrar } from '../support/kamailio.ts'
+import type { Kamailio } from '../support/kamailio.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import type { Platform, Tenant } from '../support/platform-process.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const password = 'trunk-secret'
+
+interface Registered {
+  readonly register_status: { readonly status?: string; readonly reason?: string; readonly expires?: number }
+}
+
+interface Tried {
+  readonly ok: boolean
+  readonly steps: readonly { readonly step: string; readonly ok: boolean; readonly reason: string }[]
+}
+
+describe.skipIf(isMissing('sipp', 'kamailio'))('a carrier that the platform registers with', () => {
+  let application: Application
+  let platform: Platform
+  let tenant: Tenant
+  let registrar: Kamailio
+  let carrier: string
+
+  beforeAll(async () => {
+    application = await startApplication()
+    application.on('/status', { status: 200 })
+    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
+    platform = await startPlatform()
+    tenant = await provision(platform.api, { application })
+    registrar = await startRegistrar(platform.sip, password)
+    const { account_sid, application_sid } = tenant
+    const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', {
+      name: 'Kamailio Telecom',
+      account_sid,
+      application_sid,
+      trunk_type: 'reg',
+      requires_register: 1,
+      register_username: 'trunk1',
+      register_password: password,
+      register_sip_realm: 'carrier.example',
+    })
+    carrier = sid
+    const { address: ipv4, port } = registrar
+    const gateway = { voip_carrier_sid: carrier, ipv4, port, outbound: true, send_options_ping: 1 }
+    await platform.api.must('POST', '/SipGateways', gateway)
+  })
+
+  afterAll(async () => {
+    await platform?.remove()
+    await registrar?.stop()
+    await application?.close()
+  })
+
+  const turned = (status: string): Promise<Registered['register_status']> =>
+    until(`the registration to be ${status}`, async () => {
+      const { register_status } = await platform.api.must<Registered>('GET', `/VoipCarriers/${carrier}`)
+      return register_status.status === status && register_status
+    })
+
+  it('is registered with at once, and is well', async () => {
+    expect(await turned('ok')).toMatchObject({ reason: '200 OK', expires: 3600 })
+    const health = await platform.api.must('GET', `/VoipCarriers/${carrier}/Health`)
+    expect(health).toMatchObject({ condition: 'up', registration: { status: 'ok' } })
+  })
+
+  it('sends calls to the Contact that was registered, which are those of the number in To', async () => {
+    const { code, report } = await callFromCarrier(
+      { sip: registrar },
+      { address: freshAddress() },
+      '15550177',
+    )
+    expect(code, report).toBe(0)
+    const [record] = await recentCalls(platform.api, tenant.account_sid, 1)
+    expect(record).toMatchObject({ to: '15550177', answered: true, trunk: 'Kamailio Telecom' })
+  })
+
+  it('takes calls with the name and password of the registration, as its test shows', async () => {
+    const tried = await platform.api.must<Tried>('POST', `/VoipCarriers/${carrier}/Test`, {
+      to: '+15550199',
+      from: '+15550100',
+    })
+    expect(tried).toMatchObject({
+      ok: true,
+      steps: [
+        { step: 'registration', ok: true },
+        { step: 'options', ok: true, reason: '200 OK' },
+        { step: 'call', ok: true, reason: 'the called party was reached: 486 Busy Here' },
+      ],
+    })
+    expect(registrar.passed()).toContain('INVITE from sip:15550199@carrier.example;transport=udp')
+  })
+
+  it('says that the password is wrong, is registered with again once it is right, and no more when it is removed', async () => {
+    const path = `/VoipCarriers/${carrier}`
+    await platform.api.must('PUT', path, { register_password: 'wrong' })
+    expect((await turned('fail')).reason).toContain('register_username or register_password is wrong')
+    await platform.api.must('PUT', path, { register_password: password })
+    await turned('ok')
+    await platform.api.must('DELETE', path)
+    await until('the registration to be taken back', () => registrar.passed().includes('REGISTER from 0'))
+  })
+})
