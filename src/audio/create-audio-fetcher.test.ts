@@ -1,9 +1,11 @@
-import { access, appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { watch } from 'node:fs'
+import { access, appendFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { serveLocally, startReceiver } from '../../test/support/local-http.ts'
 import type { Reply } from '../../test/support/local-http.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { isGrowing } from '../lib/growing-file.ts'
@@ -27,7 +29,7 @@ afterEach(async () => {
 function makeFetcher(options: Partial<AudioFetcherOptions> = {}) {
   const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
   closing.push(() => outgoing.close())
-  return createAudioFetcher({ outgoing, cacheDir, log: silentLogger, ...options })
+  return createAudioFetcher({ outgoing, cacheDir, log: silentLogger, keptMs: 0, ...options })
 }
 
 async function serving(reply: Reply): Promise<string> {
@@ -94,6 +96,65 @@ describe('fetch', () => {
     await access(second.path)
     second.release()
     await whenEmpty()
+  })
+
+  it('keeps a short file for a while after its last borrower, and takes no step on the disk for the next', async () => {
+    const clock = createFakeClock()
+    const url = await servingFile(wav())
+    const fetcher = makeFetcher({ clock, keptMs: 1000 })
+    const first = await fetcher.fetch(url, {})
+    const before = await stat(first.path)
+    first.release()
+    clock.advance(900)
+    const directory = join(cacheDir, 'fetched')
+    const names = new Set<string | null>()
+    const watcher = watch(directory, (_event, name) => names.add(name))
+    const second = await fetcher.fetch(url, {})
+    second.release()
+    clock.advance(900)
+    // The watcher has seen all that was before it sees this.
+    await writeFile(join(directory, 'mark'), '')
+    await until('the watcher', () => names.has('mark'))
+    watcher.close()
+    expect([second.path, (await stat(second.path)).ino, [...names]]).toEqual([
+      first.path,
+      before.ino,
+      ['mark'],
+    ])
+    await rm(join(directory, 'mark'))
+    clock.advance(100)
+    await whenEmpty()
+  })
+
+  it('keeps no long file', async () => {
+    const fetcher = makeFetcher({ keptMs: 1000 })
+    const clip = await fetcher.fetch(await servingFile(wav({ samples: 200_000 })), {})
+    clip.release()
+    await whenEmpty()
+  })
+
+  it('keeps few: the one unused longest goes when there is no room', async () => {
+    const clock = createFakeClock()
+    const fetcher = makeFetcher({ clock, keptMs: 1000 })
+    const files = Array.from({ length: 65 }, (_, index) => wav({ samples: 131_000 - index }))
+    const served = files.values()
+    const server = await serveLocally((_request, response) => response.end(served.next().value))
+    closing.push(() => server.close())
+    const paths: string[] = []
+    for (const _ of files) {
+      const clip = await fetcher.fetch(server.url, {})
+      paths.push(clip.path)
+      clip.release()
+    }
+    const first = paths[0] ?? ''
+    await until('the first to go', async () =>
+      access(first).then(
+        () => false,
+        () => true,
+      ),
+    )
+    await access(paths[1] ?? '')
+    await fetcher.stop()
   })
 
   it.each([

@@ -1,7 +1,6 @@
 // Audio that an application names by URL: fetched through the guarded client, checked, lent out as a file. A long file is lent
 // while it is still on its way.
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { actingTenant } from '../lib/acting-for.ts'
 import type { PlayableKind } from '../lib/audio-kind.ts'
@@ -15,6 +14,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
 import type { AudioFetcher, BorrowedClip } from '../contracts/speech.ts'
+import { ArrivingFile } from './arriving-file.ts'
 import { download, playable } from './download.ts'
 import type { Arriving, Head } from './download.ts'
 import { LentFiles } from './lent-files.ts'
@@ -32,6 +32,8 @@ export interface AudioFetcherOptions {
   readonly maxHeldBytes?: number
   /** The most of that for one account while no other has any, in percent. */
   readonly sharePercent?: number
+  /** How long a short file stays after its last borrower: a call that wants the same meanwhile waits for no disk. */
+  readonly keptMs?: number
   readonly answerTimeoutMs?: number
   /** Until a file is whole, or can be heard from its head on. */
   readonly totalTimeoutMs?: number
@@ -46,6 +48,7 @@ export type Decode = (
 interface Fetching {
   readonly tenant: string | undefined
   readonly source: string
+  readonly file: ArrivingFile
   /** Where it is decoded to. */
   readonly decoded: string
   readonly stop: AbortController
@@ -54,6 +57,10 @@ interface Fetching {
 }
 
 const megabyte = 1024 * 1024
+/** What is kept at most without a borrower, and of each. */
+const keeping = { maxKeptBytes: 16 * megabyte, maxShortBytes: megabyte / 4 }
+/** Of all files that are on their way and not on the disk yet. */
+const roomBytes = 16 * megabyte
 
 export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher & Part {
   const { outgoing, log, clock = systemClock, decode = refuseToDecode } = options
@@ -61,7 +68,8 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   const { maxFileBytes = 256 * megabyte, maxHeldBytes = 1024 * megabyte } = options
   const directory = join(options.cacheDir, 'fetched')
   // By content: calls that play the same file share one path, and media codes it once.
-  const lent = new LentFiles()
+  const lent = new LentFiles({ clock, keptMs: options.keptMs ?? 30_000, ...keeping })
+  const room = { freeBytes: roomBytes }
   const fetching = new Set<Fetching>()
   const held = new TenantPool({
     size: maxHeldBytes,
@@ -79,9 +87,11 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   function begin(): Fetching {
     const tenant = actingTenant()
     const id = createSid()
+    const source = join(directory, `${id}.part`)
     const begun: Fetching = {
       tenant,
-      source: join(directory, `${id}.part`),
+      source,
+      file: new ArrivingFile(source, room),
       decoded: join(directory, `${id}.wav`),
       stop: new AbortController(),
       counted: 0,
@@ -98,6 +108,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   async function end(one: Fetching, work: readonly Promise<unknown>[], kept?: string): Promise<void> {
     one.stop.abort(new AppError('stopping', 'the audio is not wanted any more'))
     await Promise.allSettled(work)
+    one.file.forget()
     fetching.delete(one)
     held.give(one.tenant, one.counted)
     const files = [one.source, one.decoded].filter((path) => path !== kept)
@@ -105,8 +116,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   }
 
   async function fetchFile(url: string, one: Fetching): Promise<BorrowedClip> {
-    const { source, stop, count } = one
-    const file = await open(source, 'wx+', 0o600)
+    const { file, stop, count } = one
     const limits = { maxFileBytes, answerTimeoutMs, totalTimeoutMs }
     const arriving = download({ outgoing, clock, url, userAgent, file, count, stop, ...limits })
     const whole = closing(file, arriving.whole)
@@ -129,6 +139,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     const { source, decoded, stop, count } = one
     const { digest, bytes, kind } = await whole
     const path = join(directory, `${digest}.wav`)
+    if (!lent.has(digest)) await closing(one.file, one.file.toDisk())
     let heldBytes = bytes
     if (kind !== 'wav' && !lent.has(digest)) {
       heldBytes = await decode({ kind, source, target: decoded }, { signal: stop.signal })
@@ -140,9 +151,13 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       await end(one, [])
       return known
     }
-    const clip = lent.add(digest, path, () => {
-      held.give(one.tenant, heldBytes)
-      void remove(path)
+    const clip = lent.add(digest, {
+      path,
+      bytes: heldBytes,
+      onReturned() {
+        held.give(one.tenant, heldBytes)
+        void remove(path)
+      },
     })
     one.counted -= heldBytes
     await rename(kind === 'wav' ? source : decoded, path)
@@ -164,8 +179,9 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     await markAsGrowing(one.source)
     const arrived = settle(whole, one.source, name)
     const decoded = head.kind === 'wav' ? undefined : await decodeGrowing(one, head.kind, name)
-    return lent.add(name, decoded?.path ?? one.source, () => {
-      void end(one, [arrived, ...(decoded === undefined ? [] : [decoded.work])])
+    return lent.add(name, {
+      path: decoded?.path ?? one.source,
+      onReturned: () => void end(one, [arrived, ...(decoded === undefined ? [] : [decoded.work])]),
     })
   }
 
@@ -211,6 +227,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     },
     async stop() {
       for (const { stop } of fetching) stop.abort(new AppError('stopping', 'the platform is stopping'))
+      lent.clear()
       if (isReady !== undefined) await rm(directory, { force: true, recursive: true })
       isReady = undefined
     },
@@ -230,7 +247,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   }
 }
 
-async function closing<T>(file: FileHandle, work: Promise<T>): Promise<T> {
+async function closing<T>(file: ArrivingFile, work: Promise<T>): Promise<T> {
   try {
     return await work
   } finally {

@@ -1,11 +1,11 @@
 // Fetches an audio file into a file of this machine. What is long can be heard from its head on, while the rest is on its way.
 import { createHash } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
 import { audioKindOf, kindBytes } from '../lib/audio-kind.ts'
 import type { PlayableKind } from '../lib/audio-kind.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'
+import type { ArrivingFile } from './arriving-file.ts'
 import { checkWav } from './wav-check.ts'
 
 // What has not arrived after this time is heard from its head on, and so is what is larger: a caller waits for the first second.
@@ -21,7 +21,7 @@ export interface DownloadOptions {
   readonly clock: Clock
   readonly url: string
   readonly userAgent: string
-  readonly file: FileHandle
+  readonly file: ArrivingFile
   readonly maxFileBytes: number
   readonly answerTimeoutMs: number
   /** Until it is whole, or can be heard from its head on. */
@@ -81,6 +81,7 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
     )
       return
     inTime.cancel()
+    await file.toDisk()
     const name = createHash('sha256').update(`${url}\n${expected}\n`).update(head).digest('hex')
     begin({ kind, name: expected === undefined ? undefined : name })
   }

@@ -1,15 +1,38 @@
-// Files that are lent out, to all who want the same content: each is there until its last borrower gives it back.
+// Files that are lent out, to all who want the same content: each is there until its last borrower gives it back, a short one a
+// little longer, since what is whispered to one call is soon whispered to the next.
+import type { Clock, Timer } from '../lib/clock.ts'
 import type { BorrowedClip } from '../contracts/speech.ts'
 
-interface Lent {
+interface File {
   readonly path: string
+  readonly bytes: number
   readonly onReturned: () => void
+}
+
+interface Lent extends File {
   borrowers: number
 }
 
+export interface KeepingOptions {
+  readonly clock: Clock
+  /** After the last borrower. */
+  readonly keptMs: number
+  /** Of one file that is kept, and of all. */
+  readonly maxShortBytes: number
+  readonly maxKeptBytes: number
+}
+
 export class LentFiles {
+  readonly #options: KeepingOptions
   /** By content. */
   readonly #lent = new Map<string, Lent>()
+  /** Those without a borrower, the latest last. */
+  readonly #kept = new Map<string, Timer>()
+  #keptBytes = 0
+
+  constructor(options: KeepingOptions) {
+    this.#options = options
+  }
 
   has(name: string): boolean {
     return this.#lent.has(name)
@@ -18,11 +41,14 @@ export class LentFiles {
   /** Undefined when no one has it. */
   borrow(name: string): BorrowedClip | undefined {
     const lent = this.#lent.get(name)
-    return lent === undefined ? undefined : this.#lend(name, lent)
+    if (lent === undefined) return undefined
+    this.#unkeep(name, lent)
+    return this.#lend(name, lent)
   }
 
-  add(name: string, path: string, onReturned: () => void): BorrowedClip {
-    const lent: Lent = { path, onReturned, borrowers: 0 }
+  /** Without `bytes` it is not kept. */
+  add(name: string, file: Omit<File, 'bytes'> & { readonly bytes?: number }): BorrowedClip {
+    const lent: Lent = { bytes: Infinity, ...file, borrowers: 0 }
     this.#lent.set(name, lent)
     return this.#lend(name, lent)
   }
@@ -30,6 +56,14 @@ export class LentFiles {
   /** Those who have it keep it; it is not lent to others. */
   withdraw(name: string): void {
     this.#lent.delete(name)
+  }
+
+  /** Nothing is kept any longer. */
+  clear(): void {
+    for (const name of [...this.#kept.keys()]) {
+      const lent = this.#lent.get(name)
+      if (lent !== undefined) this.#giveBack(name, lent)
+    }
   }
 
   #lend(name: string, lent: Lent): BorrowedClip {
@@ -42,9 +76,40 @@ export class LentFiles {
         isReleased = true
         lent.borrowers -= 1
         if (lent.borrowers > 0) return
-        if (this.#lent.get(name) === lent) this.#lent.delete(name)
-        lent.onReturned()
+        const isCurrent = this.#lent.get(name) === lent
+        if (isCurrent && this.#options.keptMs > 0 && lent.bytes <= this.#options.maxShortBytes)
+          this.#keep(name, lent)
+        else this.#giveBack(name, lent)
       },
     }
+  }
+
+  #keep(name: string, lent: Lent): void {
+    this.#keptBytes += lent.bytes
+    this.#kept.set(
+      name,
+      this.#options.clock.after(this.#options.keptMs, () => this.#giveBack(name, lent)),
+    )
+    for (const oldest of this.#kept.keys()) {
+      if (this.#keptBytes <= this.#options.maxKeptBytes) return
+      const one = this.#lent.get(oldest)
+      if (one !== undefined) this.#giveBack(oldest, one)
+    }
+  }
+
+  #unkeep(name: string, { bytes }: Lent): void {
+    const timer = this.#kept.get(name)
+    if (timer === undefined) return
+    timer.cancel()
+    this.#kept.delete(name)
+    this.#keptBytes -= bytes
+  }
+
+  #giveBack(name: string, lent: Lent): void {
+    if (this.#lent.get(name) === lent) {
+      this.#unkeep(name, lent)
+      this.#lent.delete(name)
+    }
+    lent.onReturned()
   }
 }

@@ -1,6 +1,6 @@
 // Whether a fetched file is a WAV file of a coding that can be played; media reads the rest when it plays.
-import type { FileHandle } from 'node:fs/promises'
 import { AppError } from '../lib/errors.ts'
+import type { ArrivingFile } from './arriving-file.ts'
 
 /** PCM, floating point, A-law and mu-law. */
 const playableBits: ReadonlyMap<number, readonly number[]> = new Map([
@@ -18,15 +18,15 @@ function startsLikeWav(head: Buffer): boolean {
 }
 
 /** Throws audio_not_supported. */
-export async function checkWav(file: FileHandle): Promise<void> {
-  const head = await readAt(file, 0, 12)
+export async function checkWav(file: Pick<ArrivingFile, 'readAt'>): Promise<void> {
+  const head = await file.readAt(0, 12)
   if (head.length < 12 || !startsLikeWav(head)) throw notSupported('is not a WAV file')
   let offset = 12
   for (let chunk = 0; chunk < maxChunks; chunk++) {
-    const header = await readAt(file, offset, 8)
+    const header = await file.readAt(offset, 8)
     if (header.length < 8) break
     const bytes = header.readUInt32LE(4)
-    if (header.toString('latin1', 0, 4) === 'fmt ') return checkFormat(await readAt(file, offset + 8, 26))
+    if (header.toString('latin1', 0, 4) === 'fmt ') return checkFormat(await file.readAt(offset + 8, 26))
     // Chunks start on even offsets.
     offset += 8 + bytes + (bytes % 2)
   }
@@ -40,11 +40,6 @@ function checkFormat(format: Buffer): void {
   const bits = format.readUInt16LE(14)
   const isPlayable = playableBits.get(tag)?.includes(bits) === true
   if (!isPlayable) throw notSupported(`holds format ${tag} with ${bits} bits, which cannot be played`)
-}
-
-async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
-  return buffer.subarray(0, bytesRead)
 }
 
 function notSupported(what: string): AppError {

@@ -1,5 +1,5 @@
 // Audio files as G.711 frames, coded once per worker and law, so that a playback costs one copy per packet.
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Stats } from 'node:fs'
 import { join } from 'node:path'
@@ -115,19 +115,22 @@ export class Clips {
 
   /** A clip with one user more than it has. */
   async #open(key: string, path: string, law: Law): Promise<Clip> {
+    // One that is known need not be opened.
+    const early = this.#clips.has(key) ? this.#known(key, await stat(path)) : undefined
+    if (early !== undefined) return early
     const file = await open(path, 'r')
     let isHandedOn = false
     try {
-      const stat = await file.stat()
-      if (!stat.isFile()) throw new AppError('audio_not_supported', 'the audio is not a file')
-      if (stat.size > maxFileBytes)
+      const stats = await file.stat()
+      if (!stats.isFile()) throw new AppError('audio_not_supported', 'the audio is not a file')
+      if (stats.size > maxFileBytes)
         throw new AppError('audio_not_supported', 'the audio file is larger than 256 MB')
-      const stamps = stampsOf(stat)
-      const known = this.#known(key, [stamps.whole, stamps.growing])
+      const known = this.#known(key, stats)
       if (known !== undefined) return known
+      const stamps = stampsOf(stats)
       const grows = await isGrowing(path)
       const readAt = readerOf(file, path)
-      const format = await readWavFormat(readAt, grows ? Infinity : stat.size)
+      const format = await readWavFormat(readAt, grows ? Infinity : stats.size)
       const clip = await this.#reserve(key, law, grows ? stamps.growing : stamps.whole, format)
       isHandedOn = true
       await this.#load(clip, { file, readAt, format })
@@ -137,9 +140,11 @@ export class Clips {
     }
   }
 
-  #known(key: string, stamps: readonly string[]): Clip | undefined {
+  #known(key: string, stats: Stats): Clip | undefined {
     const clip = this.#clips.get(key)
-    if (clip === undefined || !stamps.includes(clip.stamp) || clip.failure !== undefined) return undefined
+    if (clip === undefined || clip.failure !== undefined) return undefined
+    const { whole, growing } = stampsOf(stats)
+    if (clip.stamp !== whole && clip.stamp !== growing) return undefined
     this.#clips.delete(key)
     this.#clips.set(key, clip)
     clip.users += 1
