@@ -40,7 +40,7 @@ export class Playout {
   #pieces: Piece[] = []
   /** Octets of the first piece that were decoded, and what has come of them and was not handed over. */
   #at = 0
-  #ready = new Int16Array(0)
+  #ready: Int16Array = new Int16Array(0)
   #waitingMs = 0
   #samples = 0
   /** What was handed over of the clip that is heard. */
@@ -80,7 +80,7 @@ export class Playout {
     if (speech.bytes.length === 0 || this.#joins(speech)) return
     // Of its own memory: a few octets would keep all that came with them.
     const isShort = speech.bytes.length < joinedOctets / 2
-    this.#add({ ...speech, ...(isShort && { bytes: Uint8Array.from(speech.bytes) }), kind: 'stream' })
+    this.#add({ ...speech, ...(isShort && { bytes: new Uint8Array(speech.bytes) }), kind: 'stream' })
   }
 
   /** Reported when all that came before it has been handed over. False when too many wait. */
@@ -184,10 +184,7 @@ export class Playout {
   }
 
   #append(samples: Int16Array, { kind }: Piece): void {
-    const ready = new Int16Array(this.#ready.length + samples.length)
-    ready.set(this.#ready)
-    ready.set(samples, this.#ready.length)
-    this.#ready = ready
+    this.#ready = joined(this.#ready, samples)
     if (kind === 'clip') this.#clipSamples += samples.length
   }
 
@@ -213,6 +210,14 @@ export class Playout {
 
 function msOf({ rate }: Speech, octets: number): number {
   return (octets / 2 / rate) * 1000
+}
+
+function joined(before: Int16Array, samples: Int16Array): Int16Array {
+  if (before.length === 0) return samples
+  const both = new Int16Array(before.length + samples.length)
+  both.set(before)
+  both.set(samples, before.length)
+  return both
 }
 
 function padded(frame: Int16Array): Int16Array {
