@@ -41,6 +41,7 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
   const application = run.application ?? new RoutedApplication({ leg, script, context })
   // The voice starts while the application is asked.
   services.speech.warm()
+  let isUnwanted = false
   const queue = new VerbLoop({
     journal: leg.journal,
     clock: services.clock,
@@ -49,7 +50,11 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
       if (name !== 'hangup') forgetReason(leg)
     },
     onChange: (event) => application.tellVerb(event),
-    staysWhenIdle: () => application.staysWhenIdle,
+    onSkipped: (name) => {
+      if (name === 'hangup') isUnwanted = true
+    },
+    // One that wants to hang up before the answer turns the call away: it will send no more verbs.
+    staysWhenIdle: () => application.staysWhenIdle && (leg.isAnswered || !isUnwanted),
   })
   const onVerbEvent = (event: Readonly<Record<string, unknown>>): void => application.tellVerb(event)
   const abilities = abilitiesOf({ leg, application, queue, onVerbEvent }, context)

@@ -21,6 +21,8 @@ export interface VerbLoopOptions {
   readonly allowed?: ReadonlySet<string>
   /** Called with the name of each verb before it runs. */
   readonly onVerb?: (name: string) => void
+  /** Called with the name of each verb that the state of the call does not allow. */
+  readonly onSkipped?: (name: string) => void
   /** Told when a verb begins and ends. */
   readonly onChange?: (event: Readonly<Record<string, unknown>>) => void
   /** Whether to wait for others once no verb is left. */
@@ -142,6 +144,7 @@ export class VerbLoop implements VerbQueue {
         outcome = await this.#execute(verb, abilities, controller.signal)
       } else {
         outcome = controller.signal.aborted ? 'stopped' : 'skipped'
+        if (outcome === 'skipped') this.#options.onSkipped?.(verb.name)
       }
     } finally {
       this.#running = undefined

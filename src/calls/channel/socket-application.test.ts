@@ -110,6 +110,31 @@ describe('a session', () => {
     expect(invite.dialog?.isOver).toBe(true)
   })
 
+  const hangup = { verb: 'hangup' }
+
+  it.each([
+    ['alone', [hangup], []],
+    ['after a pause', [{ verb: 'pause', length: 1 }, hangup], []],
+    ['in a later redirect', [{ verb: 'tag', data: {} }], [hangup]],
+  ])('refuses a call that is not answered with 603 by a hangup %s', async (_when, verbs, redirect) => {
+    const { engine, invite, socket, journal } = await called(verbs)
+    engine.clock.advance(1000)
+    await settle()
+    if (redirect.length > 0) {
+      expect(invite.final).toBeUndefined()
+      socket.command('redirect', redirect)
+      await settle()
+    }
+    expect(invite.final?.status).toBe(603)
+    expect(journal()).toContainEqual(expect.objectContaining({ code: 'application_ended', sip_status: 603 }))
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+  })
+
+  it('goes on where verbs after such a hangup answer the call', async () => {
+    const { invite } = await called([hangup, { verb: 'answer' }])
+    expect([invite.final, invite.dialog?.isOver]).toEqual([undefined, false])
+  })
+
   it('asks hooks as they were written; an empty ack goes on, verbs take the place of the rest', async () => {
     const tag = { verb: 'tag', data: {} }
     const gather = { verb: 'gather', input: ['digits'], timeout: 1, actionHook: 'no/slash?x=1', id: 'one' }
