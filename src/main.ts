@@ -215,6 +215,19 @@ async function stop(mode: 'drain' | 'now'): Promise<void> {
 
 process.on('SIGTERM', () => void stop('drain'))
 process.on('SIGINT', () => void stop('now'))
+stopWithNpm()
+
+/** npm, and the shell that it starts this process with, end on a signal without passing it on. */
+function stopWithNpm(): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return
+  const parent = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    if (!isStopping) void stop('drain')
+  }, 500)
+  look.unref()
+}
 
 // Nothing may die unseen: a bug is logged with its stack, and the supervisor starts a clean process.
 process.on('uncaughtException', (error) => {

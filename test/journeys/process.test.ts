@@ -14,9 +14,11 @@ import {
   createApi,
   provision,
   recentCalls,
+  spawnPlatform,
   startPlatform,
 } from '../support/platform-process.ts'
 import type { Platform, PlatformOptions, Tenant } from '../support/platform-process.ts'
+import { freePorts } from '../support/ports.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -207,6 +209,19 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     expect(others).toEqual([])
     expect(record).toMatchObject({ answered: true, termination_reason: 'caller hungup' })
     expect(record?.terminated_at).toBeGreaterThan(signalledAt)
+  })
+
+  it('SIGTERM to npm, which does not pass it on, ends the platform too', async () => {
+    const child = spawnPlatform({
+      dataDir,
+      ports: await freePorts(102),
+      within: ['sh', '-c', '"$@" & wait', 'sh'],
+      env: { npm_lifecycle_event: 'start' },
+    })
+    await child.lines.next('the platform to be ready', (line) => line.includes('Switchhook is ready.'))
+    // Resolves once nothing holds the output any more: the shell has ended, and so has the platform.
+    await child.stop('SIGTERM', 45_000)
+    expect(child.stdout).toContain('"stopping"')
   })
 
   it('SIGINT hangs up, writes the record and ends with 0', async () => {

@@ -29,7 +29,7 @@ const health = object({
     is_required: boolean().describe('The platform registers with the carrier.'),
     status: wordOrNull('`ok` or `fail`; null before the first REGISTER.'),
     reason: wordOrNull('What the registrar said.'),
-  }),
+  }).describe('The registration with the carrier, as its `register_status` shows it.'),
   gateways: list(gateway).describe('Those that calls are sent to, as this node sees them.'),
 })
 
