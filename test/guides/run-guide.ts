@@ -8,6 +8,7 @@ import { freePorts } from '../support/ports.ts'
 import { differenceOf } from './compare.ts'
 import { parseGuide } from './guide.ts'
 import type { Step } from './guide.ts'
+import { withOwnScripts } from './own-scripts.ts'
 import { Shell } from './shell.ts'
 import type { Printed } from './shell.ts'
 
@@ -59,7 +60,7 @@ export async function openGuideRun(name: string, options: GuideOptions = {}): Pr
     toRun,
     cleanUp,
     async execute(script) {
-      const { output, status } = await shell.run(toRun(script).replaceAll('<sid>', sid))
+      const { output, status } = await shell.run(withOwnScripts(toRun(script)).replaceAll('<sid>', sid))
       sid = /"sid": ?"([^"]+)"/.exec(output)?.[1] ?? sid
       return { output: toGuide(output, words), status }
     },
@@ -118,7 +119,6 @@ async function wordsOf(platform: Platform, more: Readonly<Record<string, string>
     '<the admin API key>': adminApiKey,
     '<the account API key>': accountApiKey,
     '<the account>': account?.account_sid ?? '',
-    'npm run': `npm --prefix ${root} run`,
     '3000': String(platform.httpPort),
     '5060': String(platform.sip.port),
     '4000': String(own),
