@@ -22,9 +22,22 @@ export function prepareDataDirectory(path: string): string | undefined {
       { cause: error },
     )
   }
-  // Windows has no such modes.
-  if (platform() === 'win32' || (statSync(path).mode & 0o077) === 0) return undefined
-  if (readdirSync(path).every((name) => ours.test(name)) && isClosed(path)) return undefined
+  if (warningOn(path) === undefined && (isClosedAlready(path) || isClosed(path))) return undefined
+  return warningFor(path)
+}
+
+/** A sentence where others may enter the directory and a start leaves it so, since it holds files that are not the platform's. */
+export function warningOn(path: string): string | undefined {
+  if (isClosedAlready(path) || readdirSync(path).every((name) => ours.test(name))) return undefined
+  return warningFor(path)
+}
+
+/** Windows has no such modes. */
+function isClosedAlready(path: string): boolean {
+  return platform() === 'win32' || (statSync(path).mode & 0o077) === 0
+}
+
+function warningFor(path: string): string {
   return `Other users may enter the data directory ${resolve(path)}: run "chmod 700" on it, or name one of its own in SWITCHHOOK_DATA_DIR.`
 }
 

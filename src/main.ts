@@ -16,6 +16,8 @@ import type { LeveledLogger, Logger, LogLevel } from './lib/log.ts'
 function boundMemory(): void {
   const isBound = process.execArgv.some((argument) => argument.startsWith('--max-semi-space-size'))
   // A parent that holds a channel to this process, `node --watch` for one, would lose it.
+  // One that only looks keeps nothing, and no code in a directory that may be another user's.
+  if (process.argv[2] === 'doctor') return
   if (isBound || process.channel !== undefined || process.platform === 'win32') return
   const { execPath, execArgv, argv, env } = process
   const args = [...execArgv, youngHeapBound, keepsWasm, ...argv.slice(1)]
@@ -180,7 +182,26 @@ async function resetAdminSecrets(config: Config): Promise<never> {
   }
 }
 
+/** `npm run doctor`, beside a running platform or before the first start. It changes nothing. */
+async function seeDoctor(config: Config, options: readonly string[]): Promise<never> {
+  const unknown = options.find((option) => option !== '--offline')
+  if (unknown !== undefined) {
+    process.stderr.write(`The doctor knows no ${unknown}: it takes --offline, which asks no vendor.\n`)
+    process.exit(64)
+  }
+  const { runDoctor } = await import('./doctor-parts.ts')
+  const { countBad, reportOf } = await import('./doctor/report.ts')
+  const results = await runDoctor(config, { isOffline: options.includes('--offline') })
+  const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined
+  const code = countBad(results) === 0 ? 0 : 1
+  process.stdout.write(reportOf(results, { isColoured }), () => process.exit(code))
+  return new Promise<never>(() => undefined)
+}
+
 const config = readConfig()
+const [command, ...options] = process.argv.slice(2)
+// Before anything is made or closed to others.
+if (command === 'doctor') await seeDoctor(config, options)
 let warning: string | undefined
 try {
   warning = prepareDataDirectory(config.dataDir)
@@ -188,7 +209,6 @@ try {
   await fail('Switchhook cannot start', error, await openLog('error'))
 }
 cacheCode(config.dataDir)
-const [command] = process.argv.slice(2)
 if (command === 'reset-admin') await resetAdminSecrets(config)
 // Imported once the cache is on.
 const { createApp } = await import('./app.ts')

@@ -24,7 +24,7 @@ import type { LeveledLogger } from './lib/log.ts'
 import { createMedia } from './media/create-media.ts'
 import { createAudioDecoder } from './media/files/audio-decoder.ts'
 import { portPairs } from './media/ports.ts'
-import { createAddressGuard, createRangeGuard } from './network/address-guard.ts'
+import { createAddressGuard, createRangeGuard, reachableNetworks } from './network/address-guard.ts'
 import { createNames } from './network/create-names.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import { createSockets } from './outgoing/create-sockets.ts'
@@ -50,7 +50,6 @@ import { createDelivery } from './webhooks/create-delivery.ts'
 import { createHooks } from './webhooks/create-hooks.ts'
 
 const userAgent = 'Switchhook'
-const loopback = ['127.0.0.0/8', '::1/128']
 
 // A phone waits for its registration less patiently than a caller for an application.
 const registrationBudgets = { answerMs: 3000, totalMs: 5000, maxAnswerBytes: 64 * 1024 }
@@ -65,7 +64,7 @@ export function createBase(config: Config, log: LeveledLogger) {
   const clock = systemClock
   const { dataDir, databaseUrl, secretKey, accountShare: sharePercent } = config
   const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
-  const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
+  const allow = reachableNetworks(config)
   const names = createNames({ servers: config.nameServers, clock })
   /** From where registrars call: the directory is made before the trunks, which set it. */
   const learnt: { at: (address: string) => readonly string[] } = { at: () => [] }

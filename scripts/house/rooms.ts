@@ -25,6 +25,8 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   commands: ['calls'],
   // What the engine and the SIP stack ask of stored rows, as values of the shapes that they declare.
   directory: ['calls', 'storage', 'speech', 'sip', 'trunks', 'network'],
+  // What an operator asks before a start and beside it, of the same parts that the platform has.
+  doctor: ['buckets', 'certificates', 'dns', 'media', 'network', 'outgoing', 'speech', 'storage'],
   // The engine. Anything else it needs is a port that it declares in calls/ports.ts.
   calls: ['sip', 'media', 'network'],
   // Every setting. Parts get theirs as values, so that no room imports it.
@@ -82,5 +84,6 @@ export const rootFiles: readonly string[] = [
   'app.ts',
   'parts.ts',
   'secure-parts.ts',
+  'doctor-parts.ts',
   'data-directory.ts',
 ]

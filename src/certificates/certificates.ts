@@ -32,7 +32,7 @@ export interface Certificates extends Part {
 const lookMs = 10_000
 const dayMs = 86_400_000
 // Programs that renew do so 30 days before the end: with two weeks left, they have failed for two.
-const warnDays = 14
+export const warnDays = 14
 
 export function createCertificates(options: CertificatesOptions): Certificates {
   return new CertificateFiles(options)

@@ -16,6 +16,19 @@ const metadataRanges: readonly Range[] = [ipaddr.parseCIDR('168.63.129.16/32')]
 // address in some embedded form, or is not routed at all.
 const globalUnicast: Range = ipaddr.parseCIDR('2000::/3')
 
+const loopback = ['127.0.0.0/8', '::1/128']
+
+/** The networks inside the private address space that the settings open to customers' URLs. */
+export function reachableNetworks({
+  webhookAllow,
+  isProduction,
+}: {
+  readonly webhookAllow: readonly string[] | undefined
+  readonly isProduction: boolean
+}): readonly string[] {
+  return webhookAllow ?? (isProduction ? [] : loopback)
+}
+
 /** Lets public unicast addresses through, and whatever lies in one of the `allow` ranges (CIDR). */
 export function createAddressGuard(allow: readonly string[]): AddressGuard {
   const allowed = allow.map((range): Range => ipaddr.parseCIDR(range))

@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import { StartError } from '../lib/start-error.ts'
 import { createAlertStore } from './alerts.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createCallRecords } from './calls/call-records.ts'
@@ -26,6 +25,7 @@ import { createPostgresKind, openPostgres } from './postgres/postgres.ts'
 import { createRegistrationStore } from './nodes/registrations.ts'
 import { createRecordingStore } from './calls/recordings.ts'
 import { createRepositoryMaker } from './rows/repository.ts'
+import { keyCheck, wrongKey } from './key-check.ts'
 import { createRevisions } from './rows/revisions.ts'
 import { createLateVault, loadKey } from './secrets.ts'
 import { createSqliteKind, openSqlite } from './sqlite/sqlite.ts'
@@ -241,19 +241,12 @@ async function refuseChange(): Promise<never> {
   throw new Error('something was changed by a request that only reads')
 }
 
-const keyCheck = { name: 'secret_key_check', value: 'sealed with the key of this database' }
-
 /** A wrong key must stop the start, not surface as a phone that cannot register. */
 async function checkKey(storage: Storage, { database, audit }: Parts): Promise<void> {
   try {
     await storage.for(systemTenancy).settings.find(keyCheck.name)
   } catch (cause) {
-    if (cause instanceof AppError) throw cause
-    throw new StartError(
-      'The key does not open the secrets of this database. Set SWITCHHOOK_SECRET_KEY, or restore secret.key in the ' +
-        'data directory, to the key the database was made with.',
-      { cause },
-    )
+    throw cause instanceof AppError ? cause : wrongKey(cause)
   }
   await database.commit((session) => audit.begin(session))
   await storage.transaction(systemTenancy, async ({ settings }) => {

@@ -118,12 +118,17 @@ export async function loadKey(dataDir: string, configured: string | undefined): 
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'secret.key')
   await makeKeyFile(path)
+  return Buffer.from(await readKey(path), 'hex')
+}
+
+/** In hex. */
+export async function readKey(path: string): Promise<string> {
   const text = (await readFile(path, 'utf8')).trim()
   if (!/^[0-9a-f]{64}$/.test(text))
     throw new StartError(
       `The key file ${path} is damaged: it must hold 64 hex digits. Restore it from a backup.`,
     )
-  return Buffer.from(text, 'hex')
+  return text
 }
 
 /** A hard link appears whole or not at all, and never replaces a key that another process made meanwhile. */

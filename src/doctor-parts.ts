@@ -1,0 +1,139 @@
+// Puts the setup doctor together from the settings, with the parts that the platform itself has for the same questions.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createBuckets } from './buckets/create-buckets.ts'
+import type { Config } from './config/config.ts'
+import { warningOn } from './data-directory.ts'
+import { createRealmFacts } from './directory/realm-facts.ts'
+import { createUpdateClient } from './dns/create-update-client.ts'
+import { createCertificatesCheck } from './doctor/certificates.ts'
+import { createPlatformCheck } from './doctor/check-platform.ts'
+import { createClockCheck, notingDates } from './doctor/clock.ts'
+import type { ClockSample } from './doctor/clock.ts'
+import { createBucketsCheck, createSpeechCheck } from './doctor/credentials.ts'
+import { createDatabaseCheck } from './doctor/database.ts'
+import type { Rows } from './doctor/database.ts'
+import { createDiskCheck } from './doctor/disk.ts'
+import { examine } from './doctor/doctor.ts'
+import type { Check, Result } from './doctor/doctor.ts'
+import { createFileLimitsCheck } from './doctor/file-limits.ts'
+import { createPortsCheck } from './doctor/ports.ts'
+import { createPublicAddressCheck } from './doctor/public-address.ts'
+import { createRealmsCheck } from './doctor/realms.ts'
+import { findPlatform } from './doctor/running-platform.ts'
+import type { RunningPlatform } from './doctor/running-platform.ts'
+import { systemClock as clock } from './lib/clock.ts'
+import { silentLogger as log } from './lib/log.ts'
+import { once } from './lib/once.ts'
+import { portPairs } from './media/ports.ts'
+import { reachableNetworks } from './network/address-guard.ts'
+import { createLocalAddress } from './network/local-address.ts'
+import { createNames } from './network/create-names.ts'
+import { createOutgoing } from './outgoing/create-outgoing.ts'
+import { createCertificatesOf } from './secure-parts.ts'
+import { createSpeech } from './speech/create-speech.ts'
+import { lookAtStorage } from './storage/look.ts'
+
+export interface DoctorOptions {
+  readonly isOffline: boolean
+}
+
+// A vendor first, and then what waits for it.
+const vendorLimitMs = 8000
+const limitMs = 10_000
+
+/** Returns what every check has found. Nothing is left behind. */
+export async function runDoctor(config: Config, options: DoctorOptions): Promise<readonly Result[]> {
+  const { dataDir, databaseUrl, secretKey } = config
+  const names = createNames({ servers: config.nameServers, clock })
+  const rows = once(() => lookAtStorage({ dataDir, databaseUrl, secretKey, clock, log }))
+  const platform = once(() => findPlatform(config))
+  const vendors = await openVendors(config, { rows, names, ...options })
+  try {
+    const machine = checksOfMachine(config, { rows, platform })
+    const realms = createRealmsCheck({ rows, names, ...realmMeans(config, { rows, names }) })
+    const { checks, samples } = vendors
+    const last = createClockCheck({ rows, samples, clock })
+    return await examine([...machine, realms, ...checks, last], { clock, limitMs })
+  } finally {
+    names.close()
+    await vendors.close()
+    await rows()
+      .then((look) => look?.close())
+      .catch(() => undefined)
+  }
+}
+
+interface Means {
+  readonly rows: Rows
+  readonly platform: () => Promise<RunningPlatform>
+  readonly names: ReturnType<typeof createNames>
+}
+
+function checksOfMachine(
+  config: Config,
+  { rows, platform }: Pick<Means, 'rows' | 'platform'>,
+): readonly Check[] {
+  return [
+    createPlatformCheck(platform),
+    createPortsCheck({ ...config, platform }),
+    createPublicAddressCheck({ ...config, clock }),
+    createDiskCheck({ ...config, warningOn }),
+    createDatabaseCheck(rows, config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'),
+    createFileLimitsCheck({ maxCalls: portPairs(config.rtpPorts), platform }),
+    createCertificatesCheck({
+      certificates: createCertificatesOf(config, { clock, log }),
+      tlsName: config.tlsName,
+      clock,
+    }),
+  ]
+}
+
+/** As the platform judges realms that accounts wish to have; a name server that is silent is a fault here. */
+function realmMeans(config: Config, { rows, names }: Pick<Means, 'rows' | 'names'>) {
+  const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
+  const hasServer = server !== undefined && zone !== undefined && name !== undefined && secret !== undefined
+  return {
+    updates: hasServer ? createUpdateClient({ server, zone, key: { name, secret }, clock }) : undefined,
+    address: createLocalAddress({ ...config, clock }).general,
+    leadsToUs: async (host: string): Promise<boolean> => {
+      const look = await rows()
+      if (look === undefined) return false
+      const carrierHosts = { isCalledByOthers: () => Promise.resolve(false) }
+      const facts = createRealmFacts({ ...config, names, storage: look, carrierHosts, isProduction: true })
+      return facts.leadsToUs(host)
+    },
+  }
+}
+
+/** Speech and buckets, with the client and the address guard of the platform. */
+async function openVendors(
+  config: Config,
+  { rows, names, isOffline }: Pick<Means, 'rows' | 'names'> & DoctorOptions,
+) {
+  const samples: ClockSample[] = []
+  const direct = createOutgoing({ allow: reachableNetworks(config), log, clock, resolve: names.lookup })
+  const outgoing = notingDates(direct, { clock, note: (sample) => void samples.push(sample) })
+  const scratch = await mkdtemp(join(tmpdir(), 'switchhook-doctor-'))
+  const credentials = { find: () => Promise.resolve(undefined) }
+  const speech = createSpeech({ cacheDir: scratch, outgoing, credentials, clock, log })
+  const buckets = createBuckets({ outgoing, clock, log })
+  const common = { rows, isOffline, limitMs: vendorLimitMs }
+  const tried = [
+    createSpeechCheck({ ...common, speech }),
+    createBucketsCheck({ ...common, test: (job) => buckets.test(job) }),
+  ].map((check): Check => ({ name: check.name, look: once(() => check.look()) }))
+  return {
+    checks: tried,
+    samples: async () => {
+      await Promise.allSettled(tried.map((check) => check.look()))
+      return samples
+    },
+    async close() {
+      await speech.stop()
+      await direct.close()
+      await rm(scratch, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,105 @@
+// The certificates of the settings: whether they can be used, for whom they are, and how long.
+import { X509Certificate } from 'node:crypto'
+import { rootCertificates } from 'node:tls'
+import type { Check, Finding } from './doctor.ts'
+import { bad, note, ok } from './doctor.ts'
+import { warnDays } from '../certificates/certificates.ts'
+import type { Certificates } from '../certificates/certificates.ts'
+import type { Clock } from '../lib/clock.ts'
+import { StartError } from '../lib/start-error.ts'
+
+export interface CertificatesCheckOptions {
+  /** Undefined where none is set. */
+  readonly certificates: Certificates | undefined
+  readonly tlsName: string | undefined
+  readonly clock: Clock
+}
+
+const dayMs = 86_400_000
+const renew = 'Renew it: the platform takes the new files by itself within seconds.'
+const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+export function createCertificatesCheck({ certificates, tlsName, clock }: CertificatesCheckOptions): Check {
+  return {
+    name: 'certificates',
+    async look() {
+      if (certificates === undefined)
+        return [note('No certificate is set: SIP over TLS and WSS are not served')]
+      try {
+        await certificates.start()
+      } catch (error) {
+        if (!(error instanceof StartError)) throw error
+        const cure = 'Name a pair of files of PEM in SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY.'
+        return [bad(error.message.replace(/\.$/, ''), cure)]
+      }
+      const chain = [...certificates.current().certificates.matchAll(pem)].map(
+        ([text]) => new X509Certificate(text),
+      )
+      await certificates.stop()
+      const [own] = chain
+      if (own === undefined) return [bad('The file of the certificate holds none')]
+      return [...timeOf(chain, clock.now()), ...nameOf(own, tlsName), ...trustOf(chain)]
+    },
+  }
+}
+
+/** Those that lead to the authority expire too. */
+function timeOf(chain: readonly X509Certificate[], now: number): readonly Finding[] {
+  return chain.flatMap((certificate, index) => {
+    const which =
+      index === 0 ? `The certificate of ${shownNames(certificate)}` : `Certificate ${index + 1} of its file`
+    const begins = Date.parse(certificate.validFrom)
+    const ends = Date.parse(certificate.validTo)
+    const endsOn = new Date(ends).toISOString()
+    const days = Math.floor((ends - now) / dayMs)
+    if (now < begins)
+      return [
+        bad(
+          `${which} is not valid before ${new Date(begins).toISOString()}`,
+          'Use another one until then, and see whether the clock is right.',
+        ),
+      ]
+    if (now >= ends) return [bad(`${which} expired on ${endsOn}`, renew)]
+    if (days < warnDays) return [bad(`${which} expires in ${days} days, on ${endsOn}`, renew)]
+    return index === 0 ? [ok(`${which} is valid for ${days} days, until ${endsOn}`)] : []
+  })
+}
+
+function shownNames({ subjectAltName, subject }: X509Certificate): string {
+  return subjectAltName ?? subject.replaceAll('\n', ', ')
+}
+
+function nameOf(own: X509Certificate, name: string | undefined): readonly Finding[] {
+  if (name === undefined) return []
+  const isOfIt =
+    own.checkHost(name) !== undefined || (own.subjectAltName ?? '').toLowerCase().includes(`uri:sip:${name}`)
+  if (isOfIt) return [ok(`It is for ${name}, as SWITCHHOOK_TLS_NAME says`)]
+  const cure = 'Set SWITCHHOOK_TLS_NAME to a name of the certificate, or get a certificate for this name.'
+  return [bad(`The certificate is not for ${name}, the name of SWITCHHOOK_TLS_NAME`, cure)]
+}
+
+/** Whether a peer that knows the usual authorities believes it; others may have been given its authority. */
+function trustOf(chain: readonly X509Certificate[]): readonly Finding[] {
+  const own = chain[0]
+  const last = chain.at(-1)
+  if (own === undefined || last === undefined) return []
+  const loose = chain.findIndex((one, index) => index > 0 && chain[index - 1]?.checkIssued(one) === false)
+  if (loose > 0)
+    return [
+      bad(
+        `Certificate ${loose + 1} of its file did not sign the one before it`,
+        'Put the certificate first, and behind it those that lead to its authority, in their order.',
+      ),
+    ]
+  if (own.checkIssued(own))
+    return [note('It is signed by itself: phones and carriers believe it only where it was given to them')]
+  const isKnown = rootCertificates.some((text) => last.checkIssued(new X509Certificate(text)))
+  if (isKnown || last.checkIssued(last))
+    return isKnown ? [ok('It leads to an authority that is commonly known')] : []
+  return [
+    note(
+      'It does not lead to an authority that is commonly known',
+      'Where phones and carriers do not know its authority, put the certificates between them behind it in its file.',
+    ),
+  ]
+}

@@ -1,0 +1,31 @@
+// Whether the platform runs, and is well.
+import type { Check, Finding } from './doctor.ts'
+import { bad, note, ok } from './doctor.ts'
+import type { RunningPlatform } from './running-platform.ts'
+
+export function createPlatformCheck(platform: () => Promise<RunningPlatform>): Check {
+  return {
+    name: 'platform',
+    look: async () => [findingOn(await platform())],
+  }
+}
+
+function findingOn({ health, pid }: RunningPlatform): Finding {
+  const who = pid === undefined ? 'The platform' : `The platform (process ${pid})`
+  switch (health) {
+    case 'ok':
+      return ok(`${who} runs and is well`)
+    case 'unavailable':
+      return note(`${who} is starting or draining: it takes no calls`, 'Run the doctor again in a minute.')
+    case 'database_unavailable':
+      return bad(`${who} runs and cannot write to its database`, 'See the lines of database and disk.')
+    case 'foreign':
+    case 'none':
+      return pid === undefined
+        ? note('The platform does not run')
+        : bad(
+            `Process ${pid} has the data directory, and /health of it does not respond`,
+            'It hangs, is just starting, or has other settings: see its log, and start it again.',
+          )
+  }
+}

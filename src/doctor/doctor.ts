@@ -1,0 +1,69 @@
+// The setup doctor: what a check finds, and how all checks run beside each other. None of them changes anything.
+import { AppError } from '../lib/errors.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { StartError } from '../lib/start-error.ts'
+
+/** `note`: nothing is wrong as far as can be known, or nothing can be known. */
+export interface Finding {
+  readonly state: 'ok' | 'bad' | 'note'
+  /** A sentence without its full stop. It never holds a secret. */
+  readonly what: string
+  readonly cure?: string
+}
+
+export interface Check {
+  readonly name: string
+  look(): Promise<readonly Finding[]>
+}
+
+export interface Result {
+  readonly name: string
+  readonly findings: readonly Finding[]
+}
+
+export function ok(what: string): Finding {
+  return { state: 'ok', what }
+}
+
+export function bad(what: string, cure?: string): Finding {
+  return cure === undefined ? { state: 'bad', what } : { state: 'bad', what, cure }
+}
+
+export function note(what: string, cure?: string): Finding {
+  return cure === undefined ? { state: 'note', what } : { state: 'note', what, cure }
+}
+
+/** In the order of the checks, whichever ends first. One that takes longer than `limitMs` is a finding. */
+export function examine(
+  checks: readonly Check[],
+  { clock, limitMs }: { readonly clock: Clock; readonly limitMs: number },
+): Promise<readonly Result[]> {
+  const late = (): readonly Finding[] => [
+    bad(`No result within ${limitMs / 1000} seconds`, 'Something it asks does not respond: try it again.'),
+  ]
+  return Promise.all(
+    checks.map(async (check) => ({
+      name: check.name,
+      findings: await Promise.race([
+        check.look().catch((error: unknown) => [findingOf(error)]),
+        sleep(limitMs, clock).then(late),
+      ]),
+    })),
+  )
+}
+
+/** What keeps the platform from starting says so in the words of its start. */
+export function findingOf(error: unknown): Finding {
+  if (error instanceof AppError) return bad(error.message, error.cure)
+  const sentence = error instanceof Error ? error.message : String(error)
+  if (!(error instanceof StartError)) return bad(`The check failed: ${sentence}`)
+  // These sentences end in what to do, behind a colon.
+  const colon = sentence.lastIndexOf(': ')
+  if (colon < 0) return bad(sentence)
+  return bad(sentence.slice(0, colon), capitalized(sentence.slice(colon + 2)))
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

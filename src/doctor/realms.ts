@@ -1,0 +1,80 @@
+// The names of SIP realms: whether phones find the platform by them, and whether the name server takes their records.
+import { systemTenancy } from '../contracts/caller.ts'
+import type { UpdateClient } from '../dns/dns.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Names } from '../network/names.ts'
+import { rowsIfAny } from './database.ts'
+import type { Rows } from './database.ts'
+import type { Check, Finding } from './doctor.ts'
+import { bad, findingOf, note, ok } from './doctor.ts'
+
+export interface RealmsOptions {
+  readonly rows: Rows
+  readonly names: Pick<Names, 'lookup'>
+  /** Whether a host name leads to an address of the platform. */
+  readonly leadsToUs: (host: string) => Promise<boolean>
+  /** Undefined without a name server that the platform updates. */
+  readonly updates: UpdateClient | undefined
+  /** Where phones reach the platform, for the cure. */
+  readonly address: string
+}
+
+// More would take longer than an operator waits, and more lines than one reads.
+const maxRealms = 200
+const maxLines = 10
+
+export function createRealmsCheck(options: RealmsOptions): Check {
+  return {
+    name: 'realms',
+    look: async () => (await Promise.all([lookAtServer(options.updates), lookAtRealms(options)])).flat(),
+  }
+}
+
+/** A signed update that changes nothing, as it holds no change. */
+async function lookAtServer(updates: UpdateClient | undefined): Promise<readonly Finding[]> {
+  if (updates === undefined) return []
+  try {
+    await updates.update([], [])
+    return [ok('The name server of SWITCHHOOK_DNS_SERVER takes updates with its key')]
+  } catch (error) {
+    return [findingOf(error)]
+  }
+}
+
+async function lookAtRealms(options: RealmsOptions): Promise<readonly Finding[]> {
+  const look = await rowsIfAny(options.rows)
+  if (look === undefined) return [note('Not checked: the realms are not known without the database')]
+  const accounts = await look.for(systemTenancy).accounts.list({ limit: maxRealms })
+  const realms = accounts.flatMap(({ sip_realm }) => sip_realm ?? [])
+  if (realms.length === 0) return [note('No account has a SIP realm')]
+  const findings = await Promise.all(realms.map((realm) => lookAt(realm, options)))
+  const faults = findings.filter((finding) => finding !== undefined)
+  const good = realms.length - faults.length
+  const of = accounts.length < maxRealms ? `${realms.length}` : `the first ${realms.length}`
+  return [
+    ...(good === 0 ? [] : [ok(`${good} of ${of} lead to this platform`)]),
+    ...faults.slice(0, maxLines),
+    ...(faults.length > maxLines ? [bad(`${faults.length - maxLines} more lead elsewhere or nowhere`)] : []),
+  ]
+}
+
+/** Undefined where it leads here. */
+async function lookAt(
+  realm: string,
+  { names, leadsToUs, address }: RealmsOptions,
+): Promise<Finding | undefined> {
+  const cure = `Let an A or AAAA record of it lead to ${address}, or give phones that address as their outbound proxy.`
+  try {
+    if (await leadsToUs(realm)) return undefined
+    const found = await names.lookup(realm)
+    return bad(
+      `${realm} leads to ${found.map((one) => one.address).join(', ')}, which is not this platform`,
+      cure,
+    )
+  } catch (error) {
+    if (error instanceof AppError) return findingOf(error)
+    const isUnknown = error instanceof Error && 'code' in error && error.code === 'ENOTFOUND'
+    if (isUnknown) return bad(`${realm} is not known to DNS`, cure)
+    return bad(`No name server responds for ${realm}`, 'See SWITCHHOOK_NAME_SERVERS and /etc/resolv.conf.')
+  }
+}

@@ -1,0 +1,81 @@
+// Whether the platform of these settings runs beside the doctor: what /health responds, and which process has the data directory.
+import { readFile, stat } from 'node:fs/promises'
+import { get } from 'node:http'
+import { join } from 'node:path'
+
+export interface RunningPlatform {
+  /** What responds at the port of the REST API: the platform, another program, or nothing. */
+  readonly health: 'ok' | 'unavailable' | 'database_unavailable' | 'foreign' | 'none'
+  /** The process that has the lock of the data directory, where the system lists it. */
+  readonly pid: number | undefined
+}
+
+export interface PlatformPlace {
+  readonly bind: string
+  readonly httpPort: number
+  readonly dataDir: string
+}
+
+const answerMs = 2000
+
+export async function findPlatform({ bind, httpPort, dataDir }: PlatformPlace): Promise<RunningPlatform> {
+  const locks = ['switchhook.db.lock', 'node.lock'].map((name) => holderOf(join(dataDir, name)))
+  const [health, ...pids] = await Promise.all([healthAt(reachable(bind), httpPort), ...locks])
+  return { health, pid: pids.find((pid) => pid !== undefined) }
+}
+
+export function isRunning({ health }: RunningPlatform): boolean {
+  return health !== 'foreign' && health !== 'none'
+}
+
+/** Where a program on this machine reaches what listens on `bind`. */
+export function reachable(bind: string): string {
+  if (bind === '0.0.0.0') return '127.0.0.1'
+  return bind === '::' ? '::1' : bind
+}
+
+async function healthAt(host: string, port: number): Promise<RunningPlatform['health']> {
+  if (port === 0) return 'none'
+  const { promise, resolve } = Promise.withResolvers<RunningPlatform['health']>()
+  const request = get({ host, port, path: '/health', agent: false, timeout: answerMs }, (response) => {
+    let text = ''
+    response.setEncoding('utf8')
+    response.on('data', (piece: string) => {
+      text += piece
+      if (text.length > 1000) request.destroy()
+    })
+    response.on('end', () => resolve(meaningOf(text)))
+  })
+  request.on('timeout', () => request.destroy(new Error('no response')))
+  request.on('error', (error) => {
+    const isAbsent = 'code' in error && error.code === 'ECONNREFUSED'
+    resolve(isAbsent ? 'none' : 'foreign')
+  })
+  // Also after a response that was cut off.
+  request.on('close', () => resolve('foreign'))
+  return promise
+}
+
+function meaningOf(text: string): RunningPlatform['health'] {
+  if (text === '{"status":"ok"}') return 'ok'
+  if (text === '{"status":"unavailable"}') return 'unavailable'
+  return text === '{"status":"unavailable","reason":"database_unavailable"}'
+    ? 'database_unavailable'
+    : 'foreign'
+}
+
+// proc_locks(5): SQLite locks whole processes, by POSIX.
+const lockLine = /^\d+: POSIX +\S+ +WRITE +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) /
+
+/** Looks it up rather than taking the lock for a moment, in which a start would fail. */
+async function holderOf(path: string): Promise<number | undefined> {
+  try {
+    const { ino } = await stat(path)
+    const lines = (await readFile('/proc/locks', 'utf8')).split('\n')
+    const found = lines.map((line) => lockLine.exec(line)).find((match) => match?.[2] === String(ino))
+    return found === undefined || found === null ? undefined : Number(found[1])
+  } catch {
+    // No such file, or another system than Linux.
+    return undefined
+  }
+}

@@ -1,0 +1,96 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startNameServer } from '../support/name-server.ts'
+import type { ScriptedNameServer } from '../support/name-server.ts'
+import { codeCache, startPlatform } from '../support/platform-process.ts'
+import type { Platform } from '../support/platform-process.ts'
+import { ToolProcess } from '../support/processes.ts'
+
+let platform: Platform
+let nameServer: ScriptedNameServer
+beforeAll(async () => {
+  platform = await startPlatform()
+  nameServer = await startNameServer()
+})
+afterAll(async () => {
+  await platform.remove()
+  await nameServer.close()
+})
+
+const root = join(import.meta.dirname, '../..')
+
+/** Beside the platform, with its settings and few files. */
+async function seeDoctor(): Promise<{ readonly code: number | null; readonly output: string }> {
+  const { httpPort, sip, dataDir } = platform
+  const child = new ToolProcess({
+    command: 'prlimit',
+    args: ['--nofile=256', process.execPath, join(root, 'src/main.ts'), 'doctor'],
+    cwd: root,
+    env: {
+      ...codeCache(),
+      SWITCHHOOK_BIND: sip.address,
+      SWITCHHOOK_PUBLIC_ADDRESS: sip.address,
+      SWITCHHOOK_HTTP_PORT: String(httpPort),
+      SWITCHHOOK_SIP_PORT: String(sip.port),
+      // Not open there: the platform was started without it.
+      SWITCHHOOK_WS_PORT: String(httpPort + 101),
+      SWITCHHOOK_RTP_PORTS: `${httpPort + 2}-${httpPort + 99}`,
+      SWITCHHOOK_DATA_DIR: dataDir,
+      SWITCHHOOK_NAME_SERVERS: nameServer.at,
+    },
+  })
+  const { code } = await child.exited
+  return { code, output: child.output }
+}
+
+const secret = 'dg-0123456789abcdef0123456789abcdef'
+
+describe('npm run doctor', () => {
+  it('finds the ports of the running platform good, names each fault with its cure, and changes nothing', async () => {
+    const { api, dataDir, httpPort, sip } = platform
+    const [provider] = await api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
+    const { service_provider_sid } = provider ?? {}
+    for (const realm of ['here.example.test', 'elsewhere.example.test', 'nowhere.example.test'])
+      await api.must('POST', '/Accounts', { name: realm, service_provider_sid, sip_realm: realm })
+    // Nothing listens there.
+    const uri = 'http://127.0.0.1:9'
+    await api.must('POST', `/ServiceProviders/${service_provider_sid}/SpeechCredentials`, {
+      vendor: 'deepgram',
+      api_key: secret,
+      use_for_tts: true,
+      deepgram_tts_uri: uri,
+      deepgram_stt_uri: uri,
+    })
+    nameServer.addresses('here.example.test', [sip.address])
+    nameServer.addresses('elsewhere.example.test', ['192.0.2.77'])
+    const audit = await api.must('GET', '/AuditLog?page=1&count=100')
+    const files = await readdir(dataDir, { recursive: true })
+
+    const { code, output } = await seeDoctor()
+
+    const lines = output.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '))
+    const found = (line: string): void => expect(lines, output).toContainEqual(expect.stringContaining(line))
+    found(`ok platform The platform (process ${platform.pid}) runs and is well`)
+    found(`ok ports REST API: TCP port ${httpPort} of 127.0.0.1 is the running platform's`)
+    found(`ok ports SIP: UDP port ${sip.port} of 127.0.0.1 is the running platform's`)
+    found(`ok ports SIP: TCP port ${sip.port} of 127.0.0.1 is the running platform's`)
+    found(`BAD ports WS: TCP port ${httpPort + 101} of 127.0.0.1 is free, although the platform runs`)
+    found('ok public address Phones and carriers see 127.0.0.1')
+    found('ok database SQLite')
+    // The limit of the platform, not that of the doctor.
+    found(`ok file limits The platform (process ${platform.pid}) may open`)
+    found('ok realms 1 of 3 lead to this platform')
+    found('BAD realms elsewhere.example.test leads to 192.0.2.77')
+    found('BAD realms nowhere.example.test is not known to DNS')
+    found('-> Let an A or AAAA record of it lead to 127.0.0.1')
+    found('BAD speech Speaking with deepgram of provider')
+    found('note buckets No account has a bucket')
+    found('note clock Not checked')
+    expect(code).toBe(1)
+    expect(output).not.toContain(secret)
+    expect(output).not.toContain('\u001B')
+    expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(files.sort())
+    expect(await api.must('GET', '/AuditLog?page=1&count=100')).toEqual(audit)
+  })
+})
