@@ -2,6 +2,7 @@
 // close, nothing is stored, and nothing is logged as a failure. Over real sockets.
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
@@ -178,6 +179,25 @@ describe('a client that goes away', () => {
     await askAndLeave('POST', '/Applications', { ...application, account_sid: api.own.account_sid })
     expectNoFailureOfOurs()
     expect((await api.get('/Applications?name=gone', api.own.accountKey)).body).toEqual([])
+  })
+
+  it('in the middle of its body is no failure, known or not', async () => {
+    askedAt = lines.items.length
+    const { port } = api.http.address
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    const head = [
+      'POST /v1/login HTTP/1.1',
+      'host: a',
+      'content-type: application/json',
+      'content-length: 100',
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n{"user`)
+    // Answered after what was sent before it: the head has been read by then.
+    await fetch(`http://127.0.0.1:${port}/health`)
+    socket.resetAndDestroy()
+    await theEnd('given up')
+    expectNoFailureOfOurs()
   })
 })
 

@@ -1,4 +1,5 @@
 // How the HTTP server responds to failures, and what it logs when the client has left.
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isGoneError } from '../lib/asker.ts'
@@ -32,7 +33,12 @@ export function createRefusal(log: Logger): Refusal {
 }
 
 function isGivenUp(error: unknown, { raw }: FastifyReply): boolean {
-  return isGoneError(error) && isClientGone(raw)
+  return isClientGone(raw) && (isGoneError(error) || isCutShort(error, raw.req))
+}
+
+/** The client left in the middle of its body: Node says so with the error of the socket. */
+function isCutShort(error: unknown, { complete }: IncomingMessage): boolean {
+  return !complete && error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }
 
 // The status that other servers log too; no client ever sees it.
