@@ -1,7 +1,7 @@
 // The one client for WebSockets that stay open. It goes where HTTP may go: each host, also that of a redirect, passes the guard.
 import type { ClientRequestArgs, IncomingMessage } from 'node:http'
 import { connect as connectPlain, isIP } from 'node:net'
-import type { Socket as NetSocket, TcpNetConnectOpts } from 'node:net'
+import type { Socket as NetSocket } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { WebSocket } from 'ws'
 import type { Clock } from '../lib/clock.ts'
@@ -140,24 +140,10 @@ function createConnect(
     const literal = literalOf(host)
     if (literal !== undefined && !isAllowed(literal)) throw refusedAddress('the host')
     const place = { host, port: Number(port), lookup }
-    if (defaultPort !== securePort) return connectReading(place)
+    if (defaultPort !== securePort) return connectPlain(place)
     // Stated, because an environment variable could otherwise turn it off.
     return connectSecure({ ...place, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: true })
   }
-}
-
-/** What all sockets of a thread read into, one after the other: to make 64 KB for each read keeps the collector busy. */
-const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
-
-function connectReading(place: TcpNetConnectOpts): NetSocket {
-  const socket: NetSocket = connectPlain({
-    ...place,
-    onread: {
-      buffer: readBuffer,
-      callback: (length, bytes): boolean => socket.push(Buffer.from(bytes.subarray(0, length))),
-    },
-  })
-  return socket
 }
 
 const securePort = 443
