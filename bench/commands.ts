@@ -1,5 +1,6 @@
 // How long a command to a live call takes until it is heard, or asked: mute, whisper and redirect, measured on the RTP received and
 // on the hook, while other calls talk.
+import { constants, setPriority } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { provision } from '../test/support/platform-process.ts'
@@ -210,6 +211,15 @@ function toOwnFigure(own: ReturnType<typeof monitorEventLoopDelay>): Figure {
   }
 }
 
+/** The crowd, which runs on the same core, has the highest: ears that have less wait for it, and take that for the platform's delay. */
+function prioritise(priority: number): void {
+  try {
+    setPriority(priority)
+  } catch {
+    // Without the right to it the figures hold what these ears are late, which is said beside them.
+  }
+}
+
 export async function measureCommands({ allCalls = 200 } = {}): Promise<Figure[]> {
   const phones = new Phones()
   const target = [{ type: 'sip', sipUri: await phones.start() }]
@@ -254,6 +264,7 @@ export async function measureCommands({ allCalls = 200 } = {}): Promise<Figure[]
     }
     const heard = (): boolean => voices.every(({ heardMs }) => heardMs !== undefined)
     await until('all that are watched to be heard', heard)
+    prioritise(constants.priority.PRIORITY_HIGHEST)
     own.enable()
     const command: Command = async ({ call_sid }, body) => {
       await platform.api.must('PUT', `${path}/${call_sid}`, body)
@@ -266,6 +277,7 @@ export async function measureCommands({ allCalls = 200 } = {}): Promise<Figure[]
     ]
   } finally {
     own.disable()
+    prioritise(constants.priority.PRIORITY_NORMAL)
     unpin(process.pid)
     await platform.remove()
     await Promise.all(voices.map((voice) => voice.close()))
