@@ -128,7 +128,7 @@ describe('first boot', () => {
 describe('a first boot with secrets and bounds of the environment', () => {
   let platform: Platform
   beforeAll(async () => {
-    platform = await startPlatform({ env: { MALLOC_ARENA_MAX: '3' } })
+    platform = await startPlatform({ isFirstBoot: true, env: { MALLOC_ARENA_MAX: '3' } })
   })
   afterAll(() => platform.remove())
 

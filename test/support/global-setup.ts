@@ -1,6 +1,8 @@
 // Around a whole test run: one PostgreSQL server with a migrated database to copy, started when the first test asks for
-// it and stopped at the end; and the compiled code of the platform, which every start finds again.
+// it and stopped at the end; the compiled code of the platform, which every start finds again; and the data of one that was
+// set up, made when the first test asks for them.
 import { createServer } from 'node:net'
+import type { Server } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +11,11 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/database/migrate.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
+import { accountApiKey, adminApiKey, adminPassword } from './platform-process.ts'
 import type { ServerOfRun } from './postgres-databases.ts'
 import { runOn, startPostgres } from './postgres-server.ts'
 import type { PostgresServer } from './postgres-server.ts'
+import { makeSetUpData } from './set-up-data.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,27 +26,40 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-tests-'))
-  const path = join(folder, 'desk')
   let started: Promise<PostgresServer> | undefined
-  let asked: Promise<ServerOfRun> | undefined
-  const desk = createServer((socket) => {
-    socket.on('error', () => undefined)
-    started ??= startPostgres()
-    asked ??= started.then(migrateTemplate)
-    asked.then(
-      (server) => socket.end(JSON.stringify(server)),
-      (error: unknown) => socket.end(JSON.stringify({ error: String(error) })),
-    )
-  })
-  await new Promise<void>((resolve) => desk.listen(path, resolve))
+  const path = join(folder, 'desk')
+  const desk = await openDesk(path, () => (started ??= startPostgres()).then(migrateTemplate))
   project.provide('postgresDesk', path)
+  const data = join(folder, 'data')
+  const dataPath = join(folder, 'data-desk')
+  const dataDesk = await openDesk(dataPath, async () => {
+    await makeSetUpData(data, { adminPassword, adminApiKey, accountApiKey })
+    return data
+  })
+  process.env['SWITCHHOOK_TEST_DATA_DESK'] = dataPath
   process.env['SWITCHHOOK_TEST_CODE_CACHE'] = join(folder, 'code')
   return async () => {
     desk.close()
+    dataDesk.close()
     const server = await started?.catch(() => undefined)
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Makes what is asked for once, and tells all who ask. */
+async function openDesk(path: string, make: () => Promise<unknown>): Promise<Server> {
+  let asked: Promise<unknown> | undefined
+  const desk = createServer((socket) => {
+    socket.on('error', () => undefined)
+    asked ??= make()
+    asked.then(
+      (made) => socket.end(JSON.stringify(made)),
+      (error: unknown) => socket.end(JSON.stringify({ error: String(error) })),
+    )
+  })
+  await new Promise<void>((resolve) => desk.listen(path, resolve))
+  return desk
 }
 
 async function migrateTemplate(server: PostgresServer): Promise<ServerOfRun> {

@@ -6,6 +6,7 @@ import type { Application } from './application.ts'
 import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
 import type { Exit } from './processes.ts'
+import { setUpData } from './set-up-data.ts'
 import { until } from './wait.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -38,6 +39,8 @@ export interface PlatformOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Leaves the three secrets out of the environment, so that first boot generates them. */
   readonly generateSecrets?: boolean
+  /** A new data directory is empty, as an operator's; it is that of a platform that was set up otherwise. */
+  readonly isFirstBoot?: boolean
   readonly core?: number
 }
 
@@ -104,6 +107,7 @@ export function codeCache(): Readonly<Record<string, string>> {
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'switchhook-data-')))
+  if (!bootsFirst(options)) await setUpData(dataDir)
   const ports = await freePorts(102)
   const startedAt = performance.now()
   const child = spawnPlatform({ ...options, dataDir, ports })
@@ -125,6 +129,18 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     },
   }
 }
+
+/** What first boot reads or keeps elsewhere. */
+const settingsOfFirstBoot = [
+  'SWITCHHOOK_DATABASE_URL',
+  'SWITCHHOOK_SECRET_KEY',
+  'SWITCHHOOK_ADMIN_PASSWORD',
+  'SWITCHHOOK_ADMIN_API_KEY',
+  'SWITCHHOOK_ACCOUNT_API_KEY',
+]
+
+const bootsFirst = ({ isFirstBoot, generateSecrets, env = {} }: PlatformOptions): boolean =>
+  isFirstBoot === true || generateSecrets === true || settingsOfFirstBoot.some((name) => name in env)
 
 /** `host` as it stands in a URL. */
 export async function healthy(child: ToolProcess, port: number, host = '127.0.0.1'): Promise<void> {
