@@ -40,8 +40,9 @@ export default defineConfig({
     isolate: false,
     // MB. Random histories make much that lives for a moment: with the usual 16 a quarter of their time goes to collecting it.
     execArgv: ['--max-semi-space-size=64'],
-    // One more than there are cores: many files wait, for a worker of media or for a database.
-    maxWorkers: cores + 1,
+    // Two more than there are cores: many files wait, for a worker of media or for a database. With one more, two cores stood
+    // still for a third of the time.
+    maxWorkers: cores + 2,
     sequence: { sequencer: LongFirst },
     // Generous, since a machine may be slow or busy: they end what hangs and measure nothing.
     testTimeout: 60_000,
