@@ -9,6 +9,7 @@ export function verbsPage(): string {
     'An application answers its call hook with a JSON array of verbs, `{"verb": "say", ...}`; the older form',
     '`{"say": {...}}` is understood as well. Any verb may carry an `id`, which its action hook gets back as `verb_id`.',
     'An unknown verb or a wrong type refuses the whole array; an unknown property is ignored and noted in the journal.',
+    'The answer needs `Content-Type: application/json`: under another type, or none, its verbs are not read.',
     'When the last verb has ended the call is hung up, or refused with 603 while it is not answered. A test runs each example.',
     ...verbTexts.flatMap(section),
     '',

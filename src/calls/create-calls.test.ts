@@ -524,6 +524,22 @@ describe('a call that is refused', () => {
     },
   )
 
+  it('because its hook answers verbs under another type than JSON names the type', async () => {
+    const engine = createScriptedEngine(parsePlainVerbs)
+    engine.hooks.on('/call', undefined)
+    engine.hooks.facts = { contentType: 'text/html', isUnread: true }
+    const invite = engine.ring()
+    await settle()
+    expect(xReason(invite)).toBe('the call hook answered with verbs as text/html, which is not read')
+    expect(journalOf(engine)).toContainEqual(
+      expect.objectContaining({
+        type: 'refusal',
+        code: 'hook_invalid_payload',
+        cure: 'Send Content-Type: application/json with the answer.',
+      }),
+    )
+  })
+
   it('for its media offer is 488 with failed, after trying', async () => {
     const engine = platformWith([{ verb: 'answer' }])
     engine.media.failure = {

@@ -30,6 +30,8 @@ export interface HookAnswer {
   readonly contentType?: string
   /** The parsed JSON document; undefined when the answer carried none. */
   readonly body: unknown
+  /** It carried one, under a content type that does not say so, and it was not read. */
+  readonly isUnread?: boolean
 }
 
 export interface Hooks {

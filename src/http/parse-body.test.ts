@@ -54,6 +54,11 @@ describe('parseFormBody', () => {
     expect(parseFormBody('')).toBeUndefined()
   })
 
+  it('names the content type where the body is JSON, and takes what only looks like it', () => {
+    expect(() => parseFormBody(' {"name":"a=b&c"}')).toThrow('the body is JSON')
+    expect(parseFormBody('{"a=1')).toEqual({ '{"a': '1' })
+  })
+
   it.each(['a=1&a=2', '__proto__=1'])('refuses %s', (text) => {
     expect(() => parseFormBody(text)).toThrow('body')
   })

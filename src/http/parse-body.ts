@@ -22,12 +22,25 @@ export function parseJsonBody(text: string): unknown {
 /** Each field once; everything is text. */
 export function parseFormBody(text: string): Record<string, string> | undefined {
   if (text === '') return undefined
+  if (isJsonObject(text))
+    throw new AppError('malformed_body', 'the body is JSON, and its Content-Type says that it is a form')
   const fields = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
     refuseName(name, undefined, fields)
     fields.set(name, value)
   }
   return Object.fromEntries(fields)
+}
+
+/** curl says "form" of whatever it sends with -d. A form would have such a text only as the name of a field. */
+function isJsonObject(text: string): boolean {
+  if (!/^\s*\{\s*["}]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Reads it like a form: each field once, files as text. The whole body is in memory, and has the limit of every body. */

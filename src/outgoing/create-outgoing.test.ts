@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -305,6 +306,19 @@ describe('failures', () => {
     await expect(outgoing({ resolve }).request(get('http://nowhere.test/'))).rejects.toMatchObject({
       code: 'hook_unreachable',
       message: 'the hook has a host name that does not resolve',
+    })
+  })
+
+  it('says that the other side does not speak TLS, or shows no certificate', async () => {
+    const plain = await serve((_request, response) => response.end())
+    await expect(outgoing().request(get(plain.replace('http', 'https')))).rejects.toMatchObject({
+      code: 'hook_unreachable',
+      message: 'the hook does not speak TLS',
+      cure: expect.stringContaining('Write http or ws'),
+    })
+    const bare = await listen(createTlsServer().on('tlsClientError', () => undefined))
+    await expect(outgoing().request(get(bare.replace('http', 'https')))).rejects.toMatchObject({
+      message: 'the hook could not agree on TLS with the platform',
     })
   })
 

@@ -175,6 +175,16 @@ describe('a socket', () => {
     })
   })
 
+  it('says of a server of ws that wss asks that it speaks no TLS, and that another try is of no use', async () => {
+    const { url } = await serve()
+    await expect(ask(url.replace('ws', 'wss')).socket).rejects.toMatchObject({
+      code: 'hook_unreachable',
+      message: 'the application does not speak TLS',
+      cure: expect.stringContaining('Write http or ws'),
+      detail: { isLasting: true },
+    })
+  })
+
   it('fails when the handshake takes too long', async () => {
     const clock = createFakeClock()
     const { promise: asked, resolve } = Promise.withResolvers<void>()

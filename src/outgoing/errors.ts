@@ -39,6 +39,7 @@ export function toOutgoingError(error: unknown, subject: string): AppError {
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new AppError('hook_too_large', `${subject} answered with too many headers`, { cause: error })
+  if (isTlsFailure(error, code)) return tlsFailure(error, subject)
   if (isCertificateCode(code))
     return new AppError('hook_unreachable', `${subject} has a certificate that is not trusted`, {
       cause: error,
@@ -67,7 +68,35 @@ function isBrokenHttp(error: unknown): boolean {
 }
 
 function isCertificateCode(code: string): boolean {
-  return /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS|ERR_SSL/.test(code)
+  return /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS/.test(code)
+}
+
+/** The two never came to a certificate. A socket that fails while it writes has EPROTO in place of the code of OpenSSL. */
+function isTlsFailure(error: unknown, code: string): boolean {
+  return (
+    (code.startsWith('ERR_SSL') && !code.includes('CERT')) || (code === 'EPROTO' && /SSL/.test(textOf(error)))
+  )
+}
+
+/** Another try would fail as this one did. */
+function tlsFailure(error: unknown, subject: string): AppError {
+  const detail = { isLasting: true }
+  if (/wrong version number|packet length too long|http request/i.test(textOf(error)))
+    return new AppError('hook_unreachable', `${subject} does not speak TLS`, {
+      cause: error,
+      detail,
+      cure: 'Write http or ws in place of https or wss in the URL, or let the server speak TLS at this port.',
+    })
+  return new AppError('hook_unreachable', `${subject} could not agree on TLS with the platform`, {
+    cause: error,
+    detail,
+    cure: 'Give the server a certificate and TLS 1.2 or 1.3.',
+  })
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return textOf(error.errors[0])
+  return error instanceof Error ? error.message : ''
 }
 
 function codeOf(error: unknown): string {

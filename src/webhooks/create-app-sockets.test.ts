@@ -50,6 +50,7 @@ function openWith(url: string, more: Partial<AppSocketRequest> = {}, pingMs = 0)
 }
 
 const unreachable = (): AppError => new AppError('hook_unreachable', 'no')
+const noTls = (): AppError => new AppError('hook_unreachable', 'no', { detail: { isLasting: true } })
 const refused = (status: number): AppError => new AppError('hook_bad_status', 'no', { detail: { status } })
 
 describe('the socket of an application', () => {
@@ -95,6 +96,7 @@ describe('the socket of an application', () => {
     ['#rc=0', unreachable(), 1],
     ['#rc=2', unreachable(), 3],
     ['', refused(503), 1],
+    ['', noTls(), 1],
     ['#rc=1&rp=5xx', refused(503), 2],
     ['#rc=1&rp=5xx', unreachable(), 1],
   ])('is tried as often as "%s" says', async (fragment, failure, attempts) => {

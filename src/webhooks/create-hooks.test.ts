@@ -134,6 +134,22 @@ describe('a hook', () => {
   })
 })
 
+describe('an answer under a type that is not JSON', () => {
+  const verbs = '[{"verb":"hangup"}]'
+
+  it.each([
+    ['text/html', verbs, true],
+    ['', ` [ ${verbs.slice(1)}`, true],
+    ['text/html', '<html>[{"verb":1}]</html>', undefined],
+    ['text/plain', '', undefined],
+    ['application/json', verbs, undefined],
+  ])('of %j with %j is said to be unread: %s', async (type, body, isUnread) => {
+    const app = await receiver(() => ({ headers: type === '' ? {} : { 'content-type': type }, body }))
+    const answer = await makeHooks().ask({ account_sid: 'a', hook: hookOf(app.url), payload })
+    expect(answer.isUnread).toBe(isUnread)
+  })
+})
+
 describe('credentials', () => {
   const basic = `Basic ${Buffer.from('ada:pässword').toString('base64')}`
   const own = { username: 'ada', password: 'pässword' }

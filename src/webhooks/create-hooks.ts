@@ -75,7 +75,8 @@ export function createHooks(options: HooksOptions): Hooks {
         const durationMs = Math.round(clock.monotonic() - started)
         const { status, headers } = answer
         const contentType = String(headers['content-type'] ?? 'no content type')
-        return { url: target.url, status, durationMs, attempts, contentType, body: parseBody(answer) }
+        const read = { body: parseBody(answer), ...(isUnread(answer) && { isUnread: true }) }
+        return { url: target.url, status, durationMs, attempts, contentType, ...read }
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         const waitMs = backOffMs[attempts - 1] ?? 0
@@ -124,10 +125,25 @@ function badStatus(status: number): AppError {
   })
 }
 
+/** Verbs under another name than JSON: a frequent slip, which is to be called by its name. */
+function isUnread(answer: OutgoingAnswer): boolean {
+  if (saysJson(answer)) return false
+  const text = answer.body.subarray(0, maxLookBytes).toString('utf8')
+  return /^\uFEFF?\s*(\[\s*\{\s*"|\{\s*"verb")/.test(text)
+}
+
+const maxLookBytes = 256
+
+function saysJson({ headers }: OutgoingAnswer): boolean {
+  return String(headers['content-type'] ?? '')
+    .toLowerCase()
+    .includes('application/json')
+}
+
 /** Only what says that it is JSON is read; anything else counts as an answer without a body. */
-function parseBody({ headers, body, status }: OutgoingAnswer): unknown {
-  const type = String(headers['content-type'] ?? '').toLowerCase()
-  if (!type.includes('application/json') || body.length === 0) return undefined
+function parseBody(answer: OutgoingAnswer): unknown {
+  const { headers, body, status } = answer
+  if (!saysJson(answer) || body.length === 0) return undefined
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
   if (encoding !== 'identity')
     throw new AppError(

@@ -57,7 +57,9 @@ export function isWorthRetrying(error: AppError, policy: RetryPolicy): boolean {
   return kind !== undefined && (policy.on.has(kind) || policy.on.has('all'))
 }
 
+/** None of a failure that the next try would have too. */
 function retryClassOf(error: AppError): RetryClass | undefined {
+  if (error.detail !== undefined && 'isLasting' in error.detail) return undefined
   if (error.code === 'hook_unreachable') return 'ct'
   if (error.code === 'hook_timeout') return 'rt'
   if (error.code !== 'hook_bad_status') return undefined

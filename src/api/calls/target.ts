@@ -43,7 +43,7 @@ export function target(): Field<TargetInput> {
           ...sipWord({ max: 255 }).facts.schema,
           description: 'Of a registered user: without a realm, or with that of the account.',
         },
-        sipUri: { ...sipWord({ max: 1024 }).facts.schema, description: 'A SIP URI over UDP or TCP.' },
+        sipUri: { ...sipWord({ max: 1024 }).facts.schema, description: 'A SIP or SIPS URI.' },
         trunk: { ...text({ max: 64 }).facts.schema, description: 'The name of the carrier for a phone.' },
         auth: {
           type: 'object',

@@ -32,6 +32,8 @@ export interface VerbsAnswer {
   /** Empty when the answer carried none. */
   readonly verbs: readonly RunnableVerb[]
   readonly contentType: string
+  /** It carried JSON that was not read, because its content type is another one. */
+  readonly isUnread?: boolean
 }
 
 /** What can be asked: a server that is reached over HTTP, or one that a socket is open to. */

@@ -7,6 +7,7 @@ import type { Hook, HookAnswer } from '../../contracts/hook.ts'
 import type { CallServices } from '../call-services.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import type { Answerer, Notice, Question, VerbsAnswer } from './application.ts'
@@ -66,8 +67,23 @@ export class HttpApplication implements Answerer {
       verbs: verbs.map(({ name }) => name),
     })
     const by = new HttpApplication(this.script, this.#services, answer.url)
-    return { by, verbs, contentType: answer.contentType ?? 'no content type' }
+    const { contentType = 'no content type', isUnread = false } = answer
+    // The call hook's is refused; what another one says is the reason why nothing changes.
+    if (isUnread && kind !== 'call' && kind !== 'adulting')
+      noteProblem(leg, unread(`the ${kind} hook`, contentType))
+    return { by, verbs, contentType, isUnread }
   }
+}
+
+/** What to say of verbs that came under another content type than JSON. */
+export function unread(subject: string, contentType: string): AppError {
+  return new AppError(
+    'hook_invalid_payload',
+    `${subject} answered with verbs as ${contentType}, which is not read`,
+    {
+      cure: 'Send Content-Type: application/json with the answer.',
+    },
+  )
 }
 
 /** What every question says of a leg. */

@@ -8,7 +8,7 @@ import type { Application } from './application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
 import type { HookForm } from './hook-form.ts'
 import { forgetReason, reasonLeft } from '../bridge/leg-story.ts'
-import { factsOf } from './http-application.ts'
+import { factsOf, unread } from './http-application.ts'
 import { RoutedApplication } from './routed-application.ts'
 import { hearFrames } from './run-frames.ts'
 import type { CallContext } from '../call-context.ts'
@@ -133,6 +133,7 @@ async function firstVerbs(
   application.follow(answer)
   // One over a socket may send the first verbs of a call that is up at any time.
   if (application.staysWhenIdle && leg.isAnswered) return answer.verbs
+  if (answer.isUnread === true) throw unread('the call hook', answer.contentType)
   return atLeastOne(answer.verbs, `the call hook (${answer.contentType})`)
 }
 

@@ -134,7 +134,7 @@ describe('what a user dials', () => {
       'what is no sid of an application',
       'app-sales@example.com',
       () => undefined,
-      'no configured application',
+      'app-sales names no application of the account',
       'user-dialled-application: refused (no_application)',
     ],
     [

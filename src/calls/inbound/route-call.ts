@@ -97,6 +97,7 @@ async function routeUser(
   if (target.code === 'user_unavailable') throw new AppError(target.code, `${called} is not registered`)
   const isUnknown = rule === 'user-no-application' && !isUserCalled && !isClientCalled
   if (isUnknown && !isNumber.test(called)) throw noSuchUser(called)
+  if (rule === 'user-dialled-application' && target.code === 'no_application') throw noSuchApplication(called)
   throw new AppError(target.code, refusalSentences[target.code])
 }
 
@@ -106,6 +107,12 @@ const isNumber = /^\+?\d+$/
 function noSuchUser(called: string): AppError {
   return new AppError('no_application', `no user ${called} in this realm, and no configured application`, {
     cure: `No client of the account has this name, and no phone has registered with it. Check the name, or create the client (POST /Clients). ${entryOf('no_application').cure}`,
+  })
+}
+
+function noSuchApplication(called: string): AppError {
+  return new AppError('no_application', `${called} names no application of the account`, {
+    cure: 'Dial app-<application_sid>, with the application_sid as GET /Applications lists it.',
   })
 }
 

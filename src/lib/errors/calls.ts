@@ -183,7 +183,7 @@ export const callErrors = {
     cause: 'The account has no carrier that takes calls to the number.',
     http: 422,
     sip: 603,
-    cure: 'Give the account a carrier that is active, with a gateway that is active and outbound over UDP or TCP.',
+    cure: 'Give the account a carrier that is active, with a gateway that is active and outbound.',
   },
   call_not_here: {
     cause:

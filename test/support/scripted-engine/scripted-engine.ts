@@ -154,13 +154,16 @@ export class ScriptedHooks implements Hooks {
       .map(({ payload }) => payload as Record<string, unknown>)
   }
 
+  /** In place of the answer's own facts. */
+  facts: Partial<HookAnswer> = {}
+
   async ask(request: HookRequest): Promise<HookAnswer> {
     this.asked.push(request)
     const url = new URL(request.hook.url)
     const body = await this.answers.get(url.pathname)?.(request)
     request.signal?.throwIfAborted()
     url.hash = ''
-    return { url: url.href, status: 200, durationMs: 1, attempts: 1, body }
+    return { url: url.href, status: 200, durationMs: 1, attempts: 1, body, ...this.facts }
   }
 }
 
