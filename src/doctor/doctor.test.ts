@@ -1,0 +1,279 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAuthority } from '../../test/support/certificates.ts'
+import type { Authority, CertificateWish } from '../../test/support/certificates.ts'
+import { createCertificates } from '../certificates/certificates.ts'
+import { warningOn } from '../data-directory.ts'
+import { createUpdateClient } from '../dns/create-update-client.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { silentLogger as log } from '../lib/log.ts'
+import { createCertificatesCheck } from './certificates.ts'
+import { createClockCheck, notingDates } from './clock.ts'
+import type { ClockSample } from './clock.ts'
+import { createBucketsCheck } from './credentials.ts'
+import { createDiskCheck } from './disk.ts'
+import { examine, ok } from './doctor.ts'
+import type { Check, Finding } from './doctor.ts'
+import { createFileLimitsCheck } from './file-limits.ts'
+import { createPortsCheck } from './ports.ts'
+import { createPublicAddressCheck } from './public-address.ts'
+import { createRealmsCheck } from './realms.ts'
+import { reportOf } from './report.ts'
+import { findPlatform } from './running-platform.ts'
+import type { RunningPlatform } from './running-platform.ts'
+
+const dayMs = 86_400_000
+let folder: string
+let authority: Authority
+/** Takes a port, and says nothing about itself. */
+let foreign: Server
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'switchhook-doctor-test-'))
+  authority = createAuthority()
+  foreign = createServer((socket) => socket.on('error', () => undefined).end('220 mail.example.test\r\n'))
+  await once(foreign.listen(0, '127.0.0.1'), 'listening')
+})
+afterAll(() => {
+  foreign.close()
+  authority.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const absent: RunningPlatform = { health: 'none', pid: undefined }
+
+async function statesOf(check: Check): Promise<readonly string[]> {
+  const [result] = await examine([check], { clock, limitMs: 10_000 })
+  return (result?.findings ?? []).map(({ state, what }) => `${state} ${what}`)
+}
+
+const cureOf = async (check: Check): Promise<string | undefined> =>
+  (await check.look()).find(({ state }) => state === 'bad')?.cure
+
+describe('ports', () => {
+  it('says which port another program has, and which setting names it', async () => {
+    const { port } = foreign.address() as AddressInfo
+    const platform = await findPlatform({ bind: '127.0.0.1', httpPort: port, dataDir: folder })
+    expect(platform).toEqual({ health: 'foreign', pid: undefined })
+    const check = createPortsCheck({
+      bind: '127.0.0.1',
+      httpPort: port,
+      sipPort: 0,
+      sipsPort: undefined,
+      wssPort: undefined,
+      wsPort: undefined,
+      rtpPorts: { first: port - (port % 2), last: port - (port % 2) + 1 },
+      mediaWorkers: 1,
+      platform: async () => platform,
+    })
+    expect(await statesOf(check)).toEqual([
+      `bad REST API: TCP port ${port} of 127.0.0.1 is in use by another program`,
+      'note SIP: any free UDP port, another one at each start',
+      'note SIP: any free TCP port, another one at each start',
+      expect.stringContaining('ok RTP: there are free UDP ports'),
+    ])
+    expect(await cureOf(check)).toBe('Stop that program, or set SWITCHHOOK_HTTP_PORT to a free port.')
+  })
+})
+
+describe('certificates', () => {
+  const lookAt = (wish: CertificateWish, tlsName?: string, at = clock): Check => {
+    const { certificateFile, keyFile } = authority.issue(wish)
+    const files = { certificateFile, keyFile, authoritiesFile: undefined }
+    return createCertificatesCheck({
+      certificates: createCertificates({ ...files, clock, log }),
+      tlsName,
+      clock: at,
+    })
+  }
+
+  it('judges how long, for which name and by whom', async () => {
+    const names = 'DNS:voice.example.test'
+    expect(await statesOf(lookAt({ names, days: 90 }, 'voice.example.test'))).toEqual([
+      expect.stringMatching(/^ok The certificate of DNS:voice.example.test is valid for (89|90) days/),
+      'ok It is for voice.example.test, as SWITCHHOOK_TLS_NAME says',
+      'note It does not lead to an authority that is commonly known',
+    ])
+    const later = { ...clock, now: () => clock.now() + 85 * dayMs }
+    expect(
+      await statesOf(lookAt({ names, days: 90, isSelfSigned: true }, 'other.example.test', later)),
+    ).toEqual([
+      expect.stringMatching(/^bad The certificate of DNS:voice.example.test expires in [45] days/),
+      'bad The certificate is not for other.example.test, the name of SWITCHHOOK_TLS_NAME',
+      expect.stringContaining('note It is signed by itself'),
+    ])
+    const expired = lookAt({ names, days: -1 })
+    expect(await statesOf(expired)).toContainEqual(expect.stringMatching(/^bad .* expired on 20/))
+    expect(await cureOf(expired)).toContain('Renew it')
+  })
+
+  it('says what cannot be used', async () => {
+    const [one, other] = [authority.issue({ names: 'DNS:a.test' }), authority.issue({ names: 'DNS:b.test' })]
+    const files = { certificateFile: one.certificateFile, keyFile: other.keyFile, authoritiesFile: undefined }
+    const certificates = createCertificates({ ...files, clock, log })
+    expect(await statesOf(createCertificatesCheck({ certificates, tlsName: undefined, clock }))).toEqual([
+      `bad The certificate cannot be used: ${other.keyFile} is not the key of ${one.certificateFile}`,
+    ])
+  })
+})
+
+describe('disk and file limits', () => {
+  it('wants room, and a directory that others may not enter', async () => {
+    const options = { dataDir: folder, recordingSpoolMb: 1, warningOn }
+    expect(await statesOf(createDiskCheck(options))).toEqual([
+      `ok The data directory ${folder} can be written`,
+      expect.stringMatching(/^ok \d+ MB are free/),
+    ])
+    writeFileSync(join(folder, 'letter.txt'), '')
+    chmodSync(folder, 0o755)
+    const full = createDiskCheck({ ...options, minFreeMb: Number.MAX_SAFE_INTEGER })
+    expect(await statesOf(full)).toEqual([
+      `bad Other users may enter the data directory ${folder}`,
+      expect.stringMatching(/^bad \d+ MB are free/),
+    ])
+    expect(await cureOf(full)).toContain('Run "chmod 700" on it')
+    expect(await statesOf(createDiskCheck({ ...options, dataDir: join(folder, 'a', 'b') }))).toContainEqual(
+      `ok The data directory ${join(folder, 'a', 'b')} is made at the first start`,
+    )
+  })
+
+  it('counts the files of the running platform', async () => {
+    const child = spawn('prlimit', ['--nofile=256', 'cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
+    try {
+      // What it repeats shows that the limit is set.
+      child.stdin.write('x')
+      await once(child.stdout, 'data')
+      const running = async (): Promise<RunningPlatform> => ({ health: 'ok', pid: child.pid })
+      const small = createFileLimitsCheck({ maxCalls: 2000, platform: running })
+      expect(await statesOf(small)).toEqual([
+        `bad The platform (process ${child.pid}) may open 256 files; 2000 calls and their connections take 5000`,
+      ])
+      expect(await cureOf(small)).toContain('LimitNOFILE')
+      const few = createFileLimitsCheck({ maxCalls: 1, platform: async () => absent })
+      expect(await statesOf(few)).toEqual([expect.stringMatching(/^ok A process started from here may open/)])
+    } finally {
+      child.kill()
+    }
+  })
+})
+
+describe('public address', () => {
+  const look = (options: { bind?: string; publicAddress?: string; isProduction?: boolean }) =>
+    statesOf(
+      createPublicAddressCheck({
+        bind: '0.0.0.0',
+        publicAddress: undefined,
+        isProduction: false,
+        clock,
+        addresses: ['198.51.100.7', '127.0.0.1'],
+        ...options,
+      }),
+    )
+
+  it('tells a machine of its own from one behind NAT, and from one that no peer can reach', async () => {
+    expect(await look({ publicAddress: '198.51.100.7' })).toEqual([
+      expect.stringMatching(/^ok .*machine's own/),
+    ])
+    expect(await look({ publicAddress: '203.0.113.9' })).toEqual([
+      expect.stringMatching(/^note .*NAT.*Not checked/),
+    ])
+    expect(await look({ publicAddress: '2001:db8::1' })).toEqual([expect.stringMatching(/^bad .*IP version/)])
+    expect(await look({ bind: '127.0.0.1' })).toEqual([expect.stringMatching(/^note .*not reachable/)])
+    expect(await look({ bind: '10.1.2.3', isProduction: true })).toEqual([
+      expect.stringMatching(/^bad .*10.1.2.3/),
+    ])
+  })
+})
+
+describe('clock', () => {
+  const look = (...samples: ClockSample[]) =>
+    statesOf(createClockCheck({ rows: async () => undefined, samples: async () => samples, clock }))
+
+  it('believes the nearest of the clocks that were seen, and none without', async () => {
+    const right = { of: 'a.test', leastMs: -900, mostMs: 300 }
+    const behind = { of: 'b.test', leastMs: 61_000, mostMs: 62_000 }
+    expect(await look()).toEqual([expect.stringMatching(/^note Not checked/)])
+    expect(await look(behind)).toEqual(['bad It is 61 seconds behind that of b.test'])
+    expect(await look({ of: 'c.test', leastMs: -9000, mostMs: -8000 })).toEqual([
+      'bad It is 8 seconds ahead of that of c.test',
+    ])
+    expect(await look(behind, right)).toEqual(['ok It agrees with that of a.test'])
+  })
+
+  it('takes the time from the Date header of a response', async () => {
+    const samples: ClockSample[] = []
+    const at = Date.parse('2026-01-01T00:00:00Z')
+    const outgoing = notingDates(
+      {
+        request: async () => ({
+          status: 200,
+          headers: { date: 'Thu, 01 Jan 2026 00:01:00 GMT' },
+          body: Buffer.alloc(0),
+        }),
+        converse: async () => undefined,
+        close: async () => undefined,
+      },
+      { clock: { ...clock, now: () => at }, note: (sample) => void samples.push(sample) },
+    )
+    const limits = { answerTimeoutMs: 1, totalTimeoutMs: 1, maxBodyBytes: 1 }
+    await outgoing.request({ url: 'https://v.test/a?b=c', method: 'GET', subject: 'it', ...limits })
+    expect(samples).toEqual([{ of: 'v.test', leastMs: 60_000, mostMs: 61_000 }])
+  })
+})
+
+describe('realms and credentials', () => {
+  it('names a name server that cannot be reached, and does not call unknown what is green', async () => {
+    const { port } = foreign.address() as AddressInfo
+    const check = createRealmsCheck({
+      rows: () => Promise.reject(new Error('the database is away')),
+      names: { lookup: async () => [] },
+      leadsToUs: async () => true,
+      // Nothing listens there over UDP.
+      updates: createUpdateClient({
+        server: { address: '127.0.0.1', port },
+        zone: 'example.test',
+        key: { name: 'k', secret: Buffer.from('secret') },
+        clock,
+        tries: [200],
+      }),
+      address: '127.0.0.1',
+    })
+    expect(await statesOf(check)).toEqual([
+      expect.stringMatching(/^bad the name server (cannot be reached|did not answer)/),
+      expect.stringMatching(/^note Not checked/),
+    ])
+    const rows = async () => undefined
+    const buckets = createBucketsCheck({
+      rows,
+      isOffline: true,
+      limitMs: 1000,
+      test: () => Promise.reject(new Error('asked')),
+    })
+    expect(await statesOf(buckets)).toEqual([expect.stringMatching(/^note Not checked/)])
+  })
+})
+
+describe('the report', () => {
+  const never: Check = { name: 'slow', look: () => new Promise<readonly Finding[]>(() => undefined) }
+  const good: Check = { name: 'good', look: async () => [ok('fine\u001B[2J\n')] }
+
+  it('ends although a check does not, has colours on wish alone, and passes no control character on', async () => {
+    const results = await examine([good, never], { clock, limitMs: 20 })
+    expect(reportOf(results, { isColoured: false })).toBe(
+      [
+        '  ok    good  fine [2J ',
+        '  BAD   slow  No result within 0.02 seconds',
+        '              -> Something it asks does not respond: try it again.',
+        '',
+        'One line is BAD.',
+        '',
+      ].join('\n'),
+    )
+    expect(reportOf(results, { isColoured: true })).toContain('\u001B[31mBAD \u001B[0m')
+  })
+})
