@@ -13,6 +13,8 @@ import { createSip } from './create-sip.ts'
 import { parseMessage } from './message/parse-message.ts'
 import type { SipResponse } from './message/message.ts'
 import type { Binding, BindingArchive, Dialog, Sip, WireEvent } from './sip.ts'
+import { standardTimers } from './timers.ts'
+import type { Timers } from './timers.ts'
 
 const realm = 'example.test'
 const aor = `alice@${realm}`
@@ -31,7 +33,7 @@ interface Stage {
   readonly target: { readonly address: string; readonly port: number }
 }
 
-async function start(bindingArchive?: BindingArchive): Promise<Stage> {
+async function start(bindingArchive?: BindingArchive, timers: Timers = standardTimers): Promise<Stage> {
   const wire = new Inbox<WireEvent>()
   const sip = createSip({
     bind: '127.0.0.1',
@@ -42,6 +44,7 @@ async function start(bindingArchive?: BindingArchive): Promise<Stage> {
     },
     handlers: { invited: (invite) => invite.reject({ status: 603 }), wire: (event) => wire.push(event) },
     clock: systemClock,
+    timers,
     log: silentLogger,
     userAgent: 'test',
     ...(bindingArchive === undefined ? {} : { bindingArchive }),
@@ -339,5 +342,17 @@ describe('a large INVITE', () => {
     })
     await phone.received.next('the INVITE', ({ start: line }) => line.startsWith('INVITE '))
     expect(stage.wire.items.map(({ remote }) => remote.transport)).toEqual(['udp'])
+  })
+})
+
+describe('a gateway over TCP', () => {
+  it('that reads the INVITE and closes the connection costs the caller no INVITE transaction', async () => {
+    const gateway = createServer((socket) => socket.once('data', () => socket.end())).listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    closing.push(async () => gateway.close())
+    const { sip } = await start(undefined, { ...standardTimers, lostConnectionMs: 50 })
+    const uri = `sip:b@127.0.0.1:${(gateway.address() as AddressInfo).port};transport=tcp`
+    const { outcome } = sip.invite({ uri, from: 'sip:a@127.0.0.1', to: uri })
+    expect(await outcome).toMatchObject({ kind: 'refused', response: { status: 503 } })
   })
 })

@@ -11,6 +11,12 @@ export interface Timers {
   readonly timerCMs: number
   /** Timer D over UDP: how long retransmitted finals are acknowledged (RFC 3261 §17.1.1.2: at least 32 s). */
   readonly timerDMs: number
+  /**
+   * So long after the connection it went by is lost, a request without any response is given up. A far end that lives may
+   * open another connection for its response (RFC 3261 §18.2.2), and owes an INVITE 100 within 200 ms (RFC 3261 §17.2.1):
+   * the rest is for the handshakes of TCP and TLS.
+   */
+  readonly lostConnectionMs: number
   /** An INVITE that has no response by then is answered 100, before its client repeats it (RFC 3261 §17.2.1). */
   readonly tryingMs: number
   /** An INVITE that its core never answered ends with 408 after this. */
@@ -25,6 +31,7 @@ export const standardTimers: Timers = {
   // then: this is longer, and ends only what was forgotten.
   timerCMs: 3_660_000,
   timerDMs: 32_000,
+  lostConnectionMs: 1_000,
   tryingMs: 200,
   // Applications may talk in early media for long; this only ends transactions that were forgotten.
   inviteAnswerMs: 3_600_000,

@@ -155,7 +155,10 @@ class Agent implements UserAgent {
       message: (message, raw, remote) => transactions.receive(message, raw, remote),
       admits: (remote) => this.#sources.admits(remote),
       isProven: (remote) => this.#sources.isProven(remote),
-      closed: (remote) => this.#reach.closed(remote),
+      closed: (remote) => {
+        this.#reach.closed(remote)
+        transactions.connectionLost(remote)
+      },
       isNeeded: (remote) => this.bindings.isBound(remote),
     })
   }

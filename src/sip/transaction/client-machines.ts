@@ -4,10 +4,28 @@ import type { Machine } from './machine.ts'
 export type ClientState = 'calling' | 'trying' | 'proceeding' | 'accepted' | 'completed' | 'terminated'
 
 export type ClientTimer =
-  'timerA' | 'timerB' | 'timerC' | 'timerD' | 'timerE' | 'timerF' | 'timerK' | 'timerM' | 'timerCancel'
+  | 'timerA'
+  | 'timerB'
+  | 'timerC'
+  | 'timerD'
+  | 'timerE'
+  | 'timerF'
+  | 'timerK'
+  | 'timerM'
+  | 'timerCancel'
+  | 'timerLost'
 
 export type ClientInput =
-  ClientTimer | 'start' | '100' | '1xx' | '2xx' | '300-699' | '200-699' | 'cancel' | 'transportError'
+  | ClientTimer
+  | 'start'
+  | '100'
+  | '1xx'
+  | '2xx'
+  | '300-699'
+  | '200-699'
+  | 'cancel'
+  | 'connectionLost'
+  | 'transportError'
 
 export type ClientAction =
   | 'send'
@@ -30,13 +48,15 @@ export type ClientAction =
   | 'startTimerK'
   | 'startTimerM'
   | 'startTimerCancel'
+  | 'startTimerLost'
 
 export type ClientMachine = Machine<ClientState, ClientInput, ClientAction>
 
 // RFC 3261 §17.1.1.2 figure 5, as corrected by RFC 6026 §7.2: a 2xx leads to accepted, where further 2xx (forks and
 // retransmissions) reach the core. `cancel` and `timerCancel` are RFC 3261 §9.1: CANCEL waits for a provisional response,
 // and without a final response 64*T1 later the transaction is given up. Timer C is RFC 3261 §16.6's, here for a UAC: 101 to
-// 199 start it again.
+// 199 start it again. `connectionLost` and `timerLost` are the transport error of RFC 3261 §17.1.4 for a request that went out:
+// the connection is gone by which its response would come, and one that came by another one has not come in time.
 export const inviteClient: ClientMachine = {
   calling: {
     start: ['calling', 'startTimerA', 'startTimerB', 'send'],
@@ -47,6 +67,8 @@ export const inviteClient: ClientMachine = {
     '2xx': ['accepted', 'startTimerM', 'passUp'],
     '300-699': ['completed', 'startTimerD', 'sendAck', 'passUp'],
     cancel: ['calling', 'noteCancel'],
+    connectionLost: ['calling', 'startTimerLost'],
+    timerLost: ['terminated', 'reportTransportError'],
     transportError: ['terminated', 'reportTransportError'],
   },
   trying: {},
@@ -79,6 +101,8 @@ export const nonInviteClient: ClientMachine = {
     timerF: ['terminated', 'reportTimeout'],
     '1xx': ['proceeding', 'startTimerEAtT2', 'passUp'],
     '200-699': ['completed', 'startTimerK', 'passUp'],
+    connectionLost: ['trying', 'startTimerLost'],
+    timerLost: ['terminated', 'reportTransportError'],
     transportError: ['terminated', 'reportTransportError'],
   },
   proceeding: {

@@ -23,6 +23,8 @@ interface Bench {
   ask(request: SipRequest): ClientTransaction
   /** The far end responds to the INVITE or request, and not to its CANCEL. */
   respond(status: number, times?: number): void
+  /** A connection to the far end is gone. */
+  lose(by?: Remote['transport']): void
   /** From now on the network takes nothing. */
   fail(): void
 }
@@ -73,6 +75,7 @@ function open(transport: Remote['transport'] = 'udp'): Bench {
       for (let count = 0; count < times; count += 1)
         layer.receive(received(request, status), new Uint8Array(0), remote)
     },
+    lose: (by = transport) => layer.connectionLost({ ...remote, transport: by }),
     fail: () => {
       isFailing = true
     },
@@ -191,6 +194,50 @@ describe('an INVITE over TCP', () => {
     bench.ask(requestOf('INVITE'))
     bench.clock.advance(32_000)
     expect(bench.heard).toEqual(['timeout'])
+  })
+})
+
+describe('a connection that is lost before any response', () => {
+  const went = () => new Promise((resolve) => setImmediate(resolve))
+
+  it.each(['INVITE', 'OPTIONS'])(
+    'ends an %s after the second in which a response may come by another (RFC 3261 §18.2.2)',
+    async (method) => {
+      const bench = open('tcp')
+      bench.ask(requestOf(method))
+      await went()
+      bench.lose()
+      bench.clock.advance(999)
+      // Another connection that is lost is not the one it went by.
+      bench.lose()
+      expect(bench.heard).toEqual([])
+      bench.clock.advance(1)
+      expect(bench.heard).toEqual(['transport-error'])
+      expect(bench.clock.pending).toBe(0)
+    },
+  )
+
+  it.each([100, 180, 486])('does nothing to an INVITE that has %i by then', async (status) => {
+    const bench = open('tcp')
+    bench.ask(requestOf('INVITE'))
+    await went()
+    bench.lose()
+    bench.clock.advance(900)
+    bench.respond(status)
+    bench.clock.advance(31_000)
+    expect(bench.heard).toEqual([status])
+  })
+
+  it('does nothing to a request that was not handed to it, or goes by UDP or elsewhere', async () => {
+    const unsent = open('tcp')
+    unsent.ask(requestOf('INVITE'))
+    unsent.lose()
+    const benches = [unsent, open('udp'), open('tls')]
+    for (const bench of benches.slice(1)) bench.ask(requestOf('INVITE'))
+    await went()
+    for (const bench of benches.slice(1)) bench.lose('tcp')
+    for (const bench of benches) bench.clock.advance(31_999)
+    expect(benches.map(({ heard }) => heard)).toEqual([[], [], []])
   })
 })
 

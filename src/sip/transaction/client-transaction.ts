@@ -49,6 +49,7 @@ export class ClientTransactionMachine implements ClientTransaction {
   #state: ClientState
   #retransmitMs = 0
   #wasSent = false
+  #isOnItsWay = false
   #cancelHeaders: readonly HeaderField[] = []
   #isCancelNoted = false
   #isCancelSent = false
@@ -85,6 +86,13 @@ export class ClientTransactionMachine implements ClientTransaction {
 
   received(response: SipResponse, remote: Remote): void {
     this.#input(this.#inputFor(response.status), { response, remote })
+  }
+
+  /** The connection to its place is gone. What was not handed to that one goes by the next, or fails by itself. */
+  connectionLost(): void {
+    if (!this.#isOnItsWay || !this.#isReliable) return
+    this.#isOnItsWay = false
+    this.#input('connectionLost')
   }
 
   stop(): void {
@@ -162,6 +170,8 @@ export class ClientTransactionMachine implements ClientTransaction {
         return this.#timers.start('timerM', transactionTimeoutMs(timers))
       case 'startTimerCancel':
         return this.#timers.start('timerCancel', transactionTimeoutMs(timers))
+      case 'startTimerLost':
+        return this.#timers.start('timerLost', timers.lostConnectionMs)
     }
   }
 
@@ -177,7 +187,10 @@ export class ClientTransactionMachine implements ClientTransaction {
   #send(): void {
     const isRepeated = this.#wasSent
     this.#wasSent = true
-    this.#options.send(this.#outgoing, isRepeated).catch(() => this.#sendFailed())
+    this.#options.send(this.#outgoing, isRepeated).then(
+      () => (this.#isOnItsWay = true),
+      () => this.#sendFailed(),
+    )
   }
 
   #sendFailed(): void {

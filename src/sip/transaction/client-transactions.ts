@@ -9,6 +9,7 @@ import { serializeMessage } from '../message/serialize-message.ts'
 import { magicCookie, serializeVia, topVia } from '../message/via.ts'
 import type { Remote } from '../sip.ts'
 import type { Timers } from '../timers.ts'
+import { keyOf } from '../transport/connections.ts'
 import { isReliable, largeRequestTransport, transports } from '../transport/transports.ts'
 import { ClientTransactionMachine } from './client-transaction.ts'
 import type { OutgoingRequest } from './client-transaction.ts'
@@ -28,6 +29,8 @@ export interface ClientTransactionsOptions {
 export class ClientTransactions {
   readonly #options: ClientTransactionsOptions
   readonly #transactions = new Map<string, ClientTransactionMachine>()
+  /** Those that go over a connection, by its far end. */
+  readonly #byConnection = new Map<string, Set<ClientTransactionMachine>>()
   /** Places where no connection could be opened lately. */
   readonly #datagramsOnly: Recent
 
@@ -70,6 +73,10 @@ export class ClientTransactions {
     return transaction !== undefined
   }
 
+  connectionLost(remote: Remote): void {
+    for (const transaction of this.#byConnection.get(connectionOf(remote)) ?? []) transaction.connectionLost()
+  }
+
   stop(): void {
     for (const transaction of [...this.#transactions.values()]) transaction.stop()
   }
@@ -92,11 +99,27 @@ export class ClientTransactions {
       timers,
       send: (sent, isRepeated) => this.#options.send(sent, isRepeated),
       cancel: (cancel) => void this.#start(cancel, undefined, branch, ignored),
-      terminated: () => void this.#transactions.delete(key),
+      terminated: () => {
+        this.#transactions.delete(key)
+        this.#leave(transaction, outgoing.remote)
+      },
     })
     this.#transactions.set(key, transaction)
+    this.#join(transaction, outgoing.remote)
     transaction.start()
     return transaction
+  }
+
+  #join(transaction: ClientTransactionMachine, remote: Remote): void {
+    if (!isReliable(remote)) return
+    const key = connectionOf(remote)
+    this.#byConnection.set(key, (this.#byConnection.get(key) ?? new Set()).add(transaction))
+  }
+
+  #leave(transaction: ClientTransactionMachine, remote: Remote): void {
+    const key = connectionOf(remote)
+    const others = this.#byConnection.get(key)
+    if (others?.delete(transaction) === true && others.size === 0) this.#byConnection.delete(key)
   }
 
   #newBranch(): string {
@@ -117,6 +140,10 @@ export class ClientTransactions {
 
 /** The core has no interest in what becomes of a CANCEL: it waits for the 487 of its INVITE. */
 const ignored: ClientHandlers = { response: () => undefined, failed: () => undefined }
+
+function connectionOf(remote: Remote): string {
+  return `${remote.transport}|${keyOf(remote)}`
+}
 
 function placeOf({ address, port }: Remote): string {
   return `${address}|${port}`

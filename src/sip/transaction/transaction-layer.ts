@@ -106,6 +106,10 @@ class Layer implements TransactionLayer {
     this.#send(request, bytes, { remote }).catch(() => undefined)
   }
 
+  connectionLost(remote: Remote): void {
+    this.#clients.connectionLost(remote)
+  }
+
   receive(message: SipMessage, raw: Uint8Array, remote: Remote): void {
     if (this.#isStopped) return
     this.#wire('received', message, raw, remote)

@@ -59,6 +59,8 @@ export interface TransactionLayer {
   sendAck(ack: SipRequest, remote: Remote): void
   /** Where the transport hands received messages. */
   receive(message: SipMessage, raw: Uint8Array, remote: Remote): void
+  /** The connection to `remote` is gone: requests that went by it and have no response fail soon (RFC 3261 §17.1.4). */
+  connectionLost(remote: Remote): void
   /** Ends every transaction; their listeners hear `stopped`. Idempotent. */
   stop(): void
   readonly counters: TransactionCounters

@@ -11,6 +11,7 @@ import { Listener } from './listener.ts'
 import { StreamConnection } from './stream-connection.ts'
 import type { Tls } from './tls.ts'
 import type { TransportHandlers } from './transport.ts'
+import { transports } from './transports.ts'
 import type { Transport } from './transports.ts'
 
 export interface StreamTransportOptions {
@@ -106,11 +107,11 @@ export class StreamTransport {
         timer.cancel()
         if (outcome instanceof AppError || this.#isStopped) {
           socket?.destroy()
-          reject(outcome instanceof AppError ? outcome : unreachable('stopped'))
+          reject(outcome instanceof AppError ? outcome : this.#unreachable('stopped'))
         } else resolve(this.#add(outcome, remote, false))
       }
       const timer = this.#options.clock.after(this.#options.limits.connectMs, () =>
-        settle(unreachable('timeout')),
+        settle(this.#unreachable('timeout')),
       )
       const socket = this.#dial(remote, settle)
     })
@@ -122,7 +123,7 @@ export class StreamTransport {
     const { tls } = this.#options
     if (tls === undefined) {
       const socket = createConnection({ host: address, port })
-      const failed = (cause: unknown): void => done(unreachable(cause))
+      const failed = (cause: unknown): void => done(this.#unreachable(cause))
       socket.once('error', failed)
       socket.once('connect', () => {
         socket.off('error', failed)
@@ -158,8 +159,9 @@ export class StreamTransport {
     this.#connections.add(connection)
     return connection
   }
-}
 
-function unreachable(cause: unknown): AppError {
-  return new AppError('sip_unreachable', 'the far end cannot be reached over TCP', { cause })
+  #unreachable(cause: unknown): AppError {
+    const { viaName } = transports[this.#options.transport]
+    return new AppError('sip_unreachable', `the far end cannot be reached over ${viaName}`, { cause })
+  }
 }

@@ -255,7 +255,10 @@ describe('a connection that is opened', () => {
     const sent = transport.send(options('x'), remote)
     await once(silent, 'connection')
     clock.advance(4_000)
-    await expect(sent).rejects.toMatchObject({ code: 'sip_unreachable' })
+    await expect(sent).rejects.toMatchObject({
+      code: 'sip_unreachable',
+      message: 'the far end cannot be reached over TLS',
+    })
     silent.close()
   })
 })
