@@ -1,5 +1,5 @@
 // The command record: what `config` takes as `record`, for the leg that the path names.
-import { readyRecording } from '../calls/leg/ready-recording.ts'
+import { changeRunning, readyRecording } from '../calls/leg/ready-recording.ts'
 import type { RecordAction } from '../calls/leg/ready-recording.ts'
 import { AppError } from '../lib/errors.ts'
 import { besideOf } from './define/beside.ts'
@@ -29,7 +29,7 @@ const schema: JsonSchema = {
       type: 'string',
       enum: ['siprec', 'cloud'],
       description:
-        '`siprec` when left out: by a recording server. `cloud`: by the platform, for the bucket of the account.',
+        '`siprec`: by a recording server. `cloud`: by the platform, for the bucket of the account. Left out, a start is of type `siprec`, and the other actions are for whatever records the call.',
     },
     siprecServerURL: {
       anyOf: [
@@ -64,6 +64,8 @@ export const record = defineCommand({
   needs: 'answered',
   ready({ action, ...options }, { leg }) {
     if (options.type === 'cloud') return { outcome: action, apply: readyRecording(leg, action) }
+    if (options.type === undefined && action !== start)
+      return { outcome: action, apply: () => changeRunning(leg, action) }
     return {
       outcome: action,
       start: besideOf(leg)({ verb: 'config', record: { ...options, action } }, recording),

@@ -17,8 +17,13 @@ const cloud = (action: string) => ({
 })
 
 async function run(...verbs: object[]) {
+  return runFor(account, ...verbs)
+}
+
+async function runFor(facts: typeof account, ...verbs: object[]) {
   const recorder = scriptedRecorder()
   const engine = createScriptedEngine(parseVerbs, { recorder })
+  engine.account = facts
   engine.hooks.on('/call', verbs)
   const invite = engine.ring()
   await calm(30)
@@ -78,6 +83,42 @@ describe('record of type cloud', () => {
     ])
     expect(codes()).toEqual(['recording_failed'])
     expect(events().some(({ type }) => type === 'ended')).toBe(false)
+  })
+})
+
+describe('record without a type', () => {
+  const untyped = (action: string) => ({ verb: 'config', record: { action: `${action}CallRecording` } })
+  const all = ['pause', 'resume', 'stop'].map(untyped)
+  const changes = ['recording-started', 'recording-paused', 'recording-resumed', 'recording-stopped']
+
+  it('pauses, resumes and stops a recording of type cloud', async () => {
+    const { recorder, kinds } = await run(answer, cloud('start'), ...all, rest)
+    expect([recorder.begun[0]?.masks, kinds()]).toEqual([[true, false], changes])
+  })
+
+  it('does so as soon as the call is answered where the account records all of them', async () => {
+    const { recorder, kinds } = await runFor({ ...account, record_all_calls: true }, answer, ...all, rest)
+    expect(recorder.begun[0]?.masks).toEqual([true, false])
+    expect(kinds().toSorted()).toEqual(changes.toSorted())
+  })
+
+  it('does so by a command to the call', async () => {
+    const { engine, recorder, kinds } = await run(answer, cloud('start'), rest)
+    const call_sid = engine.store.batches[0]?.call_sid ?? ''
+    for (const action of ['pause', 'resume', 'stop'])
+      await engine.calls.command(account.account_sid, call_sid, { record: untyped(action).record })
+    await calm()
+    expect([recorder.begun[0]?.masks, kinds()]).toEqual([[true, false], changes])
+  })
+
+  it('says in the journal that nothing is recorded, also after a stop', async () => {
+    for (const before of [[], [cloud('start'), cloud('stop')]]) {
+      const { events, codes } = await run(answer, ...before, untyped('pause'), rest)
+      expect(events()).toContainEqual(
+        expect.objectContaining({ sentence: 'pauseCallRecording: the call is not being recorded' }),
+      )
+      expect(codes()).toEqual([])
+    }
   })
 })
 

@@ -1,5 +1,6 @@
 // What a verb asks for when a call is to be recorded by the platform.
 import type { RecordingWish } from '../../contracts/recording.ts'
+import type { RunningAction } from '../leg/ready-recording.ts'
 
 /** One that is made for as long as someone wants it. Neither throws: what fails is in the journal. */
 export interface RecordingSpan {
@@ -13,6 +14,8 @@ export interface Recording {
   /** These throw AppError call_state where nothing is recorded. */
   stop(): void
   mask(isMasked: boolean): void
+  /** Of whatever records the call, a recording server too. Where nothing does, the journal says so. */
+  changeRunning(action: RunningAction): Promise<void>
   /** A call that is recorded already goes on being recorded as it was. */
   span(wish: RecordingWish | undefined): RecordingSpan
 }

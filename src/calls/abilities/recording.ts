@@ -2,6 +2,7 @@
 import type { RecordingWish } from '../../contracts/recording.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { changeRunning } from '../leg/ready-recording.ts'
 import type { Notes, Recording } from './abilities.ts'
 import type { RecordingSpan } from './recording-request.ts'
 
@@ -17,6 +18,7 @@ export function createRecording(leg: Leg, notes: Notes): Recording {
       recording.demand()
       recording.mask(isMasked)
     },
+    changeRunning: (action) => changeRunning(leg, action),
     span: (wish) => spanOf(leg, wish, notes),
   }
 }

@@ -44,6 +44,8 @@ export class LegRecording {
   #state: 'none' | 'begins' | 'on' | 'stopped' | 'over' = 'none'
   #isWanted = false
   #isMasked = false
+  /** Whether it is always recorded: looked up at the answer. */
+  #always = Promise.resolve(false)
 
   constructor(leg: RecordedLeg, services: RecordingServices) {
     this.#leg = leg
@@ -52,6 +54,12 @@ export class LegRecording {
 
   get isWanted(): boolean {
     return this.#isWanted
+  }
+
+  /** What is always recorded is wanted from the answer on, though that is looked up first. */
+  async isRunning(): Promise<boolean> {
+    if (!this.#isWanted) await this.#always.catch(() => false)
+    return this.#isWanted && this.#state !== 'over'
   }
 
   /**
@@ -99,7 +107,8 @@ export class LegRecording {
   /** The far end has answered, or has been answered: what was remembered begins, and what is always recorded. */
   async answered(): Promise<void> {
     try {
-      if (this.#isWanted || (await this.#isAlways())) await this.start()
+      if (!this.#isWanted) this.#always = this.#isAlways()
+      if (this.#isWanted || (await this.#always)) await this.start()
     } catch (error) {
       this.#leg.journal.note(toProblem(toAppError(error, this.#services.log)))
     }

@@ -1,8 +1,12 @@
 // What an application or a client of the API asks of the recording of a leg.
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { Recorder } from '../siprec/recorder.ts'
 import type { LegRecording } from './leg-recording.ts'
 
 export type RecordAction =
   'startCallRecording' | 'stopCallRecording' | 'pauseCallRecording' | 'resumeCallRecording'
+
+export type RunningAction = Exclude<RecordAction, 'startCallRecording'>
 
 /** Returns what carries it out. Throws AppError call_state for what forbids it. */
 export function readyRecording(
@@ -17,4 +21,25 @@ export function readyRecording(
     resumeCallRecording: () => recording.mask(false),
   }
   return acts[action]
+}
+
+interface RecordedLeg {
+  readonly recording: LegRecording
+  readonly siprec: Recorder | undefined
+  readonly journal: Pick<JournalWriter, 'note'>
+}
+
+/** Acts on every recording of the leg that runs, by the platform and by a recording server. */
+export async function changeRunning(leg: RecordedLeg, action: RunningAction): Promise<void> {
+  const { recording, siprec, journal } = leg
+  const isServed = siprec?.isWanted === true
+  if (isServed) {
+    if (action === 'stopCallRecording') siprec.stop()
+    else if (action === 'pauseCallRecording') siprec.pause()
+    else siprec.resume()
+  }
+  if (await recording.isRunning()) {
+    if (action === 'stopCallRecording') recording.stop()
+    else recording.mask(action === 'pauseCallRecording')
+  } else if (!isServed) journal.note({ type: 'note', sentence: `${action}: the call is not being recorded` })
 }

@@ -10,6 +10,8 @@ export interface SiprecOrder {
 
 /** Each takes place in its turn; what fails stands in the journal. */
 export interface Recorder {
+  /** From its start until it is stopped, or no server is left. */
+  readonly isWanted: boolean
   /** Begins when the leg is answered. Throws AppError call_state while it is recorded. */
   start(order: SiprecOrder): void
   stop(): void

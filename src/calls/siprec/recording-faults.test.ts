@@ -52,6 +52,10 @@ class Recorded {
     return this.engine.media.sessions.slice(1)
   }
 
+  get cloudStory(): string[] {
+    return this.#journal.flatMap(({ type }) => (type.startsWith('recording-') ? [type] : []))
+  }
+
   async record(record: object): Promise<void> {
     await this.engine.calls.command(account.account_sid, this.call_sid, { record })
     await calm()
@@ -135,6 +139,14 @@ describe('a recording server that is lost before the recording has begun', () =>
     expect([call.server.sentBye, call.story]).toEqual([[], []])
     expect(call.streams.every(({ isClosed }) => isClosed)).toBe(true)
   })
+})
+
+it('without a type a pause and a stop are for the recording server and for the recording of the platform', async () => {
+  const call = await recorded([begin(), config({ action: 'startCallRecording', type: 'cloud' })])
+  call.server.answers = () => sipResponse(200, { body: both })
+  for (const action of ['pauseCallRecording', 'stopCallRecording']) await call.record({ action })
+  expect(call.story).toEqual(['siprec-started', 'siprec-paused', 'siprec-ended'])
+  expect(call.cloudStory).toEqual(['recording-started', 'recording-paused', 'recording-stopped'])
 })
 
 describe('a recording server that does something by itself', () => {

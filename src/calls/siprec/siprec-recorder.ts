@@ -71,6 +71,10 @@ export class SiprecRecorder implements Recorder {
     leg.signal.addEventListener('abort', () => this.stop(), { once: true })
   }
 
+  get isWanted(): boolean {
+    return this.#wanted !== undefined
+  }
+
   start(order: SiprecOrder): void {
     if (this.#wanted !== undefined)
       throw new AppError('call_state', 'the call is recorded already', { cure: 'Stop that recording first.' })

@@ -27,7 +27,7 @@ export const record = Type.Object(
     type: Type.Optional(
       Type.Union([Type.Literal('siprec'), Type.Literal('cloud')], {
         description:
-          '`siprec` (default): by a recording server (RFC 7866), which gets what the far end says and what it hears as two streams. `cloud`: by the platform, in stereo, as a file for the bucket of the account; a start before the answer is remembered.',
+          '`siprec`: by a recording server (RFC 7866), which gets what the far end says and what it hears as two streams. `cloud`: by the platform, in stereo, as a file for the bucket of the account; a start before the answer is remembered. Left out, a start is of type `siprec`, and the other actions are for whatever records the call, both where both do; where nothing does, the journal says so.',
       }),
     ),
     siprecServerURL: Type.Optional(
@@ -51,10 +51,11 @@ export const record = Type.Object(
 
 /** Throws AppError recording_server_missing for a start without a server, or what forbids a recording here. */
 export async function applyRecord(
-  { action, type = 'siprec', siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
+  { action, type, siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
   { siprec, recording }: Given<'siprec' | 'recording'>,
 ): Promise<void> {
   if (type === 'cloud') return applyCloud(action, recording)
+  if (type === undefined && action !== 'startCallRecording') return recording.changeRunning(action)
   if (action === 'stopCallRecording') return siprec.stop()
   if (action === 'pauseCallRecording') return siprec.pause()
   if (action === 'resumeCallRecording') return siprec.resume()
