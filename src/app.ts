@@ -26,6 +26,8 @@ export interface App {
   /** The reference, for a browser. */
   readonly docsUrl: string
   readonly sipUri: string
+  /** The other transports of SIP that are served, each with its port. */
+  readonly sipPorts: Readonly<Record<string, number>>
 }
 
 export function createApp(config: Config, log: LeveledLogger): App {
@@ -69,6 +71,9 @@ export function createApp(config: Config, log: LeveledLogger): App {
     },
     get sipUri() {
       return `sip:${shownPlace(config, sip.listening.port)}`
+    },
+    get sipPorts() {
+      return sip.listening.ports ?? {}
     },
   }
 }

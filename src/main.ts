@@ -84,13 +84,19 @@ function reachOf(bind: string): string {
   return `the network of ${bind}`
 }
 
+function otherPorts(ports: App['sipPorts']): string {
+  return Object.entries(ports)
+    .map(([transport, port]) => `, ${transport.toUpperCase()} at ${port}`)
+    .join('')
+}
+
 function greet(app: App): void {
   const lines = [
     '',
     'Switchhook is ready.',
     `  API   ${app.apiUrl}`,
     `  Docs  ${app.docsUrl}`,
-    `  SIP   ${app.sipUri} (UDP and TCP)`,
+    `  SIP   ${app.sipUri} (UDP and TCP)${otherPorts(app.sipPorts)}`,
     `  From  ${reachOf(config.bind)}`,
     '  Try   npm run demo, in a second terminal: a call that you can watch',
   ]

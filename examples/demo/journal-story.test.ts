@@ -111,6 +111,44 @@ it('parts a sentence from its cure by one full stop, and tells an error of one m
   ])
 })
 
+it('names the hook that fails and its URL, and says that one has answered without verbs', () => {
+  const events = [
+    { at: 0, type: 'started', direction: 'inbound', from: 'a', to: 'b' },
+    { at: 10, type: 'hook-answered', hook: 'call', duration_ms: 3, verbs: [] },
+    {
+      at: 20,
+      type: 'hook-failed',
+      hook: 'wait',
+      url: 'http://app.test/w',
+      sentence: 'the hook answered with status 404',
+    },
+  ]
+  expect(journalStory(events).slice(1)).toEqual([
+    '   0.01 s  the call hook answered in 3 ms, without verbs',
+    '   0.02 s  wait hook http://app.test/w: the hook answered with status 404',
+  ])
+})
+
+it('tells ringing once, though the status hook hears of a call that rings from its beginning', () => {
+  const status = (at: number, call_status: string, sip_status: number) => ({
+    at,
+    type: 'status',
+    call_status,
+    sip_status,
+  })
+  const events = [
+    { at: 0, type: 'started', direction: 'inbound', from: 'a', to: 'b' },
+    status(500, 'ringing', 180),
+    status(900, 'trying', 100),
+    status(900, 'ringing', 180),
+    status(1000, 'in-progress', 200),
+  ]
+  expect(journalStory(events).slice(1)).toEqual([
+    '   0.50 s  status ringing (SIP 180)',
+    '   1.00 s  status in-progress (SIP 200)',
+  ])
+})
+
 it('names who holds, and what the other one hears meanwhile', () => {
   const events = [
     { at: 0, type: 'started', direction: 'inbound', from: 'alice', to: 'bob' },

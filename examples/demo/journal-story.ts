@@ -13,7 +13,14 @@ const seconds = (ms: unknown): string => `${(Number(ms) / 1000).toFixed(1)} s`
 
 type Sentence = (event: StoryEvent, started: StoryEvent) => string | undefined
 
-const verbs = (event: StoryEvent): string => (event['verbs'] as readonly string[]).join(', ')
+function withVerbs(event: StoryEvent): string {
+  const verbs = event['verbs'] as readonly string[]
+  return verbs.length === 0 ? ', without verbs' : `: ${verbs.join(', ')}`
+}
+
+/** The sentence of a failed hook says only what is wrong. */
+const whichHook = ({ hook, url }: StoryEvent): string =>
+  typeof hook === 'string' && typeof url === 'string' ? `${hook} hook ${url}: ` : ''
 
 /** Two sentences of the journal have no full stop where the second one is there. */
 function withCure({ sentence, cure, code }: StoryEvent): string {
@@ -55,8 +62,8 @@ const sentences: Readonly<Record<string, Sentence>> = {
       ? `a client of the REST API asks for ${String(outcome)}`
       : `${String(sentence).replace(/\.$/, '')}: ${String(outcome)} (${String(rule)})`,
   'hook-answered': (event) =>
-    `the ${String(event['hook'])} hook answered in ${String(event['duration_ms'])} ms: ${verbs(event)}`,
-  'hook-failed': withCure,
+    `the ${String(event['hook'])} hook answered in ${String(event['duration_ms'])} ms${withVerbs(event)}`,
+  'hook-failed': (event) => `${whichHook(event)}${withCure(event)}`,
   'media-open': ({ codec, port }) => `RTP: ${String(codec)} at port ${String(port)}`,
   'verb-ended': ({ verb, outcome, duration_ms }) =>
     `${String(verb)}: ${String(outcome)} after ${(Number(duration_ms) / 1000).toFixed(1)} s`,
@@ -135,15 +142,25 @@ export function refusalIn(events: readonly StoryEvent[]): string | undefined {
 /** What fails a question and then what asked it is two facts of one moment. */
 const sameMs = 1_000
 
+/**
+ * A caller may hear ringing before the application has answered. Its status hook hears of the call after that, from the
+ * beginning, which the journal has as statuses; nothing has changed for the caller.
+ */
+function isBeginning({ type, call_status }: StoryEvent): boolean {
+  return type === 'status' && (call_status === 'trying' || call_status === 'ringing')
+}
+
 /** Lines of seconds since the beginning and a sentence each. Keys that follow each other share one line, and an error has one. */
 export function journalStory(events: readonly StoryEvent[]): string[] {
   const started = events[0]
   if (started === undefined) return []
+  let hasRung = false
   let told: { readonly error: string; readonly at: number } | undefined
   const lines: { at: number; text: string; isKey: boolean }[] = []
   for (const event of events) {
     const text = sentences[event.type]?.(event, started)
-    if (text === undefined) continue
+    if (text === undefined || (hasRung && isBeginning(event))) continue
+    hasRung ||= event.type === 'status' && event['call_status'] === 'ringing'
     const error = errorOf(event)
     if (
       error !== undefined &&
