@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts'
 import { createCarrierHosts } from './directory/carrier-hosts.ts'
 import { createDirectory } from './directory/create-directory.ts'
 import { createDeviceLimits } from './directory/device-limits.ts'
+import { createRegisteredPhones } from './directory/registered-phones.ts'
 import { createLogLevel } from './directory/log-level.ts'
 import { createAccountBuckets } from './directory/account-buckets.ts'
 import { createRealmFacts } from './directory/realm-facts.ts'
@@ -274,7 +275,11 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     storage,
     calls: telephony.calls,
     trunks: telephony.trunks,
-    bindings: telephony.sip.bindings,
+    bindings: createRegisteredPhones({
+      bindings: telephony.sip.bindings,
+      directory: base.directory,
+      storage,
+    }),
     speech: sound.speech,
     speechCache: sound.speech.cache,
     buckets: sound.buckets,

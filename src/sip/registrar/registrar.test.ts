@@ -36,15 +36,20 @@ let sequence: number
 beforeEach(() => {
   clock = createFakeClock()
   bindings = createBindings({ clock })
+  register = registrarOf(directory)
+  sequence = 0
+})
+
+/** With the bindings there are. */
+function registrarOf(asked: SipDirectory): Register {
   const authenticate = createAuthenticator({
-    directory,
+    directory: asked,
     nonces: createNonces({ clock }),
     guesses: createGuessLimit(clock),
     algorithms: ['MD5'],
   })
-  register = createRegistrar({ authenticate, bindings, directory, clock })
-  sequence = 0
-})
+  return createRegistrar({ authenticate, bindings, directory: asked, clock })
+}
 
 interface Wish {
   readonly uri?: string
@@ -323,6 +328,27 @@ describe('a REGISTER that only keeps the NAT open', () => {
     clock.advance(569_000)
     expect(told(await send({ expires: '600' }))).toEqual([200, `<${contact}>;expires=30`, '30'])
     expect(await bindings.get('alice@a.example')).toEqual(before)
+  })
+
+  const lost: readonly [string, Partial<SipDirectory>, readonly unknown[]][] = [
+    ['client', { findUser: async () => undefined }, [401, undefined]],
+    ['realm', { realmState: async () => 'unknown' }, [403, 'Unknown or invalid realm']],
+    ['account', { realmState: async () => 'inactive' }, [403, 'Account exists but is inactive']],
+  ]
+  it.each(lost)('finds its binding gone when another node took its %s away', async (_what, gone, refusal) => {
+    register = registrarOf({ ...directory, ...gone })
+    const response = await send({ expires: '600' })
+    expect([response.status, headerOf(response, 'x-reason')]).toEqual(refusal)
+    expect(await bindings.get('alice@a.example')).toEqual([])
+  })
+
+  it('stays where a judge knows the user alone, and while the directory has no answer', async () => {
+    const findUser = async () => undefined
+    const judgeOf = async () => async () => ({ verdict: 'accepted' as const })
+    register = registrarOf({ ...directory, findUser, judgeOf })
+    expect((await send({ expires: '600' })).status).toBe(200)
+    register = registrarOf({ ...directory, findUser: () => Promise.reject(new Error('no database')) })
+    expect((await send({ expires: '600' })).status).toBe(200)
   })
 
   it('is challenged when 30 s or less are left', async () => {

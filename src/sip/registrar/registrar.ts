@@ -25,7 +25,7 @@ import { isReliable } from '../transport/transports.ts'
 export interface RegistrarOptions {
   readonly authenticate: Authenticate
   readonly bindings: BindingStore
-  readonly directory: Pick<SipDirectory, 'realmState' | 'findUser' | 'admitDevice'>
+  readonly directory: Pick<SipDirectory, 'realmState' | 'findUser' | 'judgeOf' | 'admitDevice'>
   readonly clock: Clock
 }
 
@@ -55,12 +55,16 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   const aor = `${username}@${realm}`
   const wish = readContacts(request)
 
-  const bound = await bindings.get(aor)
-  const kept = bound.find((binding) => isKeepAlive(wish, binding, remote, clock.now()))
-  if (kept !== undefined) {
+  const standing = await bindings.get(aor)
+  const kept = standing.find((binding) => isKeepAlive(wish, binding, remote, clock.now()))
+  const isKept = kept !== undefined && (await mayStay({ realm, username }, options.directory))
+  if (isKept) {
     bindings.touch(kept)
-    return registered({ bound, own: [kept], request, seconds: keepAliveSeconds, now: clock.now() })
+    return registered({ bound: standing, own: [kept], request, seconds: keepAliveSeconds, now: clock.now() })
   }
+  // Another node removed the bindings that it knew of. Who may not stay is then challenged, or refused, as it would be there.
+  if (kept !== undefined) for (const { key } of standing) await bindings.remove(aor, key)
+  const bound = kept === undefined ? standing : []
 
   const authentication = await authenticate(request, remote)
   if (authentication.verdict !== 'accepted') return authentication.reply
@@ -192,6 +196,24 @@ async function refusalOf(
   if (judged !== undefined) return undefined
   const user = await directory.findUser(realm, username)
   return user?.password === password ? undefined : credentialsRefusal()
+}
+
+/**
+ * Whether a user who registered before may still do so, as far as is known without its password: the right may have been
+ * taken away on another node, which does not reach the bindings in the memory of this one.
+ */
+async function mayStay(
+  { realm, username }: Pick<SipUser, 'realm' | 'username'>,
+  directory: RegistrarOptions['directory'],
+): Promise<boolean> {
+  try {
+    if ((await directory.realmState(realm)) !== 'active') return false
+    if ((await directory.judgeOf?.(realm)) !== undefined) return true
+    return (await directory.findUser(realm, username)) !== undefined
+  } catch {
+    // Without an answer nothing was taken away: a database that is gone for a while unregisters no phone.
+    return true
+  }
 }
 
 /** Later this is the Route set towards the phone, so every element must be a URI we could send to: RFC 3327 §5.3. */
