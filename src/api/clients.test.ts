@@ -96,29 +96,58 @@ describe('GET /Clients', () => {
 
 describe('PUT /Clients/{sid}', () => {
   it(
-    'changes the flags that are sent, keeps the others, and ignores the rest',
-    covers({ section: 'Fields: Client', says: 'An update takes the four flags only.' }),
+    'changes the flags that are sent, keeps the others, and ignores what is no field',
+    covers({
+      section: 'Fields: Client',
+      says: 'An update takes the four flags.',
+      chosen: 'It takes `username` and `password` too, so that a password that leaked can be changed.',
+    }),
     async () => {
       const sid = await create()
-      const change = { is_active: '0', username: 'other', password: 'sxxxxx', client_sid: sid }
+      const change = { is_active: '0', nickname: 'other', password: 'sxxxxx', client_sid: sid }
       expect((await api.put(`/Clients/${sid}`, api.own.accountKey, change)).status).toBe(204)
       const row = await api.storage.for(systemTenancy).clients.find(sid)
       expect(row).toMatchObject({ is_active: 0, allow_direct_app_calling: 1, password: 'secret' })
-      expect(row?.username).not.toBe('other')
     },
   )
 
-  it('ends the registration of a phone that is switched off', async () => {
-    const sid = await create({ username: 'desk' })
-    const aor = `desk@${api.own.realm}`
-    api.phones.push({
-      aor,
+  it.each([
+    ['is switched off', { is_active: 0 }],
+    ['gets another password', { password: 'second secret' }],
+    ['gets another username', { username: 'another' }],
+  ])('ends the registration of a phone that %s, and of no other change', async (_what, change) => {
+    const username = `desk${++made}`
+    const sid = await create({ username })
+    const phone = {
+      aor: `${username}@${api.own.realm}`,
       contact: 'sip:desk@192.0.2.1',
       expiresAt: 1,
       remote: { transport: 'udp', address: '192.0.2.1', port: 5060 },
-    })
-    await api.put(`/Clients/${sid}`, api.own.accountKey, { is_active: 0 })
+    } as const
+    api.phones.push(phone)
+    const same = { username, password: 'sxxxxx', is_active: 1, allow_direct_app_calling: 0 }
+    expect((await api.put(`/Clients/${sid}`, api.own.accountKey, same)).status).toBe(204)
+    expect(api.phones).toEqual([phone])
+    const sent = 'username' in change ? { username: `${username}b` } : change
+    expect((await api.put(`/Clients/${sid}`, api.own.accountKey, sent)).status).toBe(204)
     expect(api.phones).toEqual([])
+    const row = await api.storage.for(systemTenancy).clients.find(sid)
+    expect(row).toMatchObject({ username, password: 'secret', ...sent })
+  })
+
+  it.each([
+    [{ password: '' }, 'password'],
+    [{ password: 'a\u0000b' }, 'password must not contain control'],
+    [{ username: 'a@b' }, 'username must have only'],
+    [{ username: 'taken' }, 'username is already used'],
+  ])('answers 400 for %j, as POST does, and changes nothing', async (change, msg) => {
+    if ('username' in change && change.username === 'taken') await create({ username: 'taken' })
+    const sid = await create()
+    const username = `phone${made}`
+    const answer = await api.put(`/Clients/${sid}`, api.own.accountKey, change)
+    expect([answer.status, (answer.body as { msg: string }).msg]).toEqual([400, expect.stringContaining(msg)])
+    const row = await api.storage.for(systemTenancy).clients.find(sid)
+    expect(row).toMatchObject({ username, password: 'secret' })
   })
 
   it('answers 404 for a missing and a foreign client, which keeps its flags', async () => {

@@ -1,6 +1,7 @@
 // All the API says about a Client: a SIP user that registers with its account's realm.
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
+import type { RecordContext } from './define/request.ts'
 import { defineResource } from './define/resource.ts'
 import type { Services } from './services.ts'
 import { flag, recordSid, sid, text } from './define/fields.ts'
@@ -31,13 +32,13 @@ export const clients = defineResource({
       pattern: "^[A-Za-z0-9_.!~*'()&=+$,;?/-]+$",
       rule: "must have only letters, digits and -_.!~*'()&=+$,;?/",
     })
-      .onlyOnCreate()
-      .describe('Unique within the account.')
+      .describe('Unique within the account. Another one ends the registration of the phone.')
       .example('reception'),
     password: text({ min: 1, max: 255 })
-      .onlyOnCreate()
       .masked(mask)
-      .describe('Answers show the first character only.')
+      .describe(
+        'Answers show the first character only; sent back so, it changes nothing. Another one ends the registration of the phone, which then needs it to register.',
+      )
       .example('sxxxxxxx'),
     is_active: flag().default(1).describe('0: it can neither register nor call.'),
     allow_direct_app_calling: flag()
@@ -50,17 +51,28 @@ export const clients = defineResource({
         '1: it may dial another client of the account, take its place in a call (Replaces) and send others to it (REFER).',
       ),
   },
-  errors: { create: ['already_exists'] },
+  errors: { create: ['already_exists'], update: ['already_exists'] },
   async beforeCreate({ account_sid, username }, { rows }) {
-    const taken = await rows.clients.count({ where: { account_sid, username } })
-    if (taken > 0) throw new AppError('already_exists', 'username is already used in this account')
+    await demandFree(account_sid, username, rows)
     return undefined
   },
-  async afterUpdate(client, { is_active }, services) {
-    if (is_active === 0) await unregister(client, services)
+  async beforeUpdate({ username, password }, row, { rows }) {
+    if (username !== undefined && username !== row.username) await demandFree(row.account_sid, username, rows)
+    return password === mask(row.password) ? { password: row.password } : undefined
+  },
+  async afterUpdate(client, { is_active, username, password }, services) {
+    const isAnother = username !== undefined && username !== client.username
+    const isRekeyed =
+      password !== undefined && password !== client.password && password !== mask(client.password)
+    if (is_active === 0 || isAnother || isRekeyed) await unregister(client, services)
   },
   afterDelete: unregister,
 })
+
+async function demandFree(account_sid: string, username: string, rows: RecordContext['rows']): Promise<void> {
+  const taken = await rows.clients.count({ where: { account_sid, username } })
+  if (taken > 0) throw new AppError('already_exists', 'username is already used in this account')
+}
 
 /** A phone that may not register any more is not reachable any more. */
 async function unregister(
