@@ -14,7 +14,7 @@ const schema = Type.Object({
   ...streamProperties,
   actionHook: Type.Optional(
     hookFor(
-      `Asked when it is over, with \`dial_call_duration\` in seconds and the key that ended it as \`digits\`. ${replacingTheRest} Where the caller has hung up, the hook is sent the same, and its answer is not read.`,
+      `Asked when it is over, with \`dial_call_duration\` in seconds and the key that ended it as \`digits\`. ${replacingTheRest} It may be asked before the socket is closed. Where the caller has hung up, the hook is sent the same, and its answer is not read.`,
     ),
   ),
   finishOnKey: Type.Optional(

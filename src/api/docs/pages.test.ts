@@ -237,6 +237,8 @@ describe('what /docs/search.json says', () => {
     )
     expect(urls('ring group')).toEqual(['/docs/verbs#verb-dial'])
     expect(urls('softphone')).toContain('/docs/guides/softphone')
+    expect(urls('docker')).toEqual(['/docs/guides/production#in-a-container'])
+    expect(urls('480')).toEqual(['/docs/errors'])
     expect(urls('settings')).toContain('/docs/settings')
     expect(urls('switchhook_http_port')).toEqual(['/docs/settings#SWITCHHOOK_HTTP_PORT'])
   })

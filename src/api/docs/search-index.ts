@@ -12,13 +12,15 @@ import { commonFields } from './hook-fields.ts'
 import { hookDescriptions } from './hook-payloads.ts'
 import { slugOf } from './markdown.ts'
 import type { SettingDescription } from './operation-pages.ts'
+import { otherWords } from './other-words.ts'
 import { resourceUrl } from './resource-pages.ts'
 import { heardFrames, sentFrames } from './socket-frames.ts'
 import { heardStreamFrames, sentStreamFrames } from './stream-frames.ts'
 import type { StreamFrame } from './stream-frames.ts'
 import { unservedMark } from './search-script.ts'
+import type { SearchEntry } from './search-script.ts'
 
-export type SearchEntry = readonly [title: string, text: string, url: string]
+export type { SearchEntry } from './search-script.ts'
 
 export interface Searched {
   readonly reference: Reference
@@ -112,20 +114,6 @@ export function searchIndex({ reference, verbs, verbShapes, settings }: Searched
     ]),
   ]
 }
-
-/** What people call something that has another name here, and the pages themselves. */
-const otherWords: readonly SearchEntry[] = [
-  ['Settings', 'environment variables, configuration, ports', '/docs/settings'],
-  ['WebSocket', 'messages, acks and commands of an application over WebSocket', '/docs/websocket'],
-  ['Audio servers', 'audio streams: what they are sent, and may say', '/docs/audio-streams'],
-  ['Call centre', 'callers wait in a queue, agents take them', '/docs/guides/queue'],
-  ['Routing', 'rules: which application gets a call, which carrier', '/docs/routing'],
-  ['Ring group', 'dial with several targets, which ring together', `/docs/verbs#${verbAnchor('dial')}`],
-  ['Softphone', 'Linphone, baresip: a phone on your computer', '/docs/guides/softphone'],
-  ['Transfer', 'referHook: a phone transfers a call (REFER)', '/docs/hooks#hook-refer'],
-  ['IVR', 'a menu: gather collects digits', '/docs/guides/collect-digits'],
-  ['Music on hold', 'onHoldHook, onHoldMusic', '/docs/hooks#hook-hold'],
-]
 
 function fieldsOf(schema: Schema, owner: string, url: string): SearchEntry[] {
   return membersOf(schema as MemberSchema).map(({ path, schema: member }) => {

@@ -1,5 +1,7 @@
 // The one script of /docs: finds pages by words, in a list that it fetches from this server when it is first needed.
 // Plain JavaScript as text, because the browser gets it as it is; without scripts the menu is all there is.
+export type SearchEntry = readonly [title: string, text: string, url: string]
+
 /** In the text of what the platform takes or refuses without doing it: it is found after what it does. */
 export const unservedMark = ', not served yet'
 

@@ -131,6 +131,7 @@ const beginning = [
   '- The handshake asks for the subprotocols `audio.drachtio.org` and `audio.jambonz.org`; one that picks none is accepted. It carries',
   '  `wsAuth` as Basic authentication, may take 5 s and be redirected twice. Addresses are refused as for hooks.',
   '- The stream ends when you close the socket, by `disconnect`, `finishOnKey` and `maxLength`, and with the call.',
+  '- The `actionHook` of `listen` may be asked before the socket is closed with 1000: wait for the close before you use what you stored.',
 ]
 
 const limits = [
