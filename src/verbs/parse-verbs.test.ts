@@ -102,6 +102,14 @@ describe('parseVerbs', () => {
     expect(parseVerbs([verb])).toHaveLength(1)
   })
 
+  it('names the nearest verb', () => {
+    expect(() => parseVerbs([{ verb: 'sya' }])).toThrow(
+      expect.objectContaining({
+        cure: 'The nearest one is "say"; docs/reference/verbs.md lists all.',
+      }) as Error,
+    )
+  })
+
   it('ignores unknown properties, nested ones too, and names them', () => {
     const [parsed] = parseVerbs([
       {

@@ -95,6 +95,9 @@ function commandsIn(
   const own = verbsIn(frame, options, refuse)
   if (own !== undefined) return own
   const read = options.context.services.frames(frame.command, frame.data)
-  if (read === undefined) throw new AppError('not_served', 'there is no such command')
+  if (read === undefined)
+    throw new AppError('not_served', 'there is no such command', {
+      cure: 'Check its spelling: docs/reference/websocket.md lists the commands.',
+    })
   return read
 }

@@ -20,13 +20,19 @@ export interface ChannelListener {
   /** It broke, and is opened again. */
   lost(end: AppSocketEnd): void
   /** It is over for good. Told once. */
-  closed(end: AppSocketEnd & { readonly by: 'application' | 'platform' }): void
+  closed(end: ChannelEnd): void
   /** What the application answered after a socket broke. */
   resumed(data: unknown): void
   /** An ack that none waits for. */
   strayAck(msgid: string): void
   /** It sends faster than it is read. */
   slowed(): void
+}
+
+export interface ChannelEnd extends AppSocketEnd {
+  readonly by: 'application' | 'platform'
+  /** It never was open, and the first question has failed with why. */
+  readonly isOpened?: false
 }
 
 export interface ChannelOptions {
@@ -163,7 +169,8 @@ export class Channel {
       if (this.#isClosed) return
       const failure = toAppError(error, log)
       const end = { code: 1006, because: failure.message }
-      if (isFirst) this.#end({ ...end, by: 'application' }, failure)
+      const unopened = this.#greeting === undefined ? {} : { isOpened: false as const }
+      if (isFirst) this.#end({ ...end, by: 'application', ...unopened }, failure)
       else this.#lose(end)
     }
   }
@@ -257,7 +264,7 @@ export class Channel {
     this.#again = this.#options.clock.after(delayMs, () => void this.#connect(false))
   }
 
-  #end(end: AppSocketEnd & { readonly by: 'application' | 'platform' }, failure?: AppError): void {
+  #end(end: ChannelEnd, failure?: AppError): void {
     this.#state = 'closed'
     this.#socket = undefined
     this.#again?.cancel()

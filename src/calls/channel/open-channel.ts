@@ -50,8 +50,8 @@ export function openChannel(hook: Hook, user: ChannelUser, { services, heardPace
       opened: (connection, dropped) =>
         journal.note({ type: 'socket-opened', url, connection, ...(dropped > 0 ? { dropped } : {}) }),
       lost: ({ code, because }) => journal.note({ type: 'socket-lost', url, code, because }),
-      closed({ code, by, because }) {
-        journal.note({ type: 'socket-closed', url, code, by, because })
+      closed(end) {
+        journal.note({ type: 'socket-closed', url, ...end })
         closed()
       },
       resumed,

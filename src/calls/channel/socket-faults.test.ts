@@ -9,6 +9,7 @@ import {
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSocket } from '../../../test/support/scripted-engine/scripted-sockets.ts'
+import { toAlert } from '../journal/alerts.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const hook: Hook = { url: 'wss://app.test/ws', method: 'POST', username: null, password: null }
@@ -61,6 +62,7 @@ describe('a socket that breaks', () => {
     expect(engine.store.journalOf(call_sid)).toEqual(
       expect.arrayContaining([expect.objectContaining({ type: 'hook-failed', code: 'hook_unreachable' })]),
     )
+    expect(engine.store.journalOf(call_sid).filter((event) => toAlert(event) !== undefined)).toHaveLength(1)
   })
 
   it('before the first ack is opened again: the ack of its session:reconnect is the first one', async () => {

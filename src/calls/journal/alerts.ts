@@ -26,7 +26,8 @@ export function toAlert(event: JournalEvent): AlertFacts | undefined {
   if (event.type === 'hook-failed') {
     return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
   }
-  // One that closes it with 1000 has said what it had to say.
+  // One that closes it with 1000 has said what it had to say. Of one that never was open the failed question is the alert.
+  if (event.type === 'socket-closed' && event.isOpened === false) return undefined
   if (event.type === 'socket-closed' && event.by === 'application' && event.code !== 1000)
     return { alert_type: 'webhook-connection-failure', message: event.because, detail: event.url }
   if (event.type === 'alerted') return { alert_type: 'alert-from-application', message: event.message }

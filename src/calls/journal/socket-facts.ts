@@ -23,6 +23,8 @@ type SocketClosedFact = {
   readonly code: number
   readonly by: 'application' | 'platform'
   readonly because: string
+  /** It never was open: why is what the question over it failed with. */
+  readonly isOpened?: false
 }
 
 export type SocketFact = SocketOpenedFact | SocketLostFact | SocketClosedFact

@@ -35,8 +35,14 @@ export function readFrameOf(
   if (only === undefined) return undefined
   const asked = namedIn(data, candidates) ?? (others.length === 0 ? { [only.name]: data } : undefined)
   if (asked === undefined) {
-    const names = candidates.map(({ name }) => name).join(', ')
-    throw new AppError('bad_request', `the data of ${frame} must be an object with one of these: ${names}`)
+    const names = candidates.flatMap(({ name, additions }) => [name, ...Object.keys(additions)]).join(', ')
+    const list = frame === 'redirect' ? 'a list of verbs, or ' : ''
+    // Verbs are read before commands are: calls/application/frame-verbs.ts.
+    const own = frame === 'redirect' ? 'parent_call, child_call, ' : ''
+    throw new AppError(
+      'bad_request',
+      `the data of ${frame} must be ${list}an object with one of these: ${own}${names}`,
+    )
   }
   for (const [name, value] of Object.entries(asked)) demandValid(name, value, valueOf(name, candidates))
   return readList(asked, commands)

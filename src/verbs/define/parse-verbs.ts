@@ -1,5 +1,7 @@
 // Reads a list of verbs in either notation: {"verb":"say", ...} and the older {"say":{...}}.
 import type { RunnableVerb } from '../../calls/verb.ts'
+import { AppError } from '../../lib/errors.ts'
+import { nearestWord } from '../../lib/nearest-word.ts'
 import { invalid } from './define-verb.ts'
 import type { Verb } from './define-verb.ts'
 import { isUnservedVerb } from './unserved-verbs.ts'
@@ -21,8 +23,15 @@ function parseItem(item: unknown, place: string, verbs: readonly Verb[]): Runnab
   const verb = verbs.find((known) => known.name === name || known.alias === name)
   if (verb === undefined && isUnservedVerb(name))
     throw invalid(`${place}: the verb "${name}" is not served yet`)
-  if (verb === undefined) throw invalid(`${place}: unknown verb "${name.slice(0, maxNameLength)}"`)
+  if (verb === undefined) throw unknownVerb(name.slice(0, maxNameLength), place, verbs)
   return verb.prepare(properties, `${place} (${name})`)
+}
+
+function unknownVerb(name: string, place: string, verbs: readonly Verb[]): AppError {
+  const names = verbs.map((known) => known.name)
+  return new AppError('hook_invalid_payload', `${place}: unknown verb "${name}"`, {
+    cure: `The nearest one is "${nearestWord(name, names) ?? 'say'}"; docs/reference/verbs.md lists all.`,
+  })
 }
 
 function readNotation(
