@@ -62,8 +62,6 @@ export const testCarrier: ApiRoute = defineRoute({
     'Responds when all is tried, within half a minute. Each step says what came of it and what to change. A carrier is tested six times in ten minutes at most.',
   parameters: { VoipCarrierSid: 'The carrier.' },
   body,
-  // It is tried again when it is sent again; no transaction may last as long as a call.
-  keepsKey: true,
   reply: {
     status: 200,
     description: 'What came of each step.',
