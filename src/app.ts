@@ -4,15 +4,14 @@ import { sleep } from './lib/clock.ts'
 import { startAll, stopAll } from './lib/lifecycle.ts'
 import type { Part } from './lib/lifecycle.ts'
 import type { LeveledLogger } from './lib/log.ts'
-import {
-  apiUrlOf,
-  createAdministration,
-  createBase,
-  createSound,
-  createTelephony,
-  shownPlace,
-} from './parts.ts'
-import type { Administration, Base, Sound, Telephony } from './parts.ts'
+import { createAdministration } from './parts/administration.ts'
+import type { Administration } from './parts/administration.ts'
+import { apiUrlOf, createBase, shownPlace } from './parts/base.ts'
+import type { Base } from './parts/base.ts'
+import { createSound } from './parts/sound.ts'
+import type { Sound } from './parts/sound.ts'
+import { createTelephony } from './parts/telephony.ts'
+import type { Telephony } from './parts/telephony.ts'
 import { firstBoot } from './storage/first-boot.ts'
 import type { FirstBootOptions } from './storage/first-boot.ts'
 

@@ -195,7 +195,7 @@ async function seeDoctor(config: Config, options: readonly string[]): Promise<ne
     process.stderr.write(`The doctor knows no ${unknown}: it takes --offline, which asks no vendor.\n`)
     process.exit(64)
   }
-  const { runDoctor } = await import('./doctor-parts.ts')
+  const { runDoctor } = await import('./parts/doctor.ts')
   const { countBad, reportOf } = await import('./doctor/report.ts')
   const results = await runDoctor(config, { isOffline: options.includes('--offline') })
   const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined

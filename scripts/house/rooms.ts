@@ -78,12 +78,6 @@ export const packagesOfFirstUse: readonly string[] = [
   'wasm-media-encoders',
 ]
 
-/** Files at the root of src put the parts together, so they may import any of them. */
-export const rootFiles: readonly string[] = [
-  'main.ts',
-  'app.ts',
-  'parts.ts',
-  'secure-parts.ts',
-  'doctor-parts.ts',
-  'data-directory.ts',
-]
+/** Files at the root of src begin and end the process, and those of this room put the parts together: they may import any room. */
+export const rootFiles: readonly string[] = ['main.ts', 'app.ts', 'data-directory.ts']
+export const compositionRoom = 'parts'

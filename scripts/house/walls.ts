@@ -1,6 +1,6 @@
 // Finds imports that pass a wall of the table in rooms.ts, and files that lie in no room.
 import { builtinModules } from 'node:module'
-import { leaves, packagesOfLeaves, rootFiles, walls } from './rooms.ts'
+import { compositionRoom, leaves, packagesOfLeaves, rootFiles, walls } from './rooms.ts'
 import { isTest } from './sources.ts'
 import type { Source } from './sources.ts'
 
@@ -25,8 +25,10 @@ function looseFaults(path: string): readonly string[] {
 
 function faultOf(path: string, room: string, imported: string): string | undefined {
   if (!imported.startsWith('src/')) return packageFault(path, room, imported)
+  if (room === compositionRoom) return undefined
   const other = roomOf(imported)
-  if (other === undefined) return `${path} imports ${imported}: no room imports what puts it together`
+  if (other === undefined || other === compositionRoom)
+    return `${path} imports ${imported}: no room imports what puts it together`
   if (isWithin(other, room) || isWithin(room, other)) return undefined
   const mayImport = leaves.includes(room) ? [] : [...(walls[room] ?? []), ...leaves]
   if (mayImport.some((allowed) => isWithin(other, allowed))) return undefined

@@ -1,8 +1,8 @@
 // What SIP is served over besides UDP and TCP, from the settings.
-import { createCertificates } from './certificates/certificates.ts'
-import type { Certificates, CertificatesOptions } from './certificates/certificates.ts'
-import type { Config } from './config/config.ts'
-import type { SipOptions } from './sip/sip.ts'
+import { createCertificates } from '../certificates/certificates.ts'
+import type { Certificates, CertificatesOptions } from '../certificates/certificates.ts'
+import type { Config } from '../config/config.ts'
+import type { SipOptions } from '../sip/sip.ts'
 
 /** Undefined where no certificate is set: nothing is served over TLS. */
 export function createCertificatesOf(

@@ -1,0 +1,94 @@
+// The API, and what it needs alone.
+import { createApi } from '../api/create-api.ts'
+import { createPasswordResets } from '../api/logins/password-resets.ts'
+import { describeSettings } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { createRegisteredPhones } from '../directory/registered-phones.ts'
+import { createLogLevel } from '../directory/log-level.ts'
+import { createRealmFacts } from '../directory/realm-facts.ts'
+import { createRealmRecords } from '../dns/create-realm-records.ts'
+import type { RealmRecords } from '../dns/dns.ts'
+import { createUpdateClient } from '../dns/create-update-client.ts'
+import { createMailer } from '../outgoing/mail.ts'
+import { createHashThread } from '../passwords/hash-thread.ts'
+import { createRetention } from '../storage/retention.ts'
+import { parseVerbs, verbShapes, verbTexts } from '../verbs/index.ts'
+import { createAppEnv } from '../webhooks/create-app-env.ts'
+import { apiUrlOf } from './base.ts'
+import type { Base } from './base.ts'
+import type { Sound } from './sound.ts'
+import type { Telephony } from './telephony.ts'
+
+export type Administration = ReturnType<typeof createAdministration>
+
+/** The API, and what it needs alone. */
+export function createAdministration(base: Base, sound: Sound, telephony: Telephony, isReady: () => boolean) {
+  const { config, log, clock, storage, outgoing, names, carrierHosts } = base
+  const passwords = createHashThread(log)
+  const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
+  const portalUrl = (): string => config.portalUrl ?? new URL(apiUrlOf(config, http)).origin
+  const resets = createPasswordResets({ storage, mail, portalUrl, clock, log })
+  const { deliveryLogDays, callRecordDays } = config
+  const http = createApi({
+    bind: config.bind,
+    port: config.httpPort,
+    storage,
+    calls: telephony.calls,
+    trunks: telephony.trunks,
+    bindings: createRegisteredPhones({
+      bindings: telephony.sip.bindings,
+      directory: base.directory,
+      storage,
+    }),
+    speech: sound.speech,
+    speechCache: sound.speech.cache,
+    buckets: sound.buckets,
+    recordings: sound.recordings,
+    resets,
+    derive: passwords.derive,
+    appEnv: createAppEnv({ outgoing }),
+    realms: createRealms(base, telephony),
+    realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
+    parseVerbs,
+    verbs: verbTexts,
+    verbShapes,
+    settings: describeSettings(),
+    isReady,
+    canWrite: () => storage.canWrite(),
+    ...apiRules(config),
+    clock,
+    log,
+  })
+  return {
+    http,
+    passwords,
+    mail,
+    resets,
+    retention: createRetention({ expired: storage.expired, deliveryLogDays, callRecordDays, clock, log }),
+    logLevel: createLogLevel({ storage, configured: config.logLevel, log, clock }),
+  }
+}
+
+function apiRules(config: Config) {
+  return {
+    rules: {
+      hasQuotas: config.accountQuotas,
+      reservesCarriers: config.adminCarriers,
+      minNetmask: config.minNetmask,
+    },
+    rateLimits: { perKey: config.rateLimitPerKey, perAddress: config.rateLimitPerAddress },
+    trustedProxies: config.trustedProxies,
+  }
+}
+
+/** Undefined without a name server that the platform may update. */
+function createRealms({ config, clock }: Base, { sip }: Telephony): RealmRecords | undefined {
+  const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
+  if (server === undefined || zone === undefined || name === undefined || secret === undefined)
+    return undefined
+  return createRealmRecords({
+    client: createUpdateClient({ server, zone, key: { name, secret }, clock }),
+    zone,
+    target: () => ({ address: config.publicAddress ?? config.bind, port: sip.listening.port }),
+  })
+}

@@ -1,0 +1,52 @@
+// What everything else stands on.
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { createCarrierHosts } from '../directory/carrier-hosts.ts'
+import { createDirectory } from '../directory/create-directory.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { LeveledLogger } from '../lib/log.ts'
+import { reachableNetworks } from '../network/address-guard.ts'
+import { createNames } from '../network/create-names.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
+import { serializeHostPort } from '../sip/message/uri.ts'
+import { createCertificatesOf } from './secure.ts'
+import { createStorage } from '../storage/create-storage.ts'
+
+export type Base = ReturnType<typeof createBase>
+
+/** What everything else stands on: rows, names of hosts, the HTTP client. */
+export function createBase(config: Config, log: LeveledLogger) {
+  const clock = systemClock
+  const { dataDir, databaseUrl, secretKey, accountShare: sharePercent } = config
+  const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
+  const allow = reachableNetworks(config)
+  const names = createNames({ servers: config.nameServers, clock })
+  /** From where registrars call: the directory is made before the trunks, which set it. */
+  const learnt: { at: (address: string) => readonly string[] } = { at: () => [] }
+  return {
+    config,
+    log,
+    clock,
+    cacheDir: join(dataDir, 'cache'),
+    sharePercent,
+    storage,
+    directory: createDirectory({ storage, clock, registrarsAt: (address) => learnt.at(address) }),
+    learnt,
+    carrierHosts: createCarrierHosts({ storage, clock, log }),
+    /** Networks that may be reached although they are not public. */
+    allow,
+    names,
+    certificates: createCertificatesOf(config, { clock, log }),
+    outgoing: createOutgoing({ allow, sharePercent, log, clock, resolve: names.lookup }),
+  }
+}
+
+/** As it stands in a URI. */
+export function shownPlace({ publicAddress, bind }: Config, port: number): string {
+  const host = publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
+  return serializeHostPort({ host, port })
+}
+
+export function apiUrlOf(config: Config, http: { readonly address: { readonly port: number } }): string {
+  return `http://${shownPlace(config, http.address.port)}/v1`
+}

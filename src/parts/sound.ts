@@ -1,0 +1,76 @@
+// What callers hear and what is kept of it: speech, audio files, RTP, recordings.
+import { join } from 'node:path'
+import { createBuckets } from '../buckets/create-buckets.ts'
+import { createAccountBuckets } from '../directory/account-buckets.ts'
+import { createSpeechDirectory } from '../directory/speech-credentials.ts'
+import { createMedia } from '../media/create-media.ts'
+import { createAudioDecoder } from '../media/files/audio-decoder.ts'
+import { createRecordings } from '../recordings/create-recordings.ts'
+import { createSpeech } from '../speech/create-speech.ts'
+import { createStreams } from '../streams/create-streams.ts'
+import { createAudioFetcher } from '../audio/create-audio-fetcher.ts'
+import type { Base } from './base.ts'
+
+export type Sound = ReturnType<typeof createSound>
+
+/** What callers hear: speech, audio files, RTP. */
+export function createSound(base: Base) {
+  const { config, log, clock, cacheDir, sharePercent, storage, outgoing, allow } = base
+  const speech = createSpeech({
+    cacheDir: join(cacheDir, 'speech'),
+    outgoing,
+    credentials: createSpeechDirectory({ storage, clock, log }),
+    sharePercent,
+    clock,
+    log,
+  })
+  const decoder = createAudioDecoder({ clock, sharePercent })
+  const audio = createAudioFetcher({
+    outgoing,
+    cacheDir: join(cacheDir, 'audio'),
+    decode: (job, options) => decoder.decode(job, options),
+    sharePercent,
+    log,
+  })
+  const media = createMedia({
+    bind: config.bind,
+    publicAddress: config.publicAddress,
+    ports: config.rtpPorts,
+    workers: config.mediaWorkers,
+    limits: { mediaMs: config.mediaTimeoutSeconds * 1000, heldMs: config.holdTimeoutSeconds * 1000 },
+    scratchDir: join(cacheDir, 'media'),
+    log,
+  })
+  const streams = createStreams({ allow, nameServers: config.nameServers, sharePercent, log })
+  return { speech, decoder, audio, media, streams, ...createKeeping(base) }
+}
+
+/** Where recordings go. */
+function createKeeping({ config, log, clock, storage, outgoing, sharePercent }: Base) {
+  const buckets = createBuckets({ outgoing, clock, log })
+  const megabyte = 1_000_000
+  const recordings = createRecordings({
+    dataDir: config.dataDir,
+    store: storage.recordings,
+    calls: storage.calls,
+    isShared: () => storage.isShared,
+    bucketOf: createAccountBuckets(storage),
+    put: ({ key, contentType, file, account_sid, credential, signal }) =>
+      buckets.put(
+        { key, contentType, content: file },
+        { account_sid, credential: { ...credential }, signal },
+      ),
+    discard: ({ key, account_sid, credential, signal }) =>
+      buckets.discard(key, { account_sid, credential: { ...credential }, signal }),
+    alerts: storage.alerts,
+    limits: {
+      spoolBytes: config.recordingSpoolMb * megabyte,
+      accountBytes: config.recordingAccountMb * megabyte,
+      days: config.recordingDays,
+    },
+    sharePercent,
+    clock,
+    log,
+  })
+  return { buckets, recordings }
+}

@@ -1,0 +1,140 @@
+// The SIP stack, the call engine, registrations with carriers, and the delivery of what calls report.
+import { createOrderReader } from '../api/calls/read-order.ts'
+import { createCalls } from '../calls/create-calls.ts'
+import { createDeviceLimits } from '../directory/device-limits.ts'
+import { createRegistrationHook } from '../directory/registration-hook.ts'
+import { createTrunkDirectory } from '../directory/trunks.ts'
+import { portPairs } from '../media/ports.ts'
+import { createAddressGuard, createRangeGuard } from '../network/address-guard.ts'
+import { createSockets } from '../outgoing/create-sockets.ts'
+import { createSip } from '../sip/create-sip.ts'
+import type { Sip } from '../sip/sip.ts'
+import { secureSip } from './secure.ts'
+import { readCommands, readFrame } from '../commands/index.ts'
+import { parseVerbs } from '../verbs/index.ts'
+import { createAppSockets } from '../webhooks/create-app-sockets.ts'
+import { createTrunks } from '../trunks/create-trunks.ts'
+import type { Trunks } from '../trunks/trunks.ts'
+import { createDelivery } from '../webhooks/create-delivery.ts'
+import { createHooks } from '../webhooks/create-hooks.ts'
+import type { Base } from './base.ts'
+import type { Sound } from './sound.ts'
+
+const userAgent = 'Switchhook'
+
+// A phone waits for its registration less patiently than a caller for an application.
+const registrationBudgets = { answerMs: 3000, totalMs: 5000, maxAnswerBytes: 64 * 1024 }
+
+export type Telephony = ReturnType<typeof createTelephony>
+
+/** The SIP stack and the call engine, each the other's user, and the delivery of what calls report. */
+export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => string | undefined) {
+  const { config, log, clock, storage, directory, outgoing } = base
+  const { signingSecret } = directory
+  const calls = createCalls({
+    ...enginePorts(base, sound),
+    sip: () => sip,
+    trunks: {
+      registeredOver: (sid) => trunks.registeredOver(sid),
+      routesOf: (sid) => trunks.routesOf(sid),
+      isUp: (sid) => trunks.isUp(sid),
+      noted: (sid, sign) => trunks.noted(sid, sign),
+    },
+    verbs: parseVerbs,
+    commands: readCommands,
+    frames: readFrame,
+    orders: createOrderReader(parseVerbs),
+    random: Math.random,
+    maxMedia: portPairs(config.rtpPorts),
+    sharePercent: base.sharePercent,
+    clock,
+    log,
+    publicAddress: config.publicAddress,
+    ringingMs: config.ringingMs,
+    apiBaseUrl,
+  })
+  const sip = createSip({
+    bind: config.bind,
+    port: config.sipPort,
+    ...secureSip(config, base.certificates),
+    publicAddress: config.publicAddress,
+    directory: {
+      ...directory,
+      judgeOf: createRegistrationHook({
+        hookOf: directory.registrationHook,
+        hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets: registrationBudgets }),
+        alerts: storage.alerts,
+        clock,
+      }),
+      admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
+    },
+    handlers: calls,
+    serves: { referrals: true, replaces: true, messages: true },
+    seal: (text) => storage.mac('sip passage', text),
+    clock,
+    log,
+    userAgent,
+    bindingArchive: storage.registrations,
+    digestAlgorithms: config.sipDigest,
+    lookup: base.names.lookup,
+  })
+  const trunks = createRegistrations(base, sip)
+  base.learnt.at = (address) => trunks.registrarsAt(address)
+  const { outbox, alerts } = storage
+  const ways = { outgoing, appSockets: openAppSockets(base), signingSecret, userAgent }
+  const delivery = createDelivery({ ...ways, outbox, alerts, clock, log })
+  return { sip, calls, trunks, delivery }
+}
+
+/** What the platform is to its carriers. */
+function createRegistrations({ config, storage, names, clock, log }: Base, sip: Sip): Trunks {
+  const { publicAddress } = config
+  const addressesOf = async (host: string): Promise<readonly string[]> => {
+    const found = await names.lookup(host).catch(() => [])
+    return found.map(({ address }) => address)
+  }
+  return createTrunks({
+    sip,
+    directory: createTrunkDirectory(storage),
+    store: storage.carrierRegistrations,
+    alerts: storage.alerts,
+    addressesOf,
+    publicAddress,
+    random: Math.random,
+    clock,
+    log,
+  })
+}
+
+function openAppSockets({ config, clock, allow, directory, names }: Base) {
+  return createAppSockets({
+    sockets: createSockets({ allow, resolve: names.lookup, clock }),
+    signingSecret: directory.signingSecret,
+    clock,
+    userAgent,
+    maxMessageBytes: config.socketMaxMessageBytes,
+    pingMs: config.socketPingSeconds * 1000,
+  })
+}
+
+/** The parts that the engine asks, in the shapes that it declares. */
+function enginePorts(base: Base, { media, speech, audio, recordings, streams }: Sound) {
+  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing } = base
+  const { signingSecret } = directory
+  return {
+    media,
+    directory,
+    isAllowedAddress: createAddressGuard(allow),
+    isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
+    isSipProxy: createRangeGuard(config.sipProxies),
+    carrierCalled: carrierHosts.carrierCalled,
+    hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
+    appSockets: openAppSockets(base),
+    store: storage.calls,
+    alerts: storage.alerts,
+    speech,
+    audio,
+    recorder: recordings,
+    streams,
+  }
+}
