@@ -66,7 +66,7 @@ describe.skipIf(isMissing('baresip'))('npm run example -- ivr', () => {
       const caller = await run.phoneOf('linphone', 'caller', { hz: hz.caller })
       await caller.dial(`sip:500@${run.shown('domain')}`)
       await caller.is('talking')
-      await run.process.lines.next('the menu', (line) => line.includes('/call: answers gather'))
+      await run.process.lines.next('the menu', (line) => line.includes('POST /call, answers gather'))
       await caller.press('1')
       await sales.is('talking')
       await listening.hearEachOther(caller, sales)

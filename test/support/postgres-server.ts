@@ -48,6 +48,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     max_connections: String(maxConnections),
     shared_buffers: '32MB',
     autovacuum: 'off',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
   }
   const server = asOwner(
     binary('postgres'),
