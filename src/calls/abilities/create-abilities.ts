@@ -54,12 +54,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     clock,
     facts: () => factsOf(leg, context.services),
   })
-  const report = (event: string, fields: object = {}): void => {
-    const { current } = options.queue
-    if (current === undefined) return
-    const { id, name: verb } = current
-    options.onVerbEvent?.({ event, ...(id === undefined ? {} : { id }), verb, ...fields })
-  }
+  const report = createReport(options)
   const resolveUrl = (url: string): string => application.resolveUrl(url)
   const voice = new LegVoice({
     leg,
@@ -109,5 +104,15 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     queues: createQueueing({ leg, context, nested, voice, refer }),
     time: createTime(clock),
     notes,
+  }
+}
+
+/** Says of the running verb what becomes of it, under the `id` that the application gave it. */
+function createReport({ queue, onVerbEvent }: AbilitiesOptions) {
+  return (event: string, fields: object = {}): void => {
+    const { current } = queue
+    if (current === undefined) return
+    const { id, name: verb } = current
+    onVerbEvent?.({ event, ...(id === undefined ? {} : { id }), verb, ...fields })
   }
 }
