@@ -37,6 +37,15 @@ it.each([
   expect(status).toBe(1)
 })
 
+it('story.ts says what the API says where that has no journal to give', () => {
+  const input = JSON.stringify({ msg: 'no such call', code: 'not_found', cure: 'Check the identifier.' })
+  const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'story.ts')], {
+    encoding: 'utf8',
+    input,
+  })
+  expect([status, stderr]).toEqual([1, 'no such call. Check the identifier.\n'])
+})
+
 it('an example that is interrupted before it is set up ends without a word of what it was waiting for', async () => {
   // A platform that takes the connection and never responds.
   const silent = createServer().listen(0, '127.0.0.1')

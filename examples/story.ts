@@ -8,8 +8,15 @@ const usage =
 
 async function main(): Promise<void> {
   const events: unknown = await json(process.stdin).catch(() => undefined)
-  if (!Array.isArray(events)) throw new Error(usage)
+  if (!Array.isArray(events)) throw new Error(refusalOf(events) ?? usage)
   for (const line of journalStory(events as readonly StoryEvent[])) console.log(line)
+}
+
+/** What the API says in place of a journal. */
+function refusalOf(answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null || !('msg' in answer)) return undefined
+  const cure = 'cure' in answer ? ` ${String(answer.cure)}` : ''
+  return `${String(answer.msg)}.${cure}`
 }
 
 main().catch((error: unknown) => {

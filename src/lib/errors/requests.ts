@@ -56,7 +56,7 @@ export const requestErrors = {
   recording_not_stored: {
     cause: 'The call is recorded, and the recording is not stored yet.',
     http: 404,
-    cure: 'Wait for the event recording at the call status hook, or look at the journal of the call.',
+    cure: 'Wait for the event recording at the call status hook, or look at the alerts of the account, which say why storing fails.',
   },
   no_such_route: {
     cause: 'No endpoint has this method and path.',
