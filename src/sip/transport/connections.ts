@@ -1,6 +1,8 @@
 // The connections of one transport, found again by their far end (RFC 3261 §18): how many there are, and which gives way.
 import { networkOf } from '../../network/network-of.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { Shares } from '../../lib/shares.ts'
+import type { SipMessage } from '../message/message.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import type { Remote } from '../sip.ts'
 import type { TransportHandlers } from './transport.ts'
@@ -16,8 +18,24 @@ export interface Connection {
   closeSoon(): void
 }
 
+/** What a connection of each kind is made with. */
+export interface ConnectionMeans {
+  readonly remote: Remote
+  readonly limits: ConnectionLimits
+  readonly clock: Clock
+  message(message: SipMessage, raw: Uint8Array, remote: Remote): void
+  /** Whether one more message is listened to; the connection closes itself at the first that is not. */
+  admits(): boolean
+  /** Input that cannot be read or came too slowly; the connection closes itself. */
+  misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
+  /** Asked when it has been idle for long: it is kept. */
+  isNeeded(): boolean
+  closed(): void
+}
+
 export interface ConnectionsOptions {
   readonly limits: ConnectionLimits
+  readonly clock: Clock
   readonly handlers: TransportHandlers
   readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
 }
@@ -33,6 +51,23 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     this.#options = options
     this.#shares = new Shares(options.limits.maxConnections)
+  }
+
+  /** Makes a connection to `remote` with `create`, and keeps it until it has closed. */
+  open<C extends Connection>(remote: Remote, create: (means: ConnectionMeans) => C): C {
+    const { handlers, limits, clock, misbehaved } = this.#options
+    const connection: C = create({
+      remote,
+      limits,
+      clock,
+      message: (message, raw, from) => handlers.message(message, raw, from),
+      admits: () => handlers.admits?.(remote) !== false,
+      misbehaved: (reason, kind) => misbehaved(reason, kind, remote),
+      isNeeded: () => handlers.isNeeded?.(remote) ?? false,
+      closed: () => this.#gone(connection),
+    })
+    this.#add(connection)
+    return connection
   }
 
   get size(): number {
@@ -73,7 +108,7 @@ export class Connections {
     return false
   }
 
-  add(connection: Connection): void {
+  #add(connection: Connection): void {
     const key = keyOf(connection.remote)
     this.#forget(key, this.#connections.get(key))
     this.#shares.take(networkOf(connection.remote.address))
@@ -81,7 +116,7 @@ export class Connections {
   }
 
   /** The connection has closed. */
-  gone(connection: Connection): void {
+  #gone(connection: Connection): void {
     const { remote } = connection
     const key = keyOf(remote)
     const isCurrent = this.#connections.get(key) === connection

@@ -1,27 +1,15 @@
 // One connection over TCP or TLS, opened by either side: frames what comes in, answers pings, ends slow and idle far ends.
 import type { Socket } from 'node:net'
-import type { Clock, Timer } from '../../lib/clock.ts'
+import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
-import type { ConnectionLimits } from '../limits.ts'
+import type { ConnectionMeans } from './connections.ts'
 import { StreamFramer } from './stream-framer.ts'
 
-export interface StreamConnectionOptions {
+export interface StreamConnectionOptions extends ConnectionMeans {
   readonly socket: Socket
-  readonly remote: Remote
   /** The far end opened it, and owes a message soon. */
   readonly isInbound: boolean
-  readonly limits: ConnectionLimits
-  readonly clock: Clock
-  message(message: SipMessage, raw: Uint8Array, remote: Remote): void
-  /** Whether one more message is listened to; the connection closes itself at the first that is not. */
-  admits(): boolean
-  /** Input that cannot be framed or came too slowly; the connection closes itself. */
-  misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
-  /** Asked when it has been idle for long: it is kept. */
-  isNeeded(): boolean
-  closed(): void
 }
 
 // DSCP CS3, signalling (RFC 4594 §4.2), in the upper six bits. Node.js has no such call for the sockets of UDP.

@@ -143,21 +143,7 @@ export class StreamTransport {
   }
 
   #add(socket: Socket, remote: Remote, isInbound: boolean): Connection {
-    const { handlers, limits, clock, misbehaved } = this.#options
-    const connection: StreamConnection = new StreamConnection({
-      socket,
-      remote,
-      isInbound,
-      limits,
-      clock,
-      message: (message, raw, from) => handlers.message(message, raw, from),
-      admits: () => handlers.admits?.(remote) !== false,
-      misbehaved: (reason, kind) => misbehaved(reason, kind, remote),
-      isNeeded: () => handlers.isNeeded?.(remote) ?? false,
-      closed: () => this.#connections.gone(connection),
-    })
-    this.#connections.add(connection)
-    return connection
+    return this.#connections.open(remote, (means) => new StreamConnection({ ...means, socket, isInbound }))
   }
 
   #unreachable(cause: unknown): AppError {

@@ -1,26 +1,14 @@
 // One WebSocket that speaks SIP (RFC 7118 §5): a message in each frame, pings answered, slow and idle far ends closed.
 import { isUtf8 } from 'node:buffer'
 import type { RawData, WebSocket } from 'ws'
-import type { Clock, Timer } from '../../lib/clock.ts'
+import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { SipMessage } from '../message/message.ts'
 import { parseMessage, skipLeadingBlankLines } from '../message/parse-message.ts'
-import type { ConnectionLimits } from '../limits.ts'
 import type { Remote } from '../sip.ts'
-import type { Connection } from './connections.ts'
+import type { Connection, ConnectionMeans } from './connections.ts'
 
-export interface WebSocketConnectionOptions {
+export interface WebSocketConnectionOptions extends ConnectionMeans {
   readonly channel: WebSocket
-  readonly remote: Remote
-  readonly limits: ConnectionLimits
-  readonly clock: Clock
-  message(message: SipMessage, raw: Uint8Array, remote: Remote): void
-  /** Whether one more message is listened to; the connection closes itself at the first that is not. */
-  admits(): boolean
-  misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
-  /** Asked when it has been idle for long: it is kept. */
-  isNeeded(): boolean
-  closed(): void
 }
 
 // RFC 6455 §7.4.1.

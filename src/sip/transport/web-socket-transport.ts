@@ -88,19 +88,7 @@ export class WebSocketTransport {
   }
 
   #add(channel: WebSocket, remote: Remote): void {
-    const { handlers, limits, clock, misbehaved } = this.#options
-    const connection: WebSocketConnection = new WebSocketConnection({
-      channel,
-      remote,
-      limits,
-      clock,
-      message: (message, raw, from) => handlers.message(message, raw, from),
-      admits: () => handlers.admits?.(remote) !== false,
-      misbehaved: (reason, kind) => misbehaved(reason, kind, remote),
-      isNeeded: () => handlers.isNeeded?.(remote) ?? false,
-      closed: () => this.#connections.gone(connection),
-    })
-    this.#connections.add(connection)
+    this.#connections.open(remote, (means) => new WebSocketConnection({ ...means, channel }))
   }
 }
 
