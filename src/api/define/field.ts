@@ -14,8 +14,8 @@ export interface FieldFacts {
   readonly presence: Presence
   /** Whether null may be sent, and whether a record without a value says null or leaves the field out. */
   readonly unset: 'never' | 'null' | 'absent'
-  /** What an update does with it: nothing may change it (400), or it is ignored. */
-  readonly onUpdate: 'change' | 'refuse' | 'ignore'
+  /** What an update does with it; `refuse`: nothing may change it (400). */
+  readonly onUpdate: 'change' | 'refuse'
   /** A nested record of `webhooks`, whose id is in the column <name>_sid. */
   readonly isHook?: boolean | undefined
   /** What a create that leaves it out (or sends null) stores, in its form on the wire. */
@@ -56,8 +56,6 @@ export interface Field<T, P extends Presence = 'required', W = T> {
   readOnly(): Field<T, 'read-only', W>
   /** An update may repeat it, and is refused when it (or `form` of it, where that is what is stored) differs. */
   fixedAfterCreate(form?: (value: unknown) => unknown): Field<T, P, W>
-  /** An update ignores it. */
-  onlyOnCreate(): Field<T, P, W>
   /** Records show `mask(value)`. */
   masked(mask: (value: string) => string): Field<T, P, W>
   describe(description: string): Field<T, P, W>
@@ -83,7 +81,6 @@ export function createField<T, P extends Presence = 'required', W = T>(
     default: (fallback) => having({ presence: 'optional', fallback }),
     readOnly: () => having({ presence: 'read-only' }),
     fixedAfterCreate: (form) => having({ onUpdate: 'refuse', fixedForm: form }),
-    onlyOnCreate: () => having({ onUpdate: 'ignore' }),
     masked: (mask) => having({ fromCell: (cell) => (cell === null ? null : mask(String(cell))) }),
     describe: (description) => having({ description }),
     notServed: (what) => having({ notServed: what }),

@@ -30,9 +30,7 @@ function bodySchema(
 ): JsonSchema {
   const only = bodyIs === undefined ? undefined : fields[bodyIs]
   if (only !== undefined) return acceptedSchema(only.facts)
-  const taken = Object.entries(fields).filter(
-    ([, { facts }]) => facts.presence !== 'read-only' && (!isPartial || facts.onUpdate !== 'ignore'),
-  )
+  const taken = Object.entries(fields).filter(([, { facts }]) => facts.presence !== 'read-only')
   const required = taken.filter(([, { facts }]) => facts.presence === 'required').map(([name]) => name)
   const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Body`
   schemas[name] = {
