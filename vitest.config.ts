@@ -10,9 +10,10 @@ const resultFile = process.env['SWITCHHOOK_TEST_RESULT']
 /** They start the product as a process. */
 const journeys = ['test/{journeys,guides,clients}/**/*.test.ts', 'examples/*.test.ts']
 
-// The whole API over PostgreSQL, once: every route for every caller, every field with every kind of value, every list,
-// every secret. The suites of src/storage are not here: they declare themselves for each store (onEachStore). What else
-// opens a platform runs on SQLite alone, since no SQL is written outside of src/storage.
+// The whole API over PostgreSQL, once: every route for a key of each level, every field with what it takes, every list,
+// every secret. What is refused before any SQL is sent on SQLite alone (fuzz, authorization-matrix). The suites of src/storage are not
+// here: they declare themselves for each store (onEachStore). What else opens a platform runs on SQLite alone, since no SQL is
+// written outside of src/storage.
 const onPostgresToo = [
   'authorization-matrix',
   'fuzz',

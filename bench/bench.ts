@@ -1,7 +1,8 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, scanner, tls, nodes,
-//                                            live-calls, queue, streams, media, bridge, room, recording, heard, storage, and
+//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, fraud, scanner, tls, nodes,
+//                                            live-calls, queue, streams, media, bridge, srtp, webrtc, room, recording, codecs, heard,
+//                                            storage, and
 //                                            call-records, which takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
@@ -19,6 +20,7 @@ import { measureCalls } from './calls.ts'
 import { measureCommands } from './commands.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
+import { measureFraud } from './fraud.ts'
 import { measureHttp } from './http.ts'
 import { measureLiveCalls } from './live-calls.ts'
 import { measureNodes } from './nodes.ts'
@@ -78,6 +80,7 @@ const sections: readonly Section[] = [
     needs: ['taskset'],
     run: measureWebSocket,
   },
+  { name: 'fraud', title: 'A stolen password', needs: [], run: measureFraud },
   {
     name: 'scanner',
     title: 'A scanner beside good calls',
@@ -112,6 +115,18 @@ const sections: readonly Section[] = [
     run: () => runScript('bridge.ts', ['--seconds', options.seconds]),
   },
   {
+    name: 'srtp',
+    title: 'Encrypted calls',
+    needs: ['taskset'],
+    run: () => runScript('srtp.ts', ['--seconds', options.seconds]),
+  },
+  {
+    name: 'webrtc',
+    title: 'Browsers',
+    needs: [],
+    run: () => runScript('webrtc.ts'),
+  },
+  {
     name: 'room',
     title: 'A room of 100',
     needs: [],
@@ -122,6 +137,12 @@ const sections: readonly Section[] = [
     title: 'Recorded calls',
     needs: ['taskset'],
     run: () => runScript('recording.ts'),
+  },
+  {
+    name: 'codecs',
+    title: 'Codecs',
+    needs: [],
+    run: () => runScript('codecs.ts'),
   },
   { name: 'heard', title: 'What is heard', needs: [], run: () => runScript('heard.ts') },
   { name: 'storage', title: 'Storage', needs: [], run: () => runScript('storage.ts') },

@@ -12,6 +12,8 @@ import { parseArgs } from 'node:util'
 import { silentLogger } from '../src/lib/log.ts'
 import { createMedia } from '../src/media/create-media.ts'
 import type { Media, MediaSession } from '../src/media/media.ts'
+import { toInline } from '../src/media/sdp/crypto-lines.ts'
+import type { MasterKey } from '../src/media/srtp/suites.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { startBareRelay } from './bare-relay.ts'
@@ -38,8 +40,11 @@ export function workerMs(): { cpu: number; waited: number } {
   }
 }
 
-export function offerOf(port: number, payloadType: number): string {
-  return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP ${payloadType}\r\n`
+/** `keys`: of what the phone will send; plain RTP when left out. */
+export function offerOf(port: number, payloadType: number, keys?: MasterKey): string {
+  const media = `m=audio ${port} RTP/${keys === undefined ? 'AVP' : 'SAVP'} ${payloadType} 101\r\na=rtpmap:101 telephone-event/8000\r\n`
+  const crypto = keys === undefined ? '' : `a=crypto:1 ${keys.suite} ${toInline(keys, false)}\r\n`
+  return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n${media}${crypto}`
 }
 
 /** A worker that was late a moment ago takes no call, which is right and not measured here. */
@@ -54,17 +59,20 @@ export async function openPatiently(media: Media): Promise<MediaSession> {
   }
 }
 
-async function bridgeAll(
+/** Two by two, each with the offer of its phone, whose answer may be asked for. */
+export async function bridgeAll(
   media: Media,
-  crowd: Crowd,
-  payloadTypes: readonly number[],
+  { ports }: Pick<Crowd, 'ports'>,
+  offer: (port: number, index: number) => string,
+  onAnswer?: (sdp: string) => void,
 ): Promise<MediaSession[]> {
   const sessions: MediaSession[] = []
   // The load of the run before is forgotten.
   await setTimeout(settleMs)
-  for (const [index, port] of crowd.ports.entries()) {
+  for (const [index, port] of ports.entries()) {
     const session = await openPatiently(media)
-    await session.answer(offerOf(port, payloadTypes[index] ?? 0))
+    const { sdp } = await session.answer(offer(port, index))
+    onAnswer?.(sdp)
     sessions.push(session)
   }
   for (const [index, session] of sessions.entries()) {
@@ -75,13 +83,13 @@ async function bridgeAll(
   return sessions
 }
 
-interface Measured extends Heard {
+export interface Measured extends Heard {
   readonly seconds: number
   readonly corePercent: number
   readonly waitedMsPerSecond: number
 }
 
-async function measure(crowd: Crowd, seconds: number): Promise<Measured> {
+export async function measure(crowd: Crowd, seconds: number): Promise<Measured> {
   await setTimeout(settleMs)
   await crowd.reset()
   const before = workerMs()
@@ -96,7 +104,7 @@ async function measure(crowd: Crowd, seconds: number): Promise<Measured> {
   }
 }
 
-function perPacketUs({ corePercent, seconds, received }: Measured): number {
+export function perPacketUs({ corePercent, seconds, received }: Measured): number {
   return (corePercent * 10 * seconds * 1000) / received
 }
 
@@ -159,7 +167,7 @@ export async function benchBridge({ seconds, calls, codecs }: BridgeBenchOptions
   const all = (of: (index: number) => number): number[] =>
     Array.from({ length: phones }, (_, index) => of(index))
   const run = async (payloadTypes: readonly number[]): Promise<Measured> => {
-    const sessions = await bridgeAll(media, crowd, payloadTypes)
+    const sessions = await bridgeAll(media, crowd, (port, index) => offerOf(port, payloadTypes[index] ?? 0))
     await crowd.talk(
       sessions.map(({ port }) => port),
       payloadTypes,

@@ -27,7 +27,7 @@ export async function measureBridgedCalls({ seconds = 60, callsPerSecond = 50 } 
   const platform = await startLoadedPlatform()
   try {
     const application = { url: (path: string) => `${hooks.origin}${path}` }
-    const tenant = await provision(platform.api, { application })
+    const tenant = await provision(platform.api, { application, isBusy: true })
     const place = (calls: number) => placeCalls(platform, tenant, { calls, callsPerSecond, talkMs })
     await place(warmUpCalls)
     await recordsOf(platform, tenant, warmUpCalls * 2)

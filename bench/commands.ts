@@ -43,7 +43,7 @@ interface Ear {
 }
 
 function sdpAt(port: number): string {
-  return `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0\r\n`
+  return `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n`
 }
 
 /** All phones in one stack: those that call and those that are called. */
@@ -231,7 +231,10 @@ export async function measureCommands({ allCalls = 200 } = {}): Promise<Figure[]
   const voices = await Promise.all(Array.from({ length: 2 * watchedCalls }, () => RtpVoice.open()))
   const platform = await startLoadedPlatform({ lastRtpPort: 42_999 })
   try {
-    const tenant = await provision(platform.api, { application: { url: (path) => `${origin}${path}` } })
+    const tenant = await provision(platform.api, {
+      application: { url: (path) => `${origin}${path}` },
+      isBusy: true,
+    })
     const path = `/Accounts/${tenant.account_sid}/Calls`
     const sids = async (): Promise<string[]> =>
       (await platform.api.must<{ call_sid: string }[]>('GET', `${path}?direction=inbound`)).map(

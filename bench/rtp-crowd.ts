@@ -5,6 +5,8 @@ import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { SrtpReceiver, SrtpSender } from '../src/media/srtp/srtp.ts'
+import type { SuiteName } from '../src/media/srtp/suites.ts'
 import { pin } from './cores.ts'
 
 export interface Heard {
@@ -19,10 +21,20 @@ export interface Heard {
   readonly lateMaxMs: number
 }
 
+/** What a phone encrypts with and what it is to decrypt with, in base64. */
+export interface PhoneKeys {
+  readonly suite: SuiteName
+  readonly sends: string
+  readonly hears: string
+}
+
 export interface Crowd {
   readonly ports: readonly number[]
-  /** Where each sends, and as which payload type, 0 or 8; with no place they fall silent. */
-  talk(to: readonly number[], payloadTypes: readonly number[]): Promise<void>
+  /**
+   * Where each sends, and as which payload type, 0 or 8; with no place they fall silent. With keys they speak SRTP, and what is not
+   * authentic is not heard.
+   */
+  talk(to: readonly number[], payloadTypes: readonly number[], keys?: readonly PhoneKeys[]): Promise<void>
   /** Forgets what was heard so far. */
   reset(): Promise<void>
   report(): Promise<Heard>
@@ -30,12 +42,18 @@ export interface Crowd {
 }
 
 type Command =
-  | { readonly kind: 'talk'; readonly to: readonly number[]; readonly payloadTypes: readonly number[] }
+  | {
+      readonly kind: 'talk'
+      readonly to: readonly number[]
+      readonly payloadTypes: readonly number[]
+      readonly keys: readonly PhoneKeys[]
+    }
   | { readonly kind: 'reset' }
   | { readonly kind: 'report' }
 
 // Of each phone, in packets.
 const loudEvery = 50
+const protectedPacket = Buffer.alloc(1500)
 const silences: Readonly<Record<number, number>> = { 0: 0xff, 8: 0xd5 }
 const louds: Readonly<Record<number, number>> = { 0: 0x80, 8: 0xaa }
 
@@ -54,7 +72,7 @@ export async function startCrowd(phones: number, { core }: { core?: number } = {
   const ports = await next<number[]>()
   return {
     ports,
-    talk: async (to, payloadTypes) => void (await ask({ kind: 'talk', to, payloadTypes })),
+    talk: async (to, payloadTypes, keys = []) => void (await ask({ kind: 'talk', to, payloadTypes, keys })),
     reset: async () => void (await ask({ kind: 'reset' })),
     report: () => ask<Heard>({ kind: 'report' }),
     close: async () => {
@@ -64,11 +82,25 @@ export async function startCrowd(phones: number, { core }: { core?: number } = {
   }
 }
 
+interface Protection {
+  readonly sender: SrtpSender
+  readonly receiver: SrtpReceiver
+}
+
+function protectionOf({ suite, sends, hears }: PhoneKeys): Protection {
+  const master = (base64: string): { suite: SuiteName; key: Buffer } => ({
+    suite,
+    key: Buffer.from(base64, 'base64'),
+  })
+  return { sender: new SrtpSender(master(sends)), receiver: new SrtpReceiver(master(hears)) }
+}
+
 interface Phone {
   readonly socket: Socket
   readonly packet: Buffer
   to: number
   payloadType: number
+  protection: Protection | undefined
   packets: number
   /** When it was loud last, until that was heard. */
   loudMs: number | undefined
@@ -96,16 +128,21 @@ class Phones {
       const packet = Buffer.alloc(172)
       packet.writeUInt8(0x80, 0)
       packet.writeUInt32BE(index + 1, 8)
-      this.#phones.push({ socket, packet, to: 0, payloadType: 0, packets: 0, loudMs: undefined })
+      this.#phones.push({
+        ...{ socket, packet, to: 0, payloadType: 0, packets: 0 },
+        ...{ protection: undefined, loudMs: undefined },
+      })
     }
     return this.#phones.map(({ socket }) => socket.address().port)
   }
 
-  talk(to: readonly number[], payloadTypes: readonly number[]): void {
+  talk(to: readonly number[], payloadTypes: readonly number[], keys: readonly PhoneKeys[]): void {
     clearTimeout(this.#timer)
     for (const [index, phone] of this.#phones.entries()) {
       phone.to = to[index] ?? 0
       phone.payloadType = payloadTypes[index] ?? 0
+      const own = keys[index]
+      phone.protection = own && protectionOf(own)
     }
     if (to.length === 0) return
     this.#startMs = performance.now()
@@ -148,7 +185,7 @@ class Phones {
 
   #send(phone: Phone | undefined): void {
     if (phone === undefined) return
-    const { packet, payloadType } = phone
+    const { packet, payloadType, protection } = phone
     phone.packets += 1
     const isLoud = phone.packets % loudEvery === 0
     packet.fill((isLoud ? louds : silences)[payloadType] ?? 0, 12)
@@ -157,17 +194,26 @@ class Phones {
     packet.writeUInt32BE((phone.packets * 160) >>> 0, 4)
     if (isLoud) phone.loudMs = performance.now()
     // The socket keeps what it cannot send at once.
-    phone.socket.send(isLoud ? Buffer.from(packet) : packet, phone.to, '127.0.0.1')
+    const bytes = protection?.sender.protect(packet, packet.length, protectedPacket)
+    const sent =
+      bytes === undefined
+        ? isLoud
+          ? Buffer.from(packet)
+          : packet
+        : Buffer.from(protectedPacket.subarray(0, bytes))
+    phone.socket.send(sent, phone.to, '127.0.0.1')
     this.#sent += 1
   }
 
   #onPacket(index: number, datagram: Buffer): void {
     if (datagram.length < 100) return
+    const packet = this.#phones[index]?.protection?.receiver.unprotect(datagram) ?? datagram
+    if (typeof packet === 'string') return
     this.#received += 1
     const partner = this.#phones[index ^ 1]
     if (partner?.loudMs === undefined) return
-    const loud = louds[(datagram[1] ?? 0) & 0x7f] ?? 0
-    if (!datagram.includes(loud, 12)) return
+    const loud = louds[(packet[1] ?? 0) & 0x7f] ?? 0
+    if (!packet.includes(loud, 12)) return
     this.#delays.push(performance.now() - partner.loudMs)
     partner.loudMs = undefined
   }
@@ -183,7 +229,7 @@ async function run(count: number): Promise<void> {
   process.on('disconnect', () => process.exit())
   process.on('message', (command: Command) => {
     if (command.kind === 'report') return process.send?.(phones.report())
-    if (command.kind === 'talk') phones.talk(command.to, command.payloadTypes)
+    if (command.kind === 'talk') phones.talk(command.to, command.payloadTypes, command.keys)
     else phones.reset()
     return process.send?.(true)
   })

@@ -88,6 +88,8 @@ function* batchesOf(account_sid: string, service_provider_sid: string, attempted
       trunk: 'user',
       trace_id: '0'.repeat(32),
       recording_url: null,
+      attempts: null,
+      stir_shaken: null,
     }
     yield { call_sid, account_sid, events, notifications, ...(step === 5 ? { record } : {}) }
   }

@@ -98,7 +98,7 @@ function invite(sip: Sip, platform: Platform, { realm, username, password, targe
     credentials: { username, password },
     body: {
       type: 'application/sdp',
-      content: `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0\r\n`,
+      content: `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n`,
     },
   })
 }

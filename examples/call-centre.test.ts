@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
+import { sharedPlatform } from '../test/support/platform-process.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'
@@ -67,7 +68,7 @@ describe.skipIf(isMissing('baresip'))('npm run example -- call-centre', () => {
   let callers: Baresip[]
   let agent: Baresip
   beforeAll(async () => {
-    run = await startExample('call-centre')
+    run = await startExample('call-centre', await sharedPlatform())
     callers = [await run.phone('caller', { hz: callerHz }), await run.phone('ben', { hz: callerHz })]
     agent = await run.phone('anna', { hz: agentHz })
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApplication } from '../test/support/application.ts'
 import type { Application } from '../test/support/application.ts'
-import { provision, startPlatform } from '../test/support/platform-process.ts'
+import { codeCache, provision, sharedPlatform } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 
@@ -15,12 +15,11 @@ beforeAll(async () => {
   application = await startApplication()
   application.on('/status', { status: 200 })
   application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 120 }] })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   tenant = await provision(platform.api, { application })
 })
 
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 
@@ -33,6 +32,7 @@ const call = (uri: string, ...args: readonly string[]): ToolProcess =>
       ...['--user', tenant.username, '--password', tenant.password],
       ...['--server', `127.0.0.1:${platform.sip.port}`, ...args],
     ],
+    env: codeCache(),
   })
 
 it('hangs up as many seconds after the answer as --seconds says, where the application does not', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toneSegments } from '../test/support/audio.ts'
 import type { Audio } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
+import { sharedPlatform } from '../test/support/platform-process.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
 import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
@@ -14,7 +15,7 @@ const customerHz = 1100
 describe.skipIf(isMissing('baresip'))('npm run example -- click-to-call', () => {
   let run: ExampleRun
   beforeAll(async () => {
-    run = await startExample('click-to-call')
+    run = await startExample('click-to-call', await sharedPlatform())
   })
   afterAll(() => run?.close())
 
@@ -77,7 +78,7 @@ describe.skipIf(isMissing('baresip'))('npm run example -- click-to-call', () => 
 describe('npm run example -- click-to-call, asked for something that cannot be', () => {
   let run: ExampleRun
   beforeAll(async () => {
-    run = await startExample('click-to-call')
+    run = await startExample('click-to-call', await sharedPlatform())
   })
   afterAll(() => run?.close())
 

@@ -4,6 +4,7 @@ import type { Baresip } from '../test/support/baresip.ts'
 import { durationMs, rms, slice, soundSegments, toneSegments, toneShare } from '../test/support/audio.ts'
 import type { Audio } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
+import { sharedPlatform } from '../test/support/platform-process.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'
@@ -28,7 +29,7 @@ describe.skipIf(isMissing('baresip'))('npm run example -- conference', () => {
   let run: ExampleRun
   let phones: Baresip[]
   beforeAll(async () => {
-    run = await startExample('conference')
+    run = await startExample('conference', await sharedPlatform())
     phones = await Promise.all(users.map((user, n) => run.phone(user, { hz: pitches[n] ?? 0 })))
   })
   afterAll(() => run?.close())

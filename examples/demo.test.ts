@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminApiKey, codeCache, startPlatform } from '../test/support/platform-process.ts'
+import { adminApiKey, codeCache, sharedPlatform } from '../test/support/platform-process.ts'
 import type { Platform } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 
@@ -83,9 +83,8 @@ describe('npm run demo without a platform', () => {
 describe('npm run demo beside a platform', () => {
   let platform: Platform
   beforeAll(async () => {
-    platform = await startPlatform()
+    platform = await sharedPlatform()
   })
-  afterAll(() => platform?.remove())
 
   const beside = (args: readonly string[] = []): ToolProcess =>
     demo(args, {

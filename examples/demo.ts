@@ -1,5 +1,6 @@
 // `npm run demo`: a phone calls the hello application through a platform, and the terminal shows what happens.
 // With --phone, your own softphone places the call.
+import { serveSoftphone } from './browser/serve-softphone.ts'
 import { startOwnPlatform } from './demo/own-platform.ts'
 import type { OwnPlatform } from './demo/own-platform.ts'
 import { provisionPhone } from './demo/provision-demo.ts'
@@ -10,6 +11,7 @@ import { portOf, readArguments } from './run/arguments.ts'
 import { interruption } from './run/interruption.ts'
 
 const help = `npm run demo                     a call of the demo's own phone
+npm run demo -- --browser        a softphone in your browser, by one link
 npm run demo -- --phone          sets up the running platform for your softphone
 
   --api-key <key>     the admin API key of a running platform, or SWITCHHOOK_ADMIN_API_KEY; without one the
@@ -25,6 +27,7 @@ const { values } = readArguments(
     allowNegative: true,
     options: {
       phone: { type: 'boolean', default: false },
+      browser: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: process.stdin.isTTY && process.stdout.isTTY === true },
       help: { type: 'boolean', default: false },
       'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
@@ -154,9 +157,30 @@ async function waitForPhone(): Promise<void> {
   }
 }
 
+/** A page that registers as a phone, through the platform that runs or one of the demo's own, until Ctrl-C. */
+async function serveBrowser(): Promise<void> {
+  const interrupted = interruption()
+  const own = apiKey === '' ? await startOwnPlatform() : undefined
+  const platform = own ?? { baseUrl, apiKey }
+  try {
+    const application = await startHelloApplication({ port: 0, print })
+    const demo = await provisionPhone({ ...platform, hookUrl: application.url, realm: values.realm })
+    application.requireSignature(demo.webhookSecret)
+    const { host } = new URL(platform.baseUrl)
+    const page = await serveSoftphone({ ...demo, server: `ws://${host}`, number: '500' })
+    print(`Open this in a browser on this machine, allow the microphone, and press Call:\n\n  ${page.url}\n`)
+    print('The requests that the application gets are shown here; Ctrl-C ends it.\n')
+    await interrupted
+    await Promise.all([page.close(), application.close()])
+  } finally {
+    await own?.stop()
+  }
+}
+
 async function main(): Promise<void> {
   if (values.help) return print(help)
   if (values.phone) return waitForPhone()
+  if (values.browser) return serveBrowser()
   return apiKey === '' ? callThroughOwn() : callThroughRunning()
 }
 

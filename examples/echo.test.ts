@@ -1,6 +1,7 @@
 // The two applications over WebSocket audio with a real phone: it hears itself.
 import { afterAll, describe, expect, it } from 'vitest'
 import { happens, startExample } from '../test/support/example-run.ts'
+import { sharedPlatform } from '../test/support/platform-process.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
 import { durationMs, slice, toneSegments, toneShare } from '../test/support/audio.ts'
 import { isMissing } from '../test/support/tools.ts'
@@ -11,7 +12,7 @@ describe.skipIf(isMissing('baresip'))('an application over WebSocket audio', () 
   afterAll(() => Promise.all(runs.map((run) => run.close())))
 
   async function start(name: string): Promise<ExampleRun> {
-    const run = await startExample(name)
+    const run = await startExample(name, await sharedPlatform())
     runs.push(run)
     return run
   }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'
 import type { Audio } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
+import { sharedPlatform } from '../test/support/platform-process.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
 import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
@@ -14,7 +15,7 @@ const hz = { caller: 700, sales: 1100, support: 1500 } as const
 describe.skipIf(isMissing('baresip'))('npm run example -- ivr', () => {
   let run: ExampleRun
   beforeAll(async () => {
-    run = await startExample('ivr')
+    run = await startExample('ivr', await sharedPlatform())
   })
   afterAll(() => run?.close())
 

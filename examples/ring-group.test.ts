@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
+import { sharedPlatform } from '../test/support/platform-process.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
 import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
@@ -16,7 +17,7 @@ describe.skipIf(isMissing('baresip'))('npm run example -- ring-group', () => {
   let caller: Baresip
   let members: Baresip[]
   beforeAll(async () => {
-    run = await startExample('ring-group')
+    run = await startExample('ring-group', await sharedPlatform())
     caller = await run.phone('caller', { hz: callerHz })
     members = await Promise.all(['anna', 'ben', 'chris'].map((name) => run.phone(name, { hz: memberHz })))
   })

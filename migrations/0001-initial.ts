@@ -6,6 +6,7 @@ import { createCallCounts } from './0001/call-counts.ts'
 import { createCalls } from './0001/calls.ts'
 import { createCarrierRegistrations } from './0001/carrier-registrations.ts'
 import { createCarriers } from './0001/carriers.ts'
+import { createDefence } from './0001/defence.ts'
 import { createPeople } from './0001/people.ts'
 import { createPlatform } from './0001/platform.ts'
 import { createRecordings } from './0001/recordings.ts'
@@ -20,6 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createRouting(db)
   await createSpeech(db)
   await createPlatform(db)
+  await createDefence(db)
   await createCalls(db)
   await createCarrierRegistrations(db)
   await createCallCounts(db)

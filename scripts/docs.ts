@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { audioStreamsPage } from './reference/audio-streams.ts'
 import { conformancePage } from './reference/conformance.ts'
 import { decisionsPage } from './reference/decisions.ts'
+import { destinationsPage } from './reference/destinations.ts'
 import { errorsPage } from './reference/errors.ts'
 import { hooksPage } from './reference/hooks.ts'
 import { resourcesPage } from './reference/resources.ts'
@@ -26,6 +27,7 @@ const pages: readonly Page[] = [
   { path: 'docs/decisions/README.md', write: decisionsPage },
   { path: 'docs/reference/audio-streams.md', write: audioStreamsPage },
   { path: 'docs/reference/conformance.md', write: conformancePage },
+  { path: 'docs/reference/destinations.md', write: destinationsPage },
   { path: 'docs/reference/errors.md', write: errorsPage },
   { path: 'docs/reference/hooks.md', write: hooksPage },
   { path: 'docs/reference/resources.md', write: resourcesPage },

@@ -57,7 +57,7 @@ describe('the rules of the house', () => {
       'a mechanism that imports another room',
       'src/sip/c.ts',
       "import '../api/a.ts'\n",
-      'src/sip/c.ts imports src/api/a.ts: sip/ may import only network, lib, contracts',
+      'src/sip/c.ts imports src/api/a.ts: sip/ may import only network, certificates, lib, contracts',
     ],
     [
       'an import of a type',

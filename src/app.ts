@@ -25,6 +25,8 @@ export interface App {
   /** The reference, for a browser. */
   readonly docsUrl: string
   readonly sipUri: string
+  /** Of HTTPS, where it is served. */
+  readonly httpsPort: number | undefined
   /** The other transports of SIP that are served, each with its port. */
   readonly sipPorts: Readonly<Record<string, number>>
 }
@@ -50,6 +52,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
       }
       // The last one: a start that fails must not leave a platform that is set up, with secrets that it never showed.
       await startAll([...parts, boot], log)
+      telephony.webSockets.listens(portsOf(administration))
       isReady = true
     },
     async stop(mode) {
@@ -71,10 +74,21 @@ export function createApp(config: Config, log: LeveledLogger): App {
     get sipUri() {
       return `sip:${shownPlace(config, sip.listening.port)}`
     },
+    get httpsPort() {
+      return administration.http.securePort
+    },
     get sipPorts() {
-      return sip.listening.ports ?? {}
+      // WebSockets in clear come to the port of the API.
+      const { ws: _ws, ...ports } = sip.listening.ports ?? {}
+      return ports
     },
   }
+}
+
+/** Where far ends reach us by WebSockets. */
+function portsOf({ http }: Administration): { readonly ws: number; readonly wss?: number } {
+  const { address, securePort: wss } = http
+  return { ws: address.port, ...(wss === undefined ? {} : { wss }) }
 }
 
 /** Each part stands behind those that it needs; they stop in reverse. */
@@ -95,6 +109,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     sound.streams,
     sound.media,
     sound.recordings,
+    telephony.shaken,
     telephony.sip,
     telephony.calls,
     telephony.trunks,
@@ -104,5 +119,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.http,
     // A link may begin with the address that the server listens at.
     rest.resets,
+    // The authority asks the server.
+    ...(rest.acme === undefined ? [] : [rest.acme]),
   ]
 }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { StartError } from './lib/start-error.ts'
 
 // Backups and drafts of these begin with the same name.
-const ours = /^(switchhook\.db|secret\.key|(cache|recordings)$)/
+const ours = /^(switchhook\.db|secret\.key|(cache|certificates|recordings)$)/
 
 /**
  * Makes the directory, for its owner only. One that others may enter is closed to them when every file in it is the platform's;

@@ -94,7 +94,7 @@ function greet(app: App): void {
   const lines = [
     '',
     'Switchhook is ready.',
-    `  API   ${app.apiUrl}`,
+    `  API   ${app.apiUrl}${app.httpsPort === undefined ? '' : `, HTTPS at ${app.httpsPort}`}`,
     `  Docs  ${app.docsUrl}`,
     `  SIP   ${app.sipUri} (UDP and TCP)${otherPorts(app.sipPorts)}`,
     `  From  ${reachOf(config.bind)}`,

@@ -43,7 +43,8 @@ it('names who talks, who is muted and who is whispered to, from either side', as
   expect(storyOf(one, 'outbound')).toContain('a client of the REST API asks for mute')
 })
 
-it('says what became of a recording, and of an audio server', () => {
+it('says what became of a recording, of an audio server and of a gateway', () => {
+  const silent = { trunk: 'acme', place: '192.0.2.7', post_dial_delay_ms: 2000 }
   const facts = [
     { type: 'started', direction: 'inbound', from: 'alice', to: '500' },
     { type: 'recording-started' },
@@ -56,6 +57,16 @@ it('says what became of a recording, and of an audio server', () => {
     { type: 'recording-gap', missing_ms: 40 },
     { type: 'recording-ended', duration_ms: 2340, because: 'the disk is full' },
     { type: 'recording-stored', place: 'disk' },
+    { type: 'attempt-ended', ...silent, sip_gateway_sid: 'g', outcome: 'silent', cause: 'no response' },
+    { type: 'attempt-ended', ...silent, outcome: 'answered', cause: '200 OK' },
+    { type: 'attempt-ended', ...silent, outcome: 'unreachable', cause: 'no route' },
+    { type: 'identity-checked', verstat: 'TN-Validation-Passed', attest: 'A', origid: 'o' },
+    {
+      type: 'identity-checked',
+      verstat: 'No-TN-Validation',
+      code: 'no_trust_list',
+      reason: 'there is no list',
+    },
   ]
   const story = journalStory(facts.map((fact, index) => ({ at: index * 10, ...fact })))
   expect(story.map((line) => line.replace(/^ *[\d.]+ s {2}/, ''))).toEqual([
@@ -70,6 +81,10 @@ it('says what became of a recording, and of an audio server', () => {
     '0.0 s of the recording are missing',
     '2.3 s are recorded: the disk is full',
     'the recording is stored on the disk of the platform',
+    'gateway 192.0.2.7 of acme: silent, no response, after 2.0 s',
+    '192.0.2.7: unreachable, no route, after 2.0 s',
+    'the calling number is proven, with attestation A',
+    'the calling number is not proven: there is no list',
   ])
 })
 

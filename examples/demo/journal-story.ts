@@ -42,6 +42,13 @@ function theEnd({ termination_reason, because }: StoryEvent, { direction, from, 
   return `the end: ${String(termination_reason)}`
 }
 
+/** What became of a gateway; of other places the SIP messages say it, where there were any. */
+function attemptStory({ trunk, place, sip_gateway_sid, outcome, cause, post_dial_delay_ms }: StoryEvent) {
+  if (sip_gateway_sid === undefined && outcome !== 'silent' && outcome !== 'unreachable') return undefined
+  const where = sip_gateway_sid === undefined ? String(place) : `gateway ${String(place)} of ${String(trunk)}`
+  return `${where}: ${String(outcome)}, ${String(cause)}, after ${seconds(post_dial_delay_ms)}`
+}
+
 // The INVITE, its answer and the BYE; the rest of the SIP messages is for a ladder.
 const toldSip = /^(INVITE|200 OK|BYE|CANCEL|[4-6]\d\d .*)$/
 
@@ -123,6 +130,11 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'dial-ended': ({ to, call_status, sentence }) =>
     `${String(to)}: ${String(call_status)}, ${String(sentence)}`,
   digit: ({ digit }) => `key ${String(digit)}`,
+  'attempt-ended': attemptStory,
+  'identity-checked': ({ attest, reason }) =>
+    typeof attest !== 'string'
+      ? `the calling number is not proven: ${String(reason)}`
+      : `the calling number is proven, with attestation ${attest}`,
   status: ({ call_status, sip_status }) => `status ${String(call_status)} (SIP ${String(sip_status)})`,
   refusal: withCure,
   problem: withCure,

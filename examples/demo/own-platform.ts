@@ -36,6 +36,7 @@ export async function startOwnPlatform(): Promise<OwnPlatform> {
       SWITCHHOOK_HTTP_PORT: '0',
       SWITCHHOOK_SIP_PORT: '0',
       SWITCHHOOK_RTP_PORTS: rtpPorts,
+      SWITCHHOOK_BROWSER_PORT: '0',
       SWITCHHOOK_DATA_DIR: dataDir,
       SWITCHHOOK_ADMIN_API_KEY: apiKey,
       SWITCHHOOK_LOG_LEVEL: 'warn',

@@ -37,6 +37,10 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('trace_id', 'text', required)
     // A path below the API; null for a call that was not recorded.
     .addColumn('recording_url', 'text')
+    // JSON text: what came of each place that an outbound call was sent to.
+    .addColumn('attempts', 'text')
+    // JSON text: what the Identity header of an inbound call proves.
+    .addColumn('stir_shaken', 'text')
     .execute()
   for (const { name, owner, others } of pages) await indexPages(db, name, [owner], others)
   for (const { name, owner, others } of pages)

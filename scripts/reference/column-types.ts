@@ -13,6 +13,12 @@ export const columnTypes: Readonly<Record<string, Readonly<Record<string, string
   sip_gateways: { protocol: "'udp' | 'tcp' | 'tls' | 'tls/srtp'" },
   lcr_carrier_set_entries: { workload: 'number', priority: 'number' },
   speech_credentials: { tts_tested_ok: 'Flag | null', stt_tested_ok: 'Flag | null' },
+  call_defences: {
+    kill_switch: "'off' | 'new_calls' | 'all_calls' | null",
+    allow_premium_rate: 'Flag | null',
+    allow_satellite: 'Flag | null',
+    allow_high_risk: 'Flag | null',
+  },
   recent_calls: { direction: "'inbound' | 'outbound'", answered: 'Flag' },
   recordings: {
     format: "'mp3' | 'wav'",

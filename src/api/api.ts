@@ -1,5 +1,6 @@
 // What the API is made of: the parts of the platform that its endpoints reach, and where it listens.
 import type { RealmFacts } from '../contracts/realm-facts.ts'
+import type { HttpServerOptions } from '../http/http.ts'
 import type { RateLimitRules } from '../http/limits/rate-limits.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -14,6 +15,9 @@ import type { Schema } from './docs/document.ts'
 export interface ApiOptions {
   readonly bind: string
   readonly port: number
+  readonly secure?: HttpServerOptions['secure']
+  readonly webSockets?: HttpServerOptions['webSockets']
+  readonly acmeAnswer?: HttpServerOptions['acmeAnswer']
   readonly storage: ApiStorage
   readonly calls: Services['calls']
   readonly trunks: Services['trunks']

@@ -58,9 +58,10 @@ describe('declarations', () => {
     expect(open.sort()).toEqual(['POST /forgot-password', 'POST /login', 'POST /signin'])
   })
 
-  it('let view-only users do nothing but read, log out, look up registrations and change their password', () => {
+  it('let view-only users do nothing but read, log out, make dry runs, look up registrations and change their password', () => {
     const open = apiRoutes.filter(({ openToViewOnly }) => openToViewOnly).map(title)
     expect(open.sort()).toEqual([
+      'POST /Accounts/{AccountSid}/DryRuns',
       'POST /Accounts/{AccountSid}/RegisteredSipUsers',
       'POST /change-password',
       'POST /logout',

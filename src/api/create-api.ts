@@ -68,6 +68,9 @@ export function createApi(options: ApiOptions): HttpServer {
   return createHttp({
     bind,
     port,
+    secure: options.secure,
+    webSockets: options.webSockets,
+    acmeAnswer: options.acmeAnswer,
     prefix: '/v1',
     routes,
     pages,

@@ -49,13 +49,18 @@ describe('the ETag of a record', () => {
     expect([first, second]).not.toContain(await etag())
   })
 
-  it('is on whatever is read or changed at a path of its own, but what changes by itself and what is a batch', () => {
+  it('is on whatever is read or changed at a path of its own, but what changes by itself, what is a batch, and what holds before it is written', () => {
     const paths = new Set(apiRoutes.flatMap(({ method, path: at }) => (method === 'PUT' ? [at] : [])))
     const without = apiRoutes.filter(
       ({ method, path: at, hasEtag }) => method !== 'POST' && paths.has(at) && hasEtag !== true,
     )
     expect(new Set(without.map(({ path: at }) => at))).toEqual(
-      new Set(['/Accounts/{AccountSid}/Calls/{CallSid}', '/Lcrs/{LcrSid}/Routes']),
+      new Set([
+        '/Accounts/{AccountSid}/Calls/{CallSid}',
+        '/Accounts/{AccountSid}/CallDefence',
+        '/Lcrs/{LcrSid}/Routes',
+        '/ServiceProviders/{ServiceProviderSid}/CallDefence',
+      ]),
     )
   })
 

@@ -6,6 +6,7 @@ import { appEnv } from './app-env.ts'
 import { applications, applicationsOfAccount } from './applications.ts'
 import { auditLogRoutes } from './audit-log.ts'
 import { availability } from './availability.ts'
+import { callDefenceRoutes } from './call-defence.ts'
 import { callDetailRoutes } from './call-details/index.ts'
 import { callRoutes } from './calls/index.ts'
 import { carrierRoutes } from './carriers/index.ts'
@@ -50,6 +51,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   ...applications.routes,
   ...auditLogRoutes,
   availability,
+  ...callDefenceRoutes,
   ...carrierRoutes,
   ...clients.routes,
   ...googleCustomVoiceRoutes,

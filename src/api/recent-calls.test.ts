@@ -2,12 +2,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
 import type { LiveCall } from '../calls/calls.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
+import type { CallAttempt } from '../contracts/call-record.ts'
+import type { IdentityFinding } from '../contracts/number-trust.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi, TestTenant } from '../../test/support/api.ts'
 
 const start = Date.parse('2026-11-20T10:00:00.000Z')
 const minute = 60_000
+
+const attempt: CallAttempt = {
+  trunk: 'acme',
+  place: 'gw.example.com',
+  outcome: 'refused',
+  cause: '486 Busy Here',
+  sip_status: 486,
+  post_dial_delay_ms: 120,
+}
+
+const finding: IdentityFinding = {
+  verstat: 'TN-Validation-Failed',
+  code: 'identity_stale',
+  reason: 'too old',
+}
 
 let api: TestApi
 const sids: string[] = []
@@ -53,6 +70,8 @@ function writeCall({ account_sid, service_provider_sid }: TestTenant, number: nu
         trunk: 'user',
         trace_id: '0'.repeat(32),
         recording_url: null,
+        attempts: number === 1 ? [attempt] : null,
+        stir_shaken: number === 0 ? finding : null,
       },
     },
     'now',
@@ -114,6 +133,17 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
     const { data } = answer.body as { data: object[] }
     expect(data[1]).toMatchObject({ parent_call_sid: sids[0], sip_parent_callid: 'id-0' })
     for (const other of [data[0], data[2]]) expect(other).not.toHaveProperty('parent_call_sid')
+  })
+
+  it('says of an outbound call what came of each place that it was sent to', async () => {
+    const answer = await api.get(`${path()}?page=1&count=1&direction=outbound`, api.own.accountKey)
+    expect((answer.body as { data: object[] }).data[0]).toHaveProperty('attempts', [attempt])
+  })
+
+  it('says what the Identity header of a call proves', async () => {
+    expect(await found('direction=inbound')).toContain(sids[0])
+    const answer = await api.get(`${path()}?page=2&count=2`, api.own.accountKey)
+    expect((answer.body as { data: object[] }).data[0]).toHaveProperty('stir_shaken', finding)
   })
 
   it('leaves answered_at out of a call that was not answered', async () => {

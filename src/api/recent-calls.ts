@@ -1,10 +1,27 @@
 // Records of calls that have ended.
 import type { RecentCallsRow } from '../storage/tables.ts'
-import type { WireOf } from './define/field.ts'
+import type { CallAttempt } from '../contracts/call-record.ts'
+import type { IdentityFinding } from '../contracts/number-trust.ts'
+import { createField } from './define/field.ts'
+import type { Cell, WireOf } from './define/field.ts'
 import { boolean, choice, dialled, integer, text, time } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
 import { list, object, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
+
+const identity = {
+  verstat: choice(['TN-Validation-Passed', 'TN-Validation-Failed', 'No-TN-Validation']).describe(
+    'Passed: the calling number is proven. Failed: what was signed is another call, too old, or not believed. No: it could not be decided.',
+  ),
+  attest: choice(['A', 'B', 'C'])
+    .describe('What the signer attests; only where it is proven that it does.')
+    .optional(),
+  origid: word('What the signer calls the origin of the call.').optional(),
+  code: word(
+    'Why it is not proven: `no_trust_list`, `identity_malformed`, `identity_unsupported`, `identity_stale`, `identity_of_other_numbers`, `certificate_unavailable`, `certificate_not_trusted` or `signature_wrong`.',
+  ).optional(),
+  reason: word('The same as a sentence.').optional(),
+}
 
 const form = createRecordForm({
   account_sid: word('The account whose call it was.'),
@@ -32,7 +49,41 @@ const form = createRecordForm({
   recording_url: word(
     'The path of its recording below the base of this API, where it was recorded. The recording is there once it is stored.',
   ).optional(),
+  attempts: attemptsField(),
+  stir_shaken: createField<IdentityFinding>({
+    schema: object(identity).facts.schema,
+    description: 'What the Identity header of an inbound call proves; left out where it had none.',
+    fromCell: fromJson,
+  }).optional(),
 })
+
+/** What came of each place that the call was sent to. */
+function attemptsField() {
+  const attempt = object({
+    trunk: word('The carrier by its name, `user` or `sipUri`.'),
+    place: word('The gateway, the phone or the URI.'),
+    sip_gateway_sid: word('The gateway of the carrier.').optional(),
+    remote_host: word('Its address, where a request could be sent.').optional(),
+    outcome: choice(['answered', 'refused', 'silent', 'unreachable', 'withdrawn']).describe(
+      'silent: it said nothing in time; unreachable: no request could be sent; withdrawn: the call ended before it had decided.',
+    ),
+    cause: word('The line of its final response, or what failed.'),
+    sip_status: whole('The status code of its final response.').optional(),
+    post_dial_delay_ms: whole(
+      'Milliseconds from the INVITE until it rang, or its final response.',
+    ).optional(),
+  })
+  const { schema } = list(attempt).facts
+  return createField<readonly CallAttempt[]>({
+    schema,
+    description: 'Of an outbound call: each place that it was sent to, in the order in which they were over.',
+    fromCell: fromJson,
+  }).optional()
+}
+
+function fromJson(cell: Cell): unknown {
+  return cell === null ? null : JSON.parse(String(cell))
+}
 
 const pageQuery = {
   page: integer({ min: 1, max: 10_000_000 }).describe('From 1.'),

@@ -23,8 +23,7 @@ export const serviceProviders = defineResource({
     root_domain: text({ min: 1, max: 128, ...hostName })
       .nullable()
       .describe('The domain that the SIP realms of its accounts lie below; unique.')
-      .example('sip.example.com')
-      .notServed('the rule for realms'),
+      .example('sip.example.com'),
     ms_teams_fqdn: text({ min: 1, max: 255, ...hostName })
       .nullable()
       .describe('The domain that Microsoft Teams sends its calls to; unique.')

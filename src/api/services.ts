@@ -75,6 +75,8 @@ export interface Services {
     | 'listOfProvider'
     | 'find'
     | 'count'
+    | 'dryRun'
+    | 'outboundUsage'
     | 'queues'
     | 'conferences'
     | 'journal'

@@ -1,6 +1,7 @@
 // What every call of this node shares: the services of the platform, the live legs, the wire tap and the one gate.
 import type { Admission } from './admission.ts'
 import type { CallServices } from './call-services.ts'
+import type { OutdialGuard } from './defence/outdial-guard.ts'
 import type { HeardPaces } from './channel/heard-pace.ts'
 import type { Conferences } from './rooms/conferences.ts'
 import type { WireTap } from './journal/wire-tap.ts'
@@ -12,6 +13,7 @@ export interface CallContext {
   readonly registry: CallRegistry
   readonly tap: WireTap
   readonly admission: Admission
+  readonly guard: OutdialGuard
   readonly queues: Queues
   readonly conferences: Conferences
   readonly heardPaces: HeardPaces

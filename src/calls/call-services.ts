@@ -8,6 +8,7 @@ import type { AudioFetcher, Speech } from '../contracts/speech.ts'
 import type { AppSockets } from '../contracts/app-socket.ts'
 import type { Recorder } from '../contracts/recording.ts'
 import type { Streams } from '../contracts/audio-stream.ts'
+import type { NumberTrust } from '../contracts/number-trust.ts'
 import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
@@ -29,10 +30,12 @@ export interface CallServices {
     | 'open'
     | 'reach'
     | 'resolve'
+    | 'rest'
   >
   readonly media: Pick<Media, 'open' | 'demandServable'>
   readonly directory: Directory
   readonly trunks: TrunkState
+  readonly numberTrust: NumberTrust
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean
   /** Called with the host name that a carrier of the account has called. */

@@ -6,10 +6,14 @@ import type { CallRequest } from './call-request.ts'
 import type { CallServices } from './call-services.ts'
 import type { AskedCommands } from './command.ts'
 import type { CommandReply } from './session/session.ts'
+import type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
 import type { LiveConference } from './rooms/live-conference.ts'
 import type { Alerts } from '../contracts/alert.ts'
+import type { OutdialUsageStore } from '../contracts/outdial-usage.ts'
+import type { DefenceLimit } from './defence/defence-settings.ts'
 
 export type { CallRequest, CallWishes } from './call-request.ts'
+export type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
 export type { LiveCall } from './journal/live-call.ts'
 export type { LiveConference } from './rooms/live-conference.ts'
 export type { Credentials, Target, TargetOf } from './outbound/target.ts'
@@ -31,6 +35,8 @@ export interface Calls {
   /** Also calls that ended within the last hour. */
   find(account_sid: string, call_sid: string): LiveCall | undefined
   count(account_sid: string): { inbound: number; outbound: number }
+  /** How much of each limit of its CallDefence the account uses. */
+  outboundUsage(account_sid: string): Readonly<Record<DefenceLimit, number>>
   /** The queues of the account in which callers wait, by name. */
   queues(account_sid: string): readonly { readonly name: string; readonly length: number }[]
   /** Those of the account that have members, or calls that wait for them to begin; oldest first. */
@@ -42,6 +48,8 @@ export interface Calls {
    * request cannot be served as it is.
    */
   prepare(request: CallRequest): Promise<PreparedCall>
+  /** What would become of a call of the account now. Nothing is sent, asked or counted. */
+  dryRun(account_sid: string, question: DryQuestion): Promise<DryRun>
   /** Hangs up; resolves when the call has ended. False when there is no such live call. */
   hangUp(account_sid: string, call_sid: string): Promise<boolean>
   /**
@@ -70,6 +78,8 @@ export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 
   readonly apiBaseUrl?: () => string | undefined
   /** Where alerts go, if they go anywhere. */
   readonly alerts?: Alerts
+  /** Where it is kept how much accounts call. */
+  readonly usage?: OutdialUsageStore
   /** More at one time are refused with 503. */
   readonly maxCalls?: number
   /** How many calls can have media at one time. */

@@ -9,13 +9,14 @@ const defaultMaxCalls = 2000
 const defaultMaxCallMs = 180 * 60_000
 
 export function createCalls(options: CallsOptions): Calls & CallHandlers {
-  const { alerts, store, publicAddress, apiBaseUrl, ...parts } = options
+  const { alerts, usage, store, publicAddress, apiBaseUrl, ...parts } = options
   const { maxCalls = defaultMaxCalls, maxMedia = Infinity, sharePercent = defaultSharePercent } = options
   const { maxCallMs = defaultMaxCallMs, ringingMs = 0 } = options
   return new CallEngine({
     ...parts,
     store: alerts === undefined ? store : createAlertingStore(store, alerts),
     alerts,
+    usage,
     publicAddress,
     apiBaseUrl,
     maxCalls,

@@ -8,6 +8,8 @@ import type { CallServices } from './call-services.ts'
 import type { AskedCommands } from './command.ts'
 import type { CommandReply } from './session/session.ts'
 import type { CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
+import { dryRun } from './dry-run/dry-run.ts'
+import type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
 import { cancelArrival, serveInvite } from './inbound/serve-invite.ts'
 import type { Arrival } from './inbound/serve-invite.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
@@ -21,6 +23,9 @@ import { toOrder } from './outbound/call-order.ts'
 import type { ScriptedOrder } from './outbound/call-order.ts'
 import { placeCall } from './outbound/place-call.ts'
 import type { Alerts } from '../contracts/alert.ts'
+import type { OutdialUsageStore } from '../contracts/outdial-usage.ts'
+import type { DefenceLimit } from './defence/defence-settings.ts'
+import { OutdialGuard } from './defence/outdial-guard.ts'
 import { CallRegistry } from './registry.ts'
 import { HeardPaces } from './channel/heard-pace.ts'
 import { Conferences } from './rooms/conferences.ts'
@@ -34,6 +39,7 @@ export interface EngineOptions extends Omit<CallServices, 'node'> {
   readonly publicAddress: string | undefined
   readonly apiBaseUrl: (() => string | undefined) | undefined
   readonly alerts: Alerts | undefined
+  readonly usage: OutdialUsageStore | undefined
   readonly maxCalls: number
 }
 
@@ -50,6 +56,7 @@ export class CallEngine implements Calls, CallHandlers {
   readonly #registry: CallRegistry
   readonly #tap = new WireTap()
   readonly #admission: Admission
+  readonly #guard: OutdialGuard
   readonly #queues = new Queues()
   readonly #arrivals = new Set<Arrival>()
   readonly #recovery: Recovery
@@ -58,6 +65,7 @@ export class CallEngine implements Calls, CallHandlers {
   constructor(options: EngineOptions) {
     this.#options = options
     this.#admission = new Admission(options.maxCalls)
+    this.#guard = new OutdialGuard(options)
     this.#registry = new CallRegistry(options.clock, (journal) => {
       this.#tap.detach(journal.facts.started.sip_call_id, journal)
     })
@@ -66,6 +74,7 @@ export class CallEngine implements Calls, CallHandlers {
       registry: this.#registry,
       tap: this.#tap,
       admission: this.#admission,
+      guard: this.#guard,
       queues: this.#queues,
       order: (account_sid, data) => this.#order(account_sid, data),
       heardPaces: new HeardPaces(options.clock),
@@ -80,6 +89,7 @@ export class CallEngine implements Calls, CallHandlers {
   }
 
   async start(): Promise<void> {
+    await this.#guard.start()
     this.#options.store.watch({
       abandoned: () => this.#recovery.run(),
       lost: (calls) => this.#lost(new Set(calls)),
@@ -91,6 +101,7 @@ export class CallEngine implements Calls, CallHandlers {
   async stop(): Promise<void> {
     await this.#recovery.stop()
     await this.hangUpAll('the platform is stopping')
+    await this.#guard.stop()
     this.#isStopped = true
   }
 
@@ -116,6 +127,10 @@ export class CallEngine implements Calls, CallHandlers {
     return this.#registry.count(account_sid)
   }
 
+  outboundUsage(account_sid: string): Readonly<Record<DefenceLimit, number>> {
+    return this.#guard.usage(account_sid)
+  }
+
   queues(account_sid: string): { readonly name: string; readonly length: number }[] {
     return this.#queues.list(account_sid)
   }
@@ -132,9 +147,16 @@ export class CallEngine implements Calls, CallHandlers {
     const order = await toOrder(request, this.#options.directory)
     const refused = this.#admission.refusal()
     if (refused !== undefined) throw refused
+    await this.#guard.demand(order.account, order.to)
     await this.#demandShare(order.account)
     const { call_sid, call_id } = order
     return { call_sid, call_id, begin: () => this.#begin(order) }
+  }
+
+  async dryRun(account_sid: string, question: DryQuestion): Promise<DryRun> {
+    const account = await this.#options.directory.account(account_sid)
+    if (account === undefined) throw new AppError('not_found', 'no such account')
+    return dryRun(account, question, this.#context)
   }
 
   async #order(account_sid: string, data: unknown): Promise<string> {

@@ -1,7 +1,10 @@
 // What the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
 // the engine imports none of their makers.
+import type { OfferedKeys } from '../media/media.ts'
 import type { Hook } from '../contracts/hook.ts'
+import type { CallDefence } from './defence/defence-settings.ts'
 import type { RecordingFormat } from '../contracts/recording.ts'
+import type { KeyWay } from '../media/media.ts'
 import type { Transport } from '../sip/transport/transports.ts'
 
 export interface AccountFacts {
@@ -65,6 +68,8 @@ export interface CarrierFacts {
   readonly application_sid: string | null
   /** The user that the platform is registered as, which calls come to; `realm` null where the registrar has no name. */
   readonly registration: { readonly username: string; readonly realm: string | null } | undefined
+  /** How keys go to it and come from it; as RTP events when left out. */
+  readonly dtmf_type?: KeyWay
 }
 
 /** A carrier that an address belongs to. */
@@ -112,6 +117,8 @@ export interface OutboundGateway {
   readonly protocol: Transport
   /** Request-URIs begin with sips: where it is reached over TLS. */
   readonly use_sips_scheme?: boolean
+  /** Left out: calls go there over plain RTP. */
+  readonly protection?: OfferedKeys
 }
 
 /** A carrier that takes calls: it is active, and has at least one gateway for them. */
@@ -121,6 +128,7 @@ export interface OutboundCarrier {
   /** The limit of the provider, for all of its accounts together. */
   readonly isShared: boolean
   readonly gateways: readonly OutboundGateway[]
+  readonly dtmf_type?: KeyWay
   readonly tech_prefix: string | null
   readonly e164_leading_plus: boolean
   /** The number that calls are said to be diverted by. */
@@ -185,6 +193,8 @@ export type GatewaySign =
 
 export interface Directory extends CarrierDirectory, OutboundDirectory {
   callLimits(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallLimits>
+  /** What the account may call, and how much, by its own settings and those of its provider. */
+  callDefence(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallDefence>
   accountByRealm(realm: string): Promise<AccountFacts | undefined>
   account(account_sid: string): Promise<AccountFacts | undefined>
   client(account_sid: string, username: string): Promise<ClientFacts | undefined>

@@ -73,7 +73,7 @@ export class CallRegistry {
   }
 
   /** Counts by order of arrival, so that exactly as many of the calls that come together fit as there is room for. */
-  before(leg: Leg): CallsBefore {
+  before(leg: Pick<Leg, 'journal'>): CallsBefore {
     const { account_sid, service_provider_sid, direction } = leg.journal.facts.started
     let account = 0
     let service_provider = 0

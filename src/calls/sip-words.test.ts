@@ -63,6 +63,7 @@ describe('toHeaderFields', () => {
       'X-Good': 'yes',
       'X-Count': 3,
       Via: 'SIP/2.0/UDP evil',
+      y: 'signed by another',
       'X-Line': 'a\r\nVia: evil',
       'bad name': 'x',
       'X-Object': {},
@@ -71,7 +72,7 @@ describe('toHeaderFields', () => {
       { name: 'x-good', value: 'yes' },
       { name: 'x-count', value: '3' },
     ])
-    expect(refused).toEqual(['Via', 'X-Line', 'bad name', 'X-Object'])
+    expect(refused).toEqual(['Via', 'y', 'X-Line', 'bad name', 'X-Object'])
   })
 
   it('is bounded', () => {

@@ -1,10 +1,14 @@
 // The certificates of the platform, read from files, and read again when those change.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
+import { stampOfFiles } from '../lib/stamp-of-files.ts'
 import { StartError } from '../lib/start-error.ts'
+import { isForDevelopment } from './own-certificate.ts'
+import { parseRevocationLists } from './revocation.ts'
+import type { TlsIdentity } from './tls-server.ts'
 
 export interface CertificatesOptions {
   /** Paths of PEM files. */
@@ -12,20 +16,17 @@ export interface CertificatesOptions {
   readonly keyFile: string
   /** Authorities that are believed beside those that Node.js knows. */
   readonly authoritiesFile: string | undefined
+  /** What those have revoked. Left out, nothing is looked up. */
+  readonly revokedFile?: string | undefined
+  /** Sees to it that the files are there and good, before they are looked at. Left out, the operator does. */
+  readonly ensure?: (() => Promise<void>) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** What the files hold, in PEM. */
-export interface Identity {
-  readonly key: string
-  readonly certificates: string
-  readonly authorities: string | undefined
-}
-
 export interface Certificates extends Part {
   /** Known after start. The same value until the files hold another. */
-  current(): Identity
+  current(): TlsIdentity
 }
 
 // A program that renews certificates has long gone by then; a look costs three calls of the file system.
@@ -41,7 +42,7 @@ export function createCertificates(options: CertificatesOptions): Certificates {
 class CertificateFiles implements Certificates {
   readonly name = 'certificates'
   readonly #options: CertificatesOptions
-  #identity: Identity | undefined
+  #identity: TlsIdentity | undefined
   #stamp = ''
   #warnedAt = Number.NEGATIVE_INFINITY
   #timer: Timer | undefined
@@ -50,13 +51,14 @@ class CertificateFiles implements Certificates {
     this.#options = options
   }
 
-  current(): Identity {
+  current(): TlsIdentity {
     if (this.#identity === undefined) throw new Error('the certificates have not been read yet')
     return this.#identity
   }
 
   async start(): Promise<void> {
     try {
+      await this.#options.ensure?.()
       this.#stamp = await this.#stampOfFiles()
       this.#take(await this.#read())
     } catch (error) {
@@ -83,6 +85,7 @@ class CertificateFiles implements Certificates {
     const { log } = this.#options
     let stamp = ''
     try {
+      await this.#options.ensure?.()
       stamp = await this.#stampOfFiles()
       if (stamp !== this.#stamp) {
         this.#take(await this.#read())
@@ -95,7 +98,7 @@ class CertificateFiles implements Certificates {
     this.#warn()
   }
 
-  #take(identity: Identity): void {
+  #take(identity: TlsIdentity): void {
     checkPair(identity, this.#options)
     this.#identity = identity
     this.#warn()
@@ -114,27 +117,26 @@ class CertificateFiles implements Certificates {
     else log.warn({ ends, days }, 'the certificate expires soon')
   }
 
-  async #read(): Promise<Identity> {
-    const { certificateFile, keyFile, authoritiesFile } = this.#options
-    return {
+  async #read(): Promise<TlsIdentity> {
+    const { certificateFile, keyFile, authoritiesFile, revokedFile } = this.#options
+    const identity = {
       certificates: await read(certificateFile, 'SWITCHHOOK_TLS_CERTIFICATE'),
       key: await read(keyFile, 'SWITCHHOOK_TLS_KEY'),
       authorities:
         authoritiesFile === undefined ? undefined : await read(authoritiesFile, 'SWITCHHOOK_TLS_AUTHORITIES'),
+      revoked: revokedFile === undefined ? undefined : await read(revokedFile, 'SWITCHHOOK_TLS_REVOKED'),
     }
+    const certificate = parsed(
+      certificateFile,
+      'certificate',
+      () => new X509Certificate(identity.certificates),
+    )
+    return { ...identity, isShown: !isForDevelopment(certificate) }
   }
 
-  /** Links are followed: programs that renew certificates point them at new files. */
-  async #stampOfFiles(): Promise<string> {
-    const { certificateFile, keyFile, authoritiesFile } = this.#options
-    const paths = [certificateFile, keyFile, ...(authoritiesFile === undefined ? [] : [authoritiesFile])]
-    const stamps = await Promise.all(
-      paths.map(async (path) => {
-        const facts = await stat(path).catch(() => undefined)
-        return facts === undefined ? 'none' : `${facts.ino} ${facts.size} ${facts.mtimeMs}`
-      }),
-    )
-    return stamps.join('|')
+  #stampOfFiles(): Promise<string> {
+    const { certificateFile, keyFile, authoritiesFile, revokedFile } = this.#options
+    return stampOfFiles([certificateFile, keyFile, authoritiesFile, revokedFile])
   }
 }
 
@@ -148,13 +150,18 @@ async function read(path: string, setting: string): Promise<string> {
   }
 }
 
-function checkPair({ certificates, key, authorities }: Identity, paths: CertificatesOptions): void {
+function checkPair(
+  { certificates, key, authorities, revoked }: TlsIdentity,
+  paths: CertificatesOptions,
+): void {
   const certificate = parsed(paths.certificateFile, 'certificate', () => new X509Certificate(certificates))
   const privateKey = parsed(paths.keyFile, 'private key without a password', () => createPrivateKey(key))
   if (!certificate.checkPrivateKey(privateKey))
     throw new Unusable(`${paths.keyFile} is not the key of ${paths.certificateFile}`)
   if (authorities !== undefined)
     parsed(paths.authoritiesFile ?? '', 'certificate', () => new X509Certificate(authorities))
+  if (revoked !== undefined)
+    parsed(paths.revokedFile ?? '', 'revocation list', () => parseRevocationLists(revoked))
 }
 
 function parsed<T>(path: string, what: string, parse: () => T): T {
@@ -165,11 +172,11 @@ function parsed<T>(path: string, what: string, parse: () => T): T {
   }
 }
 
-function endOf({ certificates }: Identity): number {
+function endOf({ certificates }: TlsIdentity): number {
   return Date.parse(new X509Certificate(certificates).validTo)
 }
 
-function namesOf({ certificates }: Identity): string {
+function namesOf({ certificates }: TlsIdentity): string {
   return new X509Certificate(certificates).subjectAltName ?? ''
 }
 

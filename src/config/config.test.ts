@@ -87,7 +87,7 @@ describe('the settings', () => {
     expect(() => parseConfig({ [name]: value })).not.toThrow()
   })
 
-  it.each(['SWITCHHOOK_PORT', 'SWITCHHOOK_HTTPS_PORT'])('refuse %s where it is a number', (name) => {
+  it.each(['SWITCHHOOK_PORT', 'SWITCHHOOK_WS_PORT'])('refuse %s where it is a number', (name) => {
     expect(() => parseConfig({ [name]: '443' })).toThrow(`${name} is not a setting`)
   })
 
@@ -107,12 +107,21 @@ describe('the settings', () => {
   })
 
   it.each([
-    [{ SWITCHHOOK_SIPS_PORT: '5061' }, 'SWITCHHOOK_SIPS_PORT needs SWITCHHOOK_TLS_CERTIFICATE'],
-    [{ SWITCHHOOK_WSS_PORT: '8443' }, 'SWITCHHOOK_WSS_PORT needs SWITCHHOOK_TLS_CERTIFICATE'],
     [{ SWITCHHOOK_TLS_CERTIFICATE: 'a.pem' }, 'SWITCHHOOK_TLS_CERTIFICATE needs SWITCHHOOK_TLS_KEY'],
+    [{ SWITCHHOOK_ACME_DOMAINS: 'a.example' }, 'SWITCHHOOK_ACME_DOMAINS needs SWITCHHOOK_HTTPS_PORT'],
+    [{ SWITCHHOOK_ACME_DOMAINS: '*.a.example' }, 'SWITCHHOOK_ACME_DOMAINS must be a comma-separated list'],
+    [{ SWITCHHOOK_ACME_DIRECTORY: 'http://a.example' }, 'SWITCHHOOK_ACME_DIRECTORY must be an https URL'],
+    [
+      { SWITCHHOOK_SHAKEN_KEY: 'a.pem' },
+      'SWITCHHOOK_SHAKEN_KEY and SWITCHHOOK_SHAKEN_CERTIFICATE_URL go together',
+    ],
+    [
+      { SWITCHHOOK_SHAKEN_CERTIFICATE_URL: 'http://a.example/a' },
+      'SWITCHHOOK_SHAKEN_CERTIFICATE_URL must be an https URL',
+    ],
     [{ SWITCHHOOK_TLS_KEY: 'a.pem' }, 'SWITCHHOOK_TLS_KEY needs SWITCHHOOK_TLS_CERTIFICATE'],
-    [{ SWITCHHOOK_WS_PORT: '3000' }, 'SWITCHHOOK_WS_PORT must not be SWITCHHOOK_HTTP_PORT'],
-    [{ SWITCHHOOK_WS_PORT: 'x' }, 'SWITCHHOOK_WS_PORT must be a port number, 0 to 65535, or empty'],
+    [{ SWITCHHOOK_HTTPS_PORT: '3000' }, 'SWITCHHOOK_HTTPS_PORT must not be SWITCHHOOK_HTTP_PORT'],
+    [{ SWITCHHOOK_HTTPS_PORT: 'x' }, 'SWITCHHOOK_HTTPS_PORT must be a port number, 0 to 65535, or empty'],
     [{ SWITCHHOOK_WS_ORIGINS: 'app.example' }, 'SWITCHHOOK_WS_ORIGINS must be a comma-separated list'],
     [
       { SWITCHHOOK_WS_ORIGINS: 'https://app.example/x' },

@@ -8,6 +8,7 @@ import { mailSettings } from './mail.ts'
 import { networkSettings } from './network.ts'
 import { processSettings } from './process.ts'
 import { missingForTls, secureSettings } from './secure.ts'
+import { missingForShaken, shakenSettings } from './shaken.ts'
 import { storageSettings } from './storage.ts'
 
 const settings = {
@@ -18,6 +19,7 @@ const settings = {
   ...mailSettings,
   ...dnsSettings,
   ...secureSettings,
+  ...shakenSettings,
   ...processSettings,
 }
 
@@ -49,7 +51,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   if (config.accountApiKey !== undefined && config.accountApiKey === config.adminApiKey)
     throw new ConfigError('SWITCHHOOK_ACCOUNT_API_KEY must not be SWITCHHOOK_ADMIN_API_KEY')
   demandOwnPorts(config)
-  const unset = missingForTls(config)
+  const unset = missingForTls(config) ?? missingForShaken(config)
   if (unset !== undefined) throw new ConfigError(unset)
   return config
 }
@@ -76,14 +78,14 @@ function unknownSettings(environment: Readonly<Record<string, string | undefined
 }
 
 /** Each of these takes its port for TCP. */
-function demandOwnPorts({ httpPort, sipPort, sipsPort, wssPort, wsPort }: Config): void {
+function demandOwnPorts({ httpPort, sipPort, httpsPort, sipsPort, wssPort }: Config): void {
   const taken = new Map<number, string>()
   const ports = [
     ['SWITCHHOOK_HTTP_PORT', httpPort],
     ['SWITCHHOOK_SIP_PORT', sipPort],
+    ['SWITCHHOOK_HTTPS_PORT', httpsPort],
     ['SWITCHHOOK_SIPS_PORT', sipsPort],
     ['SWITCHHOOK_WSS_PORT', wssPort],
-    ['SWITCHHOOK_WS_PORT', wsPort],
   ] as const
   for (const [name, port] of ports) {
     if (port === undefined || port === 0) continue

@@ -13,7 +13,11 @@ export const networkSettings = {
       return text
     },
   } satisfies Setting<string>,
-  httpPort: port('SWITCHHOOK_HTTP_PORT', '3000', 'The TCP port of the REST API.'),
+  httpPort: port(
+    'SWITCHHOOK_HTTP_PORT',
+    '3000',
+    'The TCP port of the REST API, of /docs and of SIP over WebSockets in clear.',
+  ),
   sipPort: port('SWITCHHOOK_SIP_PORT', '5060', 'The port of SIP, on UDP and TCP.'),
   publicAddress: {
     name: 'SWITCHHOOK_PUBLIC_ADDRESS',
@@ -40,6 +44,11 @@ export const networkSettings = {
       return { first, last }
     },
   } satisfies Setting<{ first: number; last: number }>,
+  browserPort: port(
+    'SWITCHHOOK_BROWSER_PORT',
+    '45000',
+    'The UDP port of the media of browsers (WebRTC), all of them together. It is opened when the first browser calls or is called.',
+  ),
   nameServers: {
     name: 'SWITCHHOOK_NAME_SERVERS',
     fallback: '',
@@ -68,14 +77,14 @@ export const networkSettings = {
     name: 'SWITCHHOOK_SIP_PROXIES',
     fallback: '',
     describe:
-      'CIDR ranges of our own SIP proxies and media relays inside the private address space, separated by commas: users and called SIP URIs may lead a call there by Record-Route, Path and SDP, and to no other inside address but the one they call from.',
+      'CIDR ranges of our own SIP proxies and media relays, separated by commas: users and called SIP URIs may lead a call there by Record-Route, Path and SDP, and to no other inside address but the one they call from. Public ones count too: the last X-Forwarded-For of an INVITE that comes from any of them names where it came from, by which carriers are known; and their responses are taken, wherever a request was sent.',
     parse: (text) => (text === '' ? [] : parseRanges(text)),
   } satisfies Setting<readonly string[]>,
   trustedProxies: {
     name: 'SWITCHHOOK_TRUSTED_PROXIES',
     fallback: '',
     describe:
-      'CIDR ranges of reverse proxies, separated by commas: their X-Forwarded-For names the address a REST request came from.',
+      'CIDR ranges of reverse proxies, separated by commas: their X-Forwarded-For names the address that a REST request or a WebSocket came from.',
     parse: (text) => (text === '' ? undefined : parseRanges(text)),
   } satisfies Setting<readonly string[] | undefined>,
 }

@@ -1,25 +1,28 @@
-// SIP over TLS and WebSockets: its ports, certificates, and which web pages may connect.
+// TLS and WebSockets: their ports, certificates, and which web pages may connect.
 import { domainName, optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 
+// What one certificate of Let's Encrypt may name is ten times that; each name costs a request to this machine.
+const maxAcmeDomains = 10
+
 export const secureSettings = {
+  httpsPort: optionalPort(
+    'SWITCHHOOK_HTTPS_PORT',
+    'The TCP port of the REST API, of /docs and of SIP over WebSockets (WSS), all over TLS; empty: there is none.',
+  ),
   sipsPort: optionalPort(
     'SWITCHHOOK_SIPS_PORT',
     'The TCP port of SIP over TLS, 5061 as a rule; empty: there is none, and calls to gateways over TLS are not sent either.',
   ),
   wssPort: optionalPort(
     'SWITCHHOOK_WSS_PORT',
-    'The TCP port of SIP over secure WebSockets, for browsers; empty: there is none.',
-  ),
-  wsPort: optionalPort(
-    'SWITCHHOOK_WS_PORT',
-    'The TCP port of SIP over WebSockets in clear, behind a proxy that ends TLS; empty: there is none.',
+    'A TCP port of WSS alone, where browsers are to reach SIP and not the REST API; empty: there is none.',
   ),
   wsOrigins: {
     name: 'SWITCHHOOK_WS_ORIGINS',
     fallback: '',
     describe:
-      'The web pages whose browsers may connect to the two, as https://HOST or https://HOST:PORT, separated by commas; empty: all.',
+      'The web pages whose browsers may open WebSockets for SIP, as https://HOST or https://HOST:PORT, separated by commas; empty: all.',
     parse: (text) => {
       if (text === '') return undefined
       const origins = text.split(',').map((origin) => origin.trim().toLowerCase())
@@ -30,16 +33,43 @@ export const secureSettings = {
   } satisfies Setting<readonly string[] | undefined>,
   tlsCertificate: path(
     'SWITCHHOOK_TLS_CERTIFICATE',
-    'The file of the certificate in PEM, followed by those that lead to its authority. It is read again when it changes.',
+    'The file of the certificate in PEM, followed by those that lead to its authority. It is read again when it changes. Empty: where a port is set that needs one, a certificate for development is made in the data directory.',
   ),
   tlsKey: path('SWITCHHOOK_TLS_KEY', 'The file of its private key in PEM, without a password.'),
+  acmeDomains: {
+    name: 'SWITCHHOOK_ACME_DOMAINS',
+    fallback: '',
+    describe:
+      'Host names that lead here, separated by commas: a certificate for all of them is ordered by ACME and renewed in time. The authority asks at port 80 of each, which must lead to SWITCHHOOK_HTTP_PORT. To set it is to agree to the terms of the authority. Empty: none is ordered.',
+    parse: (text) => {
+      const names = text === '' ? [] : text.split(',').map((name) => name.trim().toLowerCase())
+      const isName = (name: string): boolean =>
+        name.length < 254 && /^(?:[a-z0-9][a-z0-9-]{0,62}\.)+[a-z][a-z0-9-]{0,62}$/.test(name)
+      if (names.length > maxAcmeDomains || !names.every(isName))
+        throw new Error(`must be a comma-separated list of at most ${maxAcmeDomains} host names`)
+      return names
+    },
+  } satisfies Setting<readonly string[]>,
+  acmeDirectory: {
+    name: 'SWITCHHOOK_ACME_DIRECTORY',
+    fallback: 'https://acme-v02.api.letsencrypt.org/directory',
+    describe: 'The URL at which the certificate authority says what it offers (RFC 8555).',
+    parse: (text) => {
+      if (!URL.canParse(text) || !text.startsWith('https://')) throw new Error('must be an https URL')
+      return text
+    },
+  } satisfies Setting<string>,
   tlsAuthorities: path(
     'SWITCHHOOK_TLS_AUTHORITIES',
     'A file of certificates in PEM: authorities whose certificates are believed when calls are sent over TLS, beside those that Node.js knows.',
   ),
+  tlsRevoked: path(
+    'SWITCHHOOK_TLS_REVOKED',
+    'A file of revocation lists (CRL) in PEM: a far end that shows a certificate which one of them names is not called over TLS. It is read again when it changes.',
+  ),
   tlsName: domainName(
     'SWITCHHOOK_TLS_NAME',
-    'The host name in the certificate, by which peers over TLS reach us: Contact and Via say it. Empty: the address.',
+    'The host name in the certificate, by which peers over TLS reach us: Contact and Via say it. Empty: the first of SWITCHHOOK_ACME_DOMAINS, or else the address.',
   ),
 }
 
@@ -63,26 +93,24 @@ function path(name: string, describe: string): Setting<string | undefined> {
 }
 
 interface TlsSettings {
-  readonly sipsPort: number | undefined
-  readonly wssPort: number | undefined
   readonly tlsCertificate: string | undefined
   readonly tlsKey: string | undefined
+  readonly acmeDomains: readonly string[]
+  readonly httpsPort: number | undefined
+  readonly sipsPort: number | undefined
+  readonly wssPort: number | undefined
 }
 
 /** A sentence where the settings of TLS do not go together. */
-export function missingForTls({
-  sipsPort,
-  wssPort,
-  tlsCertificate,
-  tlsKey,
-}: TlsSettings): string | undefined {
+export function missingForTls(config: TlsSettings): string | undefined {
+  const { tlsCertificate, tlsKey, acmeDomains, httpsPort, sipsPort, wssPort } = config
   if (tlsCertificate !== undefined && tlsKey === undefined)
     return 'SWITCHHOOK_TLS_CERTIFICATE needs SWITCHHOOK_TLS_KEY'
   if (tlsKey !== undefined && tlsCertificate === undefined)
     return 'SWITCHHOOK_TLS_KEY needs SWITCHHOOK_TLS_CERTIFICATE'
-  const needing = sipsPort !== undefined ? 'SWITCHHOOK_SIPS_PORT' : 'SWITCHHOOK_WSS_PORT'
-  const isNeeded = sipsPort !== undefined || wssPort !== undefined
-  return isNeeded && tlsCertificate === undefined
-    ? `${needing} needs SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY`
-    : undefined
+  if (acmeDomains.length === 0) return undefined
+  if (tlsCertificate !== undefined)
+    return 'SWITCHHOOK_ACME_DOMAINS and SWITCHHOOK_TLS_CERTIFICATE exclude each other: one certificate is shown'
+  const isServed = [httpsPort, sipsPort, wssPort].some((port) => port !== undefined)
+  return isServed ? undefined : 'SWITCHHOOK_ACME_DOMAINS needs SWITCHHOOK_HTTPS_PORT or SWITCHHOOK_SIPS_PORT'
 }

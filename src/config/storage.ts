@@ -32,7 +32,7 @@ export const storageSettings = {
   recordingSpoolMb: count(
     'SWITCHHOOK_RECORDING_SPOOL_MB',
     '20480',
-    'How many megabytes of sound may wait in the data directory to be stored, of all accounts together: 32 kB for each second of a recorded call. Beyond it, or beyond the share of its account (SWITCHHOOK_ACCOUNT_SHARE), a recording ends, and the call goes on.',
+    'How many megabytes of sound may wait in the data directory to be stored, of all accounts together: 32 kB for each second of a recorded call. Beyond it, or beyond the share of its account (SWITCHHOOK_ACCOUNT_SHARE), a recording ends, and the call goes on. So it does before a tenth of the disk, or 1 GB, is all that is free.',
     1,
   ),
   recordingAccountMb: count(

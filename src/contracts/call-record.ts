@@ -1,7 +1,26 @@
 // What is kept of a call, and the store that keeps it.
 import type { Hook } from './hook.ts'
 import type { StoredEvent } from './journal.ts'
+import type { IdentityFinding } from './number-trust.ts'
 import type { RecordingChange } from './recording.ts'
+
+/** One place that an outbound leg was sent to, and what came of it. An alias: the journal has it as a plain record. */
+export type CallAttempt = {
+  /** A carrier's name, `user` or `sipUri`. */
+  readonly trunk: string
+  /** The gateway, the phone or the URI. */
+  readonly place: string
+  readonly sip_gateway_sid?: string
+  /** Absent where no request could be sent. */
+  readonly remote_host?: string
+  /** `withdrawn`: the leg ended before the place had decided. */
+  readonly outcome: 'answered' | 'refused' | 'silent' | 'unreachable' | 'withdrawn'
+  /** The line of the final response, or what failed. */
+  readonly cause: string
+  readonly sip_status?: number
+  /** From the INVITE until it rang, or its final response; absent for a place that was withdrawn before it rang. */
+  readonly post_dial_delay_ms?: number
+}
 
 /** The record of a leg that has ended, by the names of the API. Times in epoch ms, duration in whole seconds. */
 export interface RecentCall {
@@ -29,6 +48,10 @@ export interface RecentCall {
   readonly trace_id: string
   /** A path below the API; null for a call that was not recorded. */
   readonly recording_url: string | null
+  /** In the order in which they ended; null for a leg that was sent nowhere. */
+  readonly attempts: readonly CallAttempt[] | null
+  /** What the Identity header of an inbound call proves; null where it has none. */
+  readonly stir_shaken: IdentityFinding | null
 }
 
 /** Written to the outbox in the transaction that writes the event it reports; delivered in order per call and URL. */

@@ -35,8 +35,8 @@ export interface CarrierRegistrationStore {
   load(): Promise<readonly CarrierRegistration[]>
   /** Takes those carriers that no node has; returns which of all are this node's. */
   hold(sids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Only what this node has. */
-  save(registration: CarrierRegistration, status: RegisterStatus | undefined): Promise<void>
+  /** Only what this node has. `undefined` leaves the status of the carrier as it is. */
+  save(registration: CarrierRegistration, status: RegisterStatus | 'none' | undefined): Promise<void>
   /** Another node may take them. */
   release(sids: readonly string[]): Promise<void>
 }

@@ -179,6 +179,7 @@ function toCarrierFacts(row: Row<'voip_carriers'>): CarrierFacts {
     account_sid: row.account_sid,
     service_provider_sid: row.service_provider_sid,
     application_sid: row.application_sid,
+    dtmf_type: row.dtmf_type,
     registration: isRegistered ? { username, realm: realm?.toLowerCase() ?? null } : undefined,
   }
 }

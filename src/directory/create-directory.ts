@@ -1,6 +1,9 @@
 // Answers the questions of the SIP stack and the call engine from storage: realms, users, applications, hooks.
 import type { AccountFacts, ApplicationFacts, CallLimits, ClientFacts } from '../calls/ports.ts'
 import type { Hook } from '../contracts/hook.ts'
+import { combine, noChoices } from '../calls/defence/defence-settings.ts'
+import type { CallDefence } from '../calls/defence/defence-settings.ts'
+import { choicesOf } from '../calls/defence/stored-choices.ts'
 import { createCarrierDirectory } from './carriers.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -39,6 +42,7 @@ export function createDirectory(options: DirectoryOptions): StorageDirectory {
   const clients = remember<Row<'clients'>>()
   const applications = remember<ApplicationFacts>()
   const limits = remember<CallLimits>()
+  const defences = remember<CallDefence>(['call_defences', 'accounts', 'service_providers'])
   const secrets = remember<string>()
   // null where there is none: every REGISTER and every call of a user asks.
   const registrationHooks = remember<RealmHook | null>()
@@ -98,6 +102,17 @@ export function createDirectory(options: DirectoryOptions): StorageDirectory {
         }
       })
       return found ?? {}
+    },
+    async callDefence({ account_sid, service_provider_sid }) {
+      const found = await defences(account_sid, async () => {
+        const { call_defences } = rows()
+        const [own, ofProvider] = await Promise.all([
+          call_defences.find(account_sid),
+          call_defences.find(service_provider_sid),
+        ])
+        return combine(choicesOf(ofProvider), choicesOf(own))
+      })
+      return found ?? combine(noChoices, noChoices)
     },
     async client(account_sid, username) {
       const client = await clientRow(account_sid, username)

@@ -66,7 +66,6 @@ onEachStore(({ open }) => {
     await makeCarrier(own, 'inbound only', {}, { outbound: 0 })
     await makeCarrier(own, 'off', { is_active: 0 })
     await makeCarrier(own, 'gateway off', {}, { is_active: 0 })
-    await makeCarrier(own, 'over SRTP', {}, { protocol: 'tls/srtp' })
     await makeCarrier(sibling, 'of the sibling')
     await makeCarrier({ ...foreign, account_sid: null }, 'of another provider')
     expect(await names(own)).toEqual(['own', 'shared'])
@@ -85,6 +84,15 @@ onEachStore(({ open }) => {
         },
       ],
     })
+  })
+
+  it('knows a gateway that is reached over TLS and wants SRTP, and how it reads keys', async () => {
+    const own = await account()
+    await makeCarrier(own, 'over SRTP', {}, { protocol: 'tls/srtp', pad_crypto: 1 })
+    const [carrier] = await directory.outboundCarriers(own)
+    expect(carrier?.gateways).toMatchObject([
+      { protocol: 'tls', protection: { sdes: 'required', padsKeys: true } },
+    ])
   })
 
   it('knows a gateway over TLS, and whether it is called by sips URIs', async () => {

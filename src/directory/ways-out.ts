@@ -11,7 +11,6 @@ import type {
 } from '../calls/ports.ts'
 import { compilePattern } from '../lib/pattern.ts'
 import type { Memo } from '../lib/memo.ts'
-import { isTransport } from '../sip/transport/transports.ts'
 import type { Repositories, Row, TableName } from '../storage/storage.ts'
 
 export interface OutboundDirectoryOptions {
@@ -57,17 +56,23 @@ async function readCarriers(
     const { voip_carrier_sid } = row
     const where = { voip_carrier_sid, outbound: 1, is_active: 1 } as const
     const gateways = await sip_gateways.list({ where, orderBy: ['created_at'], limit: maxGateways })
-    const usable = gateways.flatMap((gateway) => toGateway(gateway) ?? [])
+    const usable = gateways.map(toGateway)
     if (usable.length > 0) found.push(toCarrier(row, usable))
   }
   return found
 }
 
-/** Undefined for one that wants its audio encrypted, which is not served yet. */
-function toGateway(row: Row<'sip_gateways'>): OutboundGateway | undefined {
+function toGateway(row: Row<'sip_gateways'>): OutboundGateway {
   const { sip_gateway_sid, ipv4: host, port, protocol } = row
-  if (!isTransport(protocol)) return undefined
-  return { sip_gateway_sid, host, port, protocol, use_sips_scheme: row.use_sips_scheme === 1 }
+  const isEncrypted = protocol === 'tls/srtp'
+  return {
+    sip_gateway_sid,
+    host,
+    port,
+    protocol: isEncrypted ? 'tls' : protocol,
+    use_sips_scheme: row.use_sips_scheme === 1,
+    ...(isEncrypted ? { protection: { sdes: 'required', padsKeys: row.pad_crypto === 1 } } : {}),
+  }
 }
 
 function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway[]): OutboundCarrier {
@@ -76,6 +81,7 @@ function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway
     name: row.name,
     isShared: row.account_sid === null,
     gateways,
+    dtmf_type: row.dtmf_type,
     tech_prefix: row.tech_prefix,
     e164_leading_plus: row.e164_leading_plus === 1,
     diversion: row.diversion,

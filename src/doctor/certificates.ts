@@ -5,26 +5,38 @@ import type { Check, Finding } from './doctor.ts'
 import { bad, note, ok } from './doctor.ts'
 import { warnDays } from '../certificates/certificates.ts'
 import type { Certificates } from '../certificates/certificates.ts'
+import { isForDevelopment } from '../certificates/own-certificate.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StartError } from '../lib/start-error.ts'
+import { lookAtShown } from './shown-certificates.ts'
+import type { SecurePorts } from './shown-certificates.ts'
 
 export interface CertificatesCheckOptions {
   /** Undefined where none is set. */
   readonly certificates: Certificates | undefined
+  /** Whether the platform sees to one itself. */
+  readonly isMadeHere?: boolean
   readonly tlsName: string | undefined
   readonly clock: Clock
+  /** Where it is shown; left out, nothing is connected to. */
+  readonly ports?: SecurePorts
 }
 
 const dayMs = 86_400_000
+const real =
+  'For phones, carriers and browsers name one in SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY.'
 const renew = 'Renew it: the platform takes the new files by itself within seconds.'
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-export function createCertificatesCheck({ certificates, tlsName, clock }: CertificatesCheckOptions): Check {
+export function createCertificatesCheck(options: CertificatesCheckOptions): Check {
+  const { certificates, isMadeHere = false, tlsName, clock, ports } = options
   return {
     name: 'certificates',
     async look() {
       if (certificates === undefined)
-        return [note('No certificate is set: SIP over TLS and WSS are not served')]
+        return [
+          isMadeHere ? note('The next start makes one') : note('None is set: nothing is served over TLS'),
+        ]
       try {
         await certificates.start()
       } catch (error) {
@@ -38,7 +50,8 @@ export function createCertificatesCheck({ certificates, tlsName, clock }: Certif
       await certificates.stop()
       const [own] = chain
       if (own === undefined) return [bad('The file of the certificate holds none')]
-      return [...timeOf(chain, clock.now()), ...nameOf(own, tlsName), ...trustOf(chain)]
+      const shown = ports === undefined ? [] : await lookAtShown(own, ports)
+      return [...timeOf(chain, clock.now()), ...nameOf(own, tlsName), ...trustOf(chain), ...shown]
     },
   }
 }
@@ -91,6 +104,8 @@ function trustOf(chain: readonly X509Certificate[]): readonly Finding[] {
         'Put the certificate first, and behind it those that lead to its authority, in their order.',
       ),
     ]
+  if (isForDevelopment(own))
+    return [note('It is for development: the platform made it, and nothing signed it', real)]
   if (own.checkIssued(own))
     return [note('It is signed by itself: phones and carriers believe it only where it was given to them')]
   const isKnown = rootCertificates.some((text) => last.checkIssued(new X509Certificate(text)))

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuthority } from '../../test/support/certificates.ts'
 import type { Authority, CertificateWish } from '../../test/support/certificates.ts'
@@ -66,7 +67,7 @@ describe('ports', () => {
       sipPort: 0,
       sipsPort: undefined,
       wssPort: undefined,
-      wsPort: undefined,
+      httpsPort: undefined,
       rtpPorts: { first: port - (port % 2), last: port - (port % 2) + 1 },
       mediaWorkers: 1,
       platform: async () => platform,
@@ -110,6 +111,31 @@ describe('certificates', () => {
     const expired = lookAt({ names, days: -1 })
     expect(await statesOf(expired)).toContainEqual(expect.stringMatching(/^bad .* expired on 20/))
     expect(await cureOf(expired)).toContain('Renew it')
+  })
+
+  it('compares it with the one that the ports show', async () => {
+    const [own, other] = ['DNS:own.test', 'DNS:other.test'].map((names) => authority.issue({ names }))
+    const servers = [own, other].map((one) => createTlsServer({ key: one?.key, cert: one?.certificates }))
+    for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening')
+    try {
+      const [sipsPort, httpsPort] = servers.map((server) => (server.address() as AddressInfo).port)
+      const wssPort = (foreign.address() as AddressInfo).port
+      const { certificateFile = '', keyFile = '' } = own ?? {}
+      const files = { certificateFile, keyFile, authoritiesFile: undefined }
+      const certificates = createCertificates({ ...files, clock, log })
+      const running = async (): Promise<RunningPlatform> => ({ health: 'ok', pid: undefined })
+      const ports = { bind: '0.0.0.0', sipsPort, httpsPort, wssPort, platform: running }
+      const check = createCertificatesCheck({ certificates, tlsName: undefined, clock, ports })
+      expect(await statesOf(check)).toEqual(
+        expect.arrayContaining([
+          `ok SIP over TLS at port ${sipsPort} shows the certificate of the file`,
+          expect.stringMatching(/^bad HTTPS at port \d+ shows another certificate .*: DNS:other.test, until/),
+          expect.stringMatching(/^bad WSS at port \d+ ends the handshake: /),
+        ]),
+      )
+    } finally {
+      for (const server of servers) server.close()
+    }
   })
 
   it('says what cannot be used', async () => {
@@ -227,6 +253,25 @@ describe('clock', () => {
 })
 
 describe('realms and credentials', () => {
+  it('does not call wrong what no DNS can know', async () => {
+    const unknown = Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })
+    const realms = ['phones.example.test', 'voice.example.com']
+    const check = createRealmsCheck({
+      rows: async () =>
+        ({
+          for: () => ({ accounts: { list: async () => realms.map((sip_realm) => ({ sip_realm })) } }),
+        }) as never,
+      names: { lookup: async () => [] },
+      leadsToUs: () => Promise.reject(unknown),
+      updates: undefined,
+      address: '127.0.0.1',
+    })
+    expect(await statesOf(check)).toEqual([
+      expect.stringMatching(/^note phones\.example\.test is a name that no DNS has/),
+      expect.stringMatching(/^bad voice\.example\.com is not known to DNS/),
+    ])
+  })
+
   it('names a name server that cannot be reached, and does not call unknown what is green', async () => {
     const { port } = foreign.address() as AddressInfo
     const check = createRealmsCheck({

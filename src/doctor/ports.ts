@@ -14,9 +14,9 @@ export interface PortsOptions {
   readonly bind: string
   readonly httpPort: number
   readonly sipPort: number
+  readonly httpsPort: number | undefined
   readonly sipsPort: number | undefined
   readonly wssPort: number | undefined
-  readonly wsPort: number | undefined
   readonly rtpPorts: PortRange
   readonly mediaWorkers: number
   readonly platform: () => Promise<RunningPlatform>
@@ -37,11 +37,11 @@ export function createPortsCheck(options: PortsOptions): Check {
   const sip = { use: 'SIP', setting: 'SWITCHHOOK_SIP_PORT', port: options.sipPort } as const
   const places: readonly Place[] = [
     { use: 'REST API', setting: 'SWITCHHOOK_HTTP_PORT', transport: 'TCP', port: options.httpPort },
+    { use: 'HTTPS', setting: 'SWITCHHOOK_HTTPS_PORT', transport: 'TCP', port: options.httpsPort },
     { ...sip, transport: 'UDP', isOurs: speaksSipOverUdp },
     { ...sip, transport: 'TCP', isOurs: speaksSipOverTcp },
     { use: 'SIP over TLS', setting: 'SWITCHHOOK_SIPS_PORT', transport: 'TCP', port: options.sipsPort },
     { use: 'WSS', setting: 'SWITCHHOOK_WSS_PORT', transport: 'TCP', port: options.wssPort },
-    { use: 'WS', setting: 'SWITCHHOOK_WS_PORT', transport: 'TCP', port: options.wsPort },
   ]
   return {
     name: 'ports',

@@ -74,7 +74,16 @@ async function lookAt(
   } catch (error) {
     if (error instanceof AppError) return findingOf(error)
     const isUnknown = error instanceof Error && 'code' in error && error.code === 'ENOTFOUND'
+    if (isUnknown && isReserved(realm))
+      return note(
+        `${realm} is a name that no DNS has: phones reach it with ${address} as their outbound proxy`,
+      )
     if (isUnknown) return bad(`${realm} is not known to DNS`, cure)
     return bad(`No name server responds for ${realm}`, 'See SWITCHHOOK_NAME_SERVERS and /etc/resolv.conf.')
   }
+}
+
+/** RFC 6761 and RFC 6762: who takes such a name means to do without DNS. */
+function isReserved(realm: string): boolean {
+  return /\.(?:test|example|invalid|localhost|local|internal)$/i.test(realm)
 }

@@ -7,10 +7,11 @@ import { AppError } from '../lib/errors.ts'
 import { toListenError } from '../network/listen-error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
+import { addBodyParsers } from './body-parsers.ts'
 import { HttpClient, isClientGone } from './client-gone.ts'
-import { limitConnections } from './limits/connection-limit.ts'
+import { Entrance, isWebSocket } from './entrance.ts'
 import type { HttpServer, HttpServerOptions } from './http.ts'
-import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
+import { maxBodyBytes } from './parse-body.ts'
 import { createPageHandler, wantsPage } from './pages.ts'
 import { nearer } from './limits/rate-limits.ts'
 import type { RateLimits, Verdict } from './limits/rate-limits.ts'
@@ -38,10 +39,10 @@ const defaultMaxConnections = 10_000
 const closeTimeoutMs = 5000
 
 export function createHttp(options: HttpServerOptions): HttpServer {
-  const { bind, port, routes, clock, log } = options
+  const { bind, port, routes, clock, log, secure } = options
   const { maxConnections = defaultMaxConnections, trustedProxies = [] } = options
   const server = createFastify(log, trustedProxies)
-  limitConnections(server.server, { maxConnections, trustedProxies })
+  const entrance = new Entrance(server.server, { ...options, maxConnections, trustedProxies })
   addBodyParsers(server)
   addHooks(server, options)
   const pages = options.pages ?? []
@@ -54,6 +55,9 @@ export function createHttp(options: HttpServerOptions): HttpServer {
   for (const route of routes) addRoute(server, route, options)
   // Kept, because each call names it and the system takes its time to say it.
   let bound: { address: string; port: number } | undefined
+  let securePort: number | undefined
+  const failed = (error: unknown, setting: string, at: number): unknown =>
+    toListenError(error, { setting, transport: 'TCP', address: bind, port: at })
 
   return {
     name: 'http',
@@ -61,18 +65,31 @@ export function createHttp(options: HttpServerOptions): HttpServer {
       try {
         await server.listen({ host: bind, port })
       } catch (error) {
-        throw toListenError(error, { setting: 'SWITCHHOOK_HTTP_PORT', transport: 'TCP', address: bind, port })
+        throw failed(error, 'SWITCHHOOK_HTTP_PORT', port)
       }
       bound = addressOf(server)
       log.info({ ...bound }, 'http listening')
+      if (secure === undefined) return
+      try {
+        securePort = await entrance.listen(bind, secure)
+      } catch (error) {
+        throw failed(error, 'SWITCHHOOK_HTTPS_PORT', secure.port)
+      }
+      log.info({ address: bind, port: securePort }, 'https listening')
     },
     async stop() {
-      const timer = clock.after(closeTimeoutMs, () => server.server.closeAllConnections())
-      await server.close()
+      const timer = clock.after(closeTimeoutMs, () => {
+        server.server.closeAllConnections()
+        entrance.closeAll()
+      })
+      await Promise.all([entrance.stop(), server.close()])
       timer.cancel()
     },
     get address() {
       return bound ?? addressOf(server)
+    },
+    get securePort() {
+      return securePort
     },
     inject: server.inject.bind(server) as FastifyInstance['inject'],
   }
@@ -92,7 +109,13 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
-    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5000 },
+    http: {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 5000,
+      // Java asks for h2c with each request, curl with --http2: they are answered in HTTP/1.1.
+      shouldUpgradeCallback: isWebSocket,
+    },
     clientErrorHandler: refuseUnparsable,
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply.headers(responseHeaders)),
     routerOptions: {
@@ -102,27 +125,6 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
       maxParamLength,
     },
   })
-}
-
-function addBodyParsers(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers()
-  const add = (contentType: string, parse: (text: string) => unknown): void =>
-    server.addContentTypeParser<string>(
-      contentType,
-      { parseAs: 'string' },
-      // A body on DELETE has no meaning (RFC 9110 §9.3.5), and clients send one.
-      async (request: FastifyRequest, text: string) =>
-        request.method === 'DELETE' ? undefined : parse(text),
-    )
-  add('application/x-www-form-urlencoded', parseFormBody)
-  server.addContentTypeParser<Buffer>(
-    'multipart/form-data',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) =>
-      request.method === 'DELETE' ? undefined : parseMultipartBody(bytes, request.headers['content-type']),
-  )
-  // Everything else, under whatever name it comes, is JSON or empty.
-  add('*', parseJsonBody)
 }
 
 function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOptions): void {
@@ -161,7 +163,7 @@ function enforceRateLimit(verdict: Verdict | undefined, reply: FastifyReply): vo
 
 function addPlatformRoutes(
   server: FastifyInstance,
-  { isReady, canWrite }: Pick<HttpServerOptions, 'isReady' | 'canWrite'>,
+  { isReady, canWrite, acmeAnswer }: Pick<HttpServerOptions, 'isReady' | 'canWrite' | 'acmeAnswer'>,
   welcome: HttpPage | undefined,
 ): void {
   const health = async (_request: FastifyRequest, reply: FastifyReply): Promise<object> => {
@@ -178,6 +180,12 @@ function addPlatformRoutes(
     return isBrowser ? welcomeBrowser(request, reply) : health(request, reply)
   })
   server.get('/health', health)
+  if (acmeAnswer !== undefined)
+    server.get('/.well-known/acme-challenge/:token', async ({ params }, reply) => {
+      const answer = await acmeAnswer((params as { token: string }).token)
+      if (answer === undefined) throw new AppError('no_such_route', 'no such challenge')
+      return reply.type('application/octet-stream').send(answer)
+    })
   // A preflight carries no token, and may be for any method and path.
   server.options('*', async (_request, reply) => reply.code(204).headers(preflightHeaders).send())
 }

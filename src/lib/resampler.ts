@@ -1,4 +1,5 @@
 // From one rate to another, where one of the two is that of a telephone: a polyphase windowed-sinc low-pass, fed in pieces.
+import { kaiser } from './kaiser.ts'
 
 export const telephoneRate = 8000
 
@@ -20,17 +21,6 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
 }
 
-/** Zeroth-order modified Bessel function: the shape of the Kaiser window. */
-function bessel(x: number): number {
-  let sum = 1
-  let term = 1
-  for (let k = 1; k < 40 && term > 1e-10 * sum; k += 1) {
-    term *= (x / (2 * k)) ** 2
-    sum += term
-  }
-  return sum
-}
-
 /** One row of coefficients per phase, each with unity gain at zero frequency. */
 function createKernel(rate: number, phases: number, taps: number): Float32Array {
   const kernel = new Float32Array(phases * taps)
@@ -42,8 +32,7 @@ function createKernel(rate: number, phases: number, taps: number): Float32Array 
     let sum = 0
     for (let tap = 0; tap < taps; tap += 1) {
       const t = tap - taps / 2 + 1 - phase / phases
-      const edge = 1 - (t / (taps / 2)) ** 2
-      const window = edge <= 0 ? 0 : bessel(beta * Math.sqrt(edge)) / bessel(beta)
+      const window = kaiser(t / (taps / 2), beta)
       const angle = Math.PI * cutoff * t
       row[tap] = (angle === 0 ? 1 : Math.sin(angle) / angle) * window
       sum += row[tap] ?? 0

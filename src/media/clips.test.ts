@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, rm, truncate, utimes, writeFile } from 'n
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { tone, toWav } from '../../test/support/audio.ts'
 import { until } from '../../test/support/wait.ts'
 import { AppError } from '../lib/errors.ts'
@@ -20,8 +20,12 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'clips-'))
 })
 
+// What a test leaves half coded would be coded to its end beside the next ones.
+afterEach(async () => {
+  await Promise.all(made.splice(0).map((clips) => clips.close()))
+})
+
 afterAll(async () => {
-  await Promise.all(made.map((clips) => clips.close()))
   await rm(directory, { recursive: true })
 })
 
@@ -47,6 +51,15 @@ async function wav(name: string, seconds: number, sampleRate = 8000): Promise<st
   return path
 }
 
+/** As long as it says, and silent: made in no time, and only what is read of it takes any. */
+async function longWav(name: string, seconds: number, sampleRate = 8000): Promise<string> {
+  const path = join(directory, name)
+  const bytes = seconds * sampleRate * 2
+  await writeFile(path, wavHeader(sampleRate, bytes))
+  await truncate(path, wavHeaderBytes + bytes)
+  return path
+}
+
 describe('clips', () => {
   it('are coded once for all who want them, per law', async () => {
     const clips = clipsOf(60)
@@ -60,7 +73,7 @@ describe('clips', () => {
   })
 
   it('can be played before they are wholly coded', async () => {
-    const clip = await clipsOf(0, 700).acquire(await wav('long.wav', 600, 48_000), 'PCMU')
+    const clip = await clipsOf(0, 700).acquire(await longWav('long.wav', 600, 48_000), 'PCMU')
     expect(clip.readyFrames).toBeGreaterThan(0)
     expect(clip.readyFrames).toBeLessThan(clip.totalFrames)
   })
@@ -137,7 +150,7 @@ describe('clips', () => {
   })
 
   it('end early when their file is cut short while it is read', async () => {
-    const path = await wav('cut.wav', 600)
+    const path = await longWav('cut.wav', 600)
     const clip = await clipsOf(0, 700).acquire(path, 'PCMU')
     await truncate(path, 1_000_001)
     await until('the end', () => clip.readyFrames === clip.totalFrames)
@@ -172,7 +185,7 @@ describe('clips', () => {
     expect(clip).toMatchObject({ totalFrames: 250, failure: undefined })
     expect(await clips.acquire(path, 'PCMU')).toBe(clip)
     // What was kept free for two hours of it is free again.
-    await clips.acquire(await wav('hour.wav', 3600), 'PCMU')
+    await clips.acquire(await longWav('hour.wav', 3600), 'PCMU')
   })
 
   it('do not wait for one whose file has not grown', async () => {

@@ -83,7 +83,7 @@ describe('an offer', () => {
   const offering = (line: string): string =>
     `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 ${line}\r\n`
 
-  it.each(['RTP/AVP 9', 'RTP/SAVP 0'])('of %s is refused before a session is opened for it', (line) => {
+  it.each(['RTP/AVP 18', 'RTP/SAVP 0'])('of %s is refused before a session is opened for it', (line) => {
     const media = mediaWith()
     expect(() => media.demandServable(offering(line))).toThrow(
       expect.objectContaining({ code: 'media_not_acceptable' }),
@@ -92,7 +92,7 @@ describe('an offer', () => {
   })
 
   it('that can be served is let through', () => {
-    expect(() => mediaWith().demandServable(offering('RTP/AVP 9 8'))).not.toThrow()
+    expect(() => mediaWith().demandServable(offering('RTP/AVP 18 8'))).not.toThrow()
   })
 })
 

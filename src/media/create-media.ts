@@ -7,9 +7,11 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { createLocalAddress } from '../network/local-address.ts'
 import type { LocalAddress } from '../network/local-address.ts'
+import { BrowserPaths } from './browsers/browser-paths.ts'
 import type { Media, MediaOptions, MediaSession, OpenOptions } from './media.ts'
 import type { WorkerSetup } from './worker-setup.ts'
-import { demandPorts, splitPorts } from './ports.ts'
+import { Places } from './places.ts'
+import { demandPorts, portPairs, splitPorts } from './ports.ts'
 import { chooseSection } from './sdp/far-end-section.ts'
 import { parseSdp } from './sdp/sdp.ts'
 import { Session } from './session.ts'
@@ -25,12 +27,11 @@ interface Member {
   readonly sessions: Map<string, Session>
   /** Asked for and not answered yet: counts, so that a rush of calls spreads. */
   opening: number
+  readonly places: Places
 }
 
-// A worker that is late in more than one tick of ten cannot take a call more. With few sessions it is the machine
-// that is slow, and refusing calls would not help.
-const maxLateShare = 0.1
-const alwaysAdmitted = 50
+// Checks of a page on a poor network go on for some seconds; who has heard nothing by then would have hung up.
+const pathLimitMs = 30_000
 
 export function createMedia(options: MediaOptions): Media {
   const {
@@ -43,6 +44,15 @@ export function createMedia(options: MediaOptions): Media {
     createWorker = createThread,
   } = options
   const wirings = new Wirings()
+  const paths = new BrowserPaths({
+    bind,
+    port: options.browserPort ?? 0,
+    // As many as there are ports: a path is one of a session.
+    limits: { connectMs: pathLimitMs, peers: portPairs(options.ports) },
+    clock,
+    log,
+    ...(options.createProcess === undefined ? {} : { createProcess: options.createProcess }),
+  })
   const members = splitPorts(options.ports, Math.max(1, options.workers)).map((ports, index): Member => {
     const sessions = new Map<string, Session>()
     const link = new WorkerLink({
@@ -52,7 +62,8 @@ export function createMedia(options: MediaOptions): Media {
       clock,
       log,
       onEvent: (id, event) => {
-        if (event.type === 'digit') wirings.noteKey(id, event)
+        // A tone goes with the sound.
+        if (event.type === 'digit' && event.isTone !== true) wirings.noteKey(id, event)
         // One in a room of another worker is said to talk by that one.
         ;(sessions.get(id) ?? sessionOf(id))?.emit(event)
       },
@@ -61,7 +72,7 @@ export function createMedia(options: MediaOptions): Media {
         wirings.lose(link)
       },
     })
-    return { link, sessions, opening: 0 }
+    return { link, sessions, opening: 0, places: new Places() }
   })
 
   function sessionOf(id: string): Session | undefined {
@@ -74,29 +85,53 @@ export function createMedia(options: MediaOptions): Media {
   const sizeOf = ({ sessions, opening }: Member): number =>
     [...sessions.values()].reduce((sum, { weight }) => sum + weight, opening)
 
-  function isAdmitting(member: Member): boolean {
-    const { link } = member
-    return link.isRunning && (sizeOf(member) < alwaysAdmitted || link.load.lateShare <= maxLateShare)
+  /** Those that take a session of this owner. Throws AppError overloaded or account_share when none does. */
+  function admitting(owner: string | undefined): readonly Member[] {
+    const refusals = members.map(({ link, places }) =>
+      link.isRunning ? places.refusal(owner, link.load) : 'overloaded',
+    )
+    const found = members.filter((_, index) => refusals[index] === undefined)
+    if (found.length > 0) return found
+    if (refusals.includes('account_share'))
+      throw new AppError('account_share', 'the media workers are at their capacity for this account')
+    throw new AppError('overloaded', 'the media workers are at their capacity')
   }
 
-  async function openOn(member: Member, { maySendTo, near }: OpenOptions): Promise<Session> {
+  async function openOn(
+    member: Member,
+    { maySendTo, near, owner, offers, ...wishes }: OpenOptions,
+  ): Promise<Session> {
     const id = createSid()
     member.opening += 1
+    const leave = member.places.take(owner)
     try {
       const { port } = await member.link.request<'open'>({ kind: 'open', session: id }, promptLimitMs)
       const onClosed = (): void => {
         member.sessions.delete(id)
+        leave()
         wirings.leave(id)
       }
       const local = localAddress()
       // Of one codec, packets between the two are passed on as they are.
-      const prefers = near === undefined ? undefined : member.sessions.get(near)?.codec
+      const prefers = near === undefined ? wishes.prefers : member.sessions.get(near)?.codec
       const { link } = member
-      const session = new Session({ id, port, local, link, wirings, maySendTo, prefers, onClosed })
+      const session = new Session({
+        id,
+        port,
+        local,
+        link,
+        wirings,
+        paths,
+        maySendTo,
+        prefers,
+        offers,
+        onClosed,
+      })
       member.sessions.set(id, session)
       wirings.enter(session)
       return session
     } catch (error) {
+      leave()
       // A worker that replies too late has opened a session that has no owner.
       member.link.request<'close'>({ kind: 'close', session: id }, promptLimitMs).catch(() => undefined)
       throw error
@@ -108,11 +143,9 @@ export function createMedia(options: MediaOptions): Media {
   async function open(openOptions: OpenOptions = {}): Promise<MediaSession> {
     const isNear = ({ sessions }: Member): boolean =>
       openOptions.near !== undefined && sessions.has(openOptions.near)
-    const candidates = members
-      .filter(isAdmitting)
+    const candidates = admitting(openOptions.owner)
       .map((member) => ({ member, size: sizeOf(member), distance: isNear(member) ? 0 : 1 }))
       .sort((a, b) => a.distance - b.distance || a.size - b.size)
-    if (candidates.length === 0) throw new AppError('overloaded', 'the media workers are at their capacity')
     for (const { member } of candidates) {
       try {
         return await openOn(member, openOptions)
@@ -136,7 +169,7 @@ export function createMedia(options: MediaOptions): Media {
       }
     },
     async stop() {
-      await Promise.all(members.map(({ link }) => link.stop()))
+      await Promise.all([paths.stop(), ...members.map(({ link }) => link.stop())])
       for (const { sessions } of members) sessions.clear()
       await rm(scratchDir, { recursive: true, force: true })
     },

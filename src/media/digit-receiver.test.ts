@@ -54,6 +54,7 @@ function packetsOf(digits: string, { durationMs = 100, startTimestamp = 0, ssrc 
       if (step.isFirst) timestamp = (startTimestamp + tick * 160) >>> 0
       packets.push({
         ...step.event,
+        clockRate: 8000,
         marker: step.isFirst,
         timestamp,
         ssrc,
@@ -150,6 +151,7 @@ describe('keys heard', () => {
       const segment = Math.floor((units - 1) / 0xffff)
       packets.push({
         event: 9,
+        clockRate: 8000,
         isEnd: units === 100_000,
         duration: units - segment * 0xffff,
         timestamp: (0xffff_ff00 + segment * 0xffff) >>> 0,

@@ -14,9 +14,10 @@ export interface EventPacket extends TelephoneEvent {
   readonly ssrc: number
   /** It was sent before one that was heard already, by its sequence number. */
   readonly isLate: boolean
+  /** In Hz: of its timestamp and its duration. */
+  readonly clockRate: number
 }
 
-const unitsPerMs = 8
 // Senders repeat an event every 50 ms at the slowest; three missing updates end it (RFC 4733 §2.6.2 leaves the
 // number to us), so that a lost end is heard late but heard.
 const lostEndAfterMs = 150
@@ -33,6 +34,7 @@ interface Pressed {
   readonly duration: number
   /** The sender moves the timestamp within the event. Deviation from RFC 4733 §2.2.1: gateways in use do. */
   readonly isMoving: boolean
+  readonly clockRate: number
 }
 
 /** Turns event packets, lost, repeated and out of order as they come, into key presses. */
@@ -60,8 +62,8 @@ export class DigitReceiver {
     const same = pressed === undefined ? undefined : continued(pressed, packet, isInTime)
     if (same === undefined) {
       this.#finishInto(digits)
-      const { event, timestamp, duration } = packet
-      this.#pressed = { event, startTimestamp: timestamp, timestamp, duration, isMoving: false }
+      const { event, timestamp, duration, clockRate } = packet
+      this.#pressed = { event, startTimestamp: timestamp, timestamp, duration, isMoving: false, clockRate }
     } else this.#pressed = same
     if (packet.isEnd) this.#finishInto(digits)
     return digits
@@ -96,11 +98,11 @@ export class DigitReceiver {
     if (pressed === undefined) return
     this.#pressed = undefined
     this.#reported = pressed
-    const { startTimestamp, timestamp, duration, isMoving } = pressed
+    const { startTimestamp, timestamp, duration, isMoving, clockRate } = pressed
     const moved = timestampDistance(startTimestamp, timestamp)
     digits.push({
       digit: digitsByEvent.charAt(pressed.event),
-      durationMs: Math.round((isMoving ? Math.max(moved, duration) : moved + duration) / unitsPerMs),
+      durationMs: Math.round(((isMoving ? Math.max(moved, duration) : moved + duration) * 1000) / clockRate),
     })
   }
 }
@@ -113,7 +115,8 @@ function continued(pressed: Pressed, packet: EventPacket, isInTime: boolean): Pr
   if (ahead === 0) return { ...pressed, duration: Math.max(duration, pressed.duration) }
   const afterStart = timestampDistance(pressed.startTimestamp, timestamp)
   // It is of an earlier segment; or late, from a sender that moves the timestamp.
-  const isOfStart = afterStart >= 0 || (packet.isLate && afterStart > -lostEndAfterMs * unitsPerMs)
+  const isOfStart =
+    afterStart >= 0 || (packet.isLate && afterStart > (-lostEndAfterMs * pressed.clockRate) / 1000)
   if (ahead < 0 && isOfStart) return pressed
   if (packet.marker) return undefined
   // The next segment of a long press starts where the last one ended; a new press starts later, or says so.

@@ -2,10 +2,13 @@
 import type { MediaEvent } from './media.ts'
 import type { SilenceLimits } from './worker-setup.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
+import type { RejectedPackets } from './transport/transport.ts'
 import type { Agreement } from './sdp/agreement.ts'
 
 // A stream that is sprayed at from everywhere names this many places, and counts the rest.
 const maxStrangers = 3
+// A second of speech: a few packets of another key may come before the first of the right one.
+const enoughForged = 50
 
 export interface FarEndWatchOptions {
   readonly limits: SilenceLimits
@@ -19,6 +22,7 @@ export class FarEndWatch {
   #reportedMs = 0
   #wasHeard = false
   #ignored = 0
+  #isForgeryReported = false
   #strangers: Endpoint[] = []
 
   constructor(options: FarEndWatchOptions) {
@@ -45,6 +49,11 @@ export class FarEndWatch {
     this.#wasHeard = true
   }
 
+  check(agreement: Agreement, nowMs: number, rejected: RejectedPackets | undefined): void {
+    this.#checkSilence(agreement, nowMs)
+    if (rejected !== undefined) this.#checkForged(rejected)
+  }
+
   ignore({ address, port }: Endpoint): void {
     this.#ignored += 1
     const reported = this.#strangers
@@ -54,8 +63,15 @@ export class FarEndWatch {
     this.#options.onEvent({ type: 'ignored', address, port })
   }
 
+  /** Of a far end of which nothing authentic was heard yet. */
+  #checkForged({ forged }: RejectedPackets): void {
+    if (this.#isForgeryReported || this.#wasHeard || forged < enoughForged) return
+    this.#isForgeryReported = true
+    this.#options.onEvent({ type: 'forged', packets: forged })
+  }
+
   /** Reports once for each time that the limit passes: the call may have had a reason not to heed it. */
-  checkSilence({ mayReceive, maySend, isPast }: Agreement, nowMs: number): void {
+  #checkSilence({ mayReceive, maySend, isPast }: Agreement, nowMs: number): void {
     if (isPast === true) return
     const isHeld = !mayReceive || !maySend
     const limitMs = isHeld ? this.#options.limits.heldMs : this.#options.limits.mediaMs

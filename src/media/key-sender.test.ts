@@ -12,15 +12,17 @@ interface Sent {
 }
 
 /** Runs the beat until nothing is left to press; ticks without a key carry speech. */
+const events101 = { payloadType: 101, clockRate: 8000 }
+
 function pressed(digits: string, durationMs: number, { isTaken = true } = {}) {
-  const payloadType = isTaken ? 101 : undefined
+  const format = isTaken ? events101 : undefined
   const sender = new RtpSender()
   const keys = new KeySender(sender)
   const done = keys.press(digits, durationMs)
   const sent: Sent[] = []
   let tick = 0
   for (; keys.isBusy && tick < 10_000; tick += 1) {
-    const outgoing = keys.tick(tick, payloadType)
+    const outgoing = keys.tick(tick, format)
     const { packet, bytes } =
       outgoing ?? sender.audio(tick, { payloadType: 0, startsTalk: false, payloadBytes: 160 })
     const parsed = parseRtp(Buffer.from(packet.subarray(0, bytes)))
@@ -63,7 +65,7 @@ describe('a key that is pressed', () => {
       const { timestamp, marker, ssrc } = packet
       return event === undefined
         ? []
-        : receiver.accept({ ...event, timestamp, marker, ssrc, isLate: false }, tick * 20)
+        : receiver.accept({ ...event, timestamp, marker, ssrc, isLate: false, clockRate: 8000 }, tick * 20)
     })
     expect(heard).toEqual(['1', '1', '3', '3', '#'].map((digit) => ({ digit, durationMs: 120 })))
   })
@@ -111,7 +113,7 @@ describe('a key that is pressed', () => {
   it('is refused when the session is closed before it is over', async () => {
     const keys = new KeySender(new RtpSender())
     const done = keys.press('123', 100)
-    keys.tick(0, 101)
+    keys.tick(0, events101)
     keys.close()
     await expect(done).rejects.toMatchObject({ code: 'not_found' })
     expect(keys.isBusy).toBe(false)
@@ -123,7 +125,7 @@ describe('a key that is pressed', () => {
     const all = [keys.press('1', 40), keys.press('2', 40)]
     const starts: number[] = []
     for (let tick = 0; keys.isBusy; tick += 1) {
-      const outgoing = keys.tick(tick, 101)
+      const outgoing = keys.tick(tick, events101)
       const packet =
         outgoing === undefined ? undefined : parseRtp(Buffer.from(outgoing.packet.subarray(0, 16)))
       if (packet?.marker === true) starts.push(packet.payload[0] ?? -1)
@@ -150,7 +152,7 @@ describe('a key that is passed on', () => {
     const keys = new KeySender(sender)
     expect(keys.isPassing(9)).toBe(false)
     const passed = [1, 2, 3].map((count) =>
-      read(keys.pass(source(777, count * 160, count === 1), 101, 9 + count)),
+      read(keys.pass(source(777, count * 160, count === 1), events101, 9 + count)),
     )
     expect(passed.map((packet) => packet?.payload.readUInt16BE(2))).toEqual([160, 320, 480])
     expect(passed.map((packet) => packet?.timestamp)).toEqual(Array(3).fill(sender.timestampAt(11)))
@@ -162,8 +164,8 @@ describe('a key that is passed on', () => {
   it('is another one with another timestamp, marked where its start was lost', () => {
     const sender = new RtpSender()
     const keys = new KeySender(sender)
-    const first = read(keys.pass(source(777, 160, true), 101, 1))
-    const second = read(keys.pass(source(9777, 480), 101, 40))
+    const first = read(keys.pass(source(777, 160, true), events101, 1))
+    const second = read(keys.pass(source(9777, 480), events101, 40))
     expect(second?.timestamp).toBe(sender.timestampAt(41))
     expect(second?.timestamp).not.toBe(first?.timestamp)
     expect(second?.marker).toBe(true)

@@ -1,16 +1,21 @@
-// Keys as telephone events (RFC 4733): those that the platform presses, and those of another far end that are passed on.
+// Keys that a far end gets: those that the platform presses, as telephone events (RFC 4733) or tones in the sound, and the events of
+// another far end, which are passed on.
 import { AppError } from '../lib/errors.ts'
+import type { Frame } from './graph/frame.ts'
+import { KeyTone } from './key-tone.ts'
 import type { RtpPacket } from './rtp/packet.ts'
 import type { Outgoing, RtpSender } from './rtp/sender.ts'
-import { digitsByEvent, writeTelephoneEvent } from './rtp/telephone-event.ts'
-import { tickMs, tickSamples } from './tick-clock.ts'
+import { digitsByEvent, parseTelephoneEvent, writeTelephoneEvent } from './rtp/telephone-event.ts'
+import type { EventFormat } from './sdp/formats.ts'
+import { tickMs } from './tick-clock.ts'
 
 // The end is sent three times in all: RFC 4733 §2.5.1.4.
 const endPackets = 3
 const pauseTicks = 250 / tickMs
 const longPauseTicks = 500 / tickMs
-// Longer ones would need segments, RFC 4733 §2.5.1.3.
+// Longer ones would need segments, RFC 4733 §2.5.1.3: 8 s of 8000 Hz, and 1.3 s of 48 kHz.
 const maxTicks = 8000 / tickMs
+const maxUnits = 0xffff
 // A key whose end was lost does not keep speech back for longer.
 const heldBackTicks = 2
 
@@ -18,10 +23,12 @@ interface Press {
   /** Undefined for a pause. */
   readonly event: number | undefined
   readonly ticks: number
+  readonly isTone: boolean
 }
 
 export class KeySender {
   readonly #sender: RtpSender
+  readonly #tones = new KeyTone()
   #presses: Press[] = []
   #at = 0
   #timestamp = 0
@@ -39,40 +46,54 @@ export class KeySender {
   }
 
   /** Resolves when the last one was pressed; `w` is a pause of half a second. */
-  async press(digits: string, durationMs: number): Promise<void> {
+  async press(digits: string, durationMs: number, isTone = false): Promise<void> {
     const ticks = Math.max(1, Math.min(maxTicks, Math.round(durationMs / tickMs)))
     for (const digit of digits.toUpperCase()) {
       const event = digitsByEvent.indexOf(digit)
-      if (event >= 0) this.#presses.push({ event, ticks }, { event: undefined, ticks: pauseTicks })
-      if (digit === 'W') this.#presses.push({ event: undefined, ticks: longPauseTicks })
+      if (event >= 0)
+        this.#presses.push({ event, ticks, isTone }, { event: undefined, ticks: pauseTicks, isTone })
+      if (digit === 'W') this.#presses.push({ event: undefined, ticks: longPauseTicks, isTone })
     }
     if (this.isBusy) await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
 
+  /** The sound of this tick instead of any other; undefined: no tone is pressed. */
+  tone(): Frame | undefined {
+    const press = this.#presses[0]
+    if (press?.event === undefined || !press.isTone) return undefined
+    this.#at += 1
+    const frame = this.#tones.frame(digitsByEvent.charAt(press.event), this.#at - 1, press.ticks)
+    if (this.#at >= press.ticks) this.#next()
+    return frame
+  }
+
   /** The packet of this tick instead of speech; undefined: there is none, speech may go. */
-  tick(tick: number, payloadType: number | undefined): Outgoing | undefined {
+  tick(tick: number, format: EventFormat | undefined): Outgoing | undefined {
     const press = this.#presses[0]
     if (press === undefined) return undefined
     this.#at += 1
-    if (press.event === undefined || payloadType === undefined) {
+    if (press.event === undefined || format === undefined) {
       if (this.#at >= press.ticks) this.#next()
       return undefined
     }
     if (this.#at === 1) this.#timestamp = this.#sender.timestampAt(tick)
-    const ticks = Math.min(this.#at, press.ticks)
+    const { payloadType, clockRate } = format
+    const perTick = (clockRate * tickMs) / 1000
+    const length = Math.min(press.ticks, Math.floor(maxUnits / perTick))
+    const ticks = Math.min(this.#at, length)
     const payload = writeTelephoneEvent({
       event: press.event,
-      isEnd: this.#at >= press.ticks,
-      duration: ticks * tickSamples,
+      isEnd: this.#at >= length,
+      duration: ticks * perTick,
     })
     const marker = this.#at === 1
     const timestamp = this.#timestamp
-    if (this.#at >= press.ticks + endPackets - 1) this.#next()
+    if (this.#at >= length + endPackets - 1) this.#next()
     return this.#sender.event({ timestamp, payloadType, marker, payload })
   }
 
-  /** A packet of another far end's key. */
-  pass({ timestamp, marker, payload }: RtpPacket, payloadType: number, tick: number): Outgoing {
+  /** A packet of another far end's key, in our clock. */
+  pass({ timestamp, marker, payload }: RtpPacket, { payloadType }: EventFormat, tick: number): Outgoing {
     const isNew = this.#passed?.from !== timestamp
     if (isNew) this.#passed = { from: timestamp, to: this.#sender.timestampAt(tick + 1) }
     this.#passedTick = tick
@@ -102,4 +123,12 @@ export class KeySender {
     for (const { resolve } of this.#waiting) resolve()
     this.#waiting = []
   }
+}
+
+/** The key of one far end as another one counts time. */
+export function inClock(packet: RtpPacket, from: number, to: number): RtpPacket {
+  const event = from === to ? undefined : parseTelephoneEvent(packet.payload)
+  if (event === undefined) return packet
+  const payload = writeTelephoneEvent({ ...event, duration: Math.round((event.duration * to) / from) })
+  return { ...packet, payload, datagram: undefined }
 }

@@ -1,14 +1,20 @@
 // The public face of the media plane. Audio never crosses it: only ids, file paths, SDP text and facts.
+import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Wiring } from './graph/wiring.ts'
 import type { PortRange, SilenceLimits, WorkerSetup } from './worker-setup.ts'
+import type { PathLoss } from './browsers/messages.ts'
 import type { Encoding } from './codecs/codecs.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 import type { FarPlace } from './sdp/far-place.ts'
+import type { SuiteName } from './srtp/suites.ts'
+import type { RejectedPackets } from './transport/transport.ts'
+import type { OfferedProtection } from './sdp/key-exchange.ts'
 
 export type { FarPlace } from './sdp/far-place.ts'
+export type { OfferedKeys, OfferedProtection } from './sdp/key-exchange.ts'
 
 /** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */
 export interface AudioClip {
@@ -42,6 +48,8 @@ export interface StreamStats {
   readonly packetsLost: number
   /** From places that are not the far end's. */
   readonly packetsIgnored: number
+  /** Of those that came encrypted: not authentic, and authentic but seen before. Undefined where none should. */
+  readonly rejected?: RejectedPackets | undefined
   /** Interarrival jitter in ms (RFC 3550 §6.4.1). */
   readonly jitterMs: number
   /** What the far end reports of our stream; undefined before its first receiver report. */
@@ -56,8 +64,8 @@ export type MediaEvent =
   | { readonly type: 'moved'; readonly address: string; readonly port: number; readonly trust: Trust }
   /** Packets from a place that is not the far end's are dropped. Reported for a few places after each offer or answer. */
   | { readonly type: 'ignored'; readonly address: string; readonly port: number }
-  /** One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4). */
-  | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number }
+  /** One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4); `isTone`: heard in the sound. */
+  | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number; readonly isTone?: boolean }
   /** Neither RTP nor RTCP for the limit; reported again each time that it passes. `held`: the far end need not send. */
   | {
       readonly type: 'timeout'
@@ -71,8 +79,12 @@ export type MediaEvent =
       readonly layer: string
       readonly reason: PlayResult['reason'] | 'failed'
     }
+  /** Packets came for an encrypted stream, and not one of them was authentic. Reported once. */
+  | { readonly type: 'forged'; readonly packets: number }
   /** In a room, where its wiring wants to know: the far end begins or ends to talk. Said twice in a second at most. */
   | { readonly type: 'talk'; readonly isTalking: boolean }
+  /** The path of a browser was never there, or is no more: nothing of this session will be heard or sent again. */
+  | { readonly type: 'path-lost'; readonly loss: PathLoss }
   /** Our media worker died, and nothing of this session will be heard or sent again. */
   | { readonly type: 'lost' }
 
@@ -85,6 +97,8 @@ export interface FarEnd {
   readonly isHeld: boolean
   /** It sends to the other far end that our SDP has named, and not to us. */
   readonly isPast: boolean
+  /** What its packets are encrypted and authenticated with; undefined for plain RTP. */
+  readonly encryption?: SuiteName | 'DTLS-SRTP' | undefined
 }
 
 export interface ReofferOptions {
@@ -92,6 +106,12 @@ export interface ReofferOptions {
   /** The one codec to go on with. */
   readonly only?: Encoding | undefined
 }
+
+/**
+ * Keys as RTP events (RFC 4733), which is usual; in SIP, past media; or as tones in the sound. Where no events were agreed on,
+ * tones are listened for in any case.
+ */
+export type KeyWay = 'rfc2833' | 'info' | 'tones'
 
 /** One RTP stream pair of one call leg, in a worker thread. */
 export interface MediaSession {
@@ -105,8 +125,9 @@ export interface MediaSession {
   /** Applies the far end's offer and returns our answer (RFC 3264); also for re-offers. From here on packets are sent,
    *  so call it when the answer goes out. Throws media_not_acceptable and leaves the stream as it was. */
   answer(offer: string): Promise<FarEnd & { readonly sdp: string }>
-  /** Makes an offer, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered. */
-  offer(): Promise<string>
+  /** Makes an offer, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered.
+   *  `protection`: of a stream that is not agreed on yet; plain RTP when left out. Throws browsers_unavailable. */
+  offer(protection?: OfferedProtection): Promise<string>
   /** Applies the answer to `offer()` or `reoffer()`. */
   acceptAnswer(sdp: string): Promise<FarEnd>
   /** Where the far end takes its stream; undefined while it holds, or where it may not be sent to. */
@@ -128,7 +149,10 @@ export interface MediaSession {
    * applied between two packets. A layer with the id and source that it had goes on undisturbed.
    */
   wire(wiring: Wiring): Promise<void>
-  /** Presses keys, and resolves when the last one was sent; `w` waits for half a second. */
+  /** How keys go to the far end and come from it, from the next offer or answer on. */
+  goBy(keyWay: KeyWay): void
+  /** Presses keys, and resolves when the last one was sent; `w` waits for half a second. Throws media_not_acceptable where they
+   *  do not go with media. */
   sendKeys(digits: string, options?: { readonly durationMs?: number }): Promise<void>
   onEvent(listener: (event: MediaEvent) => void): void
   stats(): Promise<StreamStats>
@@ -137,6 +161,8 @@ export interface MediaSession {
 }
 
 export interface OpenOptions {
+  /** The codecs that its offers may name; all when left out. */
+  readonly offers?: readonly Encoding[]
   /**
    * Whether packets may go to an address that SDP names; to any when left out. Where they may not, nothing is sent until the far
    * end's own packets have said where it is.
@@ -147,13 +173,17 @@ export interface OpenOptions {
    * codec of that session.
    */
   readonly near?: string
+  /** What its offer begins with otherwise. */
+  readonly prefers?: Encoding
+  /** Whose it is. While the workers lag, one who holds his part of them gets no more, and the others do. */
+  readonly owner?: string
 }
 
 export interface Media {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** Allocates an even RTP port (RTCP on the next one). Throws no_media_port, or overloaded when the workers lag. */
+  /** Allocates an even RTP port (RTCP on the next one). Throws no_media_port, or account_share or overloaded when the workers lag. */
   open(options?: OpenOptions): Promise<MediaSession>
   /** Throws media_not_acceptable where `answer` of any session would, and opens none. */
   demandServable(offer: string): void
@@ -166,6 +196,8 @@ export interface MediaOptions {
   /** What SDP names instead of the bound address; undefined lets each session find the address that faces its peer. */
   readonly publicAddress: string | undefined
   readonly ports: PortRange
+  /** The UDP port of all browsers; any when left out. */
+  readonly browserPort?: number
   readonly workers: number
   /** For clips that are too long for memory; removed when media stops. */
   readonly scratchDir: string
@@ -173,4 +205,6 @@ export interface MediaOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly createWorker?: (setup: WorkerSetup, name: string) => Worker
+  /** The process of browsers. */
+  readonly createProcess?: () => ChildProcess
 }

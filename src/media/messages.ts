@@ -26,16 +26,17 @@ export type WorkerRequest =
   | { readonly kind: 'wire'; readonly session: string; readonly wiring: WorkerWiring }
   /** A session of another worker; without a wiring it is not needed any more. */
   | { readonly kind: 'mirror'; readonly session: string; readonly wiring: MirrorWiring | undefined }
-  | {
-      readonly kind: 'send-keys'
-      readonly session: string
-      readonly digits: string
-      readonly durationMs: number
-    }
+  | (KeysToSend & { readonly kind: 'send-keys'; readonly session: string })
   | { readonly kind: 'stats'; readonly session: string }
   | { readonly kind: 'close'; readonly session: string }
   | { readonly kind: 'ping' }
   | { readonly kind: 'stop' }
+
+export interface KeysToSend {
+  readonly digits: string
+  readonly durationMs: number
+  readonly isTone?: boolean
+}
 
 /** What each request is answered with. */
 export interface WorkerReplies {

@@ -23,7 +23,7 @@ export class Playbacks {
   readonly #frame: ClipFrame
   #players: readonly { readonly id: number; readonly player: Player }[] = []
   /** Where the one that was stopped would have gone on: so that its end is no click. */
-  #tail: Int16Array | undefined
+  #tail: Frame | undefined
 
   constructor(clips: Clips, laws: Laws) {
     this.#clips = clips
@@ -65,7 +65,7 @@ export class Playbacks {
   }
 
   /** Once: what would have come next of a playback that was stopped while it sounded. */
-  takeTail(): Int16Array | undefined {
+  takeTail(): Frame | undefined {
     const tail = this.#tail
     this.#tail = undefined
     return tail
@@ -73,6 +73,12 @@ export class Playbacks {
 
   #end(player: Player): void {
     const rest = player.stop()
-    if (rest !== undefined) this.#tail = this.#frame.of(rest).samples().slice()
+    if (rest !== undefined) this.#tail = copyOf(this.#frame.of(rest))
   }
+}
+
+function copyOf(frame: Frame): Frame {
+  const narrow = frame.samples().slice()
+  const wide = frame.samples(16_000).slice()
+  return { rate: 8000, samples: (rate) => (rate === 16_000 ? wide : narrow), octets: () => undefined }
 }

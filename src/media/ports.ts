@@ -67,7 +67,9 @@ export class SocketPair {
     this.#isV6 = isV6
   }
 
+  /** From now on these take what comes, and the former ones no longer do. */
   listen(onRtp: (datagram: Buffer, from: Endpoint) => void, onRtcp: typeof onRtp): void {
+    for (const socket of [this.#rtp, this.#rtcp]) socket.removeAllListeners('message')
     if (!this.#isV6) {
       this.#rtp.on('message', onRtp)
       this.#rtcp.on('message', onRtcp)

@@ -1,11 +1,13 @@
 // What one stream sends: in every tick a packet of what its far end hears; keys; or another far end's packets as they come.
-import type { Coder, Coders } from './codecs/coders.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { clockRateOf } from './codecs/codecs.ts'
+import type { Encoding } from './codecs/codecs.ts'
+import type { Coders, Encoder } from './codecs/coders.ts'
 import type { Octets } from './graph/frame.ts'
 import { Hearing } from './graph/hearing.ts'
 import type { LayerEnd, Surroundings } from './graph/layers.ts'
 import { Relay } from './graph/relay.ts'
-import { KeySender } from './key-sender.ts'
-import type { Encoding } from './codecs/codecs.ts'
+import { inClock, KeySender } from './key-sender.ts'
 import type { Speech } from './receive/jitter-buffer.ts'
 import type { Voice } from './receive/voice.ts'
 import { rtpHeaderBytes } from './rtp/packet.ts'
@@ -13,7 +15,8 @@ import type { RtpPacket } from './rtp/packet.ts'
 import { RtpSender } from './rtp/sender.ts'
 import type { Outgoing } from './rtp/sender.ts'
 import type { Endpoint } from './rtp/source.ts'
-import type { Agreement } from './sdp/agreement.ts'
+import { isRekeyed } from './sdp/agreement.ts'
+import type { Agreement, Protection } from './sdp/agreement.ts'
 import { tickMs } from './tick-clock.ts'
 
 /** A session of this worker whose packets can be passed on. */
@@ -44,15 +47,26 @@ export interface Way {
   readonly to: Endpoint | undefined
 }
 
+/** Of a packet of another far end. */
+export interface Passed {
+  /** Of speech, in 1/8000 s. */
+  readonly samples: number
+  /** Of a key: the clock that it counts in. */
+  readonly eventClock: number | undefined
+}
+
 export class Sending {
   readonly sender = new RtpSender()
   readonly hearing: Hearing
   readonly keys: KeySender
   readonly #options: SendingOptions
   #way: Way | undefined
-  #coder: Coder | undefined
+  #encoder: Encoder | undefined
+  #coding: Pick<Agreement, 'encoding' | 'send'> | undefined
+  #protection: Protection | undefined
   #tick = 0
   #isTalking = false
+  #lossPercent = 0
   #relay: Relay | undefined
   /** Whose packets are passed on. */
   #from: Relayable | undefined
@@ -63,8 +77,16 @@ export class Sending {
     this.keys = new KeySender(this.sender)
   }
 
-  agree({ encoding }: Agreement): void {
-    this.#coder = this.#options.coders[encoding]()
+  agree({ encoding, send, protection }: Agreement): void {
+    if (isRekeyed(this.#protection, protection)) this.sender.changeSource()
+    this.#protection = protection
+    const former = this.#coding
+    this.#coding = { encoding, send }
+    this.sender.clock(clockRateOf(encoding), this.#tick + 1)
+    // One that keeps a state goes on with it.
+    if (former?.encoding === encoding && isDeepStrictEqual(former.send.wishes, send.wishes)) return
+    this.#encoder?.close()
+    this.#encoder = this.#options.coders.encoder(encoding, send.wishes)
   }
 
   /** The timestamp that goes with this tick, for reports. */
@@ -89,14 +111,15 @@ export class Sending {
     this.#tick = tick
     this.#way = way
     if (this.#isRelayed(tick, nowMs, way)) return
-    const coder = this.#coder
-    if (coder === undefined) return
+    const encoder = this.#encoder
+    if (encoder === undefined) return
     const { encoding, maySend, send } = way.agreement
-    const octets = this.hearing.next(tick, nowMs, { encoding, coder })
-    const key = this.keys.isBusy ? this.keys.tick(tick, send.event) : undefined
+    const tone = this.keys.isBusy ? this.keys.tone() : undefined
+    const octets = this.hearing.next(tick, nowMs, { encoding, encoder, instead: tone })
+    const key = this.keys.isBusy && tone === undefined ? this.keys.tick(tick, send.event) : undefined
     if (!maySend || way.to === undefined) return
     if (key !== undefined) this.#out(key)
-    else if (!this.keys.isPassing(tick)) this.#sendFrame(tick, octets, coder, way.agreement)
+    else if (!this.keys.isPassing(tick)) this.#sendFrame(tick, octets, encoder, way.agreement)
   }
 
   /** What the far end hears has changed. */
@@ -105,26 +128,50 @@ export class Sending {
   }
 
   /** A packet of a session that the far end hears: it goes at once, when nothing else is to be heard. */
-  pass(session: string, packet: RtpPacket, samples: number): void {
+  pass(session: string, packet: RtpPacket, { samples, eventClock }: Passed): void {
+    if (eventClock !== undefined) this.#passKey(session, packet, eventClock)
+    else this.#passSpeech(session, packet, samples)
+  }
+
+  #passSpeech(session: string, packet: RtpPacket, samples: number): void {
     const way = this.#way
     if (way?.to === undefined || !way.agreement.maySend) return
-    const { send } = way.agreement
     const relay = this.#relay
+    if (relay?.source !== session) return
+    // Another codec, rhythm or loudness than when the relay began: the beat takes over.
+    if (this.#from?.isRegular(way.agreement.encoding) !== true) return this.#leaveRelay(true)
+    const payloadType = way.agreement.send.audio
+    const outgoing = relay.pass(packet, { tick: this.#tick, payloadType, samples })
+    if (outgoing === undefined) return
+    this.#out(outgoing)
+    this.#options.onPassed(packet, way.agreement.encoding)
+  }
+
+  #passKey(session: string, packet: RtpPacket, clock: number): void {
+    const way = this.#way
+    if (way?.to === undefined || !way.agreement.maySend) return
+    const { event } = way.agreement.send
+    const relay = this.#relay
+    const key = event === undefined ? packet : inClock(packet, clock, event.clockRate)
     if (relay?.source === session) {
-      // Another codec, rhythm or loudness than when the relay began: the beat takes over.
-      if (samples > 0 && this.#from?.isRegular(way.agreement.encoding) !== true) return this.#leaveRelay(true)
-      const payloadType = samples > 0 ? send.audio : send.event
-      const outgoing = relay.pass(packet, { tick: this.#tick, payloadType, samples })
-      if (outgoing === undefined) return
-      this.#out(outgoing)
-      if (samples > 0) this.#options.onPassed(packet, way.agreement.encoding)
-    } else if (samples === 0 && send.event !== undefined && !this.keys.isBusy && this.hearing.hears(session))
-      this.#out(this.keys.pass(packet, send.event, this.#tick))
+      const outgoing = relay.pass(key, { tick: this.#tick, payloadType: event?.payloadType, samples: 0 })
+      if (outgoing !== undefined) this.#out(outgoing)
+    } else if (event !== undefined && !this.keys.isBusy && this.hearing.hears(session))
+      this.#out(this.keys.pass(key, event, this.#tick))
+  }
+
+  /** By its own reports. */
+  expectLoss(percent: number): void {
+    if (percent === this.#lossPercent) return
+    this.#lossPercent = percent
+    this.#encoder?.expectLoss?.(percent)
   }
 
   close(): void {
     this.hearing.close()
     this.keys.close()
+    this.#encoder?.close()
+    this.#encoder = undefined
   }
 
   /** Whether the far end gets another's packets as they come in this tick: decided here, so that a change is between two. */
@@ -146,7 +193,8 @@ export class Sending {
     this.#from = from
     this.#isTalking = true
     // Another may hear them too: none of them is sent in its own memory.
-    for (const { packet, samples } of waiting) this.pass(source, { ...packet, datagram: undefined }, samples)
+    for (const { packet, samples } of waiting)
+      this.#passSpeech(source, { ...packet, datagram: undefined }, samples)
     return true
   }
 
@@ -173,18 +221,17 @@ export class Sending {
    * end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
    * would need comfort noise (RFC 3389), which many phones play as a hiss or not at all.
    */
-  #sendFrame(tick: number, octets: Octets | undefined, { silence }: Coder, { send }: Agreement): void {
+  #sendFrame(tick: number, octets: Octets | undefined, encoder: Encoder, { send }: Agreement): void {
     const payloadType = send.audio
-    const length = octets?.length ?? silence.length
-    const payloadBytes = (length * send.packetMs) / tickMs
+    const { bytes, offset, length } = octets ?? this.hearing.silence(encoder)
+    const parts = tickMs / send.packetMs
     const startsTalk = octets !== undefined && !this.#isTalking
     this.#isTalking = octets !== undefined
-    const first = this.sender.audio(tick, { payloadType, startsTalk, payloadBytes })
-    if (octets === undefined) first.packet.set(silence, rtpHeaderBytes)
-    else first.packet.set(octets.bytes.subarray(octets.offset, octets.offset + length), rtpHeaderBytes)
+    const first = this.sender.audio(tick, { payloadType, startsTalk, payloadBytes: length / parts, parts })
+    first.packet.set(bytes.subarray(offset, offset + length), rtpHeaderBytes)
     this.#out(first)
-    for (let from = payloadBytes; from < length; from += payloadBytes)
-      this.#out(this.sender.rest(first, { tick, payloadType, from }))
+    for (let part = 1; part < parts; part += 1)
+      this.#out(this.sender.rest(first, { tick, payloadType, part, parts }))
   }
 
   #out({ packet, bytes }: Outgoing): void {

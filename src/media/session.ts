@@ -1,11 +1,16 @@
 // One media session as the call engine sees it: offer and answer here, the packets in a worker.
 import { maxAudioHours } from '../lib/audio-kind.ts'
+import { AppError } from '../lib/errors.ts'
 import type { LocalAddress } from '../network/local-address.ts'
+import type { BrowserPaths } from './browsers/browser-paths.ts'
+import { SessionPath } from './browsers/session-path.ts'
 import { weightOf } from './codecs/codecs.ts'
+import type { Encoding } from './codecs/codecs.ts'
 import type { Wiring } from './graph/wiring.ts'
 import type {
   FarEnd,
   FarPlace,
+  KeyWay,
   MediaEvent,
   MediaSession,
   PlayOptions,
@@ -13,6 +18,7 @@ import type {
   ReofferOptions,
   StreamStats,
 } from './media.ts'
+import type { OfferedProtection } from './sdp/key-exchange.ts'
 import { Negotiation } from './sdp/negotiation.ts'
 import type { Agreement } from './sdp/agreement.ts'
 import type { Answered } from './sdp/negotiation.ts'
@@ -27,10 +33,13 @@ export interface SessionOptions {
   readonly local: LocalAddress
   readonly link: WorkerLink
   readonly wirings: Wirings
+  readonly paths: BrowserPaths
   /** Of addresses that SDP names; to any when undefined. */
   readonly maySendTo?: ((address: string) => boolean) | undefined
   /** The encoding that its first offer begins with. */
   readonly prefers?: string | undefined
+  /** Those that its first offer may name; all when left out. */
+  readonly offers?: readonly Encoding[] | undefined
   /** Called once, when the session is closed or its worker is gone. */
   readonly onClosed: () => void
 }
@@ -61,22 +70,41 @@ export class Session implements MediaSession, Wired {
   readonly #maySendTo: (address: string) => boolean
   readonly #onClosed: () => void
   readonly #negotiation: Negotiation
+  readonly #path: SessionPath
   readonly #listeners: ((event: MediaEvent) => void)[] = []
   #agreement: Agreement | undefined
   #isPast = false
+  #keyWay: KeyWay = 'rfc2833'
   #stats: StreamStats = nothingYet
   #lastPlay = 0
   #closing: Promise<StreamStats> | undefined
 
   constructor(options: SessionOptions) {
-    const { id, port, local, link, wirings, maySendTo = () => true, prefers, onClosed } = options
+    const {
+      id,
+      port,
+      local,
+      link,
+      wirings,
+      paths,
+      maySendTo = () => true,
+      prefers,
+      offers,
+      onClosed,
+    } = options
     this.id = id
     this.port = port
     this.link = link
     this.#wirings = wirings
     this.#maySendTo = maySendTo
     this.#onClosed = onClosed
-    this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local, prefers })
+    this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local, prefers, offers })
+    this.#path = new SessionPath({
+      paths,
+      maySendTo,
+      onConnected: () => void this.#stateAgain(),
+      onLost: (loss) => this.emit({ type: 'path-lost', loss }),
+    })
   }
 
   /** What it takes of its worker, where G.711 is 1. */
@@ -98,16 +126,20 @@ export class Session implements MediaSession, Wired {
   }
 
   async answer(offer: string): Promise<FarEnd & { sdp: string }> {
-    const answered = this.#negotiation.answer(offer)
+    const far = this.#negotiation.offeredPath(offer)
+    const answered = this.#negotiation.answer(offer, far && (await this.#path.towards(far)))
     return { sdp: answered.sdp, ...(await this.#agree(answered)) }
   }
 
-  offer(): Promise<string> {
-    return Promise.resolve(this.#negotiation.offer())
+  async offer(protection?: OfferedProtection): Promise<string> {
+    const path = protection === 'dtls' ? await this.#path.own() : undefined
+    return this.#negotiation.offer({ protection, path })
   }
 
   async acceptAnswer(sdp: string): Promise<FarEnd> {
-    return this.#agree(this.#negotiation.acceptAnswer(sdp))
+    const answered = this.#negotiation.acceptAnswer(sdp)
+    this.#path.accept(answered.path)
+    return this.#agree(answered)
   }
 
   get place(): FarPlace | undefined {
@@ -116,12 +148,16 @@ export class Session implements MediaSession, Wired {
   }
 
   reoffer({ past, only }: ReofferOptions = {}): string {
-    return past === undefined ? this.#negotiation.offer(only) : this.#negotiation.offerPast(past)
+    return past === undefined ? this.#negotiation.offer({ only }) : this.#negotiation.offerPast(past)
   }
 
   async goPast(isPast: boolean): Promise<void> {
     this.#isPast = isPast
-    if (this.#agreement !== undefined) await this.#state(this.#agreement)
+    await this.#stateAgain()
+  }
+
+  goBy(keyWay: KeyWay): void {
+    this.#keyWay = keyWay
   }
 
   live(): void {
@@ -158,8 +194,13 @@ export class Session implements MediaSession, Wired {
     digits: string,
     { durationMs = keyMs }: { readonly durationMs?: number } = {},
   ): Promise<void> {
+    if (this.#keyWay === 'info') throw new AppError('media_not_acceptable', 'keys do not go with media')
     const limitMs = promptLimitMs + digits.length * (durationMs + 1000)
-    await this.link.request<'send-keys'>({ kind: 'send-keys', session: this.id, digits, durationMs }, limitMs)
+    const isTone = this.#keyWay === 'tones'
+    await this.link.request<'send-keys'>(
+      { kind: 'send-keys', session: this.id, digits, durationMs, isTone },
+      limitMs,
+    )
   }
 
   onEvent(listener: (event: MediaEvent) => void): void {
@@ -186,22 +227,38 @@ export class Session implements MediaSession, Wired {
   lose(): void {
     if (this.#closing !== undefined) return
     this.#closing = Promise.resolve(this.#stats)
+    this.#path.close()
     this.#onClosed()
     this.emit({ type: 'lost' })
   }
 
   async #agree({ agreement: agreed, isHeld, isPast }: Answered): Promise<FarEnd> {
-    this.#agreement = this.#permitted(agreed)
+    this.#agreement = this.#keyed(this.#permitted(agreed))
     await this.#state(this.#agreement)
     const { encoding: codec, remote } = agreed
     this.#weight = weightOf(codec)
     this.#stats = { ...this.#stats, codec }
-    return { codec, remote, isHeld, isPast }
+    const byKeys = agreed.protection.form === 'sdes' ? agreed.protection.receive.suite : undefined
+    const encryption = this.#path.protection === undefined ? byKeys : 'DTLS-SRTP'
+    return { codec, remote, isHeld, isPast, encryption }
+  }
+
+  async #stateAgain(): Promise<void> {
+    // When this fails the worker is gone, which its link reports.
+    if (this.#agreement !== undefined) await this.#state(this.#agreement).catch(() => undefined)
   }
 
   async #state(agreed: Agreement): Promise<void> {
-    const agreement = this.#isPast ? { ...agreed, maySend: false, isPast: true } : agreed
+    const agreement = this.#isPast ? { ...agreed, maySend: false, isPast: true } : this.#byPath(agreed)
     await this.link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
+  }
+
+  /** A browser is where its handshake was made; before that it is nowhere. */
+  #byPath(agreed: Agreement): Agreement {
+    const { protection, place } = this.#path
+    if (protection === undefined) return agreed
+    const nowhere = { remoteRtcp: undefined, barred: undefined, peer: undefined }
+    return { ...agreed, ...nowhere, remote: place, hasRtcpMux: true, protection }
   }
 
   /** Without the places that may not be sent to: the stream then sends to where packets come from, and nothing before. */
@@ -213,6 +270,14 @@ export class Session implements MediaSession, Wired {
     return { ...agreement, remote: permitted(remote), remoteRtcp: permitted(remoteRtcp), barred }
   }
 
+  /** What goes by another way is not passed on as events of RTP too. */
+  #keyed(agreement: Agreement): Agreement {
+    const { send } = agreement
+    const hearsTones = this.#keyWay === 'tones' || send.event === undefined
+    if (this.#keyWay === 'rfc2833') return { ...agreement, hearsTones }
+    return { ...agreement, hearsTones, send: { ...send, event: undefined } }
+  }
+
   async #close(): Promise<StreamStats> {
     try {
       const close = { kind: 'close', session: this.id } as const
@@ -220,6 +285,8 @@ export class Session implements MediaSession, Wired {
     } catch {
       // The worker is gone or hangs, and its sockets end with it: the last known figures are the final ones.
     }
+    // After its worker's goodbye, which the far end may still be sent.
+    this.#path.close()
     this.#onClosed()
     return this.#stats
   }

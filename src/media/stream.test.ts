@@ -6,6 +6,7 @@ import { createCoders } from './codecs/coders.ts'
 import { createLaws } from './codecs/g711.ts'
 import { Graph } from './graph/graph.ts'
 import type { MediaEvent } from './media.ts'
+import { BrowserGates } from './browsers/gates.ts'
 import type { SocketPair } from './ports.ts'
 import { parseRtp, writeRtpHeader } from './rtp/packet.ts'
 import type { RtpHeader, RtpPacket } from './rtp/packet.ts'
@@ -13,7 +14,10 @@ import { parseRtcp, toCompound } from './rtp/rtcp.ts'
 import type { HeardReport } from './rtp/rtcp.ts'
 import type { Endpoint } from './rtp/source.ts'
 import type { Agreement } from './sdp/agreement.ts'
+import { SrtpReceiver, SrtpSender } from './srtp/srtp.ts'
+import type { MasterKey } from './srtp/suites.ts'
 import { Stream } from './stream.ts'
+import { openTransport } from './transport/forms.ts'
 
 const laws = createLaws()
 const phone: Endpoint = { address: '192.0.2.7', port: 5004 }
@@ -26,8 +30,13 @@ const plain: Agreement = {
   remoteRtcp: { address: phone.address, port: phone.port + 1 },
   peer: phone.address,
   hasRtcpMux: false,
-  send: { audio: 0, event: 101, packetMs: 20 },
-  receive: { codecs: [{ encoding: 'PCMU', payloadType: 0 }], events: [101], noises: [13] },
+  protection: { form: 'plain' },
+  send: { audio: 0, event: { payloadType: 101, clockRate: 8000 }, packetMs: 20 },
+  receive: {
+    codecs: [{ encoding: 'PCMU', payloadType: 0 }],
+    events: [{ payloadType: 101, clockRate: 8000 }],
+    noises: [13],
+  },
   maySend: true,
   mayReceive: true,
 }
@@ -44,6 +53,8 @@ function open(agreement: Agreement | 'none' = plain) {
   let onRtp: (datagram: Buffer, from: Endpoint) => void = () => undefined
   let onRtcp = onRtp
   const rtp: Sent<RtpPacket>[] = []
+  const raw: Buffer[] = []
+  const rtpTo: Endpoint[] = []
   const rtcp: (Sent<HeardReport> & { readonly port: 'rtp' | 'rtcp' })[] = []
   const note = (bytes: Buffer, to: Endpoint, port: 'rtp' | 'rtcp'): boolean => {
     const report = parseRtcp(bytes)
@@ -57,13 +68,18 @@ function open(agreement: Agreement | 'none' = plain) {
       onRtp = rtpListener
       onRtcp = rtcpListener
     },
-    sendRtp: (packet, bytes, to) => note(Buffer.from(packet.subarray(0, bytes)), to, 'rtp'),
+    sendRtp(packet, bytes, to) {
+      const datagram = Buffer.from(packet.subarray(0, bytes))
+      raw.push(datagram)
+      rtpTo.push(to)
+      return note(datagram, to, 'rtp')
+    },
     sendRtcp: (packet, to) => note(Buffer.from(packet), to, 'rtcp'),
     close: () => Promise.resolve(),
   }
   const events: MediaEvent[] = []
   const stream = new Stream({
-    sockets: sockets as unknown as SocketPair,
+    openTransport: (form) => openTransport(form, sockets as unknown as SocketPair, new BrowserGates()),
     id: 'stream',
     graph: new Graph({ clips: {} as Clips, laws, coders: createCoders(laws) }),
     coders: createCoders(laws),
@@ -77,6 +93,8 @@ function open(agreement: Agreement | 'none' = plain) {
     events,
     rtp,
     rtcp,
+    raw,
+    rtpTo,
     run: (ticks: number): void => {
       for (let count = 0; count < ticks; count += 1) {
         nowMs += 20
@@ -388,5 +406,63 @@ describe('a playback', () => {
     const { stream } = open('none')
     const order = { id: 1, path: 'a.wav', offsetMs: 0, rounds: 1, follows: false }
     await expect(stream.play(order)).rejects.toThrow('play before offer and answer')
+  })
+})
+
+describe('an encrypted stream', () => {
+  const keyOf = (octet: number): MasterKey => ({
+    suite: 'AES_CM_128_HMAC_SHA1_80',
+    key: new Uint8Array(30).fill(octet),
+  })
+  const agreed = (send = 1, receive = 2): Agreement => ({
+    ...plain,
+    protection: { form: 'sdes', send: keyOf(send), receive: keyOf(receive) },
+  })
+  const sealed = (sender: SrtpSender, packet: Buffer): Buffer => {
+    const to = Buffer.alloc(1600)
+    return to.subarray(0, sender.protect(packet, packet.length, to))
+  }
+
+  it('is sent under our key, and another stream under the next one', () => {
+    const { stream, run, raw } = open(agreed())
+    run(3)
+    stream.agree(agreed(3))
+    run(3)
+    stream.agree(agreed(3))
+    run(3)
+    const receivers = [new SrtpReceiver(keyOf(1)), new SrtpReceiver(keyOf(3))]
+    const heard = raw.map((datagram, index) => receivers[index < 3 ? 0 : 1]?.unprotect(datagram))
+    const sources = heard.map((packet) => packet instanceof Buffer && packet.readUInt32BE(8))
+    expect(sources).not.toContain(false)
+    expect(new Set(sources.slice(0, 3)).size).toBe(1)
+    expect(new Set(sources.slice(3)).size).toBe(1)
+    expect(sources[3]).not.toBe(sources[0])
+  })
+
+  it('is heard from wherever it is authentic, and a late packet moves nothing', () => {
+    const { stream, events, hear, run, rtpTo } = open(agreed())
+    const sender = new SrtpSender(keyOf(2))
+    const [first, second, third] = [1, 2, 3].map((sequence) => sealed(sender, packetOf({ sequence })))
+    hear(first ?? Buffer.alloc(0), phone)
+    hear(third ?? Buffer.alloc(0), stranger)
+    hear(second ?? Buffer.alloc(0), phone)
+    hear(packetOf({ sequence: 4 }), phone)
+    run(1)
+    expect(rtpTo.at(-1)).toEqual(stranger)
+    expect(events).toMatchObject([
+      { type: 'first-packet', trust: 'sdp' },
+      { type: 'moved', trust: 'authentic' },
+    ])
+    expect(stream.stats()).toMatchObject({ packetsReceived: 3, rejected: { forged: 1, replayed: 0 } })
+  })
+
+  it('reports once when packets come and none is authentic', () => {
+    const { events, hear, run } = open(agreed())
+    const sender = new SrtpSender(keyOf(9))
+    for (let sequence = 1; sequence <= 120; sequence += 1) {
+      hear(sealed(sender, packetOf({ sequence })))
+      run(1)
+    }
+    expect(events).toEqual([{ type: 'forged', packets: 50 }])
   })
 })

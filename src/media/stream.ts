@@ -1,38 +1,40 @@
 // One RTP stream pair of one call leg, in its worker: what happens at each tick and with each datagram.
 import { AudioRing } from '../lib/audio-ring.ts'
 import { AppError } from '../lib/errors.ts'
+import { clockRateOf } from './codecs/codecs.ts'
 import type { Encoding } from './codecs/codecs.ts'
 import type { Coders } from './codecs/coders.ts'
-import { DigitReceiver } from './digit-receiver.ts'
-import type { Digit } from './digit-receiver.ts'
 import { FarEndWatch } from './far-end-watch.ts'
 import type { Frame } from './graph/frame.ts'
 import type { Graph, Member } from './graph/graph.ts'
 import { Taps } from './graph/taps.ts'
 import { silentWiring, toFactor } from './graph/wiring.ts'
 import type { WorkerWiring } from './graph/wiring.ts'
+import type { KeysToSend } from './messages.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
 import type { PlayOrder } from './playbacks.ts'
-import type { SocketPair } from './ports.ts'
+import { PressedKeys } from './pressed-keys.ts'
 import type { Speech } from './receive/jitter-buffer.ts'
 import { Voice } from './receive/voice.ts'
-import { isRtcp, parseRtp } from './rtp/packet.ts'
+import { parseRtp } from './rtp/packet.ts'
 import type { RtpPacket } from './rtp/packet.ts'
-import { encodingOf, notAgreed, telephoneEvent, toPayloadKinds } from './rtp/payload-kinds.ts'
+import { encodingOf, eventClockOf, notAgreed, toPayloadKinds } from './rtp/payload-kinds.ts'
 import type { PayloadKinds } from './rtp/payload-kinds.ts'
 import { Reception } from './rtp/reception.ts'
 import { Reporter } from './rtp/reporter.ts'
+import { reportsTo } from './rtp/reports-to.ts'
 import { SourceLatch } from './rtp/source.ts'
 import type { Endpoint } from './rtp/source.ts'
-import { parseTelephoneEvent } from './rtp/telephone-event.ts'
 import type { Agreement } from './sdp/agreement.ts'
 import { Sending } from './sending.ts'
-import type { Way } from './sending.ts'
+import type { Passed, Way } from './sending.ts'
+import type { Form, PacketTransport } from './transport/transport.ts'
 import type { SilenceLimits } from './worker-setup.ts'
 
 export interface StreamOptions {
   readonly id: string
-  readonly sockets: SocketPair
+  /** On what the session stands on; once for each form that it takes. */
+  readonly openTransport: (form: Form) => PacketTransport
   readonly graph: Graph
   readonly coders: Coders
   readonly limits: SilenceLimits
@@ -40,8 +42,6 @@ export interface StreamOptions {
   /** Monotonic, on the scale of epoch ms. */
   readonly now: () => number
 }
-
-const unitsPerMs = 8
 
 export class Stream implements Member {
   readonly id: string
@@ -51,14 +51,17 @@ export class Stream implements Member {
   readonly #taps: Taps
   readonly #reception = new Reception()
   readonly #source = new SourceLatch()
-  readonly #digits = new DigitReceiver()
+  readonly #keys: PressedKeys
   readonly #reporter: Reporter
   readonly #watch: FarEndWatch
+  #transport: PacketTransport
   #agreement: Agreement | undefined
   #wiring: WorkerWiring = silentWiring
   /** For other workers. */
   #voices: readonly AudioRing[] = []
   #kinds: PayloadKinds = new Uint8Array()
+  /** Of timestamps, in the codec of the agreement. */
+  #unitsPerMs = 8
   #remoteRtcp: Endpoint | undefined
   /** What the last tick had, and the next one has while nothing has changed. */
   #way: Way | undefined
@@ -74,7 +77,7 @@ export class Stream implements Member {
       session: options.id,
       surroundings: options.graph,
       coders: options.coders,
-      send: (packet, bytes, to) => options.sockets.sendRtp(packet, bytes, to),
+      send: (packet, bytes, to) => this.#transport.sendRtp(packet, bytes, to),
       onPassed: (packet, encoding) => {
         // Where taps of the other side hear it already, it is not heard once more for ours.
         const isHeard = !this.#taps.isOpen || this.#sending.passedEars !== undefined
@@ -82,25 +85,29 @@ export class Stream implements Member {
       },
       onLayerEnd: (end) => options.onEvent({ type: 'layer-ended', ...end }),
     })
+    this.#keys = new PressedKeys(options)
     this.#watch = new FarEndWatch(options)
     this.#reporter = new Reporter({
       sender: this.#sending.sender,
       reception: this.#reception,
       now: options.now,
     })
-    options.sockets.listen(
-      (datagram, from) => this.#onRtpPort(datagram, from),
-      (datagram, from) => this.#onRtcp(datagram, from),
-    )
+    this.#transport = this.#openTransport('plain')
   }
 
   agree(agreement: Agreement): void {
     const isFirst = this.#agreement === undefined
+    const { form } = agreement.protection
+    if (form !== this.#transport.form) this.#transport = this.#openTransport(form)
+    this.#transport.agree(agreement)
     this.#agreement = agreement
     this.#sending.agree(agreement)
     // What it shall hear may have been said before it could be known in which codec.
     if (isFirst) this.#wireHearing(agreement)
     this.#kinds = toPayloadKinds(agreement.receive)
+    this.#unitsPerMs = clockRateOf(agreement.encoding) / 1000
+    this.#reporter.clock(this.#unitsPerMs)
+    this.#keys.agree(agreement)
     const nowMs = this.#options.now()
     const { remote, barred, peer } = agreement
     this.#source.signal({ remote: remote ?? barred, isBarred: barred !== undefined, peer }, nowMs)
@@ -135,10 +142,10 @@ export class Stream implements Member {
   }
 
   /** Resolves when the last key was pressed. */
-  async sendKeys(digits: string, durationMs: number): Promise<void> {
-    if (this.#agreement?.send.event === undefined)
+  async sendKeys({ digits, durationMs, isTone }: KeysToSend): Promise<void> {
+    if (!isTone && this.#agreement?.send.event === undefined)
       throw new AppError('media_not_acceptable', 'the far end takes no keys as RTP events')
-    await this.#sending.keys.press(digits, durationMs)
+    await this.#sending.keys.press(digits, durationMs, isTone)
   }
 
   voice(tick: number, nowMs: number): Frame | undefined {
@@ -166,8 +173,8 @@ export class Stream implements Member {
   }
 
   /** A packet of another session that the far end may hear. */
-  pass(session: string, packet: RtpPacket, samples: number): void {
-    this.#sending.pass(session, packet, samples)
+  pass(session: string, packet: RtpPacket, passed: Passed): void {
+    this.#sending.pass(session, packet, passed)
   }
 
   /** The beat. */
@@ -179,9 +186,8 @@ export class Stream implements Member {
     this.#sending.tick(tick, nowMs, this.#way)
     for (const voice of this.#voices) voice.write(this.voice(tick, nowMs)?.samples())
     if (this.#taps.isOpen) this.#taps.tick(tick, nowMs, this.#sending.heard(), this.#sending.passedEars)
-    const expired = this.#digits.expire(nowMs)
-    if (expired !== undefined) this.#report([expired])
-    this.#watch.checkSilence(agreement, nowMs)
+    this.#keys.tick(tick, nowMs)
+    this.#watch.check(agreement, nowMs, this.#transport.rejected)
     if (this.#reporter.isDue(nowMs)) this.#sendReport(false)
   }
 
@@ -192,7 +198,8 @@ export class Stream implements Member {
       packetsReceived: this.#reception.packetsReceived,
       packetsLost: this.#reception.packetsLost,
       packetsIgnored: this.#watch.ignored,
-      jitterMs: this.#reception.jitter / unitsPerMs,
+      rejected: this.#transport.rejected,
+      jitterMs: this.#reception.jitter / this.#unitsPerMs,
       ...(remote === undefined ? {} : { remote }),
       codec: this.#agreement?.encoding ?? '',
     }
@@ -203,8 +210,11 @@ export class Stream implements Member {
     this.#isClosed = true
     this.wire(silentWiring)
     this.#sending.close()
+    this.#voice.close()
+    this.#taps.close()
+    this.#keys.close()
     if (this.#sending.sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
-    await this.#options.sockets.close()
+    await this.#transport.close()
     return this.stats()
   }
 
@@ -214,10 +224,16 @@ export class Stream implements Member {
     this.#sending.rewired()
   }
 
-  #onRtpPort(datagram: Buffer, from: Endpoint): void {
-    if (this.#agreement?.hasRtcpMux === true && isRtcp(datagram)) return this.#onRtcp(datagram, from)
-    const packet = parseRtp(datagram)
-    if (packet !== undefined) this.#onRtp(packet, from)
+  #openTransport(form: Form): PacketTransport {
+    const transport = this.#options.openTransport(form)
+    transport.listen(
+      (datagram, from) => {
+        const packet = parseRtp(datagram)
+        if (packet !== undefined) this.#onRtp(packet, from)
+      },
+      (datagram, from) => this.#onRtcp(datagram, from),
+    )
+    return transport
   }
 
   #onRtp(packet: RtpPacket, from: Endpoint): void {
@@ -228,43 +244,36 @@ export class Stream implements Member {
     const nowMs = this.#options.now()
     // Without a right to send, a new source has no business here; the known one may still be draining.
     if (!agreement.mayReceive && this.#source.latched === undefined) return
-    const verdict = this.#source.accept(from, packet, nowMs)
+    const verdict = this.#source.accept(from, packet, nowMs, agreement.protection.form !== 'plain')
     if (verdict === 'foreign') return this.#watch.ignore(from)
-    if (verdict === 'latched') this.#watch.latched(from, this.#source.trust ?? 'sdp')
+    if (verdict === 'latched') this.#watch.latched(from, this.#transport.trust ?? this.#source.trust ?? 'sdp')
     this.#watch.live(nowMs)
-    const isEvent = kind === telephoneEvent
+    const eventClock = eventClockOf(kind)
+    const isEvent = eventClock !== undefined
     // Events repeat one timestamp, so it does not tell when the packet was sent.
-    const arrival = this.#reception.accept(packet, Math.round(nowMs * unitsPerMs), !isEvent)
+    const arrival = this.#reception.accept(packet, Math.round(nowMs * this.#unitsPerMs), !isEvent)
     if (arrival === 'duplicate' || arrival === 'stray') return
     if (isEvent) {
       this.#voice.live(nowMs)
       this.#taps.live(nowMs)
-      this.#onEvent(packet, arrival === 'late', nowMs)
+      this.#keys.event(packet, { isLate: arrival === 'late', clockRate: eventClock }, nowMs)
     }
     const encoding = encodingOf(kind)
     const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
     // What others hear may still be draining; no recording has what a far end says that has said it says nothing.
-    if (encoding !== undefined && agreement.mayReceive) this.#taps.hear(packet, encoding, nowMs)
+    if (encoding !== undefined && agreement.mayReceive) {
+      this.#taps.hear(packet, encoding, nowMs)
+      this.#keys.hear(packet, encoding, nowMs)
+    }
     // Comfort noise is not passed on: what is missing is silence.
-    if (isEvent || samples > 0) this.#passOn(packet, samples)
+    if (isEvent || samples > 0) this.#passOn(packet, { samples, eventClock })
   }
 
   /** As it came, to those who hear it. */
-  #passOn(packet: RtpPacket, samples: number): void {
+  #passOn(packet: RtpPacket, passed: Passed): void {
     // The memory of a packet can be sent to one only: what the kernel does not take at once is sent later.
-    const passed = this.#hearers.length > 1 ? { ...packet, datagram: undefined } : packet
-    for (const hearer of this.#hearers) hearer.pass(this.id, passed, samples)
-  }
-
-  #onEvent(packet: RtpPacket, isLate: boolean, nowMs: number): void {
-    const event = parseTelephoneEvent(packet.payload)
-    if (event === undefined) return
-    const { timestamp, marker, ssrc } = packet
-    this.#report(this.#digits.accept({ ...event, timestamp, marker, ssrc, isLate }, nowMs))
-  }
-
-  #report(digits: readonly Digit[]): void {
-    for (const { digit, durationMs } of digits) this.#options.onEvent({ type: 'digit', digit, durationMs })
+    const shared = this.#hearers.length > 1 ? { ...packet, datagram: undefined } : packet
+    for (const hearer of this.#hearers) hearer.pass(this.id, shared, passed)
   }
 
   #onRtcp(datagram: Buffer, from: Endpoint): void {
@@ -273,27 +282,17 @@ export class Stream implements Member {
     // Only from the machine whose media we take, or that signalling named.
     if (!this.#source.isNamed(from.address) && from.address !== agreement.remoteRtcp?.address) return
     if (this.#reporter.accept(datagram) === undefined) return
+    this.#sending.expectLoss(this.#reporter.lossPercent)
     this.#remoteRtcp = from
     this.live()
   }
 
   #sendReport(isBye: boolean): void {
-    const to = this.#rtcpDestination()
+    const agreement = this.#agreement
+    const { latched, destination } = this.#source
+    const to = agreement && reportsTo(agreement, { heard: this.#remoteRtcp, latched, destination })
     if (to === undefined) return
     const packet = this.#reporter.report(this.#sending.timestamp, isBye)
-    if (this.#agreement?.hasRtcpMux === true) this.#options.sockets.sendRtp(packet, packet.length, to)
-    else this.#options.sockets.sendRtcp(packet, to)
-  }
-
-  /** Where its reports come from; else beside its media, which NAT may have moved; else what the SDP says. */
-  #rtcpDestination(): Endpoint | undefined {
-    const agreement = this.#agreement
-    // Reports on a stream that another far end sends are its own.
-    if (agreement?.remote === undefined || agreement.isPast === true) return undefined
-    if (agreement.hasRtcpMux) return this.#source.destination
-    if (this.#remoteRtcp !== undefined) return this.#remoteRtcp
-    const latched = this.#source.latched
-    if (latched === undefined || latched.address === agreement.remote.address) return agreement.remoteRtcp
-    return latched.port === 65_535 ? undefined : { address: latched.address, port: latched.port + 1 }
+    this.#transport.sendRtcp(packet, to)
   }
 }

@@ -20,10 +20,11 @@ describe('due steps', () => {
     for (let round = 0; round < 500_000; round += 1) {
       elapsedMs += 1 + ((round * 7919) % 45)
       const due = dueSteps(next, elapsedMs)
-      expect(due.count).toBeLessThanOrEqual(12)
-      expect(due.first).toBeGreaterThanOrEqual(next)
+      const isDue = due.count <= 12 && due.first >= next
       next = due.first + due.count
-      expect(Math.abs(next * 5 - elapsedMs)).toBeLessThanOrEqual(5.5)
+      // An assertion for each round would take a hundred times as long as the rounds.
+      if (!isDue || Math.abs(next * 5 - elapsedMs) > 5.5)
+        expect.fail(`round ${round}: ${JSON.stringify(due)}`)
     }
   })
 })

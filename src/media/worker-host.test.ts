@@ -61,8 +61,13 @@ async function agreed(session: string): Promise<RtpPeer> {
     remoteRtcp: undefined,
     peer: '127.0.0.1',
     hasRtcpMux: false,
-    send: { audio: 0, event: 101, packetMs: 20 },
-    receive: { codecs: [{ encoding: 'PCMU', payloadType: 0 }], events: [101], noises: [] },
+    protection: { form: 'plain' },
+    send: { audio: 0, event: { payloadType: 101, clockRate: 8000 }, packetMs: 20 },
+    receive: {
+      codecs: [{ encoding: 'PCMU', payloadType: 0 }],
+      events: [{ payloadType: 101, clockRate: 8000 }],
+      noises: [],
+    },
     maySend: true,
     mayReceive: true,
   }

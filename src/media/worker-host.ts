@@ -1,16 +1,20 @@
 // A media worker from inside: its sessions, its beat, and what it does with each request of the main thread.
 import { mkdirSync, rmSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
+import { BrowserGates } from './browsers/gates.ts'
 import { Clips } from './clips.ts'
+import type { Encoding } from './codecs/codecs.ts'
 import { createCoders } from './codecs/coders.ts'
 import type { Coders } from './codecs/coders.ts'
 import { createLaws } from './codecs/g711.ts'
 import { Graph } from './graph/graph.ts'
 import type { Envelope, FromWorker, RequestKind, WorkerReplies, WorkerRequest } from './messages.ts'
+import type { Agreement } from './sdp/agreement.ts'
 import type { WorkerSetup } from './worker-setup.ts'
 import { openSockets, PortPool } from './ports.ts'
 import { Stream } from './stream.ts'
 import { phases, TickClock } from './tick-clock.ts'
+import { openTransport } from './transport/forms.ts'
 
 const megabyte = 1024 * 1024
 // Nine hours of G.711: prompts of many accounts stay coded, and no number of callers makes it more.
@@ -31,6 +35,10 @@ interface Open {
   readonly phase: Set<Stream>
 }
 
+function encodingsOf({ encoding, receive }: Agreement): readonly Encoding[] {
+  return [encoding, ...receive.codecs.map((codec) => codec.encoding)]
+}
+
 export class WorkerHost {
   readonly #setup: WorkerSetup
   readonly #post: (message: FromWorker) => void
@@ -38,6 +46,7 @@ export class WorkerHost {
   readonly #coders: Coders
   readonly #clips: Clips
   readonly #graph: Graph
+  readonly #gates = new BrowserGates()
   readonly #sessions = new Map<string, Open>()
   readonly #phases = Array.from({ length: phases }, () => new Set<Stream>())
   readonly #opening = new Map<string, Promise<unknown>>()
@@ -111,6 +120,9 @@ export class WorkerHost {
         this.#sessions.get(request.session)?.stream.live()
         return null
       case 'agree':
+        // In the same turn where it can: what comes next may depend on it.
+        if (!this.#coders.hasAll(encodingsOf(request.agreement)))
+          await this.#coders.prepare(encodingsOf(request.agreement))
         this.#streamOf(request.session).agree(request.agreement)
         return null
       case 'play': {
@@ -127,7 +139,7 @@ export class WorkerHost {
         this.#graph.mirror(request.session, request.wiring)
         return null
       case 'send-keys':
-        await this.#streamOf(request.session).sendKeys(request.digits, request.durationMs)
+        await this.#streamOf(request.session).sendKeys(request)
         return null
       case 'stats':
         return this.#streamOf(request.session).stats()
@@ -139,6 +151,7 @@ export class WorkerHost {
         this.#clock.stop()
         await Promise.all([...this.#sessions.keys()].map((session) => this.#close(session)))
         await this.#clips.close()
+        this.#gates.close()
         return null
     }
   }
@@ -163,7 +176,7 @@ export class WorkerHost {
   async #open(session: string): Promise<{ port: number }> {
     const sockets = await openSockets(this.#ports, this.#setup.bind)
     const stream = new Stream({
-      sockets,
+      openTransport: (form) => openTransport(form, sockets, this.#gates),
       id: session,
       graph: this.#graph,
       coders: this.#coders,

@@ -57,6 +57,38 @@ describe('names', () => {
     expect(await names.lookup('hook.test')).toEqual([{ address: '192.0.2.3', family: 4 }])
   })
 
+  it('of services are asked for once a minute, those that are absent every five seconds', async () => {
+    server.services('_sip._udp.call.test', [
+      { target: 'b.call.test', port: 5070, priority: 2 },
+      { target: 'a.call.test', port: 5060, priority: 1 },
+    ])
+    server.pointers('call.test', [{ service: 'SIP+D2U', replacement: '_sip._udp.call.test' }])
+    const names = namesWith()
+    const both = await Promise.all([1, 2].map(() => names.services('_SIP._udp.call.test')))
+    expect(both[1]).toEqual([
+      { name: 'b.call.test', port: 5070, priority: 2, weight: 0 },
+      { name: 'a.call.test', port: 5060, priority: 1, weight: 0 },
+    ])
+    expect(await names.pointers('call.test')).toMatchObject([
+      { service: 'SIP+D2U', replacement: '_sip._udp.call.test', order: 0 },
+    ])
+    now = 59_999
+    await names.services('_sip._udp.call.test')
+    expect(times('_sip._udp.call.test')).toBe(1)
+    now = 60_000
+    await names.services('_sip._udp.call.test')
+    expect(times('_sip._udp.call.test')).toBe(2)
+    expect(await names.services('_sip._tcp.call.test')).toEqual([])
+    now = 64_999
+    expect(await names.services('_sip._tcp.call.test')).toEqual([])
+    expect(times('_sip._tcp.call.test')).toBe(1)
+    now = 65_000
+    await names.services('_sip._tcp.call.test')
+    expect(times('_sip._tcp.call.test')).toBe(2)
+    expect(await names.isOfMachine('pbx.localhost')).toBe(true)
+    expect(await names.isOfMachine('call.test')).toBe(false)
+  })
+
   it('that many want at once are asked for once', async () => {
     server.addresses('hook.test', ['192.0.2.1'], 0)
     const names = namesWith()

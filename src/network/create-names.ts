@@ -8,6 +8,7 @@ import { AppError } from '../lib/errors.ts'
 import { createMachineNames, systemFiles } from './names-of-machine.ts'
 import type { MachineFiles, MachineNames } from './names-of-machine.ts'
 import type { Names, ResolvedAddress } from './names.ts'
+import { createServiceRecords } from './service-records.ts'
 
 export interface NamesOptions {
   /** `address` or `address:port`; undefined: those the machine is set to. */
@@ -51,9 +52,13 @@ interface Remembered {
 
 export function createNames(options: NamesOptions): Names {
   const names = new ResolvingNames(options)
+  const records = createServiceRecords({ ask: (name, of) => names.ask(name, of), clock: options.clock })
   return {
     lookup: (host) => names.lookup(host),
     texts: (name) => names.texts(name),
+    services: (name) => records.services(name),
+    pointers: (name) => records.pointers(name),
+    isOfMachine: (host) => names.isOfMachine(host),
     close: () => names.close(),
   }
 }
@@ -92,9 +97,21 @@ class ResolvingNames {
   }
 
   async texts(name: string): Promise<readonly string[]> {
-    const asked = this.#counted(() => this.#resolver().resolveTxt(name))
+    const found = await this.ask(name, (resolver) => resolver.resolveTxt(name))
+    return found.map((pieces) => pieces.join(''))
+  }
+
+  async isOfMachine(host: string): Promise<boolean> {
+    const name = host.toLowerCase().replace(/\.$/, '')
+    const { hosts } = await this.#machine()
+    return hosts.has(name) || name === 'localhost' || name.endsWith('.localhost')
+  }
+
+  /** Asks for records, within the bounds of every question; none where there are none. */
+  async ask<T>(name: string, of: (resolver: Resolver) => Promise<readonly T[]>): Promise<readonly T[]> {
+    const asked = this.#counted(() => of(this.#resolver()))
     try {
-      return (await this.#patiently(name, asked)).map((pieces) => pieces.join(''))
+      return await this.#patiently(name, asked)
     } catch (error) {
       if (isAbsence(error)) return []
       throw toLookupError(name, error)

@@ -16,6 +16,7 @@ import { parseVerbs, verbShapes, verbTexts } from '../verbs/index.ts'
 import { createAppEnv } from '../webhooks/create-app-env.ts'
 import { apiUrlOf } from './base.ts'
 import type { Base } from './base.ts'
+import { createAcmeOf, secureHttp } from './secure.ts'
 import type { Sound } from './sound.ts'
 import type { Telephony } from './telephony.ts'
 
@@ -29,9 +30,13 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
   const portalUrl = (): string => config.portalUrl ?? new URL(apiUrlOf(config, http)).origin
   const resets = createPasswordResets({ storage, mail, portalUrl, clock, log })
   const { deliveryLogDays, callRecordDays } = config
+  const acme = createAcmeOf(config, base)
   const http = createApi({
     bind: config.bind,
     port: config.httpPort,
+    secure: secureHttp(config, base.certificates),
+    webSockets: telephony.webSockets,
+    acmeAnswer: acme && ((token) => acme.answerTo(token)),
     storage,
     calls: telephony.calls,
     trunks: telephony.trunks,
@@ -61,6 +66,7 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
   })
   return {
     http,
+    acme,
     passwords,
     mail,
     resets,

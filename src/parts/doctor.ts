@@ -31,7 +31,7 @@ import { reachableNetworks } from '../network/address-guard.ts'
 import { createLocalAddress } from '../network/local-address.ts'
 import { createNames } from '../network/create-names.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { createCertificatesOf } from './secure.ts'
+import { lookAtCertificatesOf, ownCertificateOf, tlsNameOf } from './secure.ts'
 import { createSpeech } from '../speech/create-speech.ts'
 import { lookAtStorage } from '../storage/look.ts'
 
@@ -83,9 +83,11 @@ function checksOfMachine(
     createDatabaseCheck(rows, config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'),
     createFileLimitsCheck({ maxCalls: portPairs(config.rtpPorts), platform }),
     createCertificatesCheck({
-      certificates: createCertificatesOf(config, { clock, log }),
-      tlsName: config.tlsName,
+      certificates: lookAtCertificatesOf(config, { clock, log }),
+      isMadeHere: ownCertificateOf(config) !== undefined,
+      tlsName: tlsNameOf(config),
       clock,
+      ports: { ...config, platform },
     }),
   ]
 }

@@ -1,22 +1,117 @@
-// What SIP is served over besides UDP and TCP, from the settings.
+// What is served over TLS and WebSockets, from the settings.
+import { existsSync } from 'node:fs'
+import type { Acme } from '../acme/acme.ts'
+import { createAcme } from '../acme/create-acme.ts'
+import type { AcmeOptions } from '../acme/create-acme.ts'
 import { createCertificates } from '../certificates/certificates.ts'
 import type { Certificates, CertificatesOptions } from '../certificates/certificates.ts'
+import { ensureCertificate, ownCertificateIn } from '../certificates/own-certificate.ts'
 import type { Config } from '../config/config.ts'
+import { systemTenancy } from '../contracts/caller.ts'
+import { createAcmeStore } from '../directory/acme-store.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createLocalAddress } from '../network/local-address.ts'
+import type { HttpServerOptions } from '../http/http.ts'
 import type { SipOptions } from '../sip/sip.ts'
+import type { Storage } from '../storage/storage.ts'
+import { ApiWebSockets } from '../sip/transport/api-web-sockets.ts'
 
-/** Undefined where no certificate is set: nothing is served over TLS. */
+/** Undefined where nothing is served over TLS. Without a certificate of the operator, the platform sees to one of its own. */
 export function createCertificatesOf(
-  { tlsCertificate: certificateFile, tlsKey: keyFile, tlsAuthorities: authoritiesFile }: Config,
+  config: Config,
   means: Pick<CertificatesOptions, 'clock' | 'log'>,
 ): Certificates | undefined {
+  const { tlsCertificate: certificateFile, tlsKey: keyFile } = config
+  const { tlsAuthorities: authoritiesFile, tlsRevoked: revokedFile } = config
+  if (certificateFile !== undefined && keyFile !== undefined)
+    return createCertificates({ certificateFile, keyFile, authoritiesFile, revokedFile, ...means })
+  const file = ownCertificateOf(config)
+  if (file === undefined) return undefined
+  const ensure = (): Promise<void> =>
+    ensureCertificate({ file, names: ownNames(config, means.clock), ...means })
+  return createCertificates({
+    certificateFile: file,
+    keyFile: file,
+    authoritiesFile,
+    revokedFile,
+    ensure,
+    ...means,
+  })
+}
+
+/** As `createCertificatesOf`, and makes none: undefined where none has been made. */
+export function lookAtCertificatesOf(
+  config: Config,
+  means: Pick<CertificatesOptions, 'clock' | 'log'>,
+): Certificates | undefined {
+  const { tlsCertificate, tlsKey, tlsAuthorities: authoritiesFile, tlsRevoked: revokedFile } = config
+  const own = ownCertificateOf(config)
+  const certificateFile = tlsCertificate ?? own
+  const keyFile = tlsKey ?? own
   if (certificateFile === undefined || keyFile === undefined) return undefined
-  return createCertificates({ certificateFile, keyFile, authoritiesFile, ...means })
+  if (certificateFile === own && !existsSync(own)) return undefined
+  return createCertificates({ certificateFile, keyFile, authoritiesFile, revokedFile, ...means })
+}
+
+/** The file that the platform writes; undefined where the operator has one, or none is needed. */
+export function ownCertificateOf(config: Config): string | undefined {
+  const { tlsCertificate, httpsPort, sipsPort, wssPort, dataDir } = config
+  const isNeeded = [httpsPort, sipsPort, wssPort].some((port) => port !== undefined)
+  return isNeeded && tlsCertificate === undefined ? ownCertificateIn(dataDir) : undefined
+}
+
+function ownNames(config: Config, clock: Clock): readonly string[] {
+  const { general } = createLocalAddress({ ...config, clock })
+  const name = tlsNameOf(config)
+  return [...new Set(['localhost', '127.0.0.1', '::1', general, ...(name === undefined ? [] : [name])])]
+}
+
+/** The host name that peers over TLS know us by. */
+export function tlsNameOf({ tlsName, acmeDomains }: Config): string | undefined {
+  return tlsName ?? acmeDomains[0]
+}
+
+export interface AcmeMeans extends Pick<AcmeOptions, 'outgoing' | 'clock' | 'log'> {
+  readonly storage: Storage
+}
+
+/** Undefined where no certificate is ordered. */
+export function createAcmeOf(config: Config, { storage, ...means }: AcmeMeans): Acme | undefined {
+  const { acmeDomains: names, acmeDirectory: directory } = config
+  const file = ownCertificateOf(config)
+  if (names.length === 0 || file === undefined) return undefined
+  const store = createAcmeStore({ storage, clock: means.clock })
+  // The provider of the first boot is the operator's.
+  const alert = (message: string): void => {
+    const found = storage.for(systemTenancy).service_providers.list({ limit: 1 })
+    found.then(
+      ([operator]) => {
+        if (operator === undefined) return
+        const { service_provider_sid } = operator
+        storage.alerts.raise({ service_provider_sid, alert_type: 'certificate-failure', message })
+      },
+      (error: unknown) => means.log.error({ err: error }, 'alert not raised'),
+    )
+  }
+  return createAcme({ directory, names, file, store, alert, ...means })
 }
 
 export function secureSip(
-  { sipsPort: tlsPort, wssPort, wsPort: port, wsOrigins: origins, tlsName: name }: Config,
+  config: Config,
   certificates: Certificates | undefined,
-): Pick<SipOptions, 'secure' | 'webSockets'> {
+): Pick<SipOptions, 'secure' | 'webSockets'> & { readonly besideApi: ApiWebSockets } {
+  const { sipsPort: tlsPort, wssPort, wsOrigins: origins } = config
+  const name = tlsNameOf(config)
   const secure = certificates && { identity: () => certificates.current(), tlsPort, wssPort, name }
-  return { secure, webSockets: { port, origins } }
+  const besideApi = new ApiWebSockets()
+  return { secure, webSockets: { origins, besideApi }, besideApi }
+}
+
+/** Undefined where HTTPS is not served. */
+export function secureHttp(
+  { httpsPort: port }: Config,
+  certificates: Certificates | undefined,
+): HttpServerOptions['secure'] {
+  if (port === undefined || certificates === undefined) return undefined
+  return { port, identity: () => certificates.current() }
 }

@@ -8,7 +8,8 @@ import { portPairs } from '../media/ports.ts'
 import { createAddressGuard, createRangeGuard } from '../network/address-guard.ts'
 import { createSockets } from '../outgoing/create-sockets.ts'
 import { createSip } from '../sip/create-sip.ts'
-import type { Sip } from '../sip/sip.ts'
+import type { Sip, SipDirectory } from '../sip/sip.ts'
+import { createShaken } from '../shaken/create-shaken.ts'
 import { secureSip } from './secure.ts'
 import { readCommands, readFrame } from '../commands/index.ts'
 import { parseVerbs } from '../verbs/index.ts'
@@ -31,8 +32,15 @@ export type Telephony = ReturnType<typeof createTelephony>
 export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => string | undefined) {
   const { config, log, clock, storage, directory, outgoing } = base
   const { signingSecret } = directory
+  const {
+    shakenAuthorities: authoritiesFile,
+    shakenKey: keyFile,
+    shakenCertificateUrl: certificateUrl,
+  } = config
+  const shaken = createShaken({ authoritiesFile, keyFile, certificateUrl, outgoing, clock, log })
   const calls = createCalls({
     ...enginePorts(base, sound),
+    numberTrust: shaken,
     sip: () => sip,
     trunks: {
       registeredOver: (sid) => trunks.registeredOver(sid),
@@ -53,21 +61,13 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     ringingMs: config.ringingMs,
     apiBaseUrl,
   })
+  const { besideApi: webSockets, ...secure } = secureSip(config, base.certificates)
   const sip = createSip({
     bind: config.bind,
     port: config.sipPort,
-    ...secureSip(config, base.certificates),
+    ...secure,
     publicAddress: config.publicAddress,
-    directory: {
-      ...directory,
-      judgeOf: createRegistrationHook({
-        hookOf: directory.registrationHook,
-        hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets: registrationBudgets }),
-        alerts: storage.alerts,
-        clock,
-      }),
-      admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
-    },
+    directory: createPhoneDirectory(base, () => sip.bindings),
     handlers: calls,
     serves: { referrals: true, replaces: true, messages: true },
     seal: (text) => storage.mac('sip passage', text),
@@ -75,15 +75,33 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     log,
     userAgent,
     bindingArchive: storage.registrations,
+    isProxy: createRangeGuard(config.sipProxies),
     digestAlgorithms: config.sipDigest,
     lookup: base.names.lookup,
+    names: base.names,
   })
   const trunks = createRegistrations(base, sip)
   base.learnt.at = (address) => trunks.registrarsAt(address)
   const { outbox, alerts } = storage
   const ways = { outgoing, appSockets: openAppSockets(base), signingSecret, userAgent }
   const delivery = createDelivery({ ...ways, outbox, alerts, clock, log })
-  return { sip, calls, trunks, delivery }
+  return { sip, webSockets, calls, shaken, trunks, delivery }
+}
+
+/** Who may register, and with how many phones. */
+function createPhoneDirectory(
+  { directory, storage, outgoing, clock, log }: Base,
+  bindings: () => Sip['bindings'],
+): SipDirectory {
+  const { alerts } = storage
+  const { registrationHook: hookOf, signingSecret } = directory
+  const budgets = registrationBudgets
+  const hooks = createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets })
+  return {
+    ...directory,
+    judgeOf: createRegistrationHook({ hookOf, hooks, alerts, clock }),
+    admitDevice: createDeviceLimits({ storage, alerts, bindings }),
+  }
 }
 
 /** What the platform is to its carriers. */
@@ -132,6 +150,7 @@ function enginePorts(base: Base, { media, speech, audio, recordings, streams }: 
     appSockets: openAppSockets(base),
     store: storage.calls,
     alerts: storage.alerts,
+    usage: storage.outdialUsage,
     speech,
     audio,
     recorder: recordings,

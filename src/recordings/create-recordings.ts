@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises'
 import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
 import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { defaultSharePercent, mayTakeOne } from '../lib/tenant-pool.ts'
 import { createRecorderThread } from './recorder-thread.ts'
 import type { RecorderThread } from './recorder-thread.ts'
 import { createExpiredRemover } from './remove-expired.ts'
 import type { Recordings, RecordingsOptions } from './recordings.ts'
+import { RecordingShares } from './shares.ts'
 import { createSpool } from './spool.ts'
 import { createRecordingStorer } from './store-recordings.ts'
 import { bytesPerMs, durationOf, maxDataBytes } from './wav-file.ts'
@@ -19,7 +19,6 @@ const mp3Share = 8
 /** A recorder writes to a file, or touches it, every ten seconds at least: one that was left alone for so long has none. */
 const abandonedMs = 30_000
 const sweepEveryMs = 3_600_000
-const shareEveryMs = 5000
 const dayMs = 86_400_000
 const sweptAtOnce = 100
 /** What a recording must be able to hold, or it is not begun. */
@@ -29,21 +28,26 @@ const noShareLeft = 'the recordings of the account that wait to be stored take i
 const dueAfterMs = 1100
 
 export function createRecordings(options: RecordingsOptions): Recordings {
-  const { store, clock, log, limits, bucketOf, calls, sharePercent = defaultSharePercent } = options
+  const { store, clock, log, limits, bucketOf, calls } = options
   const spool = createSpool(options.dataDir)
   let thread: RecorderThread | undefined
   /** Those of this process. */
   const live = new Set<string>()
-  /** Those of them that grow, the oldest first. */
-  const growing = new Map<string, { readonly account_sid: string; readonly begunMs: number }>()
   let freeBytes = 0
   let sweeping: Timer | undefined
-  let sharing: Timer | undefined
 
   function free(bytes: number): void {
     freeBytes += bytes
     thread?.give(bytes)
   }
+
+  const shares = new RecordingShares({
+    ...options,
+    spoolBytes: limits.spoolBytes,
+    freeBytes: () => freeBytes,
+    waitingBytes: (account_sid) => store.waitingBytes(spool.id, account_sid),
+    cut: (call_sid) => thread?.cut(call_sid, noShareLeft),
+  })
 
   const storer = createRecordingStorer({ ...options, spool, freed: free, beforeLook: finishAbandoned })
 
@@ -56,7 +60,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       // The file may be there a moment after the row.
       const silentMs = (await spool.silentMs(call_sid, Date.now())) ?? clock.now() - started_at
       if (options.isShared() && silentMs < abandonedMs) continue
-      const bytes = (await spool.mend(call_sid)) ?? 0
+      const bytes = await mended(call_sid)
       const at = clock.now()
       const ended = { change: 'ended', bytes, durationMs: durationOf(bytes), at } as const
       const later = [
@@ -81,11 +85,25 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     }
   }
 
+  /** On a full disk not even a header may have been written, nor can be: then there is nothing to keep. */
+  async function mended(call_sid: string): Promise<number> {
+    const bytes = await spool.mend(call_sid).catch((error: unknown) => {
+      log.warn({ err: error, call_sid }, 'the file of a recording could not be mended')
+    })
+    return bytes ?? 0
+  }
+
   /** A recorder that has failed does not say what it has written. */
   async function foundAtEnd(call_sid: string, end: RecordingEnd): Promise<RecordingEnd> {
     if (end.bytes > 0 || end.reason === undefined) return end
-    const bytes = (await spool.mend(call_sid)) ?? 0
+    const bytes = await mended(call_sid)
     return { ...end, bytes, durationMs: durationOf(bytes) }
+  }
+
+  async function remove(path: string): Promise<void> {
+    await rm(path, { force: true }).catch((error: unknown) => {
+      log.warn({ err: error }, 'the file of a recording could not be removed')
+    })
   }
 
   /** What the account may still keep here, in bytes of sound; without end where it has a bucket. */
@@ -93,37 +111,6 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     if ((await bucketOf(account_sid)) !== null) return maxDataBytes
     const left = limits.accountBytes - (await store.keptBytes(account_sid))
     return left * (format === 'mp3' ? mp3Share : 1)
-  }
-
-  function grownBytes(account_sid?: string): number {
-    const all = [...growing.values()]
-    const own = account_sid === undefined ? all : all.filter((one) => one.account_sid === account_sid)
-    return own.reduce((sum, { begunMs }) => sum + (clock.monotonic() - begunMs) * bytesPerMs, 0)
-  }
-
-  /** Whether the account may have more sound on the disk that waits to be stored: a bucket that is away must not take it all. */
-  function isWithinShare(account_sid: string, waitingBytes: number): boolean {
-    const size = limits.spoolBytes
-    const used = size - freeBytes + grownBytes()
-    return mayTakeOne({ size, used, held: waitingBytes + grownBytes(account_sid), percent: sharePercent })
-  }
-
-  /** Ends the newest recordings of accounts that have outgrown their share. */
-  async function holdToShares(): Promise<void> {
-    for (const account_sid of new Set([...growing.values()].map((one) => one.account_sid))) {
-      const waitingBytes = await store.waitingBytes(spool.id, account_sid)
-      const newest = [...growing].findLast(([, one]) => one.account_sid === account_sid)
-      if (newest !== undefined && !isWithinShare(account_sid, waitingBytes))
-        thread?.cut(newest[0], noShareLeft)
-    }
-  }
-
-  function shareLater(): void {
-    sharing = clock.after(shareEveryMs, () => {
-      void holdToShares()
-        .catch((error: unknown) => log.warn({ err: error }, 'shares of recordings could not be looked at'))
-        .then(() => shareLater())
-    })
   }
 
   async function sweep(): Promise<void> {
@@ -170,13 +157,13 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       if (!options.isShared()) await store.hasten(spool.id)
       await sweep().catch((error: unknown) => log.warn({ err: error }, 'old recordings could not be removed'))
       sweepLater()
-      shareLater()
+      shares.start()
       storer.start()
       remover.start()
     },
     async stop() {
       sweeping?.cancel()
-      sharing?.cancel()
+      shares.stop()
       await storer.stop()
       await remover.stop()
       await thread?.stop()
@@ -194,11 +181,10 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         )
       if (freeBytes < leastBytes)
         throw new AppError('recording_refused', 'the disk space for recordings is used up')
-      if (!isWithinShare(account_sid, await store.waitingBytes(spool.id, account_sid)))
-        throw new AppError('recording_refused', noShareLeft)
+      if (!(await shares.mayGrow(account_sid))) throw new AppError('recording_refused', noShareLeft)
       const path = spool.wavOf(call_sid)
       live.add(call_sid)
-      growing.set(call_sid, { account_sid, begunMs: clock.monotonic() })
+      shares.begun(call_sid, account_sid)
       const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
       return {
         ...taken,
@@ -206,9 +192,9 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         spool: spool.id,
         async end() {
           const ended = await foundAtEnd(call_sid, await taken.end())
-          growing.delete(call_sid)
+          shares.ended(call_sid)
           // Of nothing there is no file to wait for.
-          if (ended.bytes === 0) await rm(path, { force: true })
+          if (ended.bytes === 0) await remove(path)
           freeBytes -= ended.bytes
           // Its end is in the database by then.
           clock.after(dueAfterMs, () => {

@@ -1,6 +1,9 @@
 // The recorder from inside its thread: empties the rings of all recordings into their files, ten times a second.
 import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { AudioRing } from '../lib/audio-ring.ts'
+import { diskOf, roomOn } from './disk-room.ts'
+import type { Disk } from './disk-room.ts'
 import { dataBytesIn, durationOf, headerBytes, headerOf, maxDataBytes } from './wav-file.ts'
 
 export interface BeginRecording {
@@ -34,11 +37,15 @@ export type FromRecorder =
 /** In ticks, ten seconds: other processes take a file that was left alone for thirty for one without a recorder. */
 const touchTicks = 100
 
+/** In ticks, a second: others write to the disk too. */
+const lookTicks = 10
+
 /** Half a second: what a killed process loses, and two writes a second for each call. */
 const pieceFrames = 25
 
 interface Taking {
   readonly id: string
+  readonly path: string
   readonly file: number
   readonly ring: AudioRing
   readonly piece: Int16Array
@@ -53,13 +60,17 @@ interface Taking {
 
 export class RecorderHost {
   readonly #post: (message: FromRecorder) => void
+  readonly #diskOf: (folder: string) => Disk
   readonly #takings = new Map<string, Taking>()
   #room: number
+  /** What the disk has for recordings, as of the last look and without what was written since. */
+  #disk = 0
   #ticks = 0
 
-  constructor(post: (message: FromRecorder) => void, room: number) {
+  constructor(post: (message: FromRecorder) => void, room: number, look = diskOf) {
     this.#post = post
     this.#room = room
+    this.#diskOf = look
   }
 
   take(message: ToRecorder): void {
@@ -80,10 +91,21 @@ export class RecorderHost {
 
   tick(): void {
     this.#ticks += 1
+    const [first] = this.#takings.values()
+    if (first !== undefined && this.#ticks % lookTicks === 0) this.#look(first.path)
     const isTouched = this.#ticks % touchTicks === 0
     for (const taking of this.#takings.values()) {
       const reason = this.#empty(taking) ?? (isTouched ? this.#touch(taking) : undefined)
       if (reason !== undefined) this.#end(taking, reason)
+    }
+  }
+
+  #look(path: string): void {
+    try {
+      this.#disk = roomOn(this.#diskOf(dirname(path)))
+    } catch {
+      // What cannot be asked is found out by writing.
+      this.#disk = Infinity
     }
   }
 
@@ -101,6 +123,8 @@ export class RecorderHost {
   #begin({ id, path, memory, maxBytes, goesOn, isMasked }: BeginRecording): void {
     let file: number | undefined
     try {
+      this.#look(path)
+      if (this.#disk <= 0) throw new RecordingEnded(noRoom)
       file = openSync(path, goesOn ? 'r+' : 'w+', 0o600)
       const ring = new AudioRing(memory)
       const piece = new Int16Array(ring.frameSamples * pieceFrames)
@@ -108,7 +132,7 @@ export class RecorderHost {
       if (!goesOn) writeSync(file, headerOf(0), 0, headerBytes, 0)
       const kept = Math.min(maxBytes, maxDataBytes)
       this.#takings.set(id, {
-        ...{ id, file, ring, piece, written, isMasked, maxBytes: kept, filled: 0 },
+        ...{ id, path, file, ring, piece, written, isMasked, maxBytes: kept, filled: 0 },
         bytes: Buffer.from(piece.buffer),
         lost: goesOn ? ring.lost : 0,
       })
@@ -154,6 +178,7 @@ export class RecorderHost {
     taking.filled = 0
     if (bytes === 0) return
     if (bytes > this.#room) throw new RecordingEnded('the disk space for recordings is used up')
+    if (bytes > this.#disk) throw new RecordingEnded(noRoom)
     if (taking.written + bytes > taking.maxBytes)
       throw new RecordingEnded('the recording is as long as it may be')
     let done = 0
@@ -164,6 +189,7 @@ export class RecorderHost {
       done += took
       taking.written += took
       this.#room -= took
+      this.#disk -= took
     }
   }
 
@@ -188,6 +214,8 @@ export class RecorderHost {
     this.#post({ kind: 'ended', id: taking.id, bytes, durationMs: durationOf(bytes), reason })
   }
 }
+
+const noRoom = 'the disk is full but for what the platform itself needs'
 
 class RecordingEnded extends Error {}
 

@@ -1,12 +1,14 @@
 // `createSip`: the stack put together, from the sockets up.
+import { createRecent } from '../lib/recent.ts'
 import { createNames } from '../network/create-names.ts'
 import { createLocalAddress } from '../network/local-address.ts'
 import type { LocalAddress } from '../network/local-address.ts'
+import { restingLimits } from './limits.ts'
 import { createUriResolver } from './resolve.ts'
 import type { SipOptions } from './sip.ts'
 import { createTransport } from './transport/create-transport.ts'
 import { transports } from './transport/transports.ts'
-import type { Transport } from './transport/transports.ts'
+import type { Remote, Transport } from './transport/transports.ts'
 import { createUserAgent } from './user-agent.ts'
 import type { UserAgent } from './user-agent.ts'
 
@@ -19,10 +21,20 @@ export function createSip(options: SipOptions): UserAgent {
   const transport = createTransport({ bind, port, secure, webSockets, clock, log })
   const serves = (name: Transport): boolean =>
     !transports[name].isSecure || transport.listening.ports?.[name] !== undefined
+  const resting = createRecent({ clock, ...restingLimits })
+  const placeKey = ({ transport: by, address, port: at }: Remote): string => `${by} ${address} ${at}`
   return createUserAgent({
     ...options,
     transport,
-    resolve: createUriResolver({ lookup, bind, serves }),
+    resolve: createUriResolver({
+      lookup,
+      names: options.names,
+      bind,
+      serves,
+      isResting: (place) => resting.has(placeKey(place)),
+      random: options.random,
+    }),
+    rest: (place) => resting.note(placeKey(place)),
     hostFor(remote) {
       const isSecure = remote?.transport !== undefined && transports[remote.transport].isSecure
       if (isSecure && secure?.name !== undefined) return secure.name

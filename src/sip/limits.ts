@@ -105,6 +105,13 @@ export const transactionLimits = {
   datagramsOnly: { lifetimeMs: 600_000, capacity: 1_000 },
 }
 
+/** Places that said nothing: the next call tries another one of the same domain first. */
+export const restingLimits = {
+  // A server that is restarted is back by then; callers lose two seconds a minute at most to one that is gone.
+  lifetimeMs: 60_000,
+  capacity: 10_000,
+}
+
 export const registrationLimits = {
   max: 100_000,
   // Phones of one user; the one that registered longest ago gives way to a new one.

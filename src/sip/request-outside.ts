@@ -39,6 +39,7 @@ export function requestOutside(core: Core, asked: OutsideRequest): Promise<Outsi
     limit.cancel()
     // What the stack makes has no Via: no far end has spoken.
     const isSilent = headerOf(response, 'via') === undefined
+    if (isSilent) core.rest(destination)
     resolve({ response, isSilent, cseq, delayMs: core.clock.monotonic() - beganAt })
   }
   const limit = core.clock.after(asked.limitMs, () => settle(responseTo(latest, { status: 408 })))

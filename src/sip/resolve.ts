@@ -1,37 +1,66 @@
 // Where a request to a URI goes: RFC 3263 for the transports that we open connections by.
 import { isIP, isIPv4 } from 'node:net'
 import { AppError } from '../lib/errors.ts'
-import type { ResolvedAddress } from '../network/names.ts'
+import type { Names, ResolvedAddress } from '../network/names.ts'
 import { tryParseUri } from './message/uri.ts'
 import type { SipUri } from './message/uri.ts'
-import type { Remote } from './sip.ts'
+import { servingHosts } from './services.ts'
+import type { ServiceNames, ServingHost } from './services.ts'
+import type { Remote } from './transport/transports.ts'
 import { transportOf, transports } from './transport/transports.ts'
 import type { Transport } from './transport/transports.ts'
 
 export interface UriResolverOptions {
   readonly lookup: (host: string) => Promise<readonly ResolvedAddress[]>
+  /** Records of services; left out, the host alone is looked up. */
+  readonly names?: (ServiceNames & Pick<Names, 'isOfMachine'>) | undefined
   /** The address that we send from: of IPv4, it reaches no other. */
   readonly bind: string
   /** Whether this transport has a port here: requests of the far end come back to it. Left out, none that is secure has. */
   readonly serves?: (transport: Transport) => boolean
+  /** Whether a place has lately said nothing: it comes behind the others. */
+  readonly isResting?: (place: Remote) => boolean
+  readonly random?: (() => number) | undefined
+}
+
+/** A place, and where else the same URI leads when that one does not respond: RFC 3263 §4.3. */
+export interface Resolved extends Remote {
+  readonly alternatives?: readonly Remote[]
 }
 
 /** Rejects with `sip_unreachable` when the URI names nothing we can send to. */
-export type ResolveUri = (uri: string) => Promise<Remote>
+export type ResolveUri = (uri: string) => Promise<Resolved>
 
-export function createUriResolver({ lookup, bind, serves = isClear }: UriResolverOptions): ResolveUri {
+const maxPlaces = 8
+
+export function createUriResolver(options: UriResolverOptions): ResolveUri {
+  const { lookup, names, bind, serves = isClear, isResting = () => false, random = Math.random } = options
   const families = isIPv4(bind) ? [4] : [6, 4]
 
-  /** Deviation from RFC 3263 §4.2: host names are looked up by address only, without NAPTR and SRV records. */
-  async function addressOf(host: string): Promise<string> {
+  async function addressesOf(host: string): Promise<readonly string[]> {
+    if (isIP(host) !== 0) return [host]
     const addresses = await lookup(host).catch((error: unknown) => {
       throw unresolved(host, error)
     })
-    for (const family of families) {
-      const found = addresses.find((one) => one.family === family)
-      if (found !== undefined) return found.address
-    }
-    throw unresolved(host)
+    const usable = families.flatMap((family) => addresses.filter((one) => one.family === family))
+    if (usable.length === 0) throw unresolved(host)
+    return usable.map(({ address }) => address)
+  }
+
+  /** What records say that serves the URI; a URI with a port or an address says it by itself. */
+  async function servingAt(uri: SipUri): Promise<readonly ServingHost[]> {
+    const isNamed = isIP(uri.host) === 0 && uri.port === undefined
+    if (names === undefined || !isNamed || (await names.isOfMachine(uri.host))) return []
+    const isSips = uri.scheme === 'sips'
+    const transport = uri.params.has('transport') ? wayTo(uri, serves) : undefined
+    return servingHosts({ host: uri.host, isSips, transport, serves, random }, names)
+  }
+
+  async function placesOf({ transport, host, port }: ServingHost, name: string): Promise<readonly Remote[]> {
+    const isSecure = transports[transport].isSecure
+    // RFC 5922 §7.1: it is the domain of the URI that the far end has to prove, wherever that leads.
+    const more = isSecure ? { name } : {}
+    return (await addressesOf(host)).map((address) => ({ transport, address, port, ...more }))
   }
 
   return async (text) => {
@@ -39,11 +68,25 @@ export function createUriResolver({ lookup, bind, serves = isClear }: UriResolve
     if (uri === undefined || uri.scheme === 'tel')
       throw new AppError('sip_unreachable', 'the URI does not begin with sip: or sips:')
     const transport = wayTo(uri, serves)
-    const { defaultPort, isSecure } = transports[transport]
-    const address = isIP(uri.host) === 0 ? await addressOf(uri.host) : uri.host
-    const place = { transport, address, port: uri.port ?? defaultPort }
-    return isSecure ? { ...place, name: uri.host } : place
+    const found = await servingAt(uri)
+    const itself = { transport, host: uri.host, port: uri.port ?? transports[transport].defaultPort }
+    const hosts = found.length === 0 ? [itself] : found
+    const [failure, places] = await collect(hosts.map((host) => placesOf(host, uri.host)))
+    const awake = places.filter((place) => !isResting(place))
+    const [first, ...others] = [...awake, ...places.filter((place) => !awake.includes(place))]
+    if (first === undefined) throw failure ?? unresolved(uri.host)
+    return others.length === 0 ? first : { ...first, alternatives: others }
   }
+}
+
+/** One target whose name leads nowhere does not take the others with it. */
+async function collect(
+  asked: readonly Promise<readonly Remote[]>[],
+): Promise<readonly [failure: unknown, places: readonly Remote[]]> {
+  const outcomes = await Promise.allSettled(asked)
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+  const places = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+  return [failed?.reason, places.slice(0, maxPlaces)]
 }
 
 function wayTo({ scheme, params }: SipUri, serves: (transport: Transport) => boolean): Transport {

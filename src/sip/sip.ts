@@ -10,10 +10,12 @@ import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message
 import type { RedirectTarget } from './message/redirect.ts'
 import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 import type { Reply } from './reply.ts'
+import type { Resolved, UriResolverOptions } from './resolve.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
+import type { WebSocketOptions } from './transport/api-web-sockets.ts'
 import type { SecureTransports } from './transport/tls.ts'
-import type { Listening, Remote, WebSocketOptions } from './transport/transports.ts'
+import type { Listening, Remote } from './transport/transports.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
@@ -30,7 +32,7 @@ export type {
   SipDirectory,
   SipUser,
 } from './directory.ts'
-export type { TlsIdentity } from './transport/tls.ts'
+export type { Resolved } from './resolve.ts'
 export type { Remote } from './transport/transports.ts'
 
 /** A message that crossed the wire, for those who keep a record. `raw` is the exact bytes. */
@@ -204,7 +206,9 @@ export interface Sip {
   /** Sends REGISTER or OPTIONS, meets a challenge, and resolves with the final response; 408 or 503 made here where none comes. */
   request(asked: OutsideRequest): Promise<OutsideOutcome>
   /** Where a request to this URI goes: RFC 3263. Rejects with AppError sip_unreachable. */
-  resolve(uri: string): Promise<Remote>
+  resolve(uri: string): Promise<Resolved>
+  /** This place said nothing, or had no room: for a minute `resolve` names it behind the others of the same URI. */
+  rest(remote: Remote): void
   /**
    * Opens the connection that a request to `remote` will go by, so that the reason is known where it cannot stand. Rejects
    * with AppError sip_unreachable or sip_certificate. Does nothing for UDP.
@@ -278,6 +282,10 @@ export interface SipOptions {
   readonly timers?: Timers
   /** Name resolution; by default that of the machine. */
   readonly lookup?: (host: string) => Promise<readonly ResolvedAddress[]>
+  /** Records of services (RFC 3263); left out, hosts are looked up by their addresses alone. */
+  readonly names?: UriResolverOptions['names']
+  /** Proxies of our own: their responses are believed wherever a request went. Left out, there are none. */
+  readonly isProxy?: (address: string) => boolean
   /** Left out, bindings end with the process. */
   readonly bindingArchive?: BindingArchive
 }

@@ -17,7 +17,6 @@ import { headerOf } from './message/message.ts'
 import type { SipRequest, SipResponse } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 import { createNonces } from './nonces.ts'
-import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 import { isStraightFromUs } from './own-tags.ts'
 import { createBindings } from './registrar/bindings.ts'
 import { createReach } from './registrar/reach.ts'
@@ -27,7 +26,7 @@ import type { Register } from './registrar/registrar.ts'
 import { capabilitiesOf, returned, toOwed, withoutState } from './replies.ts'
 import { requestOutside } from './request-outside.ts'
 import type { ResolveUri } from './resolve.ts'
-import type { Authentication, Binding, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
+import type { Authentication, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
 import type { Owed, Peer, Remote, Reply, Sip, SipOptions } from './sip.ts'
 import { createSources } from './sources.ts'
 import type { Sources } from './sources.ts'
@@ -42,6 +41,7 @@ type OfSockets = 'bind' | 'port' | 'secure' | 'webSockets' | 'publicAddress' | '
 export interface UserAgentOptions extends Omit<SipOptions, OfSockets> {
   readonly transport: Pick<TransportLayer, 'start' | 'stop' | 'listening' | 'send' | 'isOpen' | 'open'>
   readonly resolve: ResolveUri
+  readonly rest?: Sip['rest']
   /** Our address as `remote` sees it, or for a peer that is not known yet. */
   hostFor(remote?: Peer): string
 }
@@ -65,6 +65,9 @@ class Agent implements UserAgent {
   readonly name = 'sip'
   readonly bindings
   readonly resolve: ResolveUri
+  readonly rest: Sip['rest']
+  readonly reach: Sip['reach']
+  readonly request: Sip['request'] = (asked) => requestOutside(this.#core, asked)
   readonly #options: UserAgentOptions
   readonly #core: Core
   readonly #authenticate: Authenticate
@@ -80,6 +83,8 @@ class Agent implements UserAgent {
     const { transport, directory, clock, log, resolve } = options
     this.#options = options
     this.resolve = resolve
+    this.rest = options.rest ?? (() => undefined)
+    this.reach = (binding, mayReach) => this.#reach.find(binding, mayReach)
     this.bindings = createBindings({ clock, archive: options.bindingArchive })
     this.#reach = createReach({ bindings: this.bindings, transport, resolve, log })
     this.#sources = createSources({
@@ -113,13 +118,14 @@ class Agent implements UserAgent {
       log,
       timers,
       sources: this.#sources,
+      isProxy: this.#options.isProxy,
       advertised: (remote) => this.addressFor(remote),
       user: {
         immediate: (request) => this.#immediate(request),
         request: (transaction) => this.#request(transaction),
         refused: (transaction, reply) => this.#refused(transaction, toOwed(transaction.request, reply)),
         ack: (ack, _raw, remote) => this.#ack(ack, remote),
-        strayResponse: (response) => this.#strayResponse(response),
+        strayResponse: (...received) => this.#strayResponse(...received),
       },
       onWire: (event) => handlers.wire?.(event),
     })
@@ -135,6 +141,7 @@ class Agent implements UserAgent {
       product: userAgent,
       contactFor: (remote, name) => contactAt(this.addressFor(remote), remote.transport, name),
       resolve,
+      rest: (remote) => this.rest(remote),
       isBound: (remote) => this.bindings.isBound(remote),
       isOpen: (remote) => !isReliable(remote) || transport.isOpen(remote),
     }
@@ -190,10 +197,6 @@ class Agent implements UserAgent {
     return this.#guesses.hasSucceeded({ realm, address })
   }
 
-  reach(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote> {
-    return this.#reach.find(binding, mayReach)
-  }
-
   invite(options: OutgoingInviteOptions): OutgoingInvite {
     const sent: SentInvite = new SentInvite(this.#core, options, () => this.#sent.delete(sent.localTag))
     this.#sent.set(sent.localTag, sent)
@@ -202,10 +205,6 @@ class Agent implements UserAgent {
 
   async open(remote: Remote): Promise<void> {
     if (isReliable(remote)) await this.#options.transport.open(remote)
-  }
-
-  request(asked: OutsideRequest): Promise<OutsideOutcome> {
-    return requestOutside(this.#core, asked)
   }
 
   drain(): void {
@@ -272,11 +271,12 @@ class Agent implements UserAgent {
   }
 
   /** RFC 3261 §13.2.2.4: a 2xx that comes late, or from another fork, still makes a dialog that must be ended. */
-  #strayResponse(response: SipResponse): void {
+  #strayResponse(response: SipResponse, remote: Remote): (() => void) | undefined {
     const isAnswer = response.status >= 200 && response.status < 300
-    if (!isAnswer || cseqOf(response).method !== 'INVITE') return
+    if (!isAnswer || cseqOf(response).method !== 'INVITE') return undefined
     const sent = this.#sent.get(tagOf(headerOf(response, 'from')) ?? '')
-    if (sent?.callId === headerOf(response, 'call-id')) sent?.respond(response)
+    const isOurs = sent?.callId === headerOf(response, 'call-id') && sent?.hears(remote)
+    return isOurs === true ? () => sent?.respond(response) : undefined
   }
 
   /** What resolves without a reply is answered elsewhere. */

@@ -8,6 +8,7 @@ import { createAuditLog } from './audit-log.ts'
 import { createCallRecords } from './calls/call-records.ts'
 import { createCallStore } from './calls/call-store.ts'
 import { createCarrierRegistrationStore } from './nodes/carrier-registrations.ts'
+import { createOutdialUsageStore } from './calls/outdial-usage.ts'
 import { createChangeFollower } from './nodes/change-follower.ts'
 import { createChangeSet } from './rows/change-set.ts'
 import { readersFor, write } from './database/database.ts'
@@ -83,6 +84,7 @@ export function createStorage(options: StorageOptions): Storage {
     idempotency: parts.idempotency,
     expired: parts.expired,
     registrations: parts.registrations,
+    outdialUsage: parts.outdialUsage,
     carrierRegistrations: parts.carrierRegistrations,
   }
   return storage
@@ -146,6 +148,7 @@ function createParts(options: StorageOptions) {
     records: createCallRecords(database, clock),
     recordings: createRecordingStore({ database, vault, clock }),
     alerts: createAlertStore({ database, clock, log }),
+    outdialUsage: createOutdialUsageStore(database),
     carrierRegistrations: createCarrierRegistrationStore({
       database,
       lease,

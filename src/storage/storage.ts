@@ -9,6 +9,7 @@ import type { CallStore } from '../contracts/call-record.ts'
 import type { CarrierRegistrationStore } from '../contracts/carrier-registration.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import type { IdempotencyStore } from './idempotency.ts'
+import type { OutdialUsageStore } from '../contracts/outdial-usage.ts'
 import type { OutboxStore } from '../contracts/outbox.ts'
 import type { RecordingStore } from '../contracts/recording.ts'
 import type { RegistrationStore } from './nodes/registrations.ts'
@@ -85,4 +86,5 @@ export interface Storage extends BoundStorage {
   readonly expired: ExpiredRows
   readonly registrations: Omit<RegistrationStore, 'stop'>
   readonly carrierRegistrations: CarrierRegistrationStore
+  readonly outdialUsage: OutdialUsageStore
 }

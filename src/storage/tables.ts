@@ -111,6 +111,25 @@ export interface AuditLogRow {
   readonly hash: string
 }
 
+export interface CallDefencesRow {
+  readonly created_at: number
+  readonly version: number
+  readonly call_defence_sid: string
+  readonly account_sid: string | null
+  readonly service_provider_sid: string
+  readonly kill_switch: 'off' | 'new_calls' | 'all_calls' | null
+  readonly country_code: string | null
+  readonly allow_premium_rate: Flag | null
+  readonly allow_satellite: Flag | null
+  readonly allow_high_risk: Flag | null
+  readonly open_prefixes: string
+  readonly closed_prefixes: string
+  readonly calls_per_second: number | null
+  readonly calls_per_minute: number | null
+  readonly concurrent_calls: number | null
+  readonly minutes_per_day: number | null
+}
+
 export interface CallJournalRow {
   readonly call_sid: string
   readonly first_seq: number
@@ -280,6 +299,17 @@ export interface OutboxRow {
   readonly created_at: number
 }
 
+export interface OutdialUsageRow {
+  readonly account_sid: string
+  readonly node_id: string
+  readonly minute: number
+  readonly calls_in_minute: number
+  readonly day: number
+  readonly spoken_ms: number
+  readonly live: number
+  readonly counted_at: number
+}
+
 export interface PasswordResetRequestsRow {
   readonly created_at: number
   readonly version: number
@@ -356,6 +386,8 @@ export interface RecentCallsRow {
   readonly trunk: string
   readonly trace_id: string
   readonly recording_url: string | null
+  readonly attempts: string | null
+  readonly stir_shaken: string | null
 }
 
 export interface RecordingsRow {
@@ -589,6 +621,7 @@ export interface Tables {
   readonly accounts: AccountsRow
   readonly api_keys: ApiKeysRow
   readonly applications: ApplicationsRow
+  readonly call_defences: CallDefencesRow
   readonly carrier_hosts: CarrierHostsRow
   readonly clients: ClientsRow
   readonly google_custom_voices: GoogleCustomVoicesRow
@@ -627,6 +660,7 @@ export interface Schema extends Tables {
   readonly nodes: NodesRow
   readonly open_calls: OpenCallsRow
   readonly outbox: OutboxRow
+  readonly outdial_usage: OutdialUsageRow
   readonly recent_call_counts: RecentCallCountsRow
   readonly recent_calls: RecentCallsRow
   readonly recordings: RecordingsRow

@@ -1,6 +1,7 @@
 // Samples as octets of the wire (signed, 16 bit, little endian) and back, at the rate of a telephone and at that of a server.
 import { createResampler } from '../lib/resampler.ts'
 import type { Resampler, ResamplerTables } from '../lib/resampler.ts'
+import { toSample } from '../lib/to-sample.ts'
 
 const telephoneRate = 8000
 
@@ -74,10 +75,6 @@ function toSamples(bytes: Uint8Array): Int16Array {
 /** A copy: what it is made from is used again while it waits to be sent. */
 function toOctets(samples: Int16Array): Uint8Array {
   return Buffer.from(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength))
-}
-
-function toSample(value: number): number {
-  return value > 32_767 ? 32_767 : value < -32_768 ? -32_768 : Math.round(value)
 }
 
 export interface Wav {

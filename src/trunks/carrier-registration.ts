@@ -1,5 +1,9 @@
 // The registration with one carrier, from the first REGISTER to the one that takes it back.
-import type { CarrierRegistration, RegisterStatus } from '../contracts/carrier-registration.ts'
+import type {
+  CarrierRegistration,
+  CarrierRegistrationStore,
+  RegisterStatus,
+} from '../contracts/carrier-registration.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { randomHex } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
@@ -18,8 +22,8 @@ export interface RegistrationServices {
   /** From 0 to 1. */
   readonly random: () => number
   readonly log: Logger
-  /** Keeps what is known; `status` where a REGISTER has been answered. Must not reject. */
-  readonly save: (registration: CarrierRegistration, status: RegisterStatus | undefined) => Promise<void>
+  /** Keeps what is known; `status` where a REGISTER has been answered, or is none any more. Must not reject. */
+  readonly save: CarrierRegistrationStore['save']
   /** Whether this node still registers with the carrier: asked before each REGISTER. */
   readonly mayRegister: () => boolean
   /** It began to fail, or works again after a failure. */
@@ -88,7 +92,7 @@ export class Registration {
     const { contact } = this.#known
     if (contact !== null) await this.#takeBack(contact)
     this.#known = { ...this.#known, contact: null, expiresAt: 0, addresses: [], routes: [] }
-    await this.#services.save(this.#known, undefined)
+    await this.#services.save(this.#known, 'none')
   }
 
   async #takeBack(contact: string): Promise<void> {

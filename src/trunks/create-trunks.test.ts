@@ -1,126 +1,31 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { attachRegistrar, granted } from '../../test/support/scripted-registrar.ts'
+import { granted } from '../../test/support/scripted-registrar.ts'
 import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
-import { openStage } from '../../test/support/sip-stage.ts'
 import type { Stage } from '../../test/support/sip-stage.ts'
+import { first, openTrunkStage, second, trunkOf } from '../../test/support/trunk-stage.ts'
+import type { Rows, TrunkStage } from '../../test/support/trunk-stage.ts'
 import type { Alert } from '../contracts/alert.ts'
-import type { CarrierRegistration, CarrierRegistrationStore } from '../contracts/carrier-registration.ts'
-import { AppError } from '../lib/errors.ts'
-import { silentLogger } from '../lib/log.ts'
 import { headerOf } from '../sip/message/message.ts'
 import type { SipRequest } from '../sip/message/message.ts'
-import { createTrunks } from './create-trunks.ts'
-import type { Trunk, TrunkGateway, TrunkLogin, Trunks } from './trunks.ts'
-
-const first = '192.0.2.10'
-const second = '192.0.2.11'
-
-const login: TrunkLogin = {
-  username: 'me',
-  password: 'secret',
-  realm: 'carrier.example',
-  fromUser: null,
-  fromDomain: null,
-  hasPublicContact: false,
-  learnsAddresses: true,
-}
-
-const gatewayAt = (host: string): TrunkGateway => ({
-  sip_gateway_sid: `gateway ${host}`,
-  host,
-  port: null,
-  protocol: 'udp',
-  use_sips_scheme: false,
-  isWatched: false,
-})
-
-const trunkOf = (changes: Partial<TrunkLogin> = {}, hosts: readonly string[] = [first]): Trunk => ({
-  voip_carrier_sid: 'c',
-  name: 'Acme',
-  owner: { account_sid: 'a' },
-  login: { ...login, ...changes },
-  gateways: hosts.map(gatewayAt),
-})
-
-/** The rows of one database, which several nodes may share. */
-class Rows {
-  readonly kept = new Map<string, CarrierRegistration>()
-  readonly statuses: string[] = []
-  readonly holders = new Map<string, string>()
-
-  storeOf(node: string): CarrierRegistrationStore {
-    return {
-      load: async () => [...this.kept.values()],
-      hold: async (sids) => {
-        for (const sid of sids) if (!this.holders.has(sid)) this.holders.set(sid, node)
-        return new Set(sids.filter((sid) => this.holders.get(sid) === node))
-      },
-      save: async (registration, status) => {
-        if (this.holders.get(registration.voip_carrier_sid) !== node) return
-        this.kept.set(registration.voip_carrier_sid, registration)
-        if (status !== undefined) this.statuses.push(`${status.status}: ${status.reason}`)
-      },
-      release: async (sids) => {
-        for (const sid of sids) if (this.holders.get(sid) === node) this.holders.delete(sid)
-      },
-    }
-  }
-}
+import type { Trunk, Trunks } from './trunks.ts'
 
 describe('the registration with a carrier', () => {
+  let test: TrunkStage
   let stage: Stage
   let registrar: ScriptedRegistrar
   let spare: ScriptedRegistrar
   let rows: Rows
-  let trunks: readonly Trunk[]
-  let revision: number
-  let alerts: Alert[]
-  const names = new Map<string, readonly string[]>()
+  let alerts: readonly Alert[]
+  let names: Map<string, readonly string[]>
 
   beforeEach(async () => {
-    names.clear()
-    stage = await openStage({
-      resolve: async (uri) => {
-        const host = /^sip:([^;]+)/.exec(uri)?.[1] ?? ''
-        if (host === 'slow.example') return new Promise(() => undefined)
-        const address = /^[\d.]+$/.test(host) ? host : names.get(host)?.[0]
-        if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
-        return { transport: 'udp', address, port: 5060 }
-      },
-    })
-    registrar = attachRegistrar(stage.network, first)
-    spare = attachRegistrar(stage.network, second)
-    rows = new Rows()
-    trunks = [trunkOf()]
-    revision = 1
-    alerts = []
+    test = await openTrunkStage()
+    ;({ stage, registrar, spare, rows, alerts, names } = test)
   })
 
-  const nodeOf = (name = 'n1'): Trunks =>
-    createTrunks({
-      sip: stage.agent,
-      directory: { trunks: async () => trunks, revision: () => revision },
-      store: rows.storeOf(name),
-      alerts: { raise: (alert) => void alerts.push(alert) },
-      addressesOf: async (host) => names.get(host) ?? [],
-      publicAddress: '203.0.113.9',
-      random: () => 0,
-      clock: stage.clock,
-      log: silentLogger,
-    })
-
-  async function started(name?: string): Promise<Trunks> {
-    const node = nodeOf(name)
-    await node.start()
-    await stage.pass(1_000)
-    return node
-  }
-
-  async function change(next: readonly Trunk[]): Promise<void> {
-    trunks = next
-    revision += 1
-    await stage.pass(1_500)
-  }
+  const nodeOf = (name?: string): Trunks => test.nodeOf(name)
+  const started = (name?: string): Promise<Trunks> => test.started(name)
+  const change = (next: readonly Trunk[]): Promise<void> => test.change(next)
 
   const said = (requests: readonly SipRequest[], name: string) => requests.map((one) => headerOf(one, name))
   const lastOf = ({ requests }: ScriptedRegistrar): SipRequest => {
@@ -142,7 +47,7 @@ describe('the registration with a carrier', () => {
   })
 
   it('says who calls and where it is reached as the carrier wants it', async () => {
-    trunks = [trunkOf({ fromUser: 'sales', fromDomain: 'acme.example', hasPublicContact: true })]
+    test.trunks = [trunkOf({ fromUser: 'sales', fromDomain: 'acme.example', hasPublicContact: true })]
     await started()
     const request = lastOf(registrar)
     expect(headerOf(request, 'from')).toMatch(/^<sip:sales@acme\.example>;tag=/)
@@ -211,7 +116,7 @@ describe('the registration with a carrier', () => {
   })
 
   it('goes to the next gateway when the first is silent, and stays there', async () => {
-    trunks = [trunkOf({}, [first, second])]
+    test.trunks = [trunkOf({}, [first, second])]
     registrar.answers = () => undefined
     const node = await started()
     // The transaction at the first one is over then, too.
@@ -224,7 +129,7 @@ describe('the registration with a carrier', () => {
   })
 
   it('with both registrars down is tried again with growing pauses, and an alert says when it works again', async () => {
-    trunks = [trunkOf({}, [first, second])]
+    test.trunks = [trunkOf({}, [first, second])]
     registrar.answers = () => ({ status: 503 })
     spare.answers = () => undefined
     const node = await started()
@@ -254,7 +159,7 @@ describe('the registration with a carrier', () => {
 
   it('moves with the name of the registrar', async () => {
     names.set('gw.carrier.example', [first])
-    trunks = [trunkOf({}, ['gw.carrier.example'])]
+    test.trunks = [trunkOf({}, ['gw.carrier.example'])]
     const node = await started()
     expect(node.registrarsAt(first)).toEqual(['c'])
     names.set('gw.carrier.example', [second])
@@ -277,7 +182,7 @@ describe('the registration with a carrier', () => {
   })
 
   it('teaches nothing where calls are known by the gateways that were entered', async () => {
-    trunks = [trunkOf({ learnsAddresses: false })]
+    test.trunks = [trunkOf({ learnsAddresses: false })]
     const node = await started()
     expect(node.registerStatus('c')).toMatchObject({ status: 'ok' })
     expect(node.registrarsAt(first)).toEqual([])
@@ -296,10 +201,11 @@ describe('the registration with a carrier', () => {
     await stage.pass(3_700_000)
     expect(registrar.requests).toHaveLength(4)
     expect(rows.holders.size).toBe(0)
+    expect(rows.statuses.at(-1)).toBe('none')
   })
 
   it('is made as soon as the carrier has a gateway, however long its realm takes to be looked up', async () => {
-    trunks = [trunkOf({ realm: 'slow.example' }, [])]
+    test.trunks = [trunkOf({ realm: 'slow.example' }, [])]
     const node = await started()
     expect(node.registerStatus('c')).toBeUndefined()
     await change([trunkOf({ realm: 'slow.example' })])

@@ -1,6 +1,7 @@
 // How a gateway is written in a URI, and where that leads.
+import { isIP } from 'node:net'
 import { serializeHostPort } from '../sip/message/uri.ts'
-import type { Remote, Sip } from '../sip/sip.ts'
+import type { Resolved, Sip } from '../sip/sip.ts'
 import { transports } from '../sip/transport/transports.ts'
 import type { TrunkGateway } from './trunks.ts'
 
@@ -19,8 +20,16 @@ export function uriOf(gateway: TrunkGateway): string {
   return isSips(gateway) ? `sips:${place}` : `sip:${place};transport=${gateway.protocol}`
 }
 
+/** Where requests to it go. A port that is stored counts, the usual one too: without one, SRV records say it (RFC 3263 §4.2). */
+export function hopOf(gateway: TrunkGateway): string {
+  const { host, port, protocol } = gateway
+  if (port === null || isIP(host) !== 0) return uriOf(gateway)
+  const place = serializeHostPort({ host, port })
+  return isSips(gateway) ? `sips:${place}` : `sip:${place};transport=${protocol}`
+}
+
 /** Over TLS the connection is opened first: a certificate that is not believed is then the reason. Rejects with AppError. */
-export async function reach(uri: string, sip: Pick<Sip, 'resolve' | 'open'>): Promise<Remote> {
+export async function reach(uri: string, sip: Pick<Sip, 'resolve' | 'open'>): Promise<Resolved> {
   const remote = await sip.resolve(uri)
   if (remote.name !== undefined) await sip.open(remote)
   return remote

@@ -6,7 +6,7 @@ import { contactAt } from '../sip/contact.ts'
 import { serializeHostPort } from '../sip/message/uri.ts'
 import { afterPing, isAnswer, pingDelayMs, unknownHealth } from './gateway-health.ts'
 import type { GatewayHealth } from './gateway-health.ts'
-import { isSips, placeOf, reach, uriOf } from './gateway-uri.ts'
+import { hopOf, isSips, placeOf, reach, uriOf } from './gateway-uri.ts'
 import type { RegisteringSip } from './register.ts'
 import type { GatewaySign, Ping, Trunk, TrunkGateway, WatchedGateway } from './trunks.ts'
 
@@ -104,7 +104,7 @@ export class GatewayWatch {
     const { sip, clock } = this.#options
     const at = clock.now()
     try {
-      const destination = await reach(uriOf(gateway), sip)
+      const destination = await reach(hopOf(gateway), sip)
       const local = sip.addressFor(destination)
       const scheme = isSips(gateway) ? 'sips' : 'sip'
       const { response, isSilent, delayMs } = await sip.request({

@@ -3,9 +3,9 @@ import { AppError } from '../lib/errors.ts'
 import { contactAt } from '../sip/contact.ts'
 import { redirectTargets } from '../sip/message/redirect.ts'
 import { escapeUser, serializeHostPort } from '../sip/message/uri.ts'
-import type { OutsideOutcome, Remote, Sip } from '../sip/sip.ts'
+import type { OutsideOutcome, Remote, Resolved, Sip } from '../sip/sip.ts'
 import type { SipResponse } from '../sip/message/message.ts'
-import { isSips, placeOf, reach, uriOf } from './gateway-uri.ts'
+import { hopOf, isSips, placeOf, reach, uriOf } from './gateway-uri.ts'
 import { grantedSeconds, minExpires, retryAfterSeconds } from './registrar-response.ts'
 import { askedSeconds } from './registration-pace.ts'
 import type { TrunkGateway, TrunkLogin } from './trunks.ts'
@@ -50,6 +50,8 @@ interface Registrar {
   /** As it stands in sentences. */
   readonly place: string
   readonly uri: string
+  /** Where requests to it go. */
+  readonly hop: string
 }
 
 export async function register(wish: RegisterWish, sip: RegisteringSip): Promise<RegisterOutcome> {
@@ -71,7 +73,7 @@ export async function unregister(wish: RegisterWish, contact: string, sip: Regis
   const [registrar] = registrarsOf(wish)
   if (registrar === undefined) return wish.cseq
   try {
-    const destination = await reach(registrar.uri, sip)
+    const destination = await reach(registrar.hop, sip)
     const asked = { contact, seconds: 0, limitMs: leaveMs, cseq: wish.cseq }
     return (await send(registrar, destination, wish, asked, sip)).cseq
   } catch (error) {
@@ -82,9 +84,14 @@ export async function unregister(wish: RegisterWish, contact: string, sip: Regis
 
 function registrarsOf({ login, gateways }: RegisterWish): readonly Registrar[] {
   if (gateways.length === 0 && login.realm !== null) {
-    return [{ gateway: undefined, place: login.realm, uri: `sip:${login.realm}` }]
+    return [{ gateway: undefined, place: login.realm, uri: `sip:${login.realm}`, hop: `sip:${login.realm}` }]
   }
-  return gateways.map((gateway) => ({ gateway, place: placeOf(gateway), uri: uriOf(gateway) }))
+  return gateways.map((gateway) => ({
+    gateway,
+    place: placeOf(gateway),
+    uri: uriOf(gateway),
+    hop: hopOf(gateway),
+  }))
 }
 
 async function tryRegistrar(
@@ -94,11 +101,11 @@ async function tryRegistrar(
 ): Promise<RegisterOutcome> {
   let { cseq } = wish
   let seconds = askedSeconds
-  let { uri } = registrar
+  let { hop } = registrar
   for (let tries = 1; ; tries++) {
-    let destination: Remote
+    let destination: Resolved
     try {
-      destination = await reach(uri, sip)
+      destination = await reach(hop, sip)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return failed(cseq, `${registrar.place} cannot be reached: ${error.message}`)
@@ -113,13 +120,15 @@ async function tryRegistrar(
       const { gateway } = registrar
       return { kind: 'registered', cseq, response, contact, grantedSeconds: granted, destination, gateway }
     }
+    // The next address of its name is tried, since this one rests now.
+    if (outcome.isSilent && destination.alternatives !== undefined && tries < maxTries) continue
     const least = response.status === 423 ? minExpires(response) : undefined
     const [redirect] = redirectTargets(response)
     if (tries === maxTries || (least === undefined && redirect === undefined))
       return toFailure(registrar, outcome)
     // RFC 3261 §10.2.8 and §8.1.3.4.
     if (least !== undefined) seconds = Math.max(least, seconds)
-    if (redirect !== undefined) ({ uri } = redirect)
+    if (redirect !== undefined) ({ uri: hop } = redirect)
   }
 }
 

@@ -13,7 +13,9 @@ export interface GatewayRow {
 
 /** Undefined for a transport that is not served. */
 export function toTrunkGateway(row: GatewayRow): TrunkGateway | undefined {
-  const { sip_gateway_sid, ipv4: host, port, protocol } = row
+  const { sip_gateway_sid, ipv4: host, port } = row
+  // Encrypted audio is a matter of calls.
+  const protocol = row.protocol === 'tls/srtp' ? 'tls' : row.protocol
   if (!isTransport(protocol)) return undefined
   const flags = { use_sips_scheme: row.use_sips_scheme === 1, isWatched: row.send_options_ping === 1 }
   return { sip_gateway_sid, host, port, protocol, ...flags }

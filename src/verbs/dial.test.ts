@@ -444,6 +444,32 @@ describe('while they talk', () => {
     expect(b?.keysSent).toEqual(['5'])
   })
 
+  it.each([
+    ['info', ['7', '5'], []],
+    ['tones', [], ['7', '5']],
+    ['rfc2833', [], ['5']],
+  ] as const)('presses keys at a carrier in its way, each once: %s', async (dtmf_type, infos, inMedia) => {
+    const target = [{ type: 'phone', number: '+4930123' }]
+    const { engine, caller, called } = await dialling({ target }, (one) => {
+      one.waysOut = [outboundCarrier('c1', { dtmf_type })]
+    })
+    await answered(called())
+    const [a, b] = engine.media.sessions
+    // Heard by the carrier with the sound already.
+    a?.emit({ type: 'digit', digit: '9', durationMs: 100, isTone: true })
+    a?.press('7')
+    await settle()
+    engine.clock.advance(400)
+    await settle()
+    const body = 'Signal=5\r\nDuration=100\r\n'
+    await caller.dialog?.listener.requested(sipRequest('INFO', { type: 'application/dtmf-relay', body }))
+    await settle()
+    expect(b?.keysSent).toEqual(inMedia)
+    const bodies = called().dialog.requests.map(({ options }) => String(options.body?.content))
+    expect(bodies.map((text) => /Signal=(.)/.exec(text)?.[1])).toEqual(infos)
+    expect([a?.keyWay, b?.keyWay]).toEqual(['rfc2833', dtmf_type])
+  })
+
   it('ends for verbs that take over: the called side is hung up on, and the action hook may only listen', async () => {
     const { engine, caller, called, results, sidOf } = await dialling({}, ({ hooks }) => {
       hooks.on('/other', [{ verb: 'play', url: 'http://app.test/other.wav' }])

@@ -12,6 +12,7 @@ import { dubProperties } from './dub.ts'
 import {
   decibels,
   hookFor,
+  oneOf,
   optional,
   replacingTheRest,
   speechRecognition,
@@ -134,7 +135,10 @@ const schema = Type.Object({
   ),
   proxy: word('A SIP URI: where INVITEs to sip targets are sent first.'),
   tag: optional.anything('The customerData of the legs that are called.'),
-  srtpEncryption: optional.text(untilServed('SRTP', 'sdes or dtls.')),
+  srtpEncryption: oneOf(
+    ['sdes', 'dtls'],
+    'The audio of sip targets is encrypted, or there is no call: `sdes` is SRTP with keys in SDP. `dtls` is refused, and ends the dial.',
+  ),
   method: optional.text('Taken, and of no effect.'),
   confirmMethod: optional.text('Taken, and of no effect.'),
 })

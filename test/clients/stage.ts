@@ -1,5 +1,5 @@
 // One platform for all applications of the client libraries, with an account for each of them.
-import { startPlatform } from '../support/platform-process.ts'
+import { sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { TalkingPhone } from '../support/talking-phone.ts'
 import { WebhookServer } from './webhook-server.ts'
@@ -20,7 +20,7 @@ export class Stage {
   }
 
   static async start(): Promise<Stage> {
-    return new Stage(await startPlatform())
+    return new Stage(await sharedPlatform())
   }
 
   get baseUrl(): string {
@@ -69,6 +69,5 @@ export class Stage {
 
   async close(): Promise<void> {
     await Promise.all(this.#closing.map((one) => one.close()))
-    await this.platform.remove()
   }
 }

@@ -56,10 +56,14 @@ async function pathOf(route: ApiRoute, { tenant, record }: Target, isFresh: bool
   return path
 }
 
-/** A token that is good for nothing is refused before the target is looked at: on the second store one target does. */
-function refusalTargetsOf(route: ApiRoute, { level }: WorldCaller): readonly Target[] {
+/** A key of each level, and each key that is refused: how else a caller comes to its level is no matter of SQL. */
+const callers = (): readonly WorldCaller[] =>
+  inject('store') === 'SQLite' ? world.callers : world.callers.filter(({ name }) => / key$/.test(name))
+
+/** A token that is good for nothing is refused before the target is looked at: that shows where there is none at all. */
+function refusalTargetsOf(route: ApiRoute, { level, name }: WorldCaller): readonly Target[] {
   const targets = targetsOf(route)
-  return level === 'none' && inject('store') === 'PostgreSQL' ? targets.slice(0, 1) : targets
+  return level === 'none' && name !== 'no token' ? targets.slice(0, 1) : targets
 }
 
 /** A missing tenant has no records that a body could name: those of the foreign one stand in. */
@@ -121,7 +125,7 @@ describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_
       for (const target of targetsOf(route)) await pathOf(route, target, false)
       for (const target of targetsOf(route)) await bodyOf(route, target)
       const before = await marks(world.api)
-      for (const caller of world.callers) {
+      for (const caller of callers()) {
         const refusals = new Map<string, HttpAnswer>()
         const hidden = await rowsHiddenFrom(caller)
         for (const target of refusalTargetsOf(route, caller)) {
@@ -141,7 +145,7 @@ describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_
   )
 
   it('serves every caller it must serve, and shows and changes nothing of others', async () => {
-    for (const caller of world.callers) {
+    for (const caller of callers()) {
       for (const target of targetsOf(route)) {
         const expected = expectationOf(route, caller, target)
         if (expected === undefined || expected.status >= 400) continue

@@ -65,7 +65,7 @@ function countedCredential(): Promise<string> {
 /** One command of a call with each request: it takes no body with every field in it. */
 const takesNoWhole = new Set(['updateCallByPost'])
 /** Changes nothing, with or without a key. */
-const onlyReads = new Set(['findRegisteredSipUsers'])
+const onlyReads = new Set(['createDryRun', 'findRegisteredSipUsers'])
 /** For users: API keys have no session and no password. */
 const forUsers = new Set(['logout', 'changePassword'])
 

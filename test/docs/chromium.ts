@@ -25,7 +25,8 @@ interface Reply {
   readonly error?: { readonly message: string }
 }
 
-export async function startChromium(): Promise<Browser> {
+/** `args`: besides those that every test needs. */
+export async function startChromium(args: readonly string[] = []): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'))
   const child = new ToolProcess({
     command: 'chromium',
@@ -37,6 +38,7 @@ export async function startChromium(): Promise<Browser> {
       '--disable-dev-shm-usage',
       `--user-data-dir=${folder}`,
       '--remote-debugging-port=0',
+      ...args,
       'about:blank',
     ],
     cwd: folder,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { callFromCarrier, freshAddress } from '../support/carrier.ts'
-import { startRegistrar } from '../support/kamailio.ts'
+import { edgeAddress, startRegistrar } from '../support/kamailio.ts'
 import type { Kamailio } from '../support/kamailio.ts'
 import { freePorts } from '../support/ports.ts'
 import { startPostgres } from '../support/postgres-server.ts'
@@ -22,8 +22,13 @@ const timeoutMs = 300_000
 /** A test fetches nothing: the package is one that the platform has. */
 const ownPackages = `ln -sfn ${join(import.meta.dirname, '../../node_modules')} node_modules`
 
-/** What a reader of another guide has from the first one: its variables, its function, its account, application and user. */
-async function firstApplication({ platform, shell, toRun }: Context): Promise<void> {
+const prepared = new WeakSet<Context>()
+
+/** What a reader of other guides has from the first one: its variables, its function, its account, application and user. */
+async function firstApplication(context: Context): Promise<void> {
+  if (prepared.has(context)) return
+  prepared.add(context)
+  const { platform, shell, toRun } = context
   const { api } = platform
   const account = toRun('<the account>')
   await api.must('POST', `/Accounts/${account}/SipRealms/phones.example.test`)
@@ -182,16 +187,18 @@ describe('the guides', () => {
     expect(new Set(linked(readme, /\]\(docs\/guides\/([\w-]+\.md)\)/g))).toEqual(new Set(names))
   })
 
-  it('name as not tested the commands of systemd alone', async () => {
+  it('name as not tested the commands of systemd and those that need a domain', async () => {
     const all = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
     const skipped = all.flatMap((text) => [...text.matchAll(/<!-- test: not run -->\n\n```sh\n([^`]*)```/g)])
-    expect(
-      skipped.map(([, script = '']) => script.split('\n').filter((line) => !line.startsWith('systemctl '))),
-    ).toEqual([['']])
+    const needsMore = /^systemctl |^SWITCHHOOK_ACME_DOMAINS=|^  SWITCHHOOK_HTTP_PORT=80 /
+    const others = skipped.map(([, script = '']) =>
+      script.split('\n').filter((line) => !needsMore.test(line)),
+    )
+    expect(others).toEqual([[''], ['']])
   })
 })
 
-// Each has a platform of its own, and waits for calls most of the time.
+// Those that one reader can go through one after the other share a terminal and a platform, which costs more than what they ask of it.
 describe.concurrent('every command and answer of the guide', () => {
   it.skipIf(!hasCommand('python3') || isMissing('openssl', 'baresip'))(
     'first-application, and those that go on from it in the same terminal',
@@ -203,37 +210,12 @@ describe.concurrent('every command and answer of the guide', () => {
     timeoutMs,
   )
 
-  it('collect-digits', () => runGuide('collect-digits', { actions }), timeoutMs)
-
-  it(
-    'websocket',
-    () => runGuide('websocket', { actions, words: async () => ({ 'npm install --silent ws': ownPackages }) }),
-    timeoutMs,
-  )
-
-  // One after the other in one terminal, so that they cost one platform.
-  it(
-    'conference, queue, listen and recording',
-    async () => {
-      let isSetUp = false
-      const first = async (context: Context): Promise<void> => {
-        if (!isSetUp) await firstApplication(context)
-        isSetUp = true
-      }
-      await runGuides(['conference', 'queue', 'listen', 'recording'], {
-        actions: { ...actions, 'a first application': first },
-        words: async () => ({ 'npm install --silent ws': ownPackages }),
-      })
-    },
-    timeoutMs,
-  )
-
   it.skipIf(isMissing('openssl'))(
-    'tls',
+    'websocket, conference, queue, listen, recording, and tls, for which the platform starts again',
     async () => {
       const ports = await freePorts(102)
-      await runGuide('tls', {
-        actions: { 'the platform stops': async ({ platform }) => void (await platform.stop()) },
+      await runGuides(['websocket', 'conference', 'queue', 'listen', 'recording', 'tls'], {
+        actions: { ...actions, 'the platform stops': async ({ platform }) => void (await platform.stop()) },
         env: { SWITCHHOOK_BIND: '127.0.0.1', SWITCHHOOK_RTP_PORTS: `${ports + 2}-${ports + 101}` },
         words: async () => ({
           'npm start': `${process.execPath} ${join(import.meta.dirname, '../../src/main.ts')}`,
@@ -246,29 +228,18 @@ describe.concurrent('every command and answer of the guide', () => {
     timeoutMs,
   )
 
-  it.skipIf(isMissing('openssl'))(
-    'verify-signatures',
-    () => runGuide('verify-signatures', { actions }),
-    timeoutMs,
-  )
-
-  it.skipIf(isMissing('baresip'))('softphone', () => runGuide('softphone', { actions }), timeoutMs)
-
-  it.skipIf(isMissing('baresip'))('call-out', () => runGuide('call-out', { actions }), timeoutMs)
-
-  it.skipIf(isMissing('baresip'))('connect-two', () => runGuide('connect-two', { actions }), timeoutMs)
-
-  it.skipIf(isMissing('sipp', 'kamailio'))(
-    'connect-a-carrier',
+  it.skipIf(isMissing('baresip', 'sipp', 'kamailio', 'kamailioTls', 'openssl'))(
+    'softphone, call-out, connect-a-carrier and edge',
     async () => {
       const carrier = freshAddress()
       let registrar: Kamailio | undefined
       try {
-        await runGuide('connect-a-carrier', {
+        await runGuides(['softphone', 'call-out', 'connect-a-carrier', 'edge'], {
           actions,
-          async words({ platform }) {
+          async words({ platform, folder: place }) {
             registrar = await startRegistrar(platform.sip, 'trunk-secret')
             return {
+              ...(await edgeWords(place)),
               '203.0.113.10': carrier,
               '203.0.113.20': registrar.address,
               '5080': String(registrar.port),
@@ -299,6 +270,20 @@ describe.concurrent('every command and answer of the guide', () => {
     timeoutMs,
   )
 })
+
+/** An edge of the guide's own, and one platform for both of its nodes. */
+async function edgeWords(place: string): Promise<Record<string, string>> {
+  return {
+    '/opt/switchhook': join(import.meta.dirname, '../..'),
+    '/etc/kamailio': join(place, 'etc/kamailio'),
+    '/run/kamailio': join(place, 'run/kamailio'),
+    '203.0.113.11': '127.0.0.1',
+    // The same one by another name.
+    '203.0.113.12': 'localhost',
+    '203.0.113.5': edgeAddress,
+    '5061': String(await freePorts(1)),
+  }
+}
 
 /** A machine of the guide's own within the folder: nothing is written elsewhere. */
 async function productionWords(

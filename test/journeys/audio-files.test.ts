@@ -8,7 +8,7 @@ import type { Application } from '../support/application.ts'
 import { toneSegments } from '../support/audio.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
@@ -34,12 +34,11 @@ beforeAll(async () => {
     ],
   })
   application.on('/status', { status: 200 })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   tenant = await provision(platform.api, { application })
 })
 
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 

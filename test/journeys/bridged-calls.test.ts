@@ -7,7 +7,7 @@ import type { Application, HookCall } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -23,7 +23,7 @@ const phones: Baresip[] = []
 beforeAll(async () => {
   application = await startApplication()
   application.on('/status', { status: 200 })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 
 // Of each try: what an earlier one has left is another account's.
@@ -42,7 +42,6 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 

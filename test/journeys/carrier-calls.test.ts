@@ -14,7 +14,7 @@ import {
 } from '../support/carrier.ts'
 import type { Carrier } from '../support/carrier.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { RtpPeer } from '../support/rtp-peer.ts'
 import { headerOf } from '../support/sipp.ts'
@@ -50,14 +50,13 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     application = await startApplication()
     application.on('/status', { status: 200 })
     application.on('/call', { json: answered })
-    platform = await startPlatform()
+    platform = await sharedPlatform()
     // Two accounts of one provider: which of them is meant can never go without saying.
     tenant = await provision(platform.api, { application })
     sibling = await provision(platform.api, { application })
   })
 
   afterAll(async () => {
-    await platform?.remove()
     await application?.close()
   })
 

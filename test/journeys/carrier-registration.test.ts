@@ -1,5 +1,8 @@
-// The platform registers with a carrier whose registrar is Kamailio: calls in and out go over it.
+// The platform registers with a carrier whose registrar is Kamailio, behind SRV records of BIND, the first of which leads
+// nowhere: calls in and out go over it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startBind } from '../support/bind.ts'
+import type { NameServer } from '../support/bind.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { callFromCarrier, freshAddress } from '../support/carrier.ts'
@@ -7,6 +10,7 @@ import { startRegistrar } from '../support/kamailio.ts'
 import type { Kamailio } from '../support/kamailio.ts'
 import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
+import { freePorts } from '../support/ports.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 
@@ -21,20 +25,25 @@ interface Tried {
   readonly steps: readonly { readonly step: string; readonly ok: boolean; readonly reason: string }[]
 }
 
-describe.skipIf(isMissing('sipp', 'kamailio'))('a carrier that the platform registers with', () => {
+describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platform registers with', () => {
   let application: Application
   let platform: Platform
   let tenant: Tenant
   let registrar: Kamailio
+  let names: NameServer
   let carrier: string
 
   beforeAll(async () => {
     application = await startApplication()
     application.on('/status', { status: 200 })
     application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
-    platform = await startPlatform()
+    const namesPort = await freePorts(1)
+    platform = await startPlatform({ env: { SWITCHHOOK_NAME_SERVERS: `127.0.0.1:${namesPort}` } })
     tenant = await provision(platform.api, { application })
     registrar = await startRegistrar(platform.sip, password)
+    const service = '_sip._udp.trunk IN SRV'
+    const records = [`${service} 10 0 ${await freePorts(1)} ns`, `${service} 20 0 ${registrar.port} ns`]
+    names = await startBind({ port: namesPort, records })
     const { account_sid, application_sid } = tenant
     const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', {
       name: 'Kamailio Telecom',
@@ -47,14 +56,14 @@ describe.skipIf(isMissing('sipp', 'kamailio'))('a carrier that the platform regi
       register_sip_realm: 'carrier.example',
     })
     carrier = sid
-    const { address: ipv4, port } = registrar
-    const gateway = { voip_carrier_sid: carrier, ipv4, port, outbound: true, send_options_ping: 1 }
-    await platform.api.must('POST', '/SipGateways', gateway)
+    const place = { ipv4: `trunk.${names.zone}`, port: null, outbound: true, send_options_ping: 1 }
+    await platform.api.must('POST', '/SipGateways', { voip_carrier_sid: carrier, ...place })
   })
 
   afterAll(async () => {
     await platform?.remove()
     await registrar?.stop()
+    await names?.stop()
     await application?.close()
   })
 

@@ -5,13 +5,32 @@ import { startNameServer } from '../support/name-server.ts'
 import type { ScriptedNameServer } from '../support/name-server.ts'
 import { codeCache, startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
+import { freePorts } from '../support/ports.ts'
 import { ToolProcess } from '../support/processes.ts'
 
 let platform: Platform
 let nameServer: ScriptedNameServer
+let httpsPort: number
+const secret = 'dg-0123456789abcdef0123456789abcdef'
+
 beforeAll(async () => {
-  platform = await startPlatform()
+  httpsPort = await freePorts(1)
+  platform = await startPlatform({ env: { SWITCHHOOK_HTTPS_PORT: String(httpsPort) } })
   nameServer = await startNameServer()
+  const { api } = platform
+  const [provider] = await api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
+  const { service_provider_sid } = provider ?? {}
+  for (const realm of ['here.example.test', 'elsewhere.example.test', 'nowhere.example.net'])
+    await api.must('POST', '/Accounts', { name: realm, service_provider_sid, sip_realm: realm })
+  // Nothing listens there.
+  const uri = 'http://127.0.0.1:9'
+  await api.must('POST', `/ServiceProviders/${service_provider_sid}/SpeechCredentials`, {
+    vendor: 'deepgram',
+    api_key: secret,
+    use_for_tts: true,
+    deepgram_tts_uri: uri,
+    deepgram_stt_uri: uri,
+  })
 })
 afterAll(async () => {
   await platform.remove()
@@ -32,9 +51,10 @@ async function seeDoctor(): Promise<{ readonly code: number | null; readonly out
       SWITCHHOOK_BIND: sip.address,
       SWITCHHOOK_PUBLIC_ADDRESS: sip.address,
       SWITCHHOOK_HTTP_PORT: String(httpPort),
+      SWITCHHOOK_HTTPS_PORT: String(httpsPort),
       SWITCHHOOK_SIP_PORT: String(sip.port),
       // Not open there: the platform was started without it.
-      SWITCHHOOK_WS_PORT: String(httpPort + 101),
+      SWITCHHOOK_SIPS_PORT: String(httpPort + 101),
       SWITCHHOOK_RTP_PORTS: `${httpPort + 2}-${httpPort + 99}`,
       SWITCHHOOK_DATA_DIR: dataDir,
       SWITCHHOOK_NAME_SERVERS: nameServer.at,
@@ -44,24 +64,9 @@ async function seeDoctor(): Promise<{ readonly code: number | null; readonly out
   return { code, output: child.output }
 }
 
-const secret = 'dg-0123456789abcdef0123456789abcdef'
-
 describe('npm run doctor', () => {
   it('finds the ports of the running platform good, names each fault with its cure, and changes nothing', async () => {
     const { api, dataDir, httpPort, sip } = platform
-    const [provider] = await api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
-    const { service_provider_sid } = provider ?? {}
-    for (const realm of ['here.example.test', 'elsewhere.example.test', 'nowhere.example.test'])
-      await api.must('POST', '/Accounts', { name: realm, service_provider_sid, sip_realm: realm })
-    // Nothing listens there.
-    const uri = 'http://127.0.0.1:9'
-    await api.must('POST', `/ServiceProviders/${service_provider_sid}/SpeechCredentials`, {
-      vendor: 'deepgram',
-      api_key: secret,
-      use_for_tts: true,
-      deepgram_tts_uri: uri,
-      deepgram_stt_uri: uri,
-    })
     nameServer.addresses('here.example.test', [sip.address])
     nameServer.addresses('elsewhere.example.test', ['192.0.2.77'])
     const audit = await api.must('GET', '/AuditLog?page=1&count=100')
@@ -75,14 +80,19 @@ describe('npm run doctor', () => {
     found(`ok ports REST API: TCP port ${httpPort} of 127.0.0.1 is the running platform's`)
     found(`ok ports SIP: UDP port ${sip.port} of 127.0.0.1 is the running platform's`)
     found(`ok ports SIP: TCP port ${sip.port} of 127.0.0.1 is the running platform's`)
-    found(`BAD ports WS: TCP port ${httpPort + 101} of 127.0.0.1 is free, although the platform runs`)
+    found(
+      `BAD ports SIP over TLS: TCP port ${httpPort + 101} of 127.0.0.1 is free, although the platform runs`,
+    )
+    found(`ok ports HTTPS: TCP port ${httpsPort} of 127.0.0.1 is the running platform's`)
+    found('note certificates It is for development: the platform made it')
+    found(`ok certificates HTTPS at port ${httpsPort} shows the certificate of the file`)
     found('ok public address Phones and carriers see 127.0.0.1')
     found('ok database SQLite')
     // The limit of the platform, not that of the doctor.
     found(`ok file limits The platform (process ${platform.pid}) may open`)
     found('ok realms 1 of 3 lead to this platform')
     found('BAD realms elsewhere.example.test leads to 192.0.2.77')
-    found('BAD realms nowhere.example.test is not known to DNS')
+    found('BAD realms nowhere.example.net is not known to DNS')
     found('-> Let an A or AAAA record of it lead to 127.0.0.1')
     found('BAD speech Speaking with deepgram of provider')
     found('note buckets No account has a bucket')

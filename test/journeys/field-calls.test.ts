@@ -4,7 +4,7 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, startPlatform } from '../support/platform-process.ts'
+import { provision, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
@@ -18,11 +18,10 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     application = await startApplication()
     application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
     application.on('/status', { status: 200 })
-    platform = await startPlatform()
+    platform = await sharedPlatform()
   })
 
   afterAll(async () => {
-    await platform?.remove()
     await application?.close()
   })
 

@@ -10,7 +10,7 @@ import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { JournalEntry, Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -91,7 +91,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
   beforeAll(async () => {
     application = await startApplication()
     script(application)
-    platform = await startPlatform()
+    platform = await sharedPlatform()
     const callHook = {
       url: application.url('/call'),
       method: 'POST',
@@ -108,7 +108,6 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
 
   afterAll(async () => {
     await phone?.stop()
-    await platform?.remove()
     await application?.close()
   })
 

@@ -12,7 +12,7 @@ import { endedJournal } from '../support/call-ends.ts'
 import { happens } from '../support/example-run.ts'
 import { startLinphone } from '../support/linphone.ts'
 import type { Linphone } from '../support/linphone.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const headers = { 'content-type': 'audio/wav' }
   application.on('/hold.wav', { status: 200, headers, body: toWav(tone(holdHz, 1000)) })
   application.on('/hold', { json: [{ verb: 'play', url: application.url('/hold.wav') }] })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 
 // Of each try: what an earlier one has left is another account's.
@@ -48,7 +48,6 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 

@@ -1,4 +1,6 @@
 // Host names that one tenant has looked up are no other tenant's trouble, whatever their name servers do.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -8,6 +10,11 @@ import type { ScriptedNameServer } from '../support/name-server.ts'
 import { provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
+import { Inbox } from '../support/wait.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import { createSip } from '../../src/sip/create-sip.ts'
+import type { SipRequest } from '../../src/sip/message/message.ts'
 
 describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
   let application: Application
@@ -57,5 +64,62 @@ describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
     expect(result.report).toBe('')
     expect(application.to('/call').at(-1)?.body).toMatchObject({ account_sid: victim.account_sid })
     await attack
+  })
+
+  it('a call by a carrier whose first SRV target is dead reaches the second two seconds later, and the next call at once', async () => {
+    const dead = createSocket('udp4')
+    dead.bind(0, '127.0.0.1')
+    await once(dead, 'listening')
+    const invites = new Inbox<SipRequest>()
+    const gateway = createSip({
+      bind: '127.0.0.1',
+      port: 0,
+      directory: { realmState: async () => 'unknown', findUser: async () => undefined },
+      clock: systemClock,
+      log: silentLogger,
+      userAgent: 'Carrier',
+      handlers: {
+        invited: (invite) => {
+          invites.push(invite.request)
+          invite.reject({ status: 486 })
+        },
+      },
+    })
+    await gateway.start()
+    try {
+      names.addresses('edge.carrier.test', ['127.0.0.1'])
+      names.services('_sip._udp.carrier.test', [
+        { target: 'edge.carrier.test', port: dead.address().port, priority: 1 },
+        { target: 'edge.carrier.test', port: gateway.listening.port, priority: 2 },
+      ])
+      const { account_sid, application_sid } = victim
+      const carrier = { name: 'Behind SRV', account_sid }
+      const { sid: voip_carrier_sid } = await platform.api.must<{ sid: string }>(
+        'POST',
+        '/VoipCarriers',
+        carrier,
+      )
+      const row = { voip_carrier_sid, ipv4: 'carrier.test', port: null, outbound: true }
+      await platform.api.must('POST', '/SipGateways', row)
+      const call = async (number: string): Promise<number> => {
+        const to = { type: 'phone', number, trunk: 'Behind SRV' }
+        const beganAt = performance.now()
+        await platform.api.must('POST', `/Accounts/${account_sid}/Calls`, {
+          application_sid,
+          from: '15550199',
+          to,
+        })
+        await invites.next(`the call of ${number}`, ({ uri }) => uri.startsWith(`sip:${number}@`))
+        return performance.now() - beganAt
+      }
+      const first = await call('15550100')
+      expect(first).toBeGreaterThan(1_900)
+      // A dead place costs 32 s otherwise; the rest is for a machine that does other things.
+      expect(first).toBeLessThan(4_000)
+      expect(await call('15550101')).toBeLessThan(1_500)
+    } finally {
+      dead.close()
+      await gateway.stop()
+    }
   })
 })

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
@@ -30,18 +30,24 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     const running: Platform[] = []
     const callers: Sipp[] = []
 
-    beforeEach(async () => {
+    let a: Platform
+    let b: Platform
+
+    // Two nodes for all cases, since a start is the dearest part of them: each case leaves both running, without a call.
+    beforeAll(async () => {
       database = await createTestDatabase()
       folder = await mkdtemp(join(tmpdir(), 'switchhook-nodes-'))
       application = await startApplication()
       application.on('/status', { status: 200 })
       application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 600 }] })
+      a = await start('a')
+      b = await start('b')
     })
-    afterEach(async () => {
-      await Promise.all(callers.splice(0).map((caller) => caller.stop()))
+    afterEach(() => Promise.all(callers.splice(0).map((caller) => caller.stop())))
+    afterAll(async () => {
       await Promise.all(running.splice(0).map((platform) => platform.stop('SIGKILL')))
-      await application.close()
-      await database.remove()
+      await application?.close()
+      await database?.remove()
       await rm(folder, { recursive: true, force: true })
     })
 
@@ -107,11 +113,11 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     }
 
     it('a node that starts, stops, starts and is killed ends no call of another node', async () => {
-      const a = await start('a')
       const { tenant } = await callsUp(a)
-      expect((await (await start('b')).stop('SIGINT')).code).toBe(0)
-      await (await start('b')).stop('SIGKILL')
-      await start('b')
+      expect((await b.stop('SIGINT')).code).toBe(0)
+      b = await start('b')
+      await b.stop('SIGKILL')
+      b = await start('b')
       const path = `/Accounts/${tenant.account_sid}/RecentCalls?page=1&count=25`
       expect(await a.api.must('GET', path)).toMatchObject({ total: 0 })
       expect(await hangUpAll(a, tenant)).toBe(callCount)
@@ -120,8 +126,6 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     })
 
     it('a node that is killed leaves calls that another node closes within 30 s, and that its next start leaves alone', async () => {
-      const a = await start('a')
-      const b = await start('b')
       const { tenant } = await callsUp(a)
       const upAt = Date.now()
       await until('signs of life of both, later in the calls', async () => {
@@ -132,8 +136,8 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       await a.stop('SIGKILL')
       await recentCalls(b.api, tenant.account_sid, callCount)
       expect(Date.now() - killedAt).toBeLessThan(30_000)
-      const again = await start('a')
-      for (const record of await settled(again, tenant)) {
+      a = await start('a')
+      for (const record of await settled(a, tenant)) {
         expect([record.answered, record.termination_reason]).toEqual([true, lostReason])
         expect(record.terminated_at).toBeGreaterThan(upAt + 4000)
         expect(record.terminated_at).toBeLessThan(killedAt + 1000)
@@ -142,20 +146,17 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     })
 
     it('a node that is killed and starts again closes its own calls without waiting for others to be sure', async () => {
-      const a = await start('a')
       const { tenant } = await callsUp(a)
       await a.stop('SIGKILL')
-      const again = await start('a')
+      a = await start('a')
       const startedAt = Date.now()
-      for (const { termination_reason } of await settled(again, tenant))
+      for (const { termination_reason } of await settled(a, tenant))
         expect(termination_reason).toBe(lostReason)
       // It would take the others 15 s of silence.
       expect(Date.now() - startedAt).toBeLessThan(14_000)
     })
 
     it('a node that hung, so that another node closed its calls, hangs them up when it comes back, and serves new ones', async () => {
-      const a = await start('a')
-      const b = await start('b')
       const { tenant, caller } = await callsUp(a)
       a.process.signal('SIGSTOP')
       await recentCalls(b.api, tenant.account_sid, callCount)

@@ -11,7 +11,7 @@ import { startKamailio } from '../support/kamailio.ts'
 import type { Kamailio } from '../support/kamailio.ts'
 import { startLinphone } from '../support/linphone.ts'
 import type { Linphone } from '../support/linphone.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   application = await startApplication()
   application.on('/status', { status: 200 })
   application.on('/call', { json: [{ verb: 'dial', target: [{ type: 'user', name: 'bob' }] }] })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 
 // Of each try: what an earlier one has left is another account's.
@@ -43,7 +43,6 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 

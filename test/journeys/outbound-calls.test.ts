@@ -1,8 +1,7 @@
 // Calls that the platform makes, over real sockets: to a registered phone from elsewhere, and to SIP addresses
 // that ring, refuse, challenge and never answer.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import { durationMs, soundSegments, tone, toneSegments, toWav } from '../support/audio.ts'
@@ -10,8 +9,8 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
+import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { headerOf, startSipp } from '../support/sipp.ts'
 import type { Sipp, SippOptions, SippResult } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
@@ -38,12 +37,11 @@ beforeAll(async () => {
     body: toWav(tone(toneHz, toneMs)),
   })
   application.on('/status', { status: 200 })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   tenant = await provision(platform.api, { application })
 })
 
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 
@@ -73,7 +71,7 @@ async function statusesOf({ sid }: Placed): Promise<Record<string, unknown>[]> {
   return told()
 }
 
-async function recordOf({ sid }: Placed): Promise<object> {
+async function recordOf({ sid }: Placed): Promise<RecentCallRecord> {
   return await until(`the record of ${sid}`, async () => {
     const own = (await recentCalls(platform.api, tenant.account_sid, 1)).filter(
       ({ call_sid }) => call_sid === sid,
@@ -163,7 +161,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     expect(headerOf(invite, 'Contact')).toBe(`<sip:+15550100@127.0.0.1:${platform.sip.port}>`)
     expect(headerOf(invite, 'X-Campaign')).toBe('spring')
     expect(headerOf(invite, 'Diversion')).toBe('<sip:+1@example.org>')
-    expect(invite?.text).toMatch(/m=audio \d+ RTP\/AVP 0 8 101/)
+    expect(invite?.text).toMatch(/m=audio \d+ RTP\/AVP 0 8 9 96 101 97/)
     expect(statusWords(await statusesOf(placed))).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
     expect(await recordOf(placed)).toMatchObject({ answered: true, trunk: 'sipUri' })
     const journal = await endedJournal(platform.api, tenant.account_sid, placed.sid)
@@ -265,7 +263,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
 
 interface CarrierOptions {
   readonly name: string
-  readonly gateways: readonly Sipp[]
+  readonly gateways: readonly { readonly port: number }[]
   readonly fields?: object
 }
 
@@ -320,6 +318,39 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     expect(journal).toContainEqual(
       expect.objectContaining({ rule: 'failover', outcome: expect.stringContaining('503') }),
     )
+  })
+
+  it('gets past a gateway that is silent, one that is overloaded and one that sends it elsewhere, and knows them the next time', async () => {
+    const silent = createSocket('udp4')
+    silent.bind(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const header = 'Retry-After: 60'
+    const refusing = (final: string, more: string, calls: number): Promise<Sipp> =>
+      startSipp({
+        scenario: 'uas-refuse',
+        values: { provisional: '100 Trying', final, header: more },
+        calls,
+        timeoutSeconds: 40,
+      })
+    const overloaded = await refusing('503 Service Unavailable', header, 1)
+    const callee = await startSipp({ scenario: 'uas-answer', calls: 2, timeoutSeconds: 40 })
+    const elsewhere = `Contact: <sip:15550113@127.0.0.1:${callee.port}>`
+    const redirecting = await refusing('302 Moved Temporarily', elsewhere, 2)
+    try {
+      const gateways = [silent.address(), overloaded, redirecting]
+      await makeCarrier({ name: 'Faulty', gateways, fields: {} })
+      const triesOf = async (): Promise<string[]> => {
+        const placed = await place({ type: 'phone', number: '+15550113', trunk: 'Faulty' })
+        const { attempts = [] } = await recordOf(placed)
+        return attempts.map(({ outcome, cause }) => `${outcome}: ${cause}`)
+      }
+      const last = ['refused: 302 Moved Temporarily', 'answered: 200 OK']
+      expect(await triesOf()).toEqual(['silent: no response', 'refused: 503 Service Unavailable', ...last])
+      expect(await triesOf()).toEqual(last)
+    } finally {
+      silent.close()
+      await Promise.all([overloaded, callee, redirecting].map((sipp) => sipp.stop()))
+    }
   })
 
   it('answers the challenge of the carrier with the name and password we have there', async () => {
@@ -393,51 +424,4 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     expect((await callee.finished).report).toBe('')
     expect(statusWords(await statusesOf(placed)).at(-1)).toBe('completed')
   })
-})
-
-describe.skipIf(isMissing('sipp'))('an outbound call that a killed process leaves behind', () => {
-  it('a call of a killed platform gets its end and its one record at the next start', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-outbound-'))
-    const [first, callee] = [await startPlatform({ dataDir }), await startCallee('uas-answer')]
-    try {
-      application.on('/wait', { json: [{ verb: 'pause', length: 60 }] })
-      const own = await provision(first.api, {
-        application,
-        fields: { call_hook: { url: application.url('/wait') } },
-      })
-      const { account_sid, application_sid } = own
-      const placed = await first.api.must<Placed>('POST', `/Accounts/${account_sid}/Calls`, {
-        from: '1',
-        to: addressOf(callee),
-        application_sid,
-      })
-      // The answer counts once it is committed, with the notification of it.
-      await application.requests.next(
-        'the answer to be reported',
-        ({ path, body }) =>
-          path === '/status' && body['call_sid'] === placed.sid && body['call_status'] === 'in-progress',
-        { timeoutMs: 30_000 },
-      )
-      await first.stop('SIGKILL')
-      const second = await startPlatform({ dataDir })
-      try {
-        const records = await recentCalls(second.api, account_sid, 1)
-        expect(records).toMatchObject([
-          {
-            call_sid: placed.sid,
-            direction: 'outbound',
-            answered: true,
-            trunk: 'sipUri',
-            termination_reason: 'platform stopped in mid-call',
-          },
-        ])
-      } finally {
-        await second.stop('SIGKILL')
-      }
-    } finally {
-      await callee.stop()
-      await first.stop('SIGKILL')
-      await rm(dataDir, { recursive: true, force: true })
-    }
-  }, 60_000)
 })

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
@@ -22,6 +22,9 @@ import { freePorts } from '../support/ports.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
+
+// Most cases start the platform, and what one leaves running is where the next one begins.
+vi.setConfig({ testTimeout: 180_000 })
 
 let dataDir: string
 let running: Platform[] = []
@@ -59,15 +62,58 @@ async function printedBy({ process: child }: Platform) {
   }
 }
 
+/** What an account may, in the default account and nowhere else. */
+async function staysInItsAccount(
+  platform: Platform,
+  { apiKey, account_sid, accountApiKey }: Record<'apiKey' | 'account_sid' | 'accountApiKey', string>,
+): Promise<void> {
+  const admin = createApi(apiOf(platform), apiKey)
+  const account = createApi(apiOf(platform), accountApiKey)
+  const [provider, ...otherProviders] = await admin.must<Row[]>('GET', '/ServiceProviders')
+  expect([provider?.['name'], otherProviders]).toEqual(['default service provider', []])
+  const service_provider_sid = provider?.['service_provider_sid']
+  const other = await admin.must('POST', '/Accounts', { name: 'another', service_provider_sid })
+  const hook = { url: 'https://app.example.com/call' }
+  const application = { name: 'mine', call_hook: hook, call_status_hook: hook }
+  const theirs = await admin.must('POST', '/Applications', { ...application, account_sid: other['sid'] })
+
+  expect(await account.must('GET', '/Accounts')).toEqual([
+    expect.objectContaining({ account_sid, service_provider_sid, name: 'default account' }),
+  ])
+  expect(await account.must('GET', `/Accounts/${account_sid}/WebhookSecret`)).toEqual({
+    webhook_secret: expect.stringMatching(/^wh_secret_[\w-]{22}$/),
+  })
+  const mine = await account.must('POST', '/Applications', { ...application, account_sid })
+  expect(await account.must('GET', '/Applications')).toEqual([
+    expect.objectContaining({ application_sid: mine['sid'], account_sid }),
+  ])
+
+  for (const [method, path, body] of [
+    ['GET', `/Accounts/${String(other['sid'])}`],
+    ['PUT', `/Accounts/${String(other['sid'])}`, { name: 'taken' }],
+    ['GET', `/Accounts/${String(other['sid'])}/WebhookSecret`],
+    ['GET', `/Accounts/${String(other['sid'])}/RecentCalls?page=1&count=25`],
+    ['GET', `/Applications/${String(theirs['sid'])}`],
+    ['DELETE', `/Applications/${String(theirs['sid'])}`],
+    ['POST', '/Accounts', { name: 'a third', service_provider_sid }],
+    ['POST', '/ServiceProviders', { name: 'a second' }],
+  ] as const)
+    expect([403, 404], `${method} ${path}`).toContain((await account.call(method, path, body)).status)
+  expect(await admin.must('GET', '/Accounts')).toHaveLength(2)
+  expect(await admin.must('GET', `/Accounts/${String(other['sid'])}`)).toMatchObject({ name: 'another' })
+  expect(await admin.must('GET', `/Applications/${String(theirs['sid'])}`)).toMatchObject({ name: 'mine' })
+}
+
 describe('first boot', () => {
-  it('prints generated secrets once, and a second start prints none', async () => {
+  it('prints generated secrets once, among them a key that does what an account may in the default account and nowhere else, and a second start prints none', async () => {
     const first = await start({ generateSecrets: true })
-    const { password, apiKey, accountApiKey } = await printedBy(first)
+    const { password, apiKey, account_sid, accountApiKey } = await printedBy(first)
     expect(password.length).toBeGreaterThanOrEqual(12)
     for (const key of [apiKey, accountApiKey]) expect(key.length).toBeGreaterThanOrEqual(16)
     expect((await first.api.call('GET', '/ServiceProviders', undefined, apiKey)).status).toBe(200)
     const login = { username: 'admin', password }
     expect((await first.api.call('POST', '/login', login, null)).status).toBe(200)
+    await staysInItsAccount(first, { apiKey, account_sid, accountApiKey })
     expect((await first.stop('SIGINT')).code).toBe(0)
 
     const second = await start({ generateSecrets: true })
@@ -77,46 +123,6 @@ describe('first boot', () => {
     expect(second.process.output).not.toMatch(/admin password|API key/)
     for (const key of [apiKey, accountApiKey])
       expect((await second.api.call('GET', '/Accounts', undefined, key)).status).toBe(200)
-  })
-
-  it('prints a key that does what an account may, in the default account and nowhere else', async () => {
-    const platform = await start({ generateSecrets: true })
-    const { apiKey, account_sid, accountApiKey } = await printedBy(platform)
-    const admin = createApi(apiOf(platform), apiKey)
-    const account = createApi(apiOf(platform), accountApiKey)
-    const [provider, ...otherProviders] = await admin.must<Row[]>('GET', '/ServiceProviders')
-    expect([provider?.['name'], otherProviders]).toEqual(['default service provider', []])
-    const service_provider_sid = provider?.['service_provider_sid']
-    const other = await admin.must('POST', '/Accounts', { name: 'another', service_provider_sid })
-    const hook = { url: 'https://app.example.com/call' }
-    const application = { name: 'mine', call_hook: hook, call_status_hook: hook }
-    const theirs = await admin.must('POST', '/Applications', { ...application, account_sid: other['sid'] })
-
-    expect(await account.must('GET', '/Accounts')).toEqual([
-      expect.objectContaining({ account_sid, service_provider_sid, name: 'default account' }),
-    ])
-    expect(await account.must('GET', `/Accounts/${account_sid}/WebhookSecret`)).toEqual({
-      webhook_secret: expect.stringMatching(/^wh_secret_[\w-]{22}$/),
-    })
-    const mine = await account.must('POST', '/Applications', { ...application, account_sid })
-    expect(await account.must('GET', '/Applications')).toEqual([
-      expect.objectContaining({ application_sid: mine['sid'], account_sid }),
-    ])
-
-    for (const [method, path, body] of [
-      ['GET', `/Accounts/${String(other['sid'])}`],
-      ['PUT', `/Accounts/${String(other['sid'])}`, { name: 'taken' }],
-      ['GET', `/Accounts/${String(other['sid'])}/WebhookSecret`],
-      ['GET', `/Accounts/${String(other['sid'])}/RecentCalls?page=1&count=25`],
-      ['GET', `/Applications/${String(theirs['sid'])}`],
-      ['DELETE', `/Applications/${String(theirs['sid'])}`],
-      ['POST', '/Accounts', { name: 'a third', service_provider_sid }],
-      ['POST', '/ServiceProviders', { name: 'a second' }],
-    ] as const)
-      expect([403, 404], `${method} ${path}`).toContain((await account.call(method, path, body)).status)
-    expect(await admin.must('GET', '/Accounts')).toHaveLength(2)
-    expect(await admin.must('GET', `/Accounts/${String(other['sid'])}`)).toMatchObject({ name: 'another' })
-    expect(await admin.must('GET', `/Applications/${String(theirs['sid'])}`)).toMatchObject({ name: 'mine' })
   })
 
   it('stops with the name and the rule of a wrong setting', async () => {
@@ -182,14 +188,28 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
 
   async function callUp(platform: Platform, scenario: string): Promise<{ tenant: Tenant; caller: Sipp }> {
     const tenant = await provision(platform.api, { application })
+    served.push(tenant)
     const phone = createCaller(platform, tenant)
     const caller = await phone.start(scenario, tenant.target, { talkMs: 6000 })
     await phone.answered()
     return { tenant, caller }
   }
 
+  const served: Tenant[] = []
+  // One data directory for all: what a case finds at its next start runs on as the platform of the one after it.
+  let places: string
+  let running: Platform | undefined
+  const startNext = async (): Promise<Platform> => (running = await startPlatform({ dataDir: places }))
+  beforeAll(async () => {
+    places = await mkdtemp(join(tmpdir(), 'switchhook-calls-'))
+  })
+  afterAll(async () => {
+    await running?.stop('SIGKILL')
+    await rm(places, { recursive: true, force: true })
+  })
+
   it('SIGTERM lets the call finish, refuses new ones with 503, and then ends with 0', async () => {
-    const platform = await start()
+    const platform = running?.process.isRunning === true ? running : await startNext()
     const { tenant, caller } = await callUp(platform, 'call-bye')
     const signalledAt = Date.now()
     platform.process.signal('SIGTERM')
@@ -204,40 +224,27 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     expect(code).toBe(0)
     expect((await platform.process.exited).code).toBe(0)
 
-    const next = await start()
+    const next = await startNext()
     const [record, ...others] = await recentCalls(next.api, tenant.account_sid, 1)
     expect(others).toEqual([])
     expect(record).toMatchObject({ answered: true, termination_reason: 'caller hungup' })
     expect(record?.terminated_at).toBeGreaterThan(signalledAt)
   })
 
-  it('SIGTERM to npm, which does not pass it on, ends the platform too', async () => {
-    const child = spawnPlatform({
-      dataDir,
-      ports: await freePorts(102),
-      within: ['sh', '-c', '"$@" & wait', 'sh'],
-      env: { npm_lifecycle_event: 'start' },
-    })
-    await child.lines.next('the platform to be ready', (line) => line.includes('Switchhook is ready.'))
-    // Resolves once nothing holds the output any more: the shell has ended, and so has the platform.
-    await child.stop('SIGTERM', 45_000)
-    expect(child.stdout).toContain('"stopping"')
-  })
-
   it('SIGINT hangs up, writes the record and ends with 0', async () => {
-    const platform = await start()
+    const platform = running?.process.isRunning === true ? running : await startNext()
     const { tenant, caller } = await callUp(platform, 'call')
     expect((await platform.stop('SIGINT')).code).toBe(0)
     const { report } = await caller.finished
     expect(report).toBe('')
-    const next = await start()
+    const next = await startNext()
     const [record, ...others] = await recentCalls(next.api, tenant.account_sid, 1)
     expect(others).toEqual([])
     expect(record).toMatchObject({ answered: true, termination_reason: expect.stringMatching(/\w/) })
   })
 
   it('SIGKILL leaves exactly one record at the next start, which says so', async () => {
-    const platform = await start()
+    const platform = running?.process.isRunning === true ? running : await startNext()
     const { tenant, caller } = await callUp(platform, 'call')
     // The answer counts once it is committed, with the notification of it; a kill before that leaves an unanswered call.
     await application.requests.next(
@@ -246,15 +253,29 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     )
     await platform.stop('SIGKILL')
     await caller.stop()
-    const next = await start()
+    const next = await startNext()
     const [record, ...others] = await recentCalls(next.api, tenant.account_sid, 1)
     expect(others).toEqual([])
     expect(record).toMatchObject({ answered: true, direction: 'inbound' })
     expect(record?.termination_reason).not.toMatch(/^(caller|called party) hungup$|^$/)
     expect(await next.api.must('GET', `/Accounts/${tenant.account_sid}/Calls`)).toEqual([])
-    await next.stop('SIGINT')
+  })
 
-    const third = await start()
-    expect(await recentCalls(third.api, tenant.account_sid, 1)).toHaveLength(1)
+  it('SIGTERM to npm, which does not pass it on, ends the platform too, and a further start adds no record', async () => {
+    await running?.stop('SIGINT')
+    running = undefined
+    const ports = await freePorts(102)
+    const child = spawnPlatform({
+      dataDir: places,
+      ports,
+      within: ['sh', '-c', '"$@" & wait', 'sh'],
+      env: { npm_lifecycle_event: 'start' },
+    })
+    await child.lines.next('the platform to be ready', (line) => line.includes('Switchhook is ready.'))
+    const api = createApi(`http://127.0.0.1:${ports}/v1`, adminApiKey)
+    for (const { account_sid } of served) expect(await recentCalls(api, account_sid, 1)).toHaveLength(1)
+    // Resolves once nothing holds the output any more: the shell has ended, and so has the platform.
+    await child.stop('SIGTERM', 45_000)
+    expect(child.stdout).toContain('"stopping"')
   })
 })

@@ -1,18 +1,12 @@
-// Queues with real phones, with media in several workers, and with a process that is killed while callers wait.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// Queues with real phones, with media in one worker and in several.
 import { afterEach, describe, expect, it } from 'vitest'
 import { tone, toneSegments } from '../support/audio.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
-import { delivered } from '../support/call-ends.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
-import { startSipp } from '../support/sipp.ts'
-import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 
@@ -132,61 +126,4 @@ describe.skipIf(isMissing('baresip'))('two phones that meet in a queue', () => {
     },
     60_000,
   )
-})
-
-describe.skipIf(isMissing('sipp'))('a platform that is killed while callers wait', () => {
-  const startCaller = (): Promise<Sipp> =>
-    startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 60 })
-
-  it('leaves one record for each after its next start, and the account hears that they have left', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-killed-queue-'))
-    closers.push(() => rm(dataDir, { recursive: true, force: true }))
-    const application = await startApplication()
-    closers.push(() => application.close())
-    for (const path of ['/status', '/events']) application.on(path, { status: 200 })
-    application.on('/wait', { json: [] })
-    application.on('/call', { json: [{ verb: 'enqueue', name: queue, waitHook: '/wait' }] })
-    const first = await startPlatform({ dataDir })
-    closers.push(() => first.stop('SIGKILL'))
-    const tenant = await provision(first.api, { application })
-    await hearOfQueues(application, first, tenant)
-    const { account_sid, application_sid } = tenant
-    const sids: string[] = []
-    for (let count = 0; count < 2; count += 1) {
-      const caller = await startCaller()
-      closers.push(() => caller.stop())
-      const { sid } = await first.api.must<{ sid: string }>('POST', `/Accounts/${account_sid}/Calls`, {
-        from: '1',
-        to: { type: 'sip', sipUri: `sip:bob@127.0.0.1:${caller.port}` },
-        application_sid,
-      })
-      sids.push(sid)
-    }
-    // What the account has heard is committed.
-    await until('both to wait', () => application.to('/events').length === 2)
-    expect(await lengthOf(first, tenant)).toBe(2)
-    await delivered(dataDir)
-    await first.stop('SIGKILL')
-    const second = await startPlatform({ dataDir })
-    closers.push(() => second.stop('SIGKILL'))
-    const records = await recentCalls(second.api, account_sid, 2)
-    expect(records.map(({ call_sid }) => call_sid).toSorted()).toEqual(sids.toSorted())
-    for (const record of records)
-      expect(record).toMatchObject({ answered: true, termination_reason: 'platform stopped in mid-call' })
-    expect(await lengthOf(second, tenant)).toBe(0)
-    const heard = () =>
-      new Map(application.to('/events').map((sent) => [sent.headers['webhook-id'], sent.body]))
-    await until('the account to hear of it', () => heard().size === 4)
-    const events = [...heard().values()]
-    for (const sid of sids) {
-      expect(events.filter(({ call_sid }) => call_sid === sid)).toMatchObject([
-        { event: 'join' },
-        { event: 'leave', leave_reason: 'abandoned', length: 0 },
-      ])
-      const journal = await journalOf(second.api, account_sid, sid)
-      expect(journal.filter(({ type }) => type === 'unqueued')).toMatchObject([
-        { queue, because: 'platform stopped in mid-call' },
-      ])
-    }
-  }, 90_000)
 })

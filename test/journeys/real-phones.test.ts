@@ -16,6 +16,30 @@ afterEach(() => stage.clear())
 afterAll(() => stage?.close())
 
 describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () => {
+  it.each([
+    ['baresip', { codecs: 'opus' }, 'OPUS', 'linphone', {}, 'OPUS'],
+    ['pjsua2', { codec: 'G722' }, 'G722', 'linphone', {}, 'PCMU'],
+  ] as const)(
+    '%s with %o speaks %s with %s with %o, which speaks %s',
+    async (kind, own, codec, other, its, theirs) => {
+      const listening = createListening()
+      const called = await stage.phone('bob', other, its)
+      const caller = await stage.phone('alice', kind, own)
+      await caller.dial(stage.addressOf('bob'))
+      await caller.is('talking')
+      const calls = await stage.liveCalls()
+      await listening.hearEachOther(caller, called)
+      await caller.hangUp()
+      await called.is('ended')
+      await listening.settled()
+      for (const call of calls) {
+        const opened = (await stage.journalOf(call)).find(({ type }) => type === 'media-open')
+        expect(opened).toMatchObject({ codec: call.direction === 'inbound' ? codec : theirs })
+      }
+    },
+    60_000,
+  )
+
   it.each(rounds)(
     '%s calls %s, holds it and takes it back, and hangs up',
     async (kind, other) => {

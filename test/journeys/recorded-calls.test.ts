@@ -1,8 +1,5 @@
 // A real phone is recorded: what it says is on the left and what it hears on the right, in the file that the API gives out.
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MPEGDecoder } from 'mpg123-decoder'
 import { rms, slice, tone, toneSegments, toWav } from '../support/audio.ts'
@@ -12,10 +9,8 @@ import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { bucket, serveS3 } from '../support/bucket-vendors.ts'
 import type { BucketStandIn } from '../support/bucket-vendors.ts'
-import { delivered } from '../support/call-ends.ts'
-import { adminApiKey, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { adminApiKey, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
-import { startSipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 
@@ -31,14 +26,13 @@ beforeAll(async () => {
   application = await startApplication()
   application.on('/status', { status: 200 })
   s3 = await serveS3(keys)
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 // Of each try: what an earlier one has left is another account's.
 beforeEach(async () => {
   tenant = await provision(platform.api, { application })
 })
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
   await s3?.close()
 })
@@ -178,64 +172,4 @@ describe.skipIf(isMissing('baresip'))('a call that is recorded', () => {
     expect(maskedMs).toBeGreaterThan(1700)
     expect(maskedMs).toBeLessThan(2300)
   })
-})
-
-describe.skipIf(isMissing('sipp'))('a platform that is killed while it records', () => {
-  it('finishes the recording at its next start, stores it once, and the hook hears of it', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-killed-recording-'))
-    const storage = await serveS3(keys)
-    const callee = await startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 60 })
-    const hooks = await startApplication()
-    hooks.on('/status', { status: 200 })
-    hooks.on('/call', { json: [{ verb: 'pause', length: 60 }] })
-    const first = await startPlatform({ dataDir })
-    let second: Platform | undefined
-    try {
-      const { account_sid, application_sid } = await provision(first.api, { application: hooks })
-      await first.api.must('PUT', `/Accounts/${account_sid}`, {
-        record_all_calls: 1,
-        record_format: 'wav',
-        bucket_credential: bucketCredential(storage),
-      })
-      const { sid } = await first.api.must<{ sid: string }>('POST', `/Accounts/${account_sid}/Calls`, {
-        from: '1',
-        to: { type: 'sip', sipUri: `sip:bob@127.0.0.1:${callee.port}` },
-        application_sid,
-      })
-      const path = join(dataDir, 'recordings/spool', `${sid}.wav`)
-      await until('two seconds of it', async () => {
-        const found = await stat(path).catch(() => undefined)
-        return found !== undefined && found.size > 64_000
-      })
-      await delivered(dataDir)
-      await first.stop('SIGKILL')
-      expect((await readFile(path)).readUInt32LE(40)).toBe(0)
-      second = await startPlatform({ dataDir })
-      const [record] = await recentCalls(second.api, account_sid, 1)
-      expect({ ...record }).toMatchObject({
-        call_sid: sid,
-        termination_reason: 'platform stopped in mid-call',
-      })
-      const [object] = await until('the object', () =>
-        storage.objects.size > 0 ? [...storage.objects.values()] : undefined,
-      )
-      expect(object?.bytes.readUInt32LE(40)).toBe((object?.bytes.length ?? 0) - 44)
-      expect(object?.bytes.length).toBeGreaterThan(64_000)
-      const heard = () => hooks.to('/status').filter(({ body }) => body['event'] === 'recording')
-      await until('the notification', () => heard().length > 0)
-      expect(heard().map(({ body }) => body['recording_status'])).toEqual(['stored'])
-      expect(storage.received.filter(({ method }) => method === 'PUT')).toHaveLength(1)
-      await until(
-        'nothing is spooled',
-        async () => (await readdir(join(dataDir, 'recordings/spool'))).length === 0,
-      )
-    } finally {
-      await first.stop('SIGKILL')
-      await second?.stop('SIGKILL')
-      await callee.stop()
-      await hooks.close()
-      await storage.close()
-      await rm(dataDir, { recursive: true, force: true })
-    }
-  }, 90_000)
 })

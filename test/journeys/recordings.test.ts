@@ -5,7 +5,7 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { tone, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
-import { adminApiKey, provision, startPlatform } from '../support/platform-process.ts'
+import { adminApiKey, provision, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
 import { bucket, serveAzure, serveS3 } from '../support/bucket-vendors.ts'
 import type { BucketStandIn } from '../support/bucket-vendors.ts'
@@ -27,10 +27,9 @@ describe.skipIf(isMissing('sipp'))('a recording', () => {
     application.on('/call', { json: [{ verb: 'hangup' }] })
     s3 = await serveS3(keys)
     azure = await serveAzure(account)
-    platform = await startPlatform()
+    platform = await sharedPlatform()
   })
   afterAll(async () => {
-    await platform?.remove()
     await application?.close()
     await s3?.close()
     await azure?.close()

@@ -65,6 +65,7 @@ async function register(realm: string): Promise<Reply> {
     authenticate: async () => ({ verdict: 'accepted', user: user! }),
     bindings: {
       get: (aor) => bindings.get(aor),
+      find: (aor) => bindings.find(aor),
       list: (name) => bindings.list(name),
       boundTo: (flow) => bindings.boundTo(flow),
       touch: (binding) => bindings.touch(binding),

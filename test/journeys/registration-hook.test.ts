@@ -5,7 +5,7 @@ import { startApplication } from '../support/application.ts'
 import type { Answer, Application, HookCall } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import type { SippOptions, SippResult } from '../support/sipp.ts'
@@ -32,10 +32,9 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     application = await startApplication()
     application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
     application.on('/status', { status: 200 })
-    platform = await startPlatform()
+    platform = await sharedPlatform()
   })
   afterAll(async () => {
-    await platform?.remove()
     await application?.close()
   })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import { provision, startPlatform } from '../support/platform-process.ts'
+import { provision, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
@@ -18,11 +18,10 @@ describe.skipIf(isMissing('sipp'))('routing of user calls', () => {
     application = await startApplication()
     application.on('/call', { json: verbs })
     application.on('/status', { status: 200 })
-    platform = await startPlatform()
+    platform = await sharedPlatform()
   })
 
   afterAll(async () => {
-    await platform?.remove()
     await application?.close()
   })
 

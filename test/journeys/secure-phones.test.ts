@@ -1,4 +1,7 @@
 // TLS from end to end: a call between two real phones, what is kept of it, and calls to the gateways of carriers.
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:https'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { tone, toneSegments } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
@@ -13,6 +16,7 @@ import type { Platform } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import { isMissing } from '../support/tools.ts'
 import { Inbox, until } from '../support/wait.ts'
+import { browserRequest, openWebSocketPhone } from '../support/web-socket-phone.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createSip } from '../../src/sip/create-sip.ts'
@@ -31,12 +35,13 @@ beforeAll(async () => {
   authority = createAuthority()
   // Linphone looks for its proxy among the names alone.
   const { certificateFile, keyFile } = authority.issue({ names: 'IP:127.0.0.1,DNS:127.0.0.1,DNS:localhost' })
-  port = await freePorts(1)
+  port = await freePorts(2)
   application = await startApplication()
   application.on('/status', { status: 200 })
   platform = await startPlatform({
     env: {
       SWITCHHOOK_SIPS_PORT: String(port),
+      SWITCHHOOK_HTTPS_PORT: String(port + 1),
       SWITCHHOOK_TLS_CERTIFICATE: certificateFile,
       SWITCHHOOK_TLS_KEY: keyFile,
       SWITCHHOOK_TLS_AUTHORITIES: authority.certificateFile,
@@ -59,13 +64,13 @@ async function hears(phone: { heard(): Promise<Audio> }, hz: number): Promise<vo
 }
 
 it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
-  'linphone calls baresip, all over TLS, and the journal says so',
+  'linphone calls baresip, all over TLS and with SRTP alone, and the journal says so, without its keys',
   async () => {
     const tenant = await provision(platform.api, { application })
     const { account_sid, realm, password, username } = tenant
     await platform.api.must('POST', '/Clients', { account_sid, username: 'bob', password })
     const proxy = { address: '127.0.0.1', port, transport: 'tls' } as const
-    const common = { realm, password, proxy, authorityFile: authority.certificateFile }
+    const common = { realm, password, proxy, authorityFile: authority.certificateFile, encrypts: true }
     const says = (hz: number): Audio => tone(hz, 30_000)
     const called = await startBaresip({ ...common, username: 'bob', says: says(calledHz), answers: 'auto' })
     const caller = await startLinphone({ ...common, username, says: says(callerHz) })
@@ -89,9 +94,40 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
       const remotes = events.flatMap(({ type, remote }) => (type === 'sip' ? [String(remote)] : []))
       expect(remotes.length).toBeGreaterThan(4)
       expect(remotes.filter((remote) => !remote.startsWith('tls:127.0.0.1:'))).toEqual([])
+      expect(events).toContainEqual(
+        expect.objectContaining({ type: 'media-open', encryption: 'AES_CM_128_HMAC_SHA1_80' }),
+      )
+      const closed = events.find(({ type }) => type === 'media-closed')
+      // Baresip says goodbye in clear.
+      expect(closed?.['packets_forged']).toBeLessThan(2)
+      expect(closed?.['packets_replayed']).toBe(0)
+      const inlines = JSON.stringify(events).match(/inline:[\w+/*]+/g) ?? []
+      expect(inlines.length).toBeGreaterThan(1)
+      expect(inlines.filter((inline) => !/^inline:\*+$/.test(inline))).toEqual([])
     }
   },
   60_000,
+)
+
+it.skipIf(isMissing('openssl'))(
+  'one port serves REST over TLS and SIP over WSS, the other both in clear',
+  async () => {
+    const ca = authority.certificate
+    const asked = get({ host: 'localhost', port: port + 1, path: '/v1/Accounts', ca, agent: false })
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    response.resume()
+    expect(response.statusCode).toBe(401)
+    for (const url of [`wss://localhost:${port + 1}/`, `ws://127.0.0.1:${platform.httpPort}/`]) {
+      const browser = await openWebSocketPhone(url, { ca })
+      try {
+        browser.send(browserRequest('OPTIONS', 'sip:localhost'))
+        const answer = await browser.received.next(`the answer at ${url}`, () => true)
+        expect(answer.start).toBe('SIP/2.0 200 OK')
+      } finally {
+        browser.close()
+      }
+    }
+  },
 )
 
 /** A carrier over TLS that refuses each call with 486, and what it was sent. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
   application.on('/tone.wav', { status: 200, body: toWav(tone(1000, 500)) })
   application.on('/status', { status: 200 })
   platform = await startPlatform()
-  greedy = await provision(platform.api, { application })
+  greedy = await provision(platform.api, { application, isBusy: true })
   other = await provision(platform.api, { application })
   ringing = await openRawPhone(platform.sip)
 })

@@ -4,7 +4,7 @@ import { slice, toneSegments, toneShare } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
-import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
+import { journalOf, provision, sharedPlatform } from '../support/platform-process.ts'
 import type { JournalEntry, Platform, Tenant } from '../support/platform-process.ts'
 import { RecordingServer } from '../support/recording-server.ts'
 import type { Answering } from '../support/recording-server.ts'
@@ -21,14 +21,13 @@ const closing: { close(): Promise<void> }[] = []
 beforeAll(async () => {
   application = await startApplication()
   application.on('/status', { status: 200 })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   tenant = await provision(platform.api, { application })
 })
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((one) => one.close()))
 })
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 

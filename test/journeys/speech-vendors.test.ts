@@ -6,7 +6,7 @@ import type { Answer, Application } from '../support/application.ts'
 import { tone, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, startPlatform } from '../support/platform-process.ts'
+import { provision, sharedPlatform } from '../support/platform-process.ts'
 import type { JournalEntry, Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -21,10 +21,9 @@ describe.skipIf(isMissing('sipp'))('say', () => {
   beforeAll(async () => {
     application = await startApplication()
     application.on('/status', { status: 200 })
-    platform = await startPlatform()
+    platform = await sharedPlatform()
   })
   afterAll(async () => {
-    await platform?.remove()
     await application?.close()
   })
 

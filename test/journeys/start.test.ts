@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { createServer } from 'node:net'
 import { platform as system, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createTestDatabase } from '../support/postgres-databases.ts'
 import { createApi, healthy, spawnPlatform } from '../support/platform-process.ts'
 import type { SpawnOptions } from '../support/platform-process.ts'
@@ -71,68 +71,126 @@ async function free(): Promise<void> {
 const obstacles = [
   {
     name: 'a busy HTTP port',
-    occupy: () => occupyTcp(ports),
-    sentence: () => `TCP port ${ports} of 127.0.0.1 is in use by another program: `,
+    occupy: (at: number) => occupyTcp(at),
+    sentence: (at: number) => `TCP port ${at} of 127.0.0.1 is in use by another program: `,
     cure: 'set SWITCHHOOK_HTTP_PORT to a free port',
   },
   {
     name: 'a SIP port that is busy for TCP',
-    occupy: () => occupyTcp(ports + 1),
-    sentence: () => `TCP port ${ports + 1} of 127.0.0.1 is in use by another program: `,
+    occupy: (at: number) => occupyTcp(at + 1),
+    sentence: (at: number) => `TCP port ${at + 1} of 127.0.0.1 is in use by another program: `,
     cure: 'set SWITCHHOOK_SIP_PORT to a free port',
   },
   {
     name: 'a SIP port that is busy for UDP',
-    occupy: () => occupyUdp(ports + 1),
-    sentence: () => `UDP port ${ports + 1} of 127.0.0.1 is in use by another program: `,
+    occupy: (at: number) => occupyUdp(at + 1),
+    sentence: (at: number) => `UDP port ${at + 1} of 127.0.0.1 is in use by another program: `,
     cure: 'set SWITCHHOOK_SIP_PORT to a free port',
   },
   {
     name: 'a busy RTP range',
-    occupy: () => occupyUdp(ports + 3),
-    env: () => ({ SWITCHHOOK_RTP_PORTS: `${ports + 3}-${ports + 4 + (ports % 2)}` }),
-    sentence: () => `of 127.0.0.1 are in use by other programs: `,
+    occupy: (at: number) => occupyUdp(at + 3),
+    env: (at: number) => ({ SWITCHHOOK_RTP_PORTS: `${at + 3}-${at + 4 + (at % 2)}` }),
+    sentence: (_at: number) => `of 127.0.0.1 are in use by other programs: `,
     cure: 'set SWITCHHOOK_RTP_PORTS to a free range',
   },
 ]
 
-describe.each(obstacles)('a first start with $name', ({ occupy, env, sentence, cure }) => {
-  it('fails in one sentence that names the setting, and the next one shows secrets that open the platform', async () => {
+// One data directory, whose first boot fails again and again, and whose platform then serves all further cases.
+describe('a first boot', () => {
+  let own: string
+  let ownPorts: number
+  let platform: ToolProcess | undefined
+  const begin = (options: Partial<SpawnOptions> = {}): ToolProcess =>
+    start({ dataDir: own, ports: ownPorts, ...options })
+  beforeAll(async () => {
+    own = await mkdtemp(join(tmpdir(), 'switchhook-first-boot-'))
     // An odd port begins no pair.
-    if (ports % 2 === 0) ports = await freePorts(102)
-    await occupy()
-    const failed = start({ env: env?.() ?? {} })
-    const line = await failureOf(failed)
-    expect(line).toMatch(/^Switchhook cannot start: /)
-    expect(line).toContain(sentence())
-    expect(line).toContain(cure)
-    expect(failed.output).not.toContain('First boot')
-    await free()
+    do ownPorts = await freePorts(102)
+    while (ownPorts % 2 === 0)
+  })
+  afterAll(async () => {
+    await platform?.stop('SIGKILL')
+    await rm(own, { recursive: true, force: true })
+  })
+  /** Survives the case, with the secrets that it has shown. */
+  const served = async (): Promise<ToolProcess> => {
+    if (platform?.isRunning === true) return platform
+    const child = begin()
+    running = running.filter((one) => one !== child)
+    platform = child
+    await healthy(child, ownPorts)
+    return child
+  }
 
-    const second = start()
-    await healthy(second, ports)
-    await second.lines.next('the last of the secrets', (text) => text.includes('account API key'))
-    const apiKey = /^ {2}admin API key +(\S+)/m.exec(second.stdout)?.[1] ?? ''
-    const api = createApi(`http://127.0.0.1:${ports}/v1`, apiKey)
+  it.each(obstacles)(
+    'fails over $name in one sentence that names the setting, and makes no secrets',
+    async ({ occupy, env, sentence, cure }) => {
+      await occupy(ownPorts)
+      const failed = begin({ env: env?.(ownPorts) ?? {} })
+      const line = await failureOf(failed)
+      expect(line).toMatch(/^Switchhook cannot start: /)
+      expect(line).toContain(sentence(ownPorts))
+      expect(line).toContain(cure)
+      expect(failed.output).not.toContain('First boot')
+      await free()
+    },
+  )
+
+  it.skipIf(system() !== 'linux')('that cannot show the secrets makes none', async () => {
+    const full = begin({
+      within: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'],
+      env: { SWITCHHOOK_LOG_LEVEL: 'silent' },
+    })
+    expect(await failureOf(full)).toMatch(/could not be written to standard output/)
+  })
+
+  it('shows secrets that open the platform, after all starts that failed', async () => {
+    const child = await served()
+    await child.lines.next('the last of the secrets', (text) => text.includes('account API key'))
+    const apiKey = /^ {2}admin API key +(\S+)/m.exec(child.stdout)?.[1] ?? ''
+    const api = createApi(`http://127.0.0.1:${ownPorts}/v1`, apiKey)
     expect(await api.must('GET', '/Accounts')).toHaveLength(1)
+  })
+
+  it('has the log as JSON where standard output is no terminal, and a banner that shows the address of the reference, which a browser is led to, and the demo', async () => {
+    const child = await served()
+    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
+    expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'http listening', port: ownPorts })
+    await child.lines.next('the demo', (line) => line.includes('npm run demo'))
+    const docs = /Docs +(\S+)/.exec(child.stdout)?.[1] ?? ''
+    expect(docs).toBe(`http://127.0.0.1:${ownPorts}/docs`)
+    expect((await fetch(docs)).headers.get('content-type')).toContain('text/html')
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    const welcome = await fetch(`http://127.0.0.1:${ownPorts}/`, { headers: { accept } })
+    expect(welcome.status).toBe(200)
+    const page = await welcome.text()
+    expect(page).toContain('href="/docs"')
+    expect(page).toContain('npm run demo')
+    for (const other of ['*/*', 'application/json', 'application/json, text/html;q=0.5'])
+      expect(
+        await (await fetch(`http://127.0.0.1:${ownPorts}/`, { headers: { accept: other } })).json(),
+      ).toEqual({
+        status: 'ok',
+      })
+  })
+
+  it('names the setting when another process runs on the data directory', async () => {
+    await served()
+    const line = await failureOf(begin({ ports }))
+    expect(line).toMatch(
+      /Another process is running on the data directory .*: stop it first.*SWITCHHOOK_DATA_DIR/,
+    )
+  })
+
+  it('names the setting when the key is not that of the database', async () => {
+    await (await served()).stop('SIGINT', 45_000)
+    const line = await failureOf(begin({ env: { SWITCHHOOK_SECRET_KEY: 'ab'.repeat(32) } }))
+    expect(line).toMatch(/does not open the secrets of this database.*SWITCHHOOK_SECRET_KEY/)
   })
 })
 
 describe('a start', () => {
-  it.skipIf(system() !== 'linux')(
-    'that cannot show the secrets makes none, and the next one shows its own',
-    async () => {
-      const full = start({
-        within: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'],
-        env: { SWITCHHOOK_LOG_LEVEL: 'silent' },
-      })
-      expect(await failureOf(full)).toMatch(/could not be written to standard output/)
-      const second = start()
-      await healthy(second, ports)
-      await second.lines.next('the last of the secrets', (text) => text.includes('account API key'))
-    },
-  )
-
   it('refuses a variable that is no setting, with the nearest one', async () => {
     const child = start({ env: { SWITCHHOOK_HTTPPORT: '3000' } })
     const { code } = await child.exited
@@ -168,28 +226,12 @@ describe('a start', () => {
     }
   })
 
-  it('names the setting when another process runs on the data directory', async () => {
-    await healthy(start(), ports)
-    const line = await failureOf(start({ ports: await freePorts(102) }))
-    expect(line).toMatch(
-      /Another process is running on the data directory .*: stop it first.*SWITCHHOOK_DATA_DIR/,
-    )
-  })
-
   it('names the file when the database is none', async () => {
     await writeFile(
       join(dataDir, 'switchhook.db'),
       'not a database, and long enough to be read as one'.repeat(50),
     )
     expect(await failureOf(start())).toMatch(/switchhook\.db is no database.*SWITCHHOOK_DATA_DIR/)
-  })
-
-  it('names the setting when the key is not that of the database', async () => {
-    const first = start()
-    await healthy(first, ports)
-    await first.stop('SIGINT', 45_000)
-    const line = await failureOf(start({ env: { SWITCHHOOK_SECRET_KEY: 'ab'.repeat(32) } }))
-    expect(line).toMatch(/does not open the secrets of this database.*SWITCHHOOK_SECRET_KEY/)
   })
 
   it('names the setting when no PostgreSQL server answers', async () => {
@@ -222,31 +264,6 @@ describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
     const url = database.url.replace(database.name, 'missing')
     const line = await failureOf(start({ env: { SWITCHHOOK_DATABASE_URL: url } }))
     expect(line).toMatch(/PostgreSQL has no such database: .*SWITCHHOOK_DATABASE_URL/)
-  })
-})
-
-describe('standard output that is no terminal', () => {
-  it('has the log as JSON, and a banner that shows the address of the reference, which a browser is led to, and the demo', async () => {
-    const child = start()
-    await healthy(child, ports)
-    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
-    expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'http listening', port: ports })
-    await child.lines.next('the demo', (line) => line.includes('npm run demo'))
-    const docs = /Docs +(\S+)/.exec(child.stdout)?.[1] ?? ''
-    expect(docs).toBe(`http://127.0.0.1:${ports}/docs`)
-    expect((await fetch(docs)).headers.get('content-type')).toContain('text/html')
-    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
-    const welcome = await fetch(`http://127.0.0.1:${ports}/`, { headers: { accept } })
-    expect(welcome.status).toBe(200)
-    const page = await welcome.text()
-    expect(page).toContain('href="/docs"')
-    expect(page).toContain('npm run demo')
-    for (const other of ['*/*', 'application/json', 'application/json, text/html;q=0.5'])
-      expect(
-        await (await fetch(`http://127.0.0.1:${ports}/`, { headers: { accept: other } })).json(),
-      ).toEqual({
-        status: 'ok',
-      })
   })
 })
 

@@ -7,7 +7,7 @@ import type { Dialog, IncomingInvite, InviteOutcome, Reply, Sip } from '../../sr
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { Inbox, until } from '../support/wait.ts'
 
@@ -119,7 +119,7 @@ const replacesHeader = (dialog: Dialog) => {
 beforeAll(async () => {
   application = await startApplication()
   application.on('/status', { status: 200 })
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 
 // Of each try: what an earlier one has left is another account's.
@@ -133,7 +133,6 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
-  await platform?.remove()
   await application?.close()
 })
 

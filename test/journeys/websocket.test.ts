@@ -10,7 +10,13 @@ import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
 import { listenLocally } from '../support/local-http.ts'
 import type { LocalServer } from '../support/local-http.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  startPlatform,
+} from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { startSipp } from '../support/sipp.ts'
 import type { Sipp } from '../support/sipp.ts'
@@ -105,11 +111,10 @@ describe.skipIf(isMissing('sipp'))('a call over a real socket', () => {
   let tenant: Tenant
   beforeAll(async () => {
     server = await Server.start()
-    platform = await startPlatform()
+    platform = await sharedPlatform()
     tenant = await provisionOver(platform, server)
   }, 60_000)
   afterAll(async () => {
-    await platform?.remove()
     await server?.close()
   })
 

@@ -17,7 +17,7 @@ import { createRecordings } from '../../src/recordings/create-recordings.ts'
 import type { Recordings } from '../../src/recordings/recordings.ts'
 import { createS3Compatible } from '../../src/buckets/s3.ts'
 import type { Ping, TrunkGateway, WatchedGateway } from '../../src/trunks/trunks.ts'
-import type { CallRequest, LiveCall, LiveConference } from '../../src/calls/calls.ts'
+import type { CallRequest, DryQuestion, DryRun, LiveCall, LiveConference } from '../../src/calls/calls.ts'
 import type { AskedCommands } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal/journal.ts'
 import type { RateLimitRules } from '../../src/http/limits/rate-limits.ts'
@@ -84,6 +84,8 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly sibling: TestTenant
   readonly foreign: TestTenant
   readonly calls: LiveCall[]
+  /** What dry runs were asked. */
+  readonly dryRuns: { account_sid: string; question: DryQuestion }[]
   readonly queues: { account_sid: string; name: string; length: number }[]
   readonly journals: Map<string, readonly JournalEvent[]>
   /** By account. */
@@ -262,6 +264,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     hungUp: live.hungUp,
     placed: live.placed,
     commands: live.commands,
+    dryRuns: live.dryRuns,
     mails: live.mails,
     clips: live.clips,
     carriers: live.carriers,
@@ -400,6 +403,7 @@ function createLiveState() {
   const hungUp: string[] = []
   const placed: CallRequest[] = []
   const commands: AskedCommands[] = []
+  const dryRuns: TestApi['dryRuns'] = []
   const mails: Mail[] = []
   const keep = (isKept: (phone: RegisteredPhone) => boolean): void =>
     void phones.splice(0, phones.length, ...phones.filter(isKept))
@@ -422,6 +426,7 @@ function createLiveState() {
     hungUp,
     placed,
     commands,
+    dryRuns,
     mails,
     clips,
     carriers,
@@ -456,6 +461,26 @@ function createLiveState() {
         const inbound = mine.filter(({ direction }) => direction === 'inbound').length
         return { inbound, outbound: mine.length - inbound }
       },
+      async dryRun(account_sid: string, question: DryQuestion): Promise<DryRun> {
+        dryRuns.push({ account_sid, question })
+        const code = 'no_carrier'
+        const refusal = { code, sentence: 'no carrier takes it', cure: 'Add one.', sip_status: 603 }
+        const sentence = 'No carrier.'
+        const decision = {
+          type: 'decision',
+          rule: 'phone-no-carrier',
+          sentence,
+          outcome: 'refused',
+          code,
+        } as const
+        return { outcome: 'refused', decisions: [decision], refusal, attempts: [], assumptions: [] }
+      },
+      outboundUsage: () => ({
+        calls_per_second: 0,
+        calls_per_minute: 0,
+        concurrent_calls: calls.length,
+        minutes_per_day: 0.5,
+      }),
       journal: (account_sid: string, call_sid: string) =>
         find(account_sid, call_sid) === undefined ? undefined : journals.get(call_sid),
       async prepare(request: CallRequest) {

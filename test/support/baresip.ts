@@ -24,11 +24,13 @@ export interface BaresipOptions {
   readonly answers?: 'auto' | 'manual'
   /** What the phone says; near silence when left out. It is what carries the digits, so it must outlast the call. */
   readonly says?: Audio
-  readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA'
+  readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA' | 'opus' | undefined
   /** Whether its output has every SIP message. */
   readonly tracesSip?: boolean
   /** Over TLS: the authority that must have signed the certificate of the proxy. */
   readonly authorityFile?: string
+  /** Encrypts its media, or makes and takes no call. */
+  readonly encrypts?: boolean
   /** Its jitter buffer drops all of another stream whose numbers are lower than those of the one before. By default there is one. */
   readonly hasJitterBuffer?: boolean
 }
@@ -117,7 +119,11 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
 function configuration(
   folder: string,
   ports: number,
-  { hasJitterBuffer = true, authorityFile }: Pick<BaresipOptions, 'hasJitterBuffer' | 'authorityFile'>,
+  {
+    hasJitterBuffer = true,
+    authorityFile,
+    codecs,
+  }: Pick<BaresipOptions, 'hasJitterBuffer' | 'authorityFile' | 'codecs'>,
 ): string {
   return [
     'poll_method epoll',
@@ -134,7 +140,10 @@ function configuration(
     `rtp_ports ${ports + 4}-${ports + 11}`,
     'statmode_default off',
     `module_path ${moduleFolder}`,
-    ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so'].map((name) => `module ${name}`),
+    // What it says and records has the rate of a telephone in any codec.
+    ...(codecs === 'opus' ? ['ausrc_srate 8000', 'auplay_srate 8000', 'opus_stereo no'] : []),
+    ...(codecs === 'opus' ? ['module opus.so'] : []),
+    ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so', 'srtp.so'].map((name) => `module ${name}`),
     'module_tmp account.so',
     'module_app menu.so',
     'module_app ctrl_tcp.so',
@@ -154,6 +163,7 @@ function account(options: BaresipOptions): string {
     `outbound="sip:${proxy.address}:${proxy.port};transport=${transport}"`,
     `regint=${options.registerEvery ?? 60}`,
     `audio_codecs=${options.codecs ?? 'PCMU,PCMA'}`,
+    ...(options.encrypts === true ? ['mediaenc=srtp-mand'] : []),
     `answermode=${options.answers ?? 'manual'}`,
   ].join(';')
 }

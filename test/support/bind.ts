@@ -20,11 +20,15 @@ export interface NameServer {
 const zone = 'sip.example.test'
 const key = { name: 'switchhook', secret: Buffer.alloc(32, 7) }
 
-export async function startBind(): Promise<NameServer> {
+/** `records`: lines of the zone beside those of its own. `port`: a free one. */
+export async function startBind({
+  records = [],
+  port: given,
+}: { readonly records?: readonly string[]; readonly port?: number } = {}): Promise<NameServer> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-bind-'))
-  const port = await freePorts(1)
+  const port = given ?? (await freePorts(1))
   await writeFile(join(folder, 'named.conf'), configuration(folder, port))
-  await writeFile(join(folder, 'zone.db'), zoneFile)
+  await writeFile(join(folder, 'zone.db'), `${zoneFile}${records.join('\n')}\n`)
   const command = commandPath(tools.bind)
   if (command === undefined) throw new Error('named is missing')
   // -g: in the foreground, its log on stderr.

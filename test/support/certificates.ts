@@ -20,6 +20,11 @@ export interface CertificateWish {
   readonly isSelfSigned?: boolean
   /** RSA with 2,048 bits, which costs more than the curve that is used otherwise. */
   readonly isRsa?: boolean
+  /** It has a TNAuthorizationList (RFC 8226). */
+  readonly isForNumbers?: boolean
+  /** It may issue others: give it as `by`. */
+  readonly isAuthority?: boolean
+  readonly by?: Certificate
 }
 
 export interface Authority {
@@ -27,6 +32,8 @@ export interface Authority {
   readonly certificateFile: string
   readonly folder: string
   issue(wish: CertificateWish): Certificate
+  /** A list in PEM of what it has revoked: certificates that it issued. */
+  revoke(...revoked: readonly Certificate[]): string
   /** Removes the files. */
   remove(): void
 }
@@ -46,17 +53,27 @@ export function createAuthority(): Authority {
     folder,
     certificate: readFileSync(at('ca.pem'), 'utf8'),
     certificateFile: at('ca.pem'),
-    issue({ names, days = 2, isSelfSigned = false, isRsa = false }) {
+    issue({ names, days = 2, isSelfSigned = false, isRsa = false, by, ...more }) {
       issued += 1
       const [key, request, certificate, extensions] = ['key', 'csr', 'pem', 'ext'].map(
         (ending) => `${issued}.${ending}`,
       ) as [string, string, string, string]
-      writeFileSync(at(extensions), `subjectAltName=${names}\n`)
+      // A service provider code.
+      const numbers = more.isForNumbers === true ? '1.3.6.1.5.5.7.1.26=DER:3008a006160431323334\n' : ''
+      const authority = more.isAuthority === true ? 'basicConstraints=critical,CA:TRUE\n' : ''
+      writeFileSync(at(extensions), `subjectAltName=${names}\n${numbers}${authority}`)
       const made = isRsa ? ['-newkey', 'rsa:2048', '-nodes'] : newKey
       openssl('req', ...made, '-keyout', key, '-out', request, '-subj', `/CN=test ${issued}`)
       const signer = isSelfSigned
         ? ['-signkey', key]
-        : ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-set_serial', String(issued)]
+        : [
+            '-CA',
+            by?.certificateFile ?? 'ca.pem',
+            '-CAkey',
+            by?.keyFile ?? 'ca.key',
+            '-set_serial',
+            String(issued),
+          ]
       const signed = ['-days', String(days), '-extfile', extensions, '-out', certificate]
       openssl('x509', '-req', '-in', request, ...signer, ...signed)
       return {
@@ -65,6 +82,15 @@ export function createAuthority(): Authority {
         keyFile: at(key),
         certificateFile: at(certificate),
       }
+    },
+    revoke(...revoked) {
+      const config = `[ca]\ndefault_ca = own\n[own]\ndatabase = ${at('index.txt')}\ndefault_md = sha256\ndefault_crl_days = 2\n`
+      writeFileSync(at('ca.conf'), config)
+      writeFileSync(at('index.txt'), '')
+      const signer = ['-config', 'ca.conf', '-keyfile', 'ca.key', '-cert', 'ca.pem']
+      for (const { certificateFile } of revoked) openssl('ca', ...signer, '-revoke', certificateFile)
+      openssl('ca', ...signer, '-gencrl', '-out', 'crl.pem')
+      return readFileSync(at('crl.pem'), 'utf8')
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

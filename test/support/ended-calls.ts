@@ -32,6 +32,8 @@ export function endedCall(
     trunk: 'user',
     trace_id: '0'.repeat(32),
     recording_url: null,
+    attempts: null,
+    stir_shaken: null,
     ...facts,
   }
   return { call_sid, account_sid, events: [{ seq: 1, at: 1, type: 'x' }], notifications: [], record }

@@ -1,10 +1,11 @@
-// An example of examples/ as a person runs it: a child process with a platform of its own, and real phones set up by what
-// it prints.
+// An example of examples/ as a person runs it: a child process beside a platform or with one of its own, and real phones set
+// up by what it prints.
 import { join } from 'node:path'
 import { tone } from './audio.ts'
 import { startBaresip } from './baresip.ts'
 import type { Baresip } from './baresip.ts'
-import { codeCache } from './platform-process.ts'
+import { adminApiKey, codeCache } from './platform-process.ts'
+import type { Platform } from './platform-process.ts'
 import { ToolProcess } from './processes.ts'
 import { startRealPhone } from './real-phones.ts'
 import type { PhoneKind, RealPhone } from './real-phones.ts'
@@ -28,11 +29,12 @@ export interface ExampleRun {
   close(): Promise<void>
 }
 
-export async function startExample(name: string): Promise<ExampleRun> {
+/** Without `beside` it starts a platform of its own. */
+export async function startExample(name: string, beside?: Platform): Promise<ExampleRun> {
   const child = new ToolProcess({
     command: process.execPath,
     args: [join(import.meta.dirname, '../../examples/example.ts'), name, '--port', '0'],
-    env: codeCache(),
+    env: { ...codeCache(), ...(beside === undefined ? {} : placeOf(beside)) },
   })
   try {
     await Promise.race([
@@ -86,6 +88,12 @@ export async function startExample(name: string): Promise<ExampleRun> {
     },
   }
 }
+
+const placeOf = ({ httpPort, sip }: Platform): Readonly<Record<string, string>> => ({
+  SWITCHHOOK_ADMIN_API_KEY: adminApiKey,
+  SWITCHHOOK_HTTP_PORT: String(httpPort),
+  SWITCHHOOK_SIP_PORT: String(sip.port),
+})
 
 /** Resolves with the index behind the event, from which the next one may be awaited. */
 export async function happens(phone: Baresip, type: string, from = 0): Promise<number> {

@@ -1,6 +1,6 @@
-// Kamailio: as a SIP proxy in front of the platform, which stays in the path of every call by Record-Route and Path, and as the
-// registrar of a carrier.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+// Kamailio: as a SIP proxy in front of the platform, which stays in the path of every call by Record-Route and Path, as the edge
+// of the guide in front of several nodes, and as the registrar of a carrier.
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from './ports.ts'
@@ -30,16 +30,131 @@ export function startRegistrar(platform: Place, password: string): Promise<Kamai
 async function start(configurationAt: (port: number) => string): Promise<Kamailio> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-kamailio-'))
   const port = await freePorts(1)
-  const file = join(folder, 'kamailio.cfg')
-  await writeFile(file, configurationAt(port))
+  await writeFile(join(folder, 'kamailio.cfg'), configurationAt(port))
+  const child = await run(folder, 'the proxy is ready')
+  return {
+    address: '127.0.0.1',
+    port,
+    passed: () => [...child.output.matchAll(/passes (\w+ from \S+)/g)].map(([, what = '']) => what),
+    stop: () => stop(child, folder),
+  }
+}
+
+export interface Edge extends Place {
+  /** SIP over TLS, and WebSockets over TLS. */
+  readonly securePort: number
+  /** Resolves when the edge says of a node that it is in, or out, for one more time. */
+  says(state: 'in' | 'out', node: Place): Promise<void>
+  /** From now on these are the nodes. */
+  serve(nodes: readonly Place[]): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface EdgeOptions {
+  readonly nodes: readonly Place[]
+  readonly certificate: { readonly certificateFile: string; readonly keyFile: string }
+  /** Whether sound passes it too, by rtpengine. */
+  readonly relays?: boolean
+}
+
+/** The nodes see where calls come from: what they trust is this address alone. */
+export const edgeAddress = '127.0.0.2'
+
+/** The edge of docs/guides/edge.md, with its own configuration. */
+export async function startEdge({ nodes, certificate, relays = false }: EdgeOptions): Promise<Edge> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchhook-edge-'))
+  const port = await freePorts(2)
+  const at = (name: string): string => join(folder, name)
+  const list = (all: readonly Place[]): Promise<void> =>
+    writeFile(at('dispatcher.list'), all.map((node) => `1 sip:${node.address}:${node.port}\n`).join(''))
+  await copyFile(join(import.meta.dirname, '../../docs/edge/kamailio.cfg'), at('kamailio.cfg'))
+  await list(nodes)
+  await writeFile(at('tls.cfg'), tlsConfiguration(certificate))
+  const relay = relays ? await startRelay() : undefined
+  await writeFile(at('local.cfg'), edgeConfiguration(folder, port) + (relay?.setting ?? ''))
+  const child = await run(folder, 'the edge is ready')
+  const heard = new Map<string, number>()
+  return {
+    address: edgeAddress,
+    port,
+    securePort: port + 1,
+    async says(state, node) {
+      const words = `node sip:${node.address}:${node.port} is ${state}`
+      const isIt = (line: string): boolean => line.includes(words)
+      const from = heard.get(words) ?? 0
+      await child.lines.next(words, isIt, { from })
+      heard.set(words, child.lines.items.findLastIndex(isIt) + 1)
+    },
+    async serve(next) {
+      await list(next)
+      const args = ['-s', `unix:${at('kamailio_ctl')}`, 'dispatcher.reload']
+      const command = commandPath({ command: 'kamcmd', folders: '/usr/sbin' }) ?? 'kamcmd'
+      const { code } = await new ToolProcess({ command, args, cwd: folder }).exited
+      if (code !== 0) throw new Error('the edge did not read its nodes again')
+    },
+    async stop() {
+      await relay?.child.stop('SIGTERM', 5_000)
+      await stop(child, folder)
+    },
+  }
+}
+
+/** In user space, since a test puts nothing into the kernel. */
+async function startRelay(): Promise<{ child: ToolProcess; setting: string }> {
+  const ports = await freePorts(60)
+  const control = `127.0.0.1:${ports}`
+  const args = [
+    ...['public', 'nodes'].map((name) => `--interface=${name}/${edgeAddress}`),
+    ...[`--listen-ng=${control}`, '--table=-1', '--foreground', '--log-stderr', '--num-threads=1'],
+    ...[`--port-min=${ports + 2}`, `--port-max=${ports + 59}`],
+  ]
+  const child = new ToolProcess({ command: 'rtpengine', args })
+  await child.lines.next('rtpengine to be ready', (line) => line.includes('Startup complete'))
+  return { child, setting: `#!define WITH_RTPENGINE\n#!define RTPENGINE_SOCKET "udp:${control}"\n` }
+}
+
+function edgeConfiguration(folder: string, port: number): string {
+  return `
+listen=udp:${edgeAddress}:${port}
+listen=tcp:${edgeAddress}:${port}
+listen=tls:${edgeAddress}:${port + 1}
+#!define WITH_TLS
+#!define NODES_FILE "${folder}/dispatcher.list"
+#!define TLS_FILE "${folder}/tls.cfg"
+`
+}
+
+function tlsConfiguration({ certificateFile, keyFile }: EdgeOptions['certificate']): string {
+  return `[server:default]
+method = TLSv1.2+
+certificate = ${certificateFile}
+private_key = ${keyFile}
+`
+}
+
+/** Resolves when it writes that it is ready. */
+async function run(folder: string, ready: string): Promise<ToolProcess> {
   const child = new ToolProcess({
     command: commandPath(tools.kamailio) ?? 'kamailio',
-    args: ['-f', file, '-DD', '-E', '-n', '1', '-m', '32', '-w', folder, '-Y', folder],
+    args: [
+      '-f',
+      join(folder, 'kamailio.cfg'),
+      '-DD',
+      '-E',
+      '-n',
+      '1',
+      '-m',
+      '64',
+      '-w',
+      folder,
+      '-Y',
+      folder,
+    ],
     cwd: folder,
   })
   try {
     await Promise.race([
-      child.lines.next('kamailio to be ready', (line) => line.includes('the proxy is ready')),
+      child.lines.next('kamailio to be ready', (line) => line.includes(ready)),
       child.exited.then(() => {
         throw new Error('kamailio ended')
       }),
@@ -48,15 +163,12 @@ async function start(configurationAt: (port: number) => string): Promise<Kamaili
     await child.stop('SIGTERM', 5_000)
     throw new Error(`${String(error)}\n${child.output}`)
   }
-  return {
-    address: '127.0.0.1',
-    port,
-    passed: () => [...child.output.matchAll(/passes (\w+ from \S+)/g)].map(([, what = '']) => what),
-    async stop() {
-      await child.stop('SIGTERM', 5_000)
-      await rm(folder, { recursive: true, force: true })
-    },
-  }
+  return child
+}
+
+async function stop(child: ToolProcess, folder: string): Promise<void> {
+  await child.stop('SIGTERM', 5_000)
+  await rm(folder, { recursive: true, force: true })
 }
 
 const modules = ['tm', 'sl', 'rr', 'path', 'pv', 'maxfwd', 'textops', 'siputils', 'xlog']

@@ -22,6 +22,8 @@ export interface LinphoneOptions {
   readonly authorityFile?: string | undefined
   readonly says: Audio
   readonly answers?: 'auto' | 'manual'
+  /** Encrypts its media, or makes and takes no call. */
+  readonly encrypts?: boolean
 }
 
 export interface Linphone {
@@ -113,6 +115,7 @@ function configuration(options: LinphoneOptions, ports: number): string {
     'auto_net_state_mon=0',
     'default_proxy=0',
     'guess_hostname=0',
+    ...(options.encrypts === true ? ['media_encryption=srtp', 'media_encryption_mandatory=1'] : []),
     '[rtp]',
     `audio_rtp_port=${ports + 1}`,
     '[net]',

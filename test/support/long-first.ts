@@ -13,6 +13,7 @@ const longest = [
   'test/journeys/nodes.test.ts',
   'test/journeys/real-phones.test.ts',
   'test/journeys/start.test.ts',
+  'test/journeys/edge.test.ts',
   'test/journeys/process.test.ts',
   'test/guides/guides.test.ts',
   'test/journeys/phones-behind-proxy.test.ts',
@@ -26,7 +27,9 @@ const longest = [
   'examples/click-to-call.test.ts',
   'test/journeys/idempotency.test.ts',
   'examples/call-centre.test.ts',
-  'test/journeys/killed-talk.test.ts',
+  'test/journeys/killed.test.ts',
+  'test/journeys/carrier-registration.test.ts',
+  'test/journeys/outbound-calls.test.ts',
   'examples/echo.test.ts',
 ]
 

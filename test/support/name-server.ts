@@ -12,12 +12,26 @@ export interface ScriptedNameServer {
   /** IPv4 addresses of a name. */
   addresses(name: string, addresses: readonly string[], ttlSeconds?: number): void
   texts(name: string, texts: readonly string[]): void
+  services(name: string, services: readonly Service[]): void
+  pointers(
+    name: string,
+    pointers: readonly { readonly service: string; readonly replacement: string }[],
+  ): void
   /** Says nothing about the names below it, and nothing else. */
   silence(zone: string): void
   close(): Promise<void>
 }
 
+/** RFC 2782. */
+interface Service {
+  readonly target: string
+  readonly port: number
+  readonly priority: number
+}
+
 const typeA = 1
+const typeSrv = 33
+const typeNaptr = 35
 const typeTxt = 16
 const nameError = 3
 
@@ -66,12 +80,42 @@ export async function startNameServer(): Promise<ScriptedNameServer> {
         60,
         texts.map((text) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)])),
       ),
+    services: (name, services) =>
+      put(
+        name,
+        typeSrv,
+        60,
+        services.map(({ target, port, priority }) =>
+          Buffer.concat([numbers(priority, 0, port), wireName(target)]),
+        ),
+      ),
+    pointers: (name, pointers) =>
+      put(
+        name,
+        typeNaptr,
+        60,
+        pointers.map(({ service, replacement }, index) =>
+          Buffer.concat([numbers(index, 0), ...['s', service, ''].map(text), wireName(replacement)]),
+        ),
+      ),
     silence: (zone) => void silent.push(zone),
     async close() {
       socket.close()
       await once(socket, 'close')
     },
   }
+}
+
+function numbers(...values: readonly number[]): Buffer {
+  return Buffer.from(values.flatMap((value) => [value >> 8, value & 0xff]))
+}
+
+function text(value: string): Buffer {
+  return Buffer.concat([Buffer.of(value.length), Buffer.from(value)])
+}
+
+function wireName(name: string): Buffer {
+  return Buffer.concat([...name.split('.').map(text), Buffer.of(0)])
 }
 
 function questionOf(query: Buffer): { name: string; type: number; end: number } {

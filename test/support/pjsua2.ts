@@ -16,6 +16,8 @@ export interface Pjsua2Options {
   readonly proxy: { readonly address: string; readonly port: number }
   readonly says: Audio
   readonly answers?: 'auto' | 'manual'
+  /** The one codec that it speaks; those that it likes when left out. */
+  readonly codec?: 'G722'
   /** Whether it makes no call and takes none without PRACK (RFC 3262) and a session timer (RFC 4028) of 90 s. */
   readonly insists?: boolean
 }
@@ -64,7 +66,7 @@ export async function startPjsua2({ says, ...options }: Pjsua2Options): Promise<
     if (line.startsWith('{')) facts.push(JSON.parse(line) as Pjsua2Fact)
   })
   const write = (value: unknown): void => child.write(`${JSON.stringify(value)}\n`)
-  write({ answers: 'manual', insists: false, ...options, ...files, rtp: await freePorts(8) })
+  write({ answers: 'manual', insists: false, codec: '', ...options, ...files, rtp: await freePorts(8) })
   const phone: Pjsua2 = {
     facts,
     order: (...words) => write(words),
@@ -180,6 +182,8 @@ config.medConfig.clockRate = config.medConfig.sndClockRate = 8000
 config.medConfig.ecTailLen = 0
 config.medConfig.noVad = True
 endpoint.libInit(config)
+for codec in endpoint.codecEnum2() if wish["codec"] else []:
+    endpoint.codecSetPriority(codec.codecId, 255 if codec.codecId.startswith(wish["codec"]) else 0)
 place = pj.TransportConfig()
 place.boundAddress = "127.0.0.1"
 endpoint.transportCreate(pj.PJSIP_TRANSPORT_UDP, place)

@@ -1,5 +1,5 @@
 // The whole product as a child process on free ports with its own data, and a client for its REST API.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Application } from './application.ts'
@@ -42,6 +42,8 @@ export interface PlatformOptions {
   /** A new data directory is empty, as an operator's; it is that of a platform that was set up otherwise. */
   readonly isFirstBoot?: boolean
   readonly core?: number
+  /** Keeps its ports when the test file has ended. */
+  readonly outlastsFile?: boolean
 }
 
 export interface Platform {
@@ -89,6 +91,7 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
       SWITCHHOOK_HTTP_PORT: String(ports),
       SWITCHHOOK_SIP_PORT: String(ports + 1),
       SWITCHHOOK_RTP_PORTS: `${ports + 2}-${ports + 101}`,
+      SWITCHHOOK_BROWSER_PORT: '0',
       SWITCHHOOK_DATA_DIR: dataDir,
       // A slow machine would ring now and then, which tests of the other states do not expect.
       SWITCHHOOK_RINGING: 'off',
@@ -108,7 +111,7 @@ export function codeCache(): Readonly<Record<string, string>> {
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'switchhook-data-')))
   if (!bootsFirst(options)) await setUpData(dataDir)
-  const ports = await freePorts(102)
+  const ports = await freePorts(102, options)
   const startedAt = performance.now()
   const child = spawnPlatform({ ...options, dataDir, ports })
   const host = options.env?.['SWITCHHOOK_BIND'] === '::1' ? '[::1]' : '127.0.0.1'
@@ -128,6 +131,32 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+let shared: Promise<Platform> | undefined
+
+/**
+ * One platform for all files of this process that need no more than an account of their own on it: it lasts as long as the run.
+ * A start costs more than most of what is asked of it.
+ */
+export function sharedPlatform(): Promise<Platform> {
+  shared ??= startShared()
+  return shared
+}
+
+/** Global-setup.ts ends it, by its pid; where the run is killed, it sees that its parent has gone, as below npm. */
+async function startShared(): Promise<Platform> {
+  const folder = process.env['SWITCHHOOK_TEST_FOLDER'] ?? tmpdir()
+  const platform = await startPlatform({
+    dataDir: join(folder, `shared-${process.pid}`),
+    env: { ...unlimited, npm_lifecycle_event: 'test', SWITCHHOOK_DRAIN_SECONDS: '0' },
+    outlastsFile: true,
+  })
+  await writeFile(join(folder, `${platform.pid}.shared`), '')
+  const belongsToAll = (): never => {
+    throw new Error('this platform belongs to other files too')
+  }
+  return { ...platform, stop: belongsToAll, remove: belongsToAll }
 }
 
 /** What first boot reads or keeps elsewhere. */
@@ -214,9 +243,13 @@ export interface TenantOptions {
   readonly password?: string
   /** Added to the application's record. */
   readonly fields?: Readonly<Record<string, unknown>>
+  /** Calls more than a busy office does. */
+  readonly isBusy?: boolean
 }
 
 let tenants = 0
+
+const noLimits = { calls_per_second: 0, calls_per_minute: 0, concurrent_calls: 0, minutes_per_day: 0 }
 
 /** An account with a realm, an application whose hooks are /call and /status, and a SIP client: by the REST API alone. */
 export async function provision(api: Api, options: TenantOptions): Promise<Tenant> {
@@ -230,6 +263,7 @@ export async function provision(api: Api, options: TenantOptions): Promise<Tenan
     service_provider_sid: provider?.service_provider_sid,
     sip_realm: realm,
   })
+  if (options.isBusy === true) await api.must('PUT', `/Accounts/${account.sid}/CallDefence`, noLimits)
   const application = await api.must<{ sid: string }>('POST', '/Applications', {
     name: 'first call',
     account_sid: account.sid,
@@ -267,6 +301,7 @@ export interface RecentCallRecord {
   readonly direction: string
   readonly termination_reason: string
   readonly parent_call_sid?: string
+  readonly attempts?: readonly { readonly outcome: string; readonly cause: string }[]
 }
 
 /** The recent calls of an account once there are `count` of them. */

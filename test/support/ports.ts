@@ -10,6 +10,8 @@ const cellPorts = 16
 // A process owns a cell while it holds the TCP port that the cell begins with: between finding ports free and a child
 // binding them, another test process would find them free as well.
 const guards = new Map<number, net.Server>()
+/** Of programs that run until the process ends. */
+const kept = new Map<number, net.Server>()
 const cells = Array.from(
   { length: Math.floor((last - first) / cellPorts) },
   (_, index) => first + index * cellPorts,
@@ -18,14 +20,16 @@ const cells = Array.from(
 let next = Math.imul(process.pid, 0x9e37_79b1) >>> 0
 
 /** The first of `count` consecutive ports. UDP is free on all of them, TCP on the first 15. */
-export async function freePorts(count: number): Promise<number> {
+export async function freePorts(count: number, { outlastsFile = false } = {}): Promise<number> {
   const wanted = Math.ceil((count + 1) / cellPorts)
   for (const mayReuse of [false, true]) {
     for (let attempt = 0; attempt < cells.length; attempt += 1) {
       const at = next++ % cells.length
       const claim = cells.slice(at, at + wanted)
-      if (claim.length === wanted && (await take(claim, mayReuse)) && (await areFree(claim, count)))
-        return (claim[0] ?? 0) + 1
+      if (claim.length !== wanted || !(await take(claim, mayReuse)) || !(await areFree(claim, count)))
+        continue
+      if (outlastsFile) keep(claim)
+      return (claim[0] ?? 0) + 1
     }
   }
   throw new Error(`no ${count} free ports between ${first} and ${last}`)
@@ -38,9 +42,18 @@ export async function releasePorts(): Promise<void> {
   await Promise.all(held.map(closed))
 }
 
+function keep(cells: readonly number[]): void {
+  for (const cell of cells) {
+    const guard = guards.get(cell)
+    guards.delete(cell)
+    if (guard !== undefined) kept.set(cell, guard)
+  }
+}
+
 /** Cells that this process has already are taken again only when no others are left. */
 async function take(claim: readonly number[], mayReuse: boolean): Promise<boolean> {
   for (const cell of claim) {
+    if (kept.has(cell)) return false
     if (guards.has(cell)) {
       if (!mayReuse) return false
       continue

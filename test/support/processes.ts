@@ -23,8 +23,18 @@ const living = new Set<ChildProcess>()
 
 // A test run that dies leaves nothing behind.
 process.on('exit', () => {
-  for (const child of living) child.kill('SIGKILL')
+  for (const child of living) killWhole(child)
 })
+
+/** With what it has started, which would hold its output open: Kamailio is a dozen processes. */
+function killWhole({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It is gone.
+  }
+}
 
 export class ToolProcess {
   readonly #child: ChildProcess
@@ -39,6 +49,8 @@ export class ToolProcess {
       cwd,
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      // The first of a group of its own, so that it can be ended with all that it has started.
+      detached: true,
     })
     const child = this.#child
     living.add(child)
@@ -105,7 +117,7 @@ export class ToolProcess {
     try {
       return await within(`process ${this.#child.pid} to end`, timeoutMs, this.exited)
     } catch {
-      this.signal('SIGKILL')
+      killWhole(this.#child)
       return await this.exited
     }
   }

@@ -1,7 +1,7 @@
 // A platform with a few users of one realm, each of whom may have a real phone of any kind: for journeys of real phones.
 import { startApplication } from './application.ts'
 import type { Application } from './application.ts'
-import { journalOf, provision, startPlatform } from './platform-process.ts'
+import { journalOf, provision, sharedPlatform } from './platform-process.ts'
 import type { JournalEntry, Platform, Tenant } from './platform-process.ts'
 import { createListening, phoneKinds, startRealPhone } from './real-phones.ts'
 import type { PhoneKind, RealPhone, RealPhoneOptions } from './real-phones.ts'
@@ -36,7 +36,7 @@ export class RealPhoneStage {
   static async open(): Promise<RealPhoneStage> {
     const application = await startApplication()
     application.on('/status', { status: 200 })
-    const platform = await startPlatform()
+    const platform = await sharedPlatform()
     const tenant = await provision(platform.api, { application })
     const { account_sid, password } = tenant
     for (const username of ['bob', 'carol', 'dave'])
@@ -114,7 +114,6 @@ export class RealPhoneStage {
   }
 
   async close(): Promise<void> {
-    await this.platform.remove()
     await this.application.close()
   }
 }

@@ -19,6 +19,9 @@ export type RealPhoneOptions = Pick<
   readonly hz: number
   /** Of pjsua2 alone. */
   readonly insists?: boolean
+  readonly codec?: 'G722'
+  /** Of baresip alone. */
+  readonly codecs?: BaresipOptions['codecs']
 }
 
 /** What becomes of a call at the phone: it rings here, it rings there, the two talk, it is over. */
@@ -272,6 +275,7 @@ async function heardFor(listener: RealPhone, hz: number, ms: number): Promise<vo
     if (longest === undefined || longest.endMs - longest.startMs < 500 || heardMs(audio, hz) < ms)
       return false
     const middle = slice(audio, longest.startMs + 200, longest.endMs - 200)
+    heard += ` at ${(20 * Math.log10(rms(middle) / said)).toFixed(1)} dB`
     return Math.abs(20 * Math.log10(rms(middle) / said)) < 1
   }
   await until(`${listener.kind} to hear ${hz} Hz for ${ms} ms`, isHeard, { everyMs: 200 }).catch(

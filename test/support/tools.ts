@@ -56,6 +56,17 @@ export const tools = {
     folders: '/usr/sbin',
     suites: ['journeys/other-phones (through Kamailio)'],
   },
+  kamailioTls: {
+    command: 'tls.so',
+    packages: ['kamailio-tls-modules', 'kamailio-websocket-modules'],
+    folders: '/usr/lib/*/kamailio/modules',
+    suites: ['journeys/edge', 'guides (an edge)'],
+  },
+  rtpengine: {
+    command: 'rtpengine',
+    packages: ['rtpengine-daemon'],
+    suites: ['journeys/edge (sound through the edge)'],
+  },
   pjsua2: {
     command: 'pjsua2',
     packages: ['python3-venv'],
@@ -69,6 +80,11 @@ export const tools = {
     // Debian keeps it where only root looks.
     folders: '/usr/sbin',
     suites: ['dns (records of a realm, on BIND)', 'api (SipRealms, on BIND)'],
+  },
+  pebble: {
+    command: 'pebble',
+    packages: ['pebble'],
+    suites: ['acme (a certificate of an ACME server)'],
   },
   tcpdump: {
     command: 'tcpdump',
@@ -116,7 +132,8 @@ export function commandPath({ command, folders }: Pick<Tool, 'command' | 'folder
   )
   return paths.find((path) => {
     try {
-      accessSync(path, constants.X_OK)
+      // A module is a library, which Debian makes readable alone.
+      accessSync(path, path.endsWith('.so') ? constants.R_OK : constants.X_OK)
       return true
     } catch {
       return false

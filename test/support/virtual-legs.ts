@@ -7,6 +7,7 @@ import type { Law } from '../../src/media/codecs/g711.ts'
 import { Graph } from '../../src/media/graph/graph.ts'
 import type { WorkerWiring } from '../../src/media/graph/wiring.ts'
 import type { MediaEvent } from '../../src/media/media.ts'
+import { BrowserGates } from '../../src/media/browsers/gates.ts'
 import type { SocketPair } from '../../src/media/ports.ts'
 import { parseRtp, writeRtpHeader } from '../../src/media/rtp/packet.ts'
 import type { RtpPacket } from '../../src/media/rtp/packet.ts'
@@ -14,6 +15,7 @@ import { isRtcp } from '../../src/media/rtp/packet.ts'
 import type { Endpoint } from '../../src/media/rtp/source.ts'
 import type { Agreement } from '../../src/media/sdp/agreement.ts'
 import { Stream } from '../../src/media/stream.ts'
+import { openTransport } from '../../src/media/transport/forms.ts'
 import type { Audio } from './audio.ts'
 
 export const laws = createLaws()
@@ -80,7 +82,7 @@ export class VirtualPhone {
     }
     this.stream = new Stream({
       id,
-      sockets: sockets as unknown as SocketPair,
+      openTransport: (form) => openTransport(form, sockets as unknown as SocketPair, new BrowserGates()),
       graph: legs.graph,
       coders: legs.coders,
       limits: { mediaMs: 0, heldMs: 0 },
@@ -101,13 +103,14 @@ export class VirtualPhone {
       remoteRtcp: undefined,
       peer: this.endpoint.address,
       hasRtcpMux: false,
-      send: { audio, event: 101, packetMs: 20 },
+      protection: { form: 'plain' },
+      send: { audio, event: { payloadType: 101, clockRate: 8000 }, packetMs: 20 },
       receive: {
         codecs: [
           { encoding: 'PCMU', payloadType: 0 },
           { encoding: 'PCMA', payloadType: 8 },
         ],
-        events: [101],
+        events: [{ payloadType: 101, clockRate: 8000 }],
         noises: [13],
       },
       maySend: true,

@@ -36,7 +36,8 @@ export const getRecording = defineRoute({
   errors: ['not_found', 'recording_not_stored', 'range_not_satisfiable', 'bucket_failed'],
   async handle({ account, params, caller, services, whenGone, head, headers }) {
     const { key, kept, format, ...found } = await find(account, params, { caller, services })
-    const wanted = rangeIn(headers['range'])
+    // RFC 9110 §13.1.5: no validator was given out that could match, and what does not match has the whole.
+    const wanted = headers['if-range'] === undefined ? rangeIn(headers['range']) : undefined
     const { body, bytes, range } =
       kept === undefined
         ? await services.buckets.get(key, { ...jobOf(found), signal: whenGone() }, wanted)

@@ -25,7 +25,9 @@ export const sipGateways = defineResource({
       .example('192.0.2.10'),
     port: integer({ min: 1, max: 65_535 })
       .nullable()
-      .describe('5060, or 5061 with TLS, when it is left out; null: the same, until SRV records are served.'),
+      .describe(
+        '5060, or 5061 with TLS, when it is left out; null: what the SRV records of its host name say, and the same without them.',
+      ),
     netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
     inbound: boolean().default(false).describe('Calls are taken from here.'),
     outbound: boolean().default(false).describe('Calls are sent here.'),
@@ -33,20 +35,27 @@ export const sipGateways = defineResource({
     protocol: choice(['udp', 'tcp', 'tls', 'tls/srtp'])
       .default('udp')
       .describe(
-        'The transport of calls sent here; `tls/srtp` encrypts the audio as well. Over TLS the gateway must show a certificate for what `ipv4` says. A gateway with `tls/srtp` is passed over until SRTP is served.',
+        'The transport of calls sent here; `tls/srtp` encrypts the audio as well. Over TLS the gateway must show a certificate for what `ipv4` says. Over `tls/srtp` calls are offered SRTP with keys in SDP, and a gateway that answers without it gets none.',
       ),
     pad_crypto: flag()
       .default(0)
-      .describe('1: keys in SDP are padded to whole base64 (RFC 4568).')
-      .notServed('SRTP'),
+      .describe(
+        '1: keys that are offered over `tls/srtp` are padded to whole base64, of those suites whose keys are not whole without it. In answers the padding of the far end is followed.',
+      ),
     send_options_ping: flag()
       .default(0)
       .describe(
         '1: OPTIONS is sent about once a minute. A gateway that misses two in a row gets no calls, as long as another one answers, until it has answered twice in a row.',
       ),
     use_sips_scheme: flag().default(0).describe('1: Request-URIs begin with sips: where TLS is used.'),
-    remove_ice: flag().default(0).describe('1: offers go out without ICE candidates.').notServed('ICE'),
-    dtls_off: flag().default(0).describe('1: SRTP is keyed in SDP, without DTLS.').notServed('SRTP'),
+    remove_ice: flag()
+      .default(0)
+      .describe('1: offers go out without ICE candidates.')
+      .notServed('ICE towards gateways'),
+    dtls_off: flag()
+      .default(0)
+      .describe('1: SRTP is keyed in SDP, without DTLS.')
+      .notServed('DTLS towards gateways'),
   },
   async beforeCreate({ ipv4, netmask, inbound, outbound, port, protocol }, context) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === true, isOutbound: outbound === true }

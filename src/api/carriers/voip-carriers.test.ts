@@ -229,7 +229,7 @@ describe('passwords of a carrier', () => {
 
 describe('register_status', () => {
   it('shows how the last registration went, and is not for clients to set', async () => {
-    const sid = await create({ register_status: { status: 'ok' } })
+    const sid = await create({ register_status: { status: 'ok' }, ...registering })
     expect(await read(sid)).toHaveProperty('register_status', {})
     const status = { status: 'fail', reason: '403 Forbidden', cseq: '2 REGISTER', callId: 'a@b' }
     await api.storage
@@ -237,6 +237,14 @@ describe('register_status', () => {
       .voip_carriers.update(sid, { register_status: JSON.stringify(status) })
     await api.put(`/VoipCarriers/${sid}`, api.own.accountKey, { register_status: {} })
     expect(await read(sid)).toHaveProperty('register_status', status)
+  })
+
+  it.each([{ is_active: 0 }, { requires_register: 0 }])('is empty once the carrier is %o', async (off) => {
+    const sid = await create(registering)
+    const register_status = JSON.stringify({ status: 'ok', reason: '200 OK' })
+    await api.storage.for(systemTenancy).voip_carriers.update(sid, { register_status })
+    await api.put(`/VoipCarriers/${sid}`, api.own.accountKey, off)
+    expect(await read(sid)).toHaveProperty('register_status', {})
   })
 })
 

@@ -65,7 +65,9 @@ export const voipCarriers = defineResource({
       ),
     register_status: registerStatus()
       .readOnly()
-      .describe('How the last registration went; empty before the first.'),
+      .describe(
+        'How the last registration went; empty before the first, and once the registration is taken back.',
+      ),
     tech_prefix: sipWord({ max: 16 }).nullable().describe('Goes before each called number.'),
     inbound_auth_username: sipWord({ max: 64 })
       .nullable()
@@ -90,8 +92,9 @@ export const voipCarriers = defineResource({
       .notServed('messaging'),
     dtmf_type: choice(['rfc2833', 'tones', 'info'])
       .default('rfc2833')
-      .describe('How digits go to the carrier: as RTP events (RFC 4733), as audible tones, or in SIP INFO.')
-      .notServed('a way of its own for the keys of each carrier'),
+      .describe(
+        'How keys go to the carrier and come from it: `rfc2833` as RTP events (RFC 4733), or by INFO where it takes none; `info` by INFO (application/dtmf-relay); `tones` in the sound. INFO is always taken. Tones are listened for with `tones`, and where no RTP events were agreed on; a key that comes in two ways counts once.',
+      ),
     outbound_sip_proxy: sipWord({ max: 255 })
       .nullable()
       .describe('Where calls to the carrier go first.')
@@ -111,7 +114,9 @@ export const voipCarriers = defineResource({
     const { account_sid } = changes
     if (account_sid !== undefined && account_sid !== row.account_sid)
       await giveAway(row, account_sid, context)
-    return undefined
+    // The node that is registered takes that back, and writes this too; it may be gone.
+    const { is_active, requires_register } = { ...row, ...changes }
+    return is_active === 1 && requires_register === 1 ? undefined : { register_status: null }
   },
   async beforeDelete({ voip_carrier_sid }, { rows }) {
     if ((await rows.phone_numbers.count({ where: { voip_carrier_sid } })) > 0)

@@ -72,7 +72,12 @@ export const commonFields: readonly HookField[] = [
     'The number or name that the called side sees: `callerId` of the `dial`, or the caller.',
     'it has a `parent_call_sid`',
   ),
-  field('originating_sip_ip', 'text', 'The address that the INVITE came from.', 'the call is inbound'),
+  field(
+    'originating_sip_ip',
+    'text',
+    'The address that the INVITE came from; behind a proxy of SWITCHHOOK_SIP_PROXIES, the one that it names.',
+    'the call is inbound',
+  ),
   field('originating_sip_trunk_name', 'text', 'The name of the carrier.', 'a carrier calls'),
   field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
   field('fs_public_ip', 'text', 'The public address of the node.', '`SWITCHHOOK_PUBLIC_ADDRESS` is set'),

@@ -19,6 +19,12 @@ export const hookDescriptions: readonly HookDescription[] = [
     fields: [
       field('caller_name', 'text', 'The display name of the caller; may be empty.'),
       field('service_provider_sid', 'text', 'The service provider of the account.'),
+      field(
+        'stir_shaken',
+        'object',
+        'Whether the calling number is proven: `verstat` (`TN-Validation-Passed`, `TN-Validation-Failed`, `No-TN-Validation`), then `attest` (`A`, `B` or `C`) and `origid`, or else `code` and `reason`.',
+        'the INVITE of a carrier has an Identity header',
+      ),
       field('local_sip_address', 'text', 'The address and port that the INVITE reached.'),
       field(
         'sip',

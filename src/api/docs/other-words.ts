@@ -16,7 +16,7 @@ export const otherWords: readonly SearchEntry[] = [
   ['Music on hold', 'onHoldHook, onHoldMusic', '/docs/hooks#hook-hold'],
   [
     'Codecs',
-    'codec: G.711 (PCMU, PCMA); others are not served yet, SRTP and WebRTC neither',
+    'codec: Opus, G.722, G.711 (PCMU, PCMA); wideband, HD voice, transcoding',
     '/docs/guides/softphone#no-sound-or-no-registration',
   ],
   ['Voicemail', 'record a message: listen, or record of config', '/docs/guides/recording'],
@@ -68,5 +68,7 @@ export const otherWords: readonly SearchEntry[] = [
     'REGISTER with expires 0; a phone that is not reached',
     '/docs/resources/RegisteredSipUsers',
   ],
-  ['WebRTC', 'not served yet: no SRTP, no ICE; SIP over WebSockets is', '/docs/guides/tls'],
+  ['WebRTC', 'browsers as phones: SIP over WebSockets, ICE, DTLS-SRTP', '/docs/guides/softphone#a-browser'],
+  ['SIP.js, JsSIP', 'a browser as a phone', '/docs/guides/softphone#a-browser'],
+  ['SRTP, SDES', 'encrypted sound: tls/srtp of a gateway, srtpEncryption of dial', '/docs/guides/tls'],
 ]

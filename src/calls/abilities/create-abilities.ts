@@ -88,15 +88,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     referring: createReferring({ leg, context, notes }),
     alerting: createAlerting(leg),
     hooks,
-    running: {
-      source: script,
-      refer: (referral) => refer(referral, leg),
-      take: createDialogRequests(leg, hooks),
-      takeOver: (hook, because) => hooks.takeOver(hook, because),
-      interrupt: (verbs, because) => hooks.interrupt(verbs, because),
-      beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
-      hookOf: (form) => application.hookOf(form),
-    },
+    running: createRunning(options, hooks, (referral) => refer(referral, leg)),
     tags: createTags(leg.journal),
     rooms: createRooms({ leg, application, nested, context }),
     legs: createLegs({ leg, script, context, nested, voice, notes }),
@@ -104,6 +96,23 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     queues: createQueueing({ leg, context, nested, voice, refer }),
     time: createTime(clock),
     notes,
+  }
+}
+
+/** What comes from outside while the script runs. */
+function createRunning(
+  { leg, application, nested }: AbilitiesOptions,
+  hooks: LegHooks,
+  refer: RunningScript['refer'],
+): RunningScript {
+  return {
+    source: application.script,
+    refer,
+    take: createDialogRequests(leg, hooks),
+    takeOver: (hook, because) => hooks.takeOver(hook, because),
+    interrupt: (verbs, because) => hooks.interrupt(verbs, because),
+    beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
+    hookOf: (form) => application.hookOf(form),
   }
 }
 

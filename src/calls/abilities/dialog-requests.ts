@@ -3,6 +3,7 @@ import { headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { plumbingHeaders } from '../../sip/message/reserved-headers.ts'
 import type { Reply } from '../../sip/sip.ts'
+import { withoutKeys } from '../journal/sip-text.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Asking } from './abilities.ts'
 
@@ -24,7 +25,7 @@ export function createDialogRequests(leg: Leg, hooks: Pick<Asking, 'event'>): Ta
     waiting += 1
     const fields = {
       sip_method: request.method,
-      sip_body: Buffer.from(request.body).toString('utf8').slice(0, maxBodyChars),
+      sip_body: withoutKeys(Buffer.from(request.body).toString('utf8')).slice(0, maxBodyChars),
       sip_headers: shownHeaders(request),
     }
     void hooks.event(hook, fields, leg.signal).finally(() => (waiting -= 1))

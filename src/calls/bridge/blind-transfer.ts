@@ -75,7 +75,7 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
     })
   await demandUserCalling(by, services)
   const aor = `${name}@${realm}`
-  if ((await services.sip().bindings.get(aor)).length === 0)
+  if ((await services.sip().bindings.find(aor)).length === 0)
     throw new AppError('user_not_registered', `${aor} is not registered`)
   return { account, name }
 }

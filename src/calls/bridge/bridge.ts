@@ -13,7 +13,8 @@ export class Bridge {
     this.#legs = [a, b]
   }
 
-  /** From now on either hears the other. Keys that come as INFO are pressed on the other side; those in RTP go with the sound. */
+  /** From now on either hears the other. Keys that come as INFO are pressed on the other side, as are
+   *  those in RTP where it takes none; others go with the sound. */
   async join(): Promise<void> {
     const [a, b] = this.#legs
     this.#isJoined = true
@@ -54,7 +55,8 @@ export class Bridge {
 /** Returns the function that stops it. */
 function passKeys(from: Leg, to: Leg): () => void {
   return from.onDigit((digit, { source, durationMs }) => {
-    if (source !== 'info') return
+    // Those in RTP and in the sound go with it, where the other side takes them from there.
+    if (source !== 'info' && (source === 'tone' || to.media.keyWay === 'rfc2833')) return
     // Far ends that take no keys are many, and the two talk on.
     to.keys.press(digit, durationMs).catch((error: unknown) => noteProblem(to, error))
   })

@@ -8,7 +8,7 @@ import {
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
 
-type Report = [atMs: number, source: 'rtp' | 'info', digit: string, durationMs?: number]
+type Report = [atMs: number, source: 'rtp' | 'info' | 'tone', digit: string, durationMs?: number]
 
 function counted(reports: readonly Report[]): string {
   const keys = new KeyPresses()
@@ -43,6 +43,17 @@ describe('one key press is one digit', () => {
         [1040, 'rtp', '5', 500],
       ],
       '5',
+    ],
+    [
+      'as RTP event, as INFO and as a tone',
+      [
+        [1000, 'rtp', '5'],
+        [1010, 'info', '5'],
+        [1060, 'tone', '5'],
+        [1400, 'tone', '5'],
+        [1410, 'rtp', '5'],
+      ],
+      '55',
     ],
     [
       'each of two quick ones',
@@ -132,7 +143,7 @@ describe('a phone that sends each key as RTP event and as INFO', () => {
     const journal = engine.calls.journal(account.account_sid, live?.call_sid ?? '') ?? []
     const digits = journal.flatMap((event) => (event.type === 'digit' ? [event.digit] : []))
     expect(digits).toEqual(['1', '2', '2'])
-    const notes = journal.filter((event) => event.type === 'note' && event.sentence.includes('INFO'))
+    const notes = journal.filter((event) => event.type === 'note' && event.sentence.includes('two ways'))
     expect(notes).toHaveLength(1)
   })
 })

@@ -1,12 +1,15 @@
-// One key is one digit, also from phones that send each press twice: as an RTP event and as INFO.
+// One key is one digit, also from phones that send each press twice: as an RTP event, as INFO or as tones.
 
 export interface KeyPress {
   readonly digit: string
   readonly durationMs: number
-  readonly source: 'rtp' | 'info'
+  readonly source: 'rtp' | 'info' | 'tone'
 }
 
-interface Heard extends KeyPress {
+interface Heard {
+  readonly digit: string
+  /** Those that have reported it. */
+  readonly sources: Set<KeyPress['source']>
   /** While the key was down, monotonic milliseconds. */
   readonly from: number
   readonly to: number
@@ -19,7 +22,7 @@ const lateReportMs = 2_000
 const maxHeard = 32
 
 export class KeyPresses {
-  /** The other source has not reported these yet. */
+  /** The latest ones, which other sources may report too. */
   #heard: Heard[] = []
   #sendsBoth = false
 
@@ -29,22 +32,22 @@ export class KeyPresses {
 
   /** False for the second report of a press that counted already. `now` is monotonic. */
   isNew(press: KeyPress, now: number): boolean {
-    // RFC 4733 §2.5.1.2: an event is reported when it has ended. An INFO comes with the press or with the release.
-    const from = press.source === 'rtp' ? now - press.durationMs : now
+    // RFC 4733 §2.5.1.2: an event is reported when it has ended, and so is a tone. An INFO comes with the press or with the release.
+    const from = press.source === 'info' ? now : now - press.durationMs
     const toleranceMs = this.#sendsBoth ? lateReportMs : sameKeyMs
     this.#heard = this.#heard.filter(({ to }) => to >= from - lateReportMs).slice(-maxHeard)
-    const twin = this.#heard.findIndex(
+    const twin = this.#heard.find(
       (other) =>
-        other.source !== press.source &&
+        !other.sources.has(press.source) &&
         other.digit === press.digit &&
         other.from - toleranceMs <= now &&
         from - toleranceMs <= other.to,
     )
-    if (twin === -1) {
-      this.#heard.push({ ...press, from, to: now })
+    if (twin === undefined) {
+      this.#heard.push({ digit: press.digit, sources: new Set([press.source]), from, to: now })
       return true
     }
-    this.#heard.splice(twin, 1)
+    twin.sources.add(press.source)
     this.#sendsBoth = true
     return false
   }

@@ -39,6 +39,71 @@ const xReason = (invite: ScriptedInvite): string | undefined =>
   invite.final?.headers?.find(({ name }) => name === 'x-reason')?.value
 
 describe('a call from a carrier', () => {
+  it.each([
+    // Behind the proxy of the scripted engine, which adds the last one.
+    ['10.0.0.1', ['192.0.2.66, 203.0.113.7'], '203.0.113.7'],
+    ['10.0.0.1', ['192.0.2.66', '203.0.113.7', '10.0.0.1'], '203.0.113.7'],
+    ['10.0.0.1', ['a lie'], '10.0.0.1'],
+    ['10.0.0.1', [], '10.0.0.1'],
+    // Any caller may write it.
+    ['192.0.2.4', ['203.0.113.7'], '192.0.2.4'],
+  ])('from %s with X-Forwarded-For %j is looked for at %s', async (address, named, source) => {
+    const headers = named.map((value) => ({ name: 'x-forwarded-for', value }))
+    const engine = platformWith({
+      carriers: [matchOf('c', mine)],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    engine.ring({ to: `+${called}@192.0.2.1`, address, headers })
+    await settle()
+    expect(engine.carriersAskedAt).toEqual([source])
+    const [payload] = engine.hooks.payloadsOf('/call')
+    expect(payload).toMatchObject({
+      originating_sip_ip: source,
+      sip: { headers: { 'X-Forwarded-For': source } },
+    })
+  })
+
+  it('is none over a WebSocket, which any web page may open from there', async () => {
+    const numbers = [numberOf(called, 'c', { account_sid, application_sid })]
+    const engine = platformWith({ carriers: [matchOf('c', mine)], numbers })
+    engine.authentication = { verdict: 'challenge', reply: { status: 401 } }
+    const invite = engine.ring({ to: `+${called}@192.0.2.1`, transport: 'wss' })
+    await settle()
+    expect(invite.final?.status).not.toBe(200)
+    expect(engine.store.records.filter(({ trunk }) => trunk === 'carrier c')).toEqual([])
+  })
+
+  const ours = {
+    carriers: [matchOf('c', mine)],
+    numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+  }
+  const identity = { name: 'identity', value: 'one' }
+
+  it('says in hook, journal and record what its Identity headers prove', async () => {
+    const engine = platformWith(ours)
+    const headers = [identity, { name: 'identity', value: 'two' }]
+    engine.ring({ to: `+${called}@192.0.2.1`, toField: '<sip:+4930@c.example;user=phone>', headers })
+    await settle()
+    expect(engine.identitiesAsked).toEqual([
+      { identities: ['one', 'two'], calling: '+4420', called: ['+4930', `+${called}`] },
+    ])
+    const found = { verstat: 'TN-Validation-Passed', attest: 'A', origid: 'o' }
+    expect(engine.hooks.payloadsOf('/call')[0]).toHaveProperty('stir_shaken', found)
+    expect(journalOf(engine)).toContainEqual(expect.objectContaining({ type: 'identity-checked', ...found }))
+    expect(engine.store.records[0]).toHaveProperty('stir_shaken', found)
+  })
+
+  it('without an Identity header says nothing of it, nor does a call of a user with one', async () => {
+    const engine = platformWith(ours)
+    await ring(engine)
+    expect(engine.hooks.payloadsOf('/call')[0]).not.toHaveProperty('stir_shaken')
+    expect(engine.store.records[0]).toHaveProperty('stir_shaken', null)
+    const users = platformWith({})
+    users.ring({ to: `${called}@example.com`, headers: [identity] })
+    await settle()
+    expect([...engine.identitiesAsked, ...users.identitiesAsked]).toEqual([])
+  })
+
   it('carries its name from the call hook to the record', async () => {
     const engine = platformWith({
       carriers: [matchOf('c', mine)],

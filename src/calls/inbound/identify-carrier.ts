@@ -2,12 +2,13 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/realm.ts'
-import type { IncomingInvite } from '../../sip/sip.ts'
+import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
 import { inactiveAccount } from './identity.ts'
-import type { Identity } from './identity.ts'
+import type { Identity, UnknownInvite } from './identity.ts'
 import { calledHostOf, calledPartyOf, calledUserOf, callerHostOf } from './invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from '../ports.ts'
+import { sourceOf } from './source.ts'
 import { toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import { mayServe, identifyCaller } from '../routing/calling-carrier.ts'
@@ -18,11 +19,13 @@ import type { Decision } from '../journal/decision.ts'
 
 /** Undefined when no carrier is calling: a user may be. */
 export async function identifyCarrier(
-  invite: IncomingInvite,
+  invite: UnknownInvite,
   services: CallServices,
 ): Promise<Identity | undefined> {
   const { directory } = services
-  const matches = await directory.carriersAt(invite.remote.address)
+  // Any web page may open a WebSocket from the browsers at the address of a carrier.
+  if (!transports[invite.remote.transport].isOpenedHere) return undefined
+  const matches = await directory.carriersAt(sourceOf(invite, services))
   if (matches.length === 0) return undefined
   const host = calledHostOf(invite.request)
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
@@ -54,7 +57,7 @@ function isOurAddress(host: string, { sip }: Pick<CallServices, 'sip'>): boolean
 
 /** Whether a user of an account calls that none of the carriers serves: it must prove who it is, and is no other's carrier. */
 async function isLikeUser(
-  { request, remote }: IncomingInvite,
+  { request, remote }: UnknownInvite,
   { directory, sip }: CallServices,
   matches: readonly CarrierMatch[],
 ): Promise<boolean> {
@@ -80,7 +83,7 @@ export interface Claim {
 
 /** Whose call it is and which application it asks for, once it is known that a carrier is calling. */
 export async function settleCarrierCall(
-  invite: IncomingInvite,
+  invite: UnknownInvite,
   services: CallServices,
   claim: Claim,
 ): Promise<Identity> {
@@ -105,7 +108,7 @@ export async function settleCarrierCall(
 }
 
 function callOf(
-  { request }: IncomingInvite,
+  { request }: UnknownInvite,
   matches: readonly CarrierMatch[],
   account?: AccountFacts,
 ): CarrierCall {
@@ -154,10 +157,11 @@ interface Unserved extends CarrierCall {
 
 /** Recorded where all the carriers are of one account. Otherwise the call may be another account's, and no record is kept. */
 async function refuse(
-  invite: IncomingInvite,
-  { directory, log }: CallServices,
+  invite: UnknownInvite,
+  services: CallServices,
   { rule, decisions, refusal, ...call }: Unserved,
 ): Promise<Identity> {
+  const { directory, log } = services
   const { code } = refusal.fact
   const owner = ownerOf(call)
   const account = owner === undefined ? undefined : await directory.account(owner)
@@ -166,7 +170,10 @@ async function refuse(
     const carrier = call.matches[0]?.carrier
     return { kind: 'refused', account, carrier, refusal, decisions: [...decisions, decision] }
   }
-  log.info({ rule, code, called: call.called, remote: invite.remote.address }, 'call of a carrier refused')
+  log.info(
+    { rule, code, called: call.called, remote: sourceOf(invite, services) },
+    'call of a carrier refused',
+  )
   invite.reject({ ...refusal.reply, isUnproven: true })
   return { kind: 'turned-away' }
 }

@@ -1,15 +1,14 @@
 // A call from a SIP user, or from a carrier that proves itself as users do.
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/realm.ts'
-import type { IncomingInvite } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import { settleCarrierCall } from './identify-carrier.ts'
 import { inactiveAccount } from './identity.ts'
-import type { Identity } from './identity.ts'
+import type { Identity, UnknownInvite } from './identity.ts'
 import { toRefusal, toStackRefusal } from '../leg/refusals.ts'
 import type { Decision } from '../journal/decision.ts'
 
-export async function identifyUser(invite: IncomingInvite, services: CallServices): Promise<Identity> {
+export async function identifyUser(invite: UnknownInvite, services: CallServices): Promise<Identity> {
   const { directory } = services
   const checked = await services.sip().authenticate(invite.request, invite.remote)
   if (checked.verdict === 'challenge') {

@@ -1,11 +1,14 @@
 // Who is calling, once that is settled: whose call it is, by which rules, and what it came from.
 import { AppError } from '../../lib/errors.ts'
-import type { SipUser } from '../../sip/sip.ts'
+import type { IncomingInvite, SipUser } from '../../sip/sip.ts'
 import type { AccountFacts, CarrierFacts } from '../ports.ts'
 import { toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import type { CarrierRoute } from '../routing/carrier-call.ts'
 import type { Decision } from '../journal/decision.ts'
+
+/** An INVITE of which nothing is known yet. */
+export type UnknownInvite = Pick<IncomingInvite, 'request' | 'remote' | 'reject'>
 
 export type Origin =
   | { readonly kind: 'user'; readonly user: SipUser }

@@ -71,6 +71,11 @@ export function callerHostOf(request: SipRequest): string | undefined {
   return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
 }
 
+/** The user part of the address in a header field; empty where there is none. */
+export function numberIn(value: string | undefined): string {
+  return userOf(addressOf(value)?.uri, '')
+}
+
 function addressOf(value: string | undefined): NameAddr | undefined {
   if (value === undefined) return undefined
   try {

@@ -9,7 +9,7 @@ import type { CallRegistry } from '../registry.ts'
 const maxReturns = 2
 
 /** Throws AppError loop_detected. */
-export function refuseReturned(leg: Leg, registry: Pick<CallRegistry, 'legsOf'>): void {
+export function refuseReturned(leg: Pick<Leg, 'journal'>, registry: Pick<CallRegistry, 'legsOf'>): void {
   const { account_sid } = leg.journal.facts.started
   const legs = registry.legsOf(account_sid)
   let call = leg.journal.facts.started

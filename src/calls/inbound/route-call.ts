@@ -86,7 +86,7 @@ async function routeUser(
   const first = chooseApplication({ ...call, isUserCalled: false })
   // Only a call that nothing else takes needs the look at who is registered.
   const isOpen = first.rule === 'user-no-application'
-  const isUserCalled = isOpen && (await sip().bindings.get(`${called}@${user.realm}`)).length > 0
+  const isUserCalled = isOpen && (await sip().bindings.find(`${called}@${user.realm}`)).length > 0
   const isClientCalled =
     isOpen && !isUserCalled && (await directory.client(account_sid, called))?.is_active === true
   const { rule, target } = isOpen ? chooseApplication({ ...call, isUserCalled, isClientCalled }) : first

@@ -12,7 +12,7 @@ import { takePlace } from '../bridge/take-place.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
-import { holdToLimits } from '../leg/hold-to-limits.ts'
+import { checkIdentity } from './check-identity.ts'
 import { identifyCarrier } from './identify-carrier.ts'
 import { identifyUser } from './identify-user.ts'
 import { carrierOf } from './identity.ts'
@@ -26,8 +26,7 @@ import type { ApplicationFacts } from '../ports.ts'
 import { toAppError, toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
-import { refuseReturned } from './returned-call.ts'
-import { routeCall } from './route-call.ts'
+import { findTaker } from './find-taker.ts'
 import { connectToConference, connectToQueue } from '../application/connect-to-room.ts'
 import { connectUser } from '../application/connect-user.ts'
 import { runScript } from '../application/run-script.ts'
@@ -37,6 +36,7 @@ import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
 import { localPlaceOf } from '../local-place.ts'
+import { sourceOf } from './source.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 
 /** An INVITE on its way to becoming a leg. */
@@ -109,13 +109,17 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node(), () => leg.session.status),
-    media: isUser ? tenantMedia(services, new Set([arrival.invite.remote.address])) : services.media,
+    media: tenantMedia(services, {
+      owner: started.account_sid,
+      peers: isUser ? new Set([arrival.invite.remote.address]) : undefined,
+    }),
     clock,
     log,
     maxCallMs: services.maxCallMs,
     onEnded: () => registry.ended(leg),
     recordings: services,
   })
+  leg.media.goBy(carrierOf(identity)?.dtmf_type ?? 'rfc2833')
   arrival.leg = leg
   arrival.invite.listen(listenEarly(leg))
   registry.add(leg)
@@ -151,7 +155,7 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
     host: local.host,
     local_sip_address: sipAddress,
     remote_host: invite.remote.address,
-    originating_sip_ip: invite.remote.address,
+    originating_sip_ip: sourceOf(invite, services),
     ...(carrier === undefined ? {} : { originating_sip_trunk_name: carrier.name }),
     trunk: carrier?.name ?? 'user',
     service_url: apiBaseUrl ?? `sip:${sipAddress}`,
@@ -163,18 +167,20 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
 async function serveCaller(
   leg: Leg,
   invite: IncomingInvite,
-  { account, origin }: Known,
+  identity: Known,
   context: CallContext,
 ): Promise<void> {
   const { services, registry } = context
   if (invite.replaces !== undefined) return await takePlace(leg, invite.replaces, context)
-  const limits = await services.directory.callLimits(account)
-  const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
-  if (overLimit !== undefined) return leg.refuseWith(overLimit)
-  if (leg.hasEnded) return
-  refuseReturned(leg, registry)
-  const target = await routeCall(leg.journal, account, origin, services)
-  if (leg.hasEnded) return
+  const { account, origin } = identity
+  // A user has proved who it is by its password.
+  const beforeRouting = async (): Promise<void> => {
+    if (origin.kind === 'carrier') await checkIdentity(leg, invite.request, services)
+  }
+  const taker = await findTaker(identity, { leg, registry, services, beforeRouting })
+  if (taker.kind === 'refused') return leg.refuseWith(taker.refusal)
+  if (taker.kind === 'over' || leg.hasEnded) return
+  const { target } = taker
   if (target.kind === 'user') return connectUser(leg, target, context)
   if (target.kind === 'queue') return connectToQueue(leg, target.name, context)
   if (target.kind === 'conference') return connectToConference(leg, target.name, context)

@@ -1,4 +1,5 @@
 // Facts of the places that a call is sent to, one after another or several at once.
+import type { CallAttempt } from '../../contracts/call-record.ts'
 
 /** The two ends of an INVITE that was sent. */
 export type AttemptPlaces = {
@@ -13,22 +14,15 @@ export type AttemptFact = AttemptPlaces & {
   readonly type: 'attempt'
   /** A carrier's name, `user` or `sipUri`. */
   readonly trunk: string
-}
-
-/** What came of one INVITE, at one place. */
-export type AttemptEndedFact = {
-  readonly type: 'attempt-ended'
-  readonly trunk: string
   /** The gateway, the phone or the URI. */
   readonly place: string
   readonly sip_gateway_sid?: string
-  /** Absent where no request could be sent. */
-  readonly remote_host?: string
-  readonly outcome: 'answered' | 'refused' | 'silent' | 'unreachable'
-  readonly cause: string
-  readonly sip_status?: number
-  /** From the INVITE until it rang, or its final response. */
-  readonly post_dial_delay_ms: number
+}
+
+/** What came of one INVITE, at one place. */
+export type AttemptEndedFact = CallAttempt & {
+  readonly type: 'attempt-ended'
+  readonly outcome: Exclude<CallAttempt['outcome'], 'withdrawn'>
 }
 
 /** Several places of an attempt rang together, and this one answered. */

@@ -95,6 +95,7 @@ describe('every hook of a call', () => {
   it('has our address as the place sees it that was called last', () => {
     const attempt = {
       trunk: 'user',
+      place: 'udp:10.0.0.9:5060',
       remote_host: '10.0.0.9',
       host: '10.0.0.1',
       local_sip_address: '10.0.0.1:5060',
@@ -212,7 +213,7 @@ describe('the call hook', () => {
       'X-Account-Sid': 'a1',
       'X-Application-Sid': 'app',
       'X-CID': 'x@y',
-      'X-Forwarded-For': '127.0.0.1',
+      'X-Forwarded-For': '192.0.2.9',
       ...expected,
     })
     expect(Object.values(headers)).not.toContain('claimed')

@@ -6,7 +6,7 @@ import type { Remote, SipUser } from '../../sip/sip.ts'
 import type { CallScript, CarrierFacts } from '../ports.ts'
 import { localSipAddressOf, originOf, parentOf } from './projection.ts'
 import type { CallFacts } from './projection.ts'
-import { toText } from './sip-text.ts'
+import { toText, withoutKeys } from './sip-text.ts'
 
 /** The fields every hook of a call carries, besides the address of the node. */
 export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
@@ -94,6 +94,7 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
     caller_name: started.caller_name,
     service_provider_sid: started.service_provider_sid,
     local_sip_address: localSipAddressOf(facts),
+    ...(facts.identity === undefined ? {} : { stir_shaken: facts.identity }),
     ...(hasSip && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
     defaults: toDefaults(script),
     ...(script.env_vars === null ? {} : { env_vars: script.env_vars }),
@@ -107,7 +108,7 @@ function toSip({ request, raw, remote, origin }: ReceivedInvite, facts: CallFact
       'X-Account-Sid': started.account_sid,
       'X-Application-Sid': application_sid,
       'X-CID': started.sip_call_id,
-      'X-Forwarded-For': remote.address,
+      'X-Forwarded-For': started.originating_sip_ip ?? remote.address,
       ...originHeaders(origin),
     },
   })
@@ -165,11 +166,11 @@ export interface SipPayloadOptions {
 /** The `sip` object of the call hook. `payload` has the parts of the body, by their number. */
 export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: SipPayloadOptions): object {
   const text = toText(request, raw)
-  const parts = bodyParts(request)
+  const parts = bodyParts(request).map(({ type, content }) => ({ type, content: withoutKeys(content) }))
   return {
     raw: text,
     headers: { ...headersAsReceived(request, text), ...added },
-    body: Buffer.from(request.body).toString('utf8'),
+    body: withoutKeys(Buffer.from(request.body).toString('utf8')),
     method: request.method,
     version: (request.version ?? 'SIP/2.0').replace(/^SIP\//i, ''),
     uri: request.uri,

@@ -3,6 +3,7 @@
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { AttemptEndedFact, AttemptFact, BranchAnsweredFact } from './attempt-facts.ts'
 import type { CallStatus } from './call-status.ts'
+import type { IdentityCheckedFact } from './identity-facts.ts'
 import type { QueueFact } from './queue-facts.ts'
 import type { RecordingFact, RecordingStartedFact } from './recording-facts.ts'
 import type { RoomFact } from './room-facts.ts'
@@ -143,6 +144,8 @@ export type MediaFact =
       readonly remote_port?: number
       /** Where its signalling comes from. */
       readonly sip_address?: string
+      /** What its packets are encrypted and authenticated with; without it they are plain RTP. */
+      readonly encryption?: string
     }
   | {
       readonly type: 'media-first-packet' | 'media-moved'
@@ -157,6 +160,7 @@ export type MediaFact =
       readonly port: number
       readonly because: string
     }
+  | { readonly type: 'media-forged'; readonly packets: number; readonly because: string }
   | { readonly type: 'media-held' | 'media-resumed' }
   | { readonly type: 'media-path'; readonly path: MediaPathName; readonly because: string }
   | {
@@ -173,6 +177,9 @@ export type MediaFact =
       readonly packets_lost: number
       /** From places that are not the far end's. */
       readonly packets_ignored: number
+      /** Of an encrypted stream: not authentic, and authentic but seen before. */
+      readonly packets_forged?: number
+      readonly packets_replayed?: number
       readonly jitter_ms: number
       readonly remote_packets_lost?: number
       readonly remote_jitter_ms?: number
@@ -183,7 +190,7 @@ export type DigitFact = {
   readonly type: 'digit'
   readonly digit: string
   readonly duration_ms: number
-  readonly source: 'rtp' | 'info'
+  readonly source: 'rtp' | 'info' | 'tone'
 }
 
 /** `tag` of the application: the customerData of later payloads. */
@@ -240,6 +247,7 @@ export type EssentialFact =
   | StartedFact
   | AttemptFact
   | BranchAnsweredFact
+  | IdentityCheckedFact
   | ApplicationFact
   | TaggedFact
   | StatusFact
@@ -270,7 +278,7 @@ export type JournalFact =
   | NoteFact
   | TruncatedFact
 
-type EventBase = {
+export type EventBase = {
   /** 1, 2, 3 ... without gaps within a call. */
   readonly seq: number
   /** Epoch ms. */

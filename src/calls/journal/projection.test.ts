@@ -101,6 +101,37 @@ describe('the call record', () => {
     expect(toRecentCall(factsOf(...facts))).toMatchObject({ ...record, from: '+4421', attempted_at: 1000 })
   })
 
+  const place = { trunk: 'acme', place: 'gw', sip_gateway_sid: 'g', remote_host: '192.0.2.10' }
+  const attempt: JournalFact = {
+    type: 'attempt',
+    ...place,
+    host: '192.0.2.1',
+    local_sip_address: '192.0.2.1:5060',
+  }
+  const ended = {
+    trunk: 'acme',
+    place: 'first',
+    outcome: 'refused',
+    cause: '503 Busy',
+    post_dial_delay_ms: 9,
+  } as const
+  const ringing = { type: 'status', call_status: 'ringing', sip_status: 180, sip_reason: 'Ringing' } as const
+
+  it('has what came of each place that the call was sent to, that which its end has cut off included', () => {
+    const attemptsOf = (...facts: readonly JournalFact[]) => toRecentCall(factsOf(...facts)).attempts
+    const over = { type: 'attempt-ended', ...ended } as const
+    expect(attemptsOf()).toBeNull()
+    expect(attemptsOf(over)).toEqual([ended])
+    expect(attemptsOf(attempt, over, answered)).toEqual([ended])
+    const before = { ...place, outcome: 'withdrawn', cause: 'the call was given up before it rang' }
+    const rung = { ...before, cause: 'the call was given up while it rang', post_dial_delay_ms: 2000 }
+    expect(attemptsOf(attempt, over, attempt, abandoned)).toEqual([ended, before])
+    expect(attemptsOf(attempt, trying, ringing, abandoned)).toEqual([rung])
+    // It was the first place that rang.
+    expect(attemptsOf(attempt, ringing, over, attempt, abandoned)).toEqual([ended, before])
+    expect(attemptsOf(...Array.from({ length: 60 }, () => over))).toHaveLength(50)
+  })
+
   it('names the application once one was chosen', () => {
     expect(toRecentCall(factsOf()).application_sid).toBeNull()
     expect(toRecentCall(factsOf({ type: 'application', application_sid: 'app' })).application_sid).toBe('app')

@@ -3,16 +3,23 @@
 import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
 import type { LiveCall } from './live-call.ts'
-import type { AttemptFact, AttemptPlaces, BranchAnsweredFact } from './attempt-facts.ts'
-import type { EndedFact, JournalEvent, RefusalFact, StartedFact, StatusFact } from './journal.ts'
+import type { AttemptEndedFact, AttemptFact, AttemptPlaces, BranchAnsweredFact } from './attempt-facts.ts'
+import type { EndedFact, EventBase, JournalEvent, RefusalFact, StartedFact, StatusFact } from './journal.ts'
+import type { IdentityFinding } from '../../contracts/number-trust.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
-import type { RecentCall } from '../../contracts/call-record.ts'
+import type { CallAttempt, RecentCall } from '../../contracts/call-record.ts'
 
 /** The sum of a journal so far. */
 export interface CallFacts {
   readonly started: StartedFact
   /** Of an outbound call, the last one. */
   readonly attempt?: AttemptFact & { readonly at: number }
+  /** What came of each that is over. */
+  readonly attempts?: readonly CallAttempt[]
+  /** The last one is not over. */
+  readonly isTrying?: boolean
+  /** When it rang for the first time. */
+  readonly rang_at?: number
   readonly application_sid?: string
   readonly customerData?: object
   readonly call_status: CallStatus
@@ -29,6 +36,8 @@ export interface CallFacts {
   readonly recording_url?: string
   /** The one in which it waits. */
   readonly queue?: { readonly name: string; readonly since: number } | undefined
+  /** What its Identity header proves, where it has one. */
+  readonly identity?: IdentityFinding
   /** Why the platform has refused the call. */
   readonly refusal?: RefusalFact
 }
@@ -41,9 +50,11 @@ export function factsOf(started: StartedFact): CallFacts {
 /** The next sum; the same object when the event changes nothing that is derived. */
 export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'status') return reduceStatus(facts, event)
-  if (event.type === 'attempt') return { ...facts, attempt: event }
+  if (event.type === 'attempt') return { ...facts, attempt: event, isTrying: true }
+  if (event.type === 'attempt-ended') return reduceAttempt(facts, event)
   if (event.type === 'branch-answered' && facts.attempt !== undefined)
     return { ...facts, attempt: { ...facts.attempt, ...placesOf(event) } }
+  if (event.type === 'identity-checked') return { ...facts, identity: withoutEvent(event) }
   if (event.type === 'application') return { ...facts, application_sid: event.application_sid }
   if (event.type === 'tagged') return { ...facts, customerData: event.data }
   if (event.type === 'refusal') return { ...facts, refusal: event }
@@ -57,9 +68,49 @@ export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
 function reduceStatus(facts: CallFacts, event: StatusFact & { readonly at: number }): CallFacts {
   const { call_status, sip_status, sip_reason } = event
   const next: CallFacts = { ...facts, call_status, sip_status, sip_reason, change: event }
+  if (call_status === 'ringing') return { ...next, rang_at: facts.rang_at ?? event.at }
   if (call_status === 'in-progress') return { ...next, answered_at: event.at }
   if (!isFinal(call_status)) return next
   return { ...next, terminated_at: event.at, duration: event.duration ?? 0 }
+}
+
+/** More than that no dial plan leads to within a call that anyone waits for. */
+const maxAttempts = 50
+
+function reduceAttempt(facts: CallFacts, ended: AttemptEndedFact & EventBase): CallFacts {
+  const attempts = [...(facts.attempts ?? []), withoutEvent(ended)]
+  return { ...facts, isTrying: false, attempts: attempts.slice(0, maxAttempts) }
+}
+
+function withoutEvent<F extends EventBase & { readonly type: string }>(
+  event: F,
+): Omit<F, keyof EventBase | 'type'> {
+  const { type: _type, seq: _seq, at: _at, ...facts } = event
+  return facts
+}
+
+/** Those that are over, and the one that the end of the leg has cut off. */
+function attemptsOf({
+  attempts = [],
+  attempt,
+  isTrying = false,
+  rang_at,
+}: CallFacts): RecentCall['attempts'] {
+  if (attempt === undefined || !isTrying) return attempts.length === 0 ? null : attempts
+  const { trunk, place, sip_gateway_sid, remote_host, at } = attempt
+  const hasRung = rang_at !== undefined && rang_at >= at
+  return [
+    ...attempts,
+    {
+      trunk,
+      place,
+      ...(sip_gateway_sid === undefined ? {} : { sip_gateway_sid }),
+      remote_host,
+      outcome: 'withdrawn',
+      cause: hasRung ? 'the call was given up while it rang' : 'the call was given up before it rang',
+      ...(hasRung ? { post_dial_delay_ms: rang_at - at } : {}),
+    },
+  ]
 }
 
 function reduceEnded(facts: CallFacts, { termination_reason, because }: EndedFact): CallFacts {
@@ -161,6 +212,8 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     trunk: attempt?.trunk ?? started.trunk,
     trace_id: started.trace_id,
     recording_url: facts.recording_url ?? null,
+    attempts: attemptsOf(facts),
+    stir_shaken: facts.identity ?? null,
   }
 }
 

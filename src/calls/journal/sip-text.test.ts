@@ -34,6 +34,15 @@ describe('a message in the journal', () => {
     )
   })
 
+  it('has no keys of media, and is as long as it was', () => {
+    const key = 'd0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj'
+    const raw = `INVITE sip:a@b SIP/2.0\r\n\r\nv=0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${key}|2^20|1:4;INLINE:${key}==|2:4\r\n`
+    const shown = toText(sipRequest('INVITE'), Buffer.from(raw))
+    expect(shown).not.toContain('d0Rm')
+    expect(shown).toHaveLength(raw.length)
+    expect(shown).toContain('a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:****')
+  })
+
   it('without credentials is as it was, also where a body speaks of them', () => {
     const raw = 'MESSAGE sip:a@b SIP/2.0\r\n\r\nAuthorization: is a header\r\n'
     expect(toText(sipRequest('MESSAGE'), Buffer.from(raw))).toBe(raw)

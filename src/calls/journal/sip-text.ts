@@ -1,4 +1,4 @@
-// SIP messages as text for journals and hooks: bounded, and without the answers to digest challenges.
+// SIP messages as text for journals and hooks: bounded, without the answers to digest challenges, and without keys of media.
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipMessage } from '../../sip/message/message.ts'
 import type { Remote, WireEvent } from '../../sip/sip.ts'
@@ -16,10 +16,20 @@ function hasCredentials(message: SipMessage): boolean {
   )
 }
 
-/** The message as it crossed the wire, with the values of Authorization headers masked. */
+// RFC 4568 §6.1: who has the key, and a capture of the media, hears the call.
+const mediaKeys = /\b(inline:)([\w+/=]+)/gi
+
+/** Without the keys of a=crypto lines, and as long as it was: Content-Length stays true. */
+export function withoutKeys(text: string): string {
+  if (!/a=crypto:/i.test(text)) return text
+  return text.replace(mediaKeys, (_, name: string, key: string) => name + '*'.repeat(key.length))
+}
+
+/** The message as it crossed the wire, with the values of Authorization headers and the keys of media masked. */
 export function toText(message: SipMessage, raw: Uint8Array): string {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
-  return hasCredentials(message) ? text.replace(credentials, '$1 [redacted]') : text
+  const shown = withoutKeys(text)
+  return hasCredentials(message) ? shown.replace(credentials, '$1 [redacted]') : shown
 }
 
 /** A place as the journal names it: `udp:192.0.2.1:5060`. */

@@ -10,7 +10,7 @@ import { toDecision } from '../journal/decision.ts'
 
 /** The refusal, when there is no room; in the journal it is the last of the decisions. */
 export function holdToLimits(
-  { journal }: Leg,
+  { journal }: Pick<Leg, 'journal'>,
   limits: CallLimits,
   calls: { readonly before: CallsBefore; readonly pool: CallPool },
 ): Refusal | undefined {

@@ -24,7 +24,7 @@ export class LegDigits {
   press({ digit, durationMs, source }: KeyPress): void {
     const knewBoth = this.#presses.sendsBoth
     if (!this.#presses.isNew({ digit, durationMs, source }, this.#clock.monotonic())) {
-      const sentence = 'keys come as RTP events and as INFO: of each press the first counts'
+      const sentence = 'keys come in two ways at once: of each press the first counts'
       if (!knewBoth) this.#journal.note({ type: 'note', sentence })
       return
     }

@@ -67,7 +67,8 @@ export function refusedByUs(reply: Reply, reason = failed): LegEnd {
  * record says what has happened. Undefined for the rest.
  */
 export function reasonInRecord({ code, sentence }: RefusalFact): string | undefined {
-  return code === 'media_not_acceptable' || code === 'media_lost' ? `${failed}: ${sentence}` : undefined
+  const isOfMedia = code === 'media_not_acceptable' || code === 'media_lost' || code === 'media_path_lost'
+  return isOfMedia ? `${failed}: ${sentence}` : undefined
 }
 
 /** The platform gives an unanswered call up: refuses the INVITE that came, cancels the one it sent. */

@@ -36,10 +36,12 @@ export class LegLimits {
     this.#timer = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
   }
 
-  /** Whole seconds from the answer until now; undefined without one. */
-  get duration(): number | undefined {
+  /** In whole seconds from the answer until now; without one there is none. */
+  get lasted(): { readonly duration?: number } {
     const since = this.#answeredMs
-    return since === undefined ? undefined : Math.floor((this.#options.clock.monotonic() - since) / 1000)
+    return since === undefined
+      ? {}
+      : { duration: Math.floor((this.#options.clock.monotonic() - since) / 1000) }
   }
 
   /** Nothing has come. Before the answer a far end need not send: silence counts from there. */

@@ -13,6 +13,7 @@ import { LegMedia } from './leg-media.ts'
 
 const started = { type: 'started', call_sid: 'c', account_sid: 'a' } as StartedFact
 const peer = '192.0.2.1'
+const place = { address: peer, transport: 'udp' } as const
 
 function open() {
   const clock = createFakeClock()
@@ -41,15 +42,15 @@ function open() {
 /** An INVITE without an offer came: ours is out. */
 async function offered() {
   const leg = open()
-  await leg.media.negotiate(undefined, peer)
+  await leg.media.negotiate(undefined, place)
   return leg
 }
 
 describe('the media of a leg', () => {
   it('are answered once for the INVITE that came: early media and the answer have the same SDP', async () => {
     const { media, session, scripted } = open()
-    expect(await media.negotiate('v=0 theirs', peer)).toBe('v=0 answer')
-    expect(await media.negotiate('v=0 theirs', peer)).toBe('v=0 answer')
+    expect(await media.negotiate('v=0 theirs', place)).toBe('v=0 answer')
+    expect(await media.negotiate('v=0 theirs', place)).toBe('v=0 answer')
     expect(session().offers).toEqual(['v=0 theirs'])
     expect(session().peers).toEqual([peer])
     expect(scripted.sessions).toHaveLength(1)
@@ -57,13 +58,16 @@ describe('the media of a leg', () => {
 
   it('are offered where the INVITE that came has no offer', async () => {
     const { media, session } = open()
-    expect(await media.negotiate(undefined, peer)).toBe('v=0 offer')
+    expect(await media.negotiate(undefined, place)).toBe('v=0 offer')
     expect(session().peers).toEqual([peer])
   })
 
   it('take one port for all the places that are called at once, and an offer for each', async () => {
     const { media, session, scripted } = open()
-    const offers = await Promise.all([media.offerTo('192.0.2.1'), media.offerTo('192.0.2.2')])
+    const offers = await Promise.all([
+      media.offerTo(place),
+      media.offerTo({ ...place, address: '192.0.2.2' }),
+    ])
     expect(offers).toEqual(['v=0 offer', 'v=0 offer'])
     expect(scripted.sessions).toHaveLength(1)
     expect(session().peers).toEqual(['192.0.2.1', '192.0.2.2'])
@@ -71,7 +75,7 @@ describe('the media of a leg', () => {
 
   it('say in the journal once where they come from and go to', async () => {
     const { media, facts } = open()
-    await media.negotiate('v=0 theirs', peer)
+    await media.negotiate('v=0 theirs', place)
     await media.renegotiate('v=0 again')
     expect(facts('media-open')).toMatchObject([
       {
@@ -85,6 +89,23 @@ describe('the media of a leg', () => {
     ])
   })
 
+  it.each(['udp', 'tls'] as const)(
+    'say whether keys could be read on their way: over %s',
+    async (transport) => {
+      const { media, scripted, facts } = open()
+      const openSession = scripted.open.bind(scripted)
+      scripted.open = async () => {
+        const session = (await openSession()) as ScriptedSession
+        session.encryption = 'AES_CM_128_HMAC_SHA1_80'
+        return session
+      }
+      await media.negotiate('v=0', { ...place, transport })
+      await media.renegotiate('v=0 again')
+      expect(facts('media-open')).toMatchObject([{ encryption: 'AES_CM_128_HMAC_SHA1_80' }])
+      expect(facts('note')).toHaveLength(transport === 'udp' ? 1 : 0)
+    },
+  )
+
   it('of a far end that is on hold without an address name none', async () => {
     const { media, scripted, facts } = open()
     const openSession = scripted.open.bind(scripted)
@@ -94,7 +115,7 @@ describe('the media of a leg', () => {
         Promise.resolve({ sdp: 'v=0 answer', codec: 'PCMA', remote: undefined, isHeld: true, isPast: false })
       return session
     }
-    await media.negotiate('v=0 c=0.0.0.0', peer)
+    await media.negotiate('v=0 c=0.0.0.0', place)
     expect(facts('media-open')[0]).toMatchObject({ codec: 'PCMA', sip_address: peer })
     expect(facts('media-open')[0]).not.toHaveProperty('remote_address')
     expect(facts('media-held')).toHaveLength(1)
@@ -102,7 +123,7 @@ describe('the media of a leg', () => {
 
   it('are held and resumed once each, however often the far end says so', async () => {
     const { media, session, facts } = open()
-    await media.negotiate('v=0 sendrecv', peer)
+    await media.negotiate('v=0 sendrecv', place)
     for (const isHeld of [true, true, false, false, true]) {
       session().isHeld = isHeld
       await media.renegotiate('v=0 again')
@@ -113,7 +134,7 @@ describe('the media of a leg', () => {
 
   it('leave their figures in the journal at the end, those of the far end where it reported any', async () => {
     const plain = open()
-    await plain.media.negotiate('v=0', peer)
+    await plain.media.negotiate('v=0', place)
     await plain.media.close()
     const [fact] = plain.facts('media-closed')
     expect(fact).toMatchObject({
@@ -128,7 +149,7 @@ describe('the media of a leg', () => {
       expect(fact).not.toHaveProperty(name)
 
     const reported = open()
-    await reported.media.negotiate('v=0', peer)
+    await reported.media.negotiate('v=0', place)
     const figures = await reported.session().stats()
     const remote = { packetsLost: 3, jitterMs: 7, roundTripMs: 55 }
     reported.session().close = () => Promise.resolve({ ...figures, remote })
@@ -140,7 +161,7 @@ describe('the media of a leg', () => {
 
   it('that fail to close are an error of the platform, and the leg ends all the same', async () => {
     const { media, session, errors, facts } = open()
-    await media.negotiate('v=0', peer)
+    await media.negotiate('v=0', place)
     const error = new Error('the media thread is gone')
     session().close = () => Promise.reject(error)
     await media.close()
@@ -160,14 +181,14 @@ describe('a leg that has ended', () => {
   it('opens no media any more', async () => {
     const { media, scripted } = open()
     await media.close()
-    expect(await media.negotiate('v=0', peer)).toBeUndefined()
-    expect(await media.offerTo(peer)).toBeUndefined()
+    expect(await media.negotiate('v=0', place)).toBeUndefined()
+    expect(await media.offerTo(place)).toBeUndefined()
     expect(scripted.opened).toEqual([])
   })
 
   it('gives the port back that was being looked for meanwhile', async () => {
     const { media, scripted } = open()
-    const answering = media.negotiate('v=0', peer)
+    const answering = media.negotiate('v=0', place)
     await media.close()
     expect(await answering).toBeUndefined()
     expect(scripted.sessions).toHaveLength(1)
@@ -176,7 +197,7 @@ describe('a leg that has ended', () => {
 
   it('plays nothing, and refuses offers', async () => {
     const { media } = open()
-    await media.negotiate('v=0', peer)
+    await media.negotiate('v=0', place)
     await media.close()
     expect(await media.play({ clip: { path: '/clips/1000' } })).toEqual({ reason: 'stopped', playedMs: 0 })
     await expect(media.renegotiate('v=0')).rejects.toMatchObject({
@@ -236,7 +257,7 @@ describe('the answer to our offer', () => {
 
   it('is not waited for where there was no offer from us', async () => {
     const { media, session } = open()
-    await media.negotiate('v=0 theirs', peer)
+    await media.negotiate('v=0 theirs', place)
     await media.acceptEarly('v=0 early', peer)
     await media.acknowledge(undefined)
     expect(session().answers).toEqual([])
@@ -244,7 +265,7 @@ describe('the answer to our offer', () => {
 
   it('is owed again after a re-INVITE that asks for an offer', async () => {
     const { media, session } = open()
-    await media.negotiate('v=0 theirs', peer)
+    await media.negotiate('v=0 theirs', place)
     expect(await media.renegotiate(undefined)).toBe('v=0 offer')
     await media.acknowledge('v=0 new')
     expect(session().answers).toEqual(['v=0 new'])
@@ -252,8 +273,8 @@ describe('the answer to our offer', () => {
 
   it('faces the place that gave it, where several were made an offer', async () => {
     const { media, session, facts } = open()
-    await media.offerTo('192.0.2.1')
-    await media.offerTo('192.0.2.2')
+    await media.offerTo(place)
+    await media.offerTo({ ...place, address: '192.0.2.2' })
     await media.acknowledge('v=0 theirs', '192.0.2.1')
     expect(session().peers.at(-1)).toBe('192.0.2.1')
     expect(facts('media-open')).toMatchObject([{ sip_address: '192.0.2.1' }])
@@ -276,7 +297,7 @@ describe('the silence of a far end', () => {
     ['never heard', [], 'no packet of the far end ever came: a firewall or a wrong address keeps them back'],
   ])('that was %s is explained', async (_, before, because) => {
     const { media, session, facts, events } = open()
-    await media.negotiate('v=0', peer)
+    await media.negotiate('v=0', place)
     for (const event of before) session().emit(event)
     media.noteSilence(timeout)
     await settle()

@@ -2,15 +2,18 @@
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { FarEnd, Media, MediaEvent, MediaSession, PlayOptions, PlayResult } from '../../media/media.ts'
+import type { FarEnd, KeyWay, Media, MediaEvent, MediaSession } from '../../media/media.ts'
+import type { OfferedProtection, PlayOptions, PlayResult } from '../../media/media.ts'
 import type { Wiring } from '../../media/graph/wiring.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
+import type { Remote } from '../../sip/sip.ts'
+import { transports } from '../../sip/transport/transports.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
 import { LegPath } from './leg-path.ts'
 import { LegSound } from './leg-sound.ts'
 import { LegTracks } from './leg-tracks.ts'
-import { toClosedFact, toMediaFact, toSilenceFact } from './media-facts.ts'
+import { MediaNotes } from './media-notes.ts'
 
 export interface LegMediaOptions {
   readonly media: Pick<Media, 'open'>
@@ -20,6 +23,9 @@ export interface LegMediaOptions {
   readonly events: LegEvents
   readonly clock: Clock
 }
+
+/** Where signalling is exchanged. */
+export type SipPlace = Pick<Remote, 'address' | 'transport'>
 
 /** The far end does not want to hear anything. `request` says so; undefined when it was an answer. */
 export interface HoldBy {
@@ -41,22 +47,23 @@ export class LegMedia {
   })
   readonly tracks: LegTracks
   readonly #options: LegMediaOptions
+  readonly #notes: MediaNotes
   #state: State = { state: 'none' }
   #negotiating: Promise<string | undefined> | undefined
   #owesAnswer = false
   #earlyAnswer: string | undefined
-  #isOpenNoted = false
   #hold: HoldBy | undefined
   #peer: string | undefined
+  #keyWay: KeyWay = 'rfc2833'
   #opening: Promise<MediaSession | undefined> | undefined
-  #wasHeard = false
-  #hasIgnored = false
   #wirings = 0
   #isPlain = true
   #playing = 0
+  #isSignallingSecure = false
 
   constructor(options: LegMediaOptions) {
     this.#options = options
+    this.#notes = new MediaNotes(options.journal)
     this.tracks = new LegTracks(this.sound, options.clock)
   }
 
@@ -64,27 +71,37 @@ export class LegMedia {
    * The platform's half of the first offer/answer exchange (RFC 3264) of an INVITE that came from `peer`: an answer, or an
    * offer when the INVITE has none.
    */
-  negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
+  negotiate(
+    offer: string | undefined,
+    peer: SipPlace,
+    protection?: OfferedProtection,
+  ): Promise<string | undefined> {
     // Early media and the answer may both begin before the first offer has been dealt with.
-    this.#negotiating ??= this.#negotiate(offer, peer)
+    this.#negotiating ??= this.#negotiate(offer, peer, protection)
     return this.#negotiating
   }
 
-  async #negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
+  async #negotiate(
+    offer: string | undefined,
+    peer: SipPlace,
+    protection?: OfferedProtection,
+  ): Promise<string | undefined> {
     const session = await this.#open()
     if (session === undefined) return undefined
-    this.#face(session, peer)
-    return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
+    this.#noteSignalling(peer)
+    this.#face(session, peer.address)
+    return offer === undefined ? await this.#offer(session, protection) : await this.#answer(session, offer)
   }
 
   /** The offer to the next place that is tried: it names the address that this place can reach. */
-  async offerTo(peer: string): Promise<string | undefined> {
+  async offerTo(peer: SipPlace, protection?: OfferedProtection): Promise<string | undefined> {
     // Several places may be made an offer at once.
     this.#opening ??= this.#open()
     const session = await this.#opening
     if (session === undefined) return undefined
-    this.#face(session, peer)
-    return this.#offer(session)
+    this.#noteSignalling(peer)
+    this.#face(session, peer.address)
+    return this.#offer(session, protection)
   }
 
   /** The far end has given a sign of life in signalling. */
@@ -139,8 +156,7 @@ export class LegMedia {
 
   /** Writes down that the call ends for the silence of its far end, with what was heard of it. */
   noteSilence(event: MediaEvent & { type: 'timeout' }): void {
-    const heard = { wasHeard: this.#wasHeard, hasIgnored: this.#hasIgnored }
-    this.#options.journal.note(toSilenceFact(event, heard))
+    this.#notes.silence(event)
   }
 
   /** Undefined while there is none. */
@@ -176,6 +192,16 @@ export class LegMedia {
     if (turn === this.#wirings) await this.#session?.wire(wiring)
   }
 
+  /** How keys go to the far end and come from it, from the next offer or answer on. */
+  goBy(keyWay: KeyWay): void {
+    this.#keyWay = keyWay
+    this.#session?.goBy(keyWay)
+  }
+
+  get keyWay(): KeyWay {
+    return this.#keyWay
+  }
+
   async sendKeys(digits: string, durationMs?: number): Promise<void> {
     await this.path.demand()
     await this.#session?.sendKeys(digits, durationMs === undefined ? {} : { durationMs })
@@ -187,7 +213,7 @@ export class LegMedia {
     this.#state = { state: 'closed' }
     if (session === undefined) return
     try {
-      this.#options.journal.note(toClosedFact(await session.close()))
+      this.#notes.closed(await session.close())
     } catch (error) {
       this.#options.log.error({ err: error }, 'media session failed to close')
     } finally {
@@ -212,6 +238,7 @@ export class LegMedia {
       return undefined
     }
     this.#state = { state: 'open', session }
+    session.goBy(this.#keyWay)
     session.onEvent((event) => {
       this.#options.onEvent(event)
       this.#follow(event)
@@ -220,24 +247,25 @@ export class LegMedia {
     return session
   }
 
+  #noteSignalling({ transport }: SipPlace): void {
+    this.#isSignallingSecure = transports[transport].isSecure
+  }
+
   #face(session: MediaSession, peer: string): void {
     this.#peer = peer
     session.face(peer)
   }
 
   #follow(event: MediaEvent): void {
-    if (event.type === 'first-packet') this.#wasHeard = true
     if (event.type === 'first-packet' || event.type === 'moved') this.path.heardFrom(event)
-    if (event.type === 'ignored') this.#hasIgnored = true
     if (event.type === 'talk') this.#options.events.tell(event.isTalking ? 'talks' : 'silent')
     if (event.type === 'layer-ended') this.sound.layerEnded(event.layer, event.reason)
-    const fact = toMediaFact(event)
-    if (fact !== undefined) this.#options.journal.note(fact)
+    this.#notes.event(event)
   }
 
-  async #offer(session: MediaSession): Promise<string> {
+  async #offer(session: MediaSession, protection?: OfferedProtection): Promise<string> {
     this.#owesAnswer = true
-    return session.offer()
+    return session.offer(protection)
   }
 
   async #answer(session: MediaSession, offer: string, request?: SipRequest): Promise<string> {
@@ -246,26 +274,15 @@ export class LegMedia {
     return sdp
   }
 
-  #note({ address, port }: MediaSession, farEnd: FarEnd, request?: SipRequest): void {
-    const { codec, remote, isHeld } = farEnd
-    const { journal } = this.#options
+  #note(session: MediaSession, farEnd: FarEnd, request?: SipRequest): void {
     // The leg may have ended while media read the SDP.
     if (this.#isClosed) return
     this.path.agreed(farEnd)
-    // Once: later offers and answers change it.
-    if (!this.#isOpenNoted)
-      journal.note({
-        type: 'media-open',
-        codec,
-        address,
-        port,
-        ...(remote === undefined ? {} : { remote_address: remote.address, remote_port: remote.port }),
-        ...(this.#peer === undefined ? {} : { sip_address: this.#peer }),
-      })
-    this.#isOpenNoted = true
+    this.#notes.open(session, farEnd, { peer: this.#peer, isSecure: this.#isSignallingSecure })
+    const { isHeld } = farEnd
     if (isHeld === (this.#hold !== undefined)) return
     this.#hold = isHeld ? { request } : undefined
-    journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
+    this.#notes.held(isHeld)
     this.#options.events.tell(isHeld ? 'held' : 'resumed')
   }
 }

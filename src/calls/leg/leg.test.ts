@@ -109,6 +109,21 @@ describe('a platform that hangs up', () => {
 })
 
 describe('media that is lost', () => {
+  it.each([
+    ['wrong-certificate', 'the certificate of the media handshake is not the one that the SDP names'],
+    [
+      'consent-lost',
+      'the browser no longer answers on its media path: its page was closed, or its network is gone',
+    ],
+  ] as const)('with the path of a browser (%s) ends the call for its reason', async (loss, sentence) => {
+    const call = await upWith([answer, rest])
+    call.engine.media.sessions[0]?.emit({ type: 'path-lost', loss })
+    await settle()
+    expect(call.dialog().sentBye).toEqual([{ name: 'x-reason', value: sentence }])
+    expect(call.journalled('refusal')).toMatchObject([{ code: 'media_path_lost', sentence }])
+    isOver(call)
+  })
+
   it.each(answered)('%s ends the call, and the journal has the cure', async (_, verbs) => {
     const call = await upWith(verbs)
     call.engine.media.sessions[0]?.emit({ type: 'lost' })

@@ -1,6 +1,6 @@
 // One leg: an INVITE, the dialog it becomes, its media, and its one and only end.
-import { AppError } from '../../lib/errors.ts'
-import type { MediaEvent } from '../../media/media.ts'
+import { failureOf, protectionTowards } from './media-facts.ts'
+import type { MediaEvent, OfferedProtection } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
@@ -137,7 +137,8 @@ export class Leg {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
     const { request, remote } = incoming
-    const sdp = await this.#mediaOrEnd(this.media.negotiate(sdpOf(request), remote.address))
+    const offered = this.media.negotiate(sdpOf(request), remote, protectionTowards(remote))
+    const sdp = await this.#mediaOrEnd(offered)
     if (sdp === undefined || this.#hasChanged()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
@@ -152,14 +153,14 @@ export class Leg {
       this.journal.note({ type: 'note', sentence: 'no early media for an INVITE without an offer: answered' })
       return this.answer()
     }
-    const sdp = await this.#mediaOrEnd(this.media.negotiate(offer, incoming.remote.address))
+    const sdp = await this.#mediaOrEnd(this.media.negotiate(offer, incoming.remote))
     if (sdp === undefined || this.#hasChanged()) return
     this.callerProgress.hear(sdp)
   }
 
   /** The offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
-  offerTo({ address }: Remote): Promise<string | undefined> {
-    return this.#mediaOrEnd(this.media.offerTo(address))
+  offerTo(remote: Remote, protection?: OfferedProtection): Promise<string | undefined> {
+    return this.#mediaOrEnd(this.media.offerTo(remote, protection ?? protectionTowards(remote)))
   }
 
   /** A provisional response to the INVITE that was sent. */
@@ -272,8 +273,10 @@ export class Leg {
 
   #onMedia(event: MediaEvent): void {
     if (this.hasEnded) return
-    if (event.type === 'digit') this.#digits.press({ ...event, source: 'rtp' })
-    if (event.type === 'lost') return this.refuse(new AppError('media_lost', 'media server failure'))
+    if (event.type === 'digit')
+      this.#digits.press({ ...event, source: event.isTone === true ? 'tone' : 'rtp' })
+    const failure = failureOf(event)
+    if (failure !== undefined) return this.refuse(failure)
     if (event.type === 'timeout') this.#limits.silent(event)
   }
 
@@ -285,12 +288,11 @@ export class Leg {
     this.callerProgress.close()
     this.#digits.close()
     this.events.close()
-    const seconds = this.#limits.duration
-    const duration = seconds === undefined ? {} : { duration: seconds }
-    this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, ended)
+    const lasted = this.#limits.lasted
+    this.status.reportEnd({ ...change, call_termination_by: by, ...lasted }, ended)
     this.session.leave(this)
     const { call_status, sip_status } = change
-    this.#options.log.info({ call_status, sip_status, ...duration, ...ended }, 'call ended')
+    this.#options.log.info({ call_status, sip_status, ...lasted, ...ended }, 'call ended')
     this.#lifetime.abort(stopped('leg-ended'))
     this.#closing.resolve(this.media.close())
     this.#options.onEnded()

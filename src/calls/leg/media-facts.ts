@@ -1,5 +1,9 @@
 // What the journal says about where media comes from: it must explain one-way audio to an operator at night.
+import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent, StreamStats } from '../../media/media.ts'
+import type { PathLoss } from '../../media/browsers/messages.ts'
+import type { Remote } from '../../sip/sip.ts'
+import { transports } from '../../sip/transport/transports.ts'
 import type { MediaFact } from '../journal/journal.ts'
 
 type Place = MediaEvent & { type: 'first-packet' | 'moved' }
@@ -10,12 +14,39 @@ const reasons: Readonly<Record<Place['trust'], string>> = {
   'sdp-address': 'the SDP names its address, with another port',
   'sip-address': 'signalling comes from its address: the far end is behind NAT',
   'same-stream': 'it goes on with the numbers of the stream that was heard before',
+  authentic: 'its packets have the key of the call',
+  handshake: 'the handshake was made from here, with the certificate that the SDP names',
   'behind-nat':
     'the SDP names a private address, nothing came from there or from where signalling comes from, and this was the first place to keep one stream: the far end seems to be behind NAT with several addresses',
 }
 
+/** Who registers or calls over a WebSocket is a browser, which takes nothing else (RFC 8834). */
+export function protectionTowards({ transport }: Pick<Remote, 'transport'>): 'dtls' | undefined {
+  return transports[transport].isOpenedHere ? undefined : 'dtls'
+}
+
+/** Why the media of a browser was never there, or is no more. */
+const pathLossSentences: Readonly<Record<PathLoss, string>> = {
+  'no-path':
+    'no media path to the browser was found: a firewall keeps UDP back, or the address that we name is wrong',
+  'wrong-certificate': 'the certificate of the media handshake is not the one that the SDP names',
+  'no-handshake': 'the media handshake with the browser did not come to its end',
+  'consent-lost':
+    'the browser no longer answers on its media path: its page was closed, or its network is gone',
+  'process-lost': 'the process that carried the media of browsers ended',
+}
+
+/** What of media ends the leg at once. */
+export function failureOf(event: MediaEvent): AppError | undefined {
+  if (event.type === 'path-lost') return new AppError('media_path_lost', pathLossSentences[event.loss])
+  return event.type === 'lost' ? new AppError('media_lost', 'media server failure') : undefined
+}
+
 const ignored =
   'packets from here are dropped: neither SDP nor signalling names this place, or the far end is heard from another one'
+
+const forged =
+  'packets come, and none is authentic: the far end encrypts with another key than its SDP names, or these are not its packets'
 
 /** Undefined for what is written down elsewhere. */
 export function toMediaFact(event: MediaEvent): MediaFact | undefined {
@@ -28,10 +59,13 @@ export function toMediaFact(event: MediaEvent): MediaFact | undefined {
     }
     case 'ignored':
       return { type: 'media-ignored', address: event.address, port: event.port, because: ignored }
+    case 'forged':
+      return { type: 'media-forged', packets: event.packets, because: forged }
     case 'digit':
     case 'layer-ended':
     case 'talk':
     case 'timeout':
+    case 'path-lost':
     case 'lost':
       return undefined
     default:
@@ -54,7 +88,7 @@ function silenceOf({ wasHeard, hasIgnored }: { wasHeard: boolean; hasIgnored: bo
 }
 
 export function toClosedFact(stats: StreamStats): MediaFact {
-  const { remote } = stats
+  const { remote, rejected } = stats
   return {
     type: 'media-closed',
     codec: stats.codec,
@@ -62,6 +96,9 @@ export function toClosedFact(stats: StreamStats): MediaFact {
     packets_received: stats.packetsReceived,
     packets_lost: stats.packetsLost,
     packets_ignored: stats.packetsIgnored,
+    ...(rejected === undefined
+      ? {}
+      : { packets_forged: rejected.forged, packets_replayed: rejected.replayed }),
     jitter_ms: stats.jitterMs,
     ...(remote === undefined
       ? {}

@@ -1,5 +1,7 @@
-// Where the media of a leg may be sent when its far end is a user's phone or a called SIP URI. A stranger wrote that SDP, and
-// could direct packets to any address of the operator's network.
+// The media of an account's legs: what they take of the workers is counted as the account's, and where they may be sent is limited
+// when the far end is a user's phone or a called SIP URI. A stranger wrote that SDP, and could direct packets to any address of
+// the operator's network.
+import { telephoneCodecs } from '../../media/codecs/codecs.ts'
 import type { Media } from '../../media/media.ts'
 
 export interface TenantMediaOptions {
@@ -8,11 +10,21 @@ export interface TenantMediaOptions {
   readonly isAllowedHop: (address: string) => boolean
 }
 
-/** `peers`: the addresses that signalling is exchanged with, which media may always go to. */
+export interface Tenant {
+  readonly owner: string
+  /**
+   * The addresses that signalling is exchanged with, which media may always go to. Undefined for gateways of carriers: they are where
+   * they are, many of them inside.
+   */
+  readonly peers: ReadonlySet<string> | undefined
+}
+
 export function tenantMedia(
   { media, isAllowedHop }: TenantMediaOptions,
-  peers: ReadonlySet<string>,
+  { owner, peers }: Tenant,
 ): Pick<Media, 'open'> {
+  if (peers === undefined)
+    return { open: (options) => media.open({ ...options, owner, offers: telephoneCodecs }) }
   const maySendTo = (address: string): boolean => peers.has(address) || isAllowedHop(address)
-  return { open: (options) => media.open({ ...options, maySendTo }) }
+  return { open: (options) => media.open({ ...options, owner, maySendTo }) }
 }

@@ -8,12 +8,15 @@ import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { InviteOutcome, OutgoingInvite, Remote } from '../../sip/sip.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { GatewaySign, TrunkState } from '../ports.ts'
+import { namesOf } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
 
 export interface AttemptWatchOptions {
   readonly leg: Leg
   readonly clock: Clock
   readonly trunks: Pick<TrunkState, 'noted'>
+  /** There is another place of the same gateway: that this one fails says nothing of the gateway. */
+  readonly hasOthers?: boolean
 }
 
 const noBytes = new Uint8Array(0)
@@ -70,7 +73,7 @@ export class AttemptWatch {
     this.#noted(isSilent ? { kind: 'silent' } : signOf(response))
     leg.journal.note({
       type: 'attempt-ended',
-      ...this.#place(),
+      ...namesOf(this.#attempt),
       remote_host: address,
       outcome: isSilent ? 'silent' : outcome.kind,
       cause: isSilent ? 'no response' : `${response.status} ${response.reason}`,
@@ -85,12 +88,7 @@ export class AttemptWatch {
     const { leg } = this.#options
     this.#noted({ kind: 'silent' })
     const facts = { outcome: 'unreachable', cause, post_dial_delay_ms: this.#passed() } as const
-    leg.journal.note({ type: 'attempt-ended', ...this.#place(), ...facts })
-  }
-
-  #place(): { readonly trunk: string; readonly place: string; readonly sip_gateway_sid?: string } {
-    const { trunk, place, gateway } = this.#attempt
-    return { trunk, place, ...(gateway === undefined ? {} : { sip_gateway_sid: gateway }) }
+    leg.journal.note({ type: 'attempt-ended', ...namesOf(this.#attempt), ...facts })
   }
 
   #passed(): number {
@@ -99,7 +97,8 @@ export class AttemptWatch {
 
   #noted(sign: GatewaySign): void {
     const { gateway } = this.#attempt
-    if (gateway !== undefined) this.#options.trunks.noted(gateway, sign)
+    const isOfOne = this.#options.hasOthers === true && sign.kind !== 'alive'
+    if (gateway !== undefined && !isOfOne) this.#options.trunks.noted(gateway, sign)
   }
 }
 

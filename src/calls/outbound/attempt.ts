@@ -1,6 +1,8 @@
 // One place that an INVITE may be sent to, and what stands in it.
-import type { OutgoingInviteOptions, RedirectTarget, Remote } from '../../sip/sip.ts'
+import type { OutgoingInviteOptions, RedirectTarget, Resolved } from '../../sip/sip.ts'
+import type { KeyWay, OfferedKeys } from '../../media/media.ts'
 import type { CallServices } from '../call-services.ts'
+import type { AttemptFact } from '../journal/attempt-facts.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallOrder } from './call-order.ts'
 
@@ -19,12 +21,27 @@ export interface Attempt {
   readonly place: string
   /** The sid of the gateway that is there, where it is one of a carrier. */
   readonly gateway?: string
+  /** The user part of the Request-URI: where it goes to a carrier, what the carrier is to dial. */
+  readonly dialled?: string
+  /** How keys go there; as RTP events when left out. */
+  readonly keyWay?: KeyWay
   /** `host` is the address of the platform as the place sees it: what From says when nothing else does. */
   readonly invite: (host: string) => AttemptInvite
-  /** Where the request is sent. Rejects with AppError when there is no such place, or none that may be called. */
-  readonly destination: () => Promise<Remote>
+  /** How its media is offered; plain when left out. */
+  readonly protection?: OfferedKeys | undefined
+  /** Where the request is sent, and where else when that says nothing. Rejects with AppError when there is no such place, or none that may be called. */
+  readonly destination: () => Promise<Resolved>
   /** The places that a 3xx of this one leads to: those that its owner may call. Rejects with AppError where there are none. */
   readonly redirect?: (target: RedirectTarget) => Promise<Round>
+}
+
+/** What the journal calls the place. */
+export function namesOf({
+  trunk,
+  place,
+  gateway,
+}: Attempt): Pick<AttemptFact, 'trunk' | 'place' | 'sip_gateway_sid'> {
+  return { trunk, place, ...(gateway === undefined ? {} : { sip_gateway_sid: gateway }) }
 }
 
 /** Everything that the search for places needs. */

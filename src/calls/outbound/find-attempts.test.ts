@@ -253,6 +253,67 @@ describe('a call to a phone number', () => {
     expect(hosts(sent)).toEqual([host])
   })
 
+  it.each([
+    ['A', 'of the account', account.account_sid],
+    ['B', 'of another account', 'another'],
+    ['B', 'of no account', null],
+  ])('is signed with attestation %s where the calling number is %s', async (attest, _whose, account_sid) => {
+    const { engine, sent, events } = await call({ to, from: '+4420' }, (scripted) => {
+      Object.assign(scripted, {
+        waysOut: [a],
+        signs: true,
+        numbers: [numberOf('4420', 'a', { account_sid })],
+      })
+    })
+    const signed = { calling: '+4420', called: to.number, attest, account_sid: account.account_sid }
+    expect(engine.identitiesSigned).toEqual([signed])
+    expect(sent[0]?.options.headers).toEqual([
+      { name: 'date', value: 'now' },
+      { name: 'identity', value: `signed ${attest}` },
+    ])
+    const notes = events().flatMap((event) => (event.type === 'note' ? [event.sentence] : []))
+    expect(notes).toEqual([`the calling number is signed with attestation ${attest}`])
+  })
+
+  const asserting = (value: string, name = 'p-asserted-identity') => ({ headers: [{ name, value }] })
+  it.each<[string, string, string, Partial<CallRequest>]>([
+    ['A', '+4420', 'From names it', { from: '+4420' }],
+    ['A', '44-20', 'From names it with separators', { from: '+1', fromUser: '44-20' }],
+    ['B', '4430', 'only the order names it, and From another', { from: '4420', fromUser: '4430' }],
+    ['A', '+4420', 'P-Asserted-Identity names it', { from: 'anonymous', ...asserting('<sip:+4420@x>') }],
+    ['B', '+4430', 'only From names it', { from: '4420', ...asserting('<sip:+4430@x>') }],
+    ['B', '+4420', 'only P-Asserted-Identity names it', { from: '4430', ...asserting('<sip:+4420@x>') }],
+    ['B', '4420', 'a second one is another', { from: '4420', ...asserting('<tel:4420>, <tel:+4430>') }],
+    ['B', '4430', 'a tel URI is another', { from: '4420', ...asserting('<sip:alice@x>, tel:4430') }],
+    ['B', '4420', 'what is asserted cannot be read', { from: '4420', ...asserting('sip:+44 30') }],
+    ['B', '4420', 'what is asserted is half a number', { from: '4420', ...asserting('<sip:+4430x@x>') }],
+    ['B', '4420', 'another is shown', { from: '4420', ...asserting('<sip:4430@x>', 'remote-party-id') }],
+  ])('is signed with attestation %s for %s where, of the account’s number, %s', async (...row) => {
+    const [attest, calling, , more] = row
+    const numbers = [numberOf('4420', 'a', { account_sid: account.account_sid })]
+    const { engine } = await call({ to, ...more }, (scripted) =>
+      Object.assign(scripted, { waysOut: [a], signs: true, numbers }),
+    )
+    expect(engine.identitiesSigned).toMatchObject([{ calling, attest }])
+  })
+
+  it('is signed once for each gateway, under the only Date', async () => {
+    const { engine, sent } = await call(
+      { to, headers: [{ name: 'date', value: 'yesterday' }] },
+      (scripted) => {
+        const gateways = [gateway('192.0.2.20'), gateway('192.0.2.21')]
+        Object.assign(scripted, { waysOut: [outboundCarrier('a', { gateways })], signs: true })
+      },
+    )
+    sent[0]?.refuse(503)
+    await settle()
+    expect(engine.identitiesSigned).toHaveLength(2)
+    expect(sent[1]?.options.headers?.map(({ name, value }) => `${name}: ${value}`)).toEqual([
+      'date: now',
+      'identity: signed B',
+    ])
+  })
+
   it('goes first to the gateway over which the platform is registered, by the route of the registrar', async () => {
     const gateways = [gateway('192.0.2.20'), gateway('192.0.2.21')]
     const { sent } = await call({ to }, (engine) => {

@@ -3,8 +3,9 @@ import { AppError } from '../../lib/errors.ts'
 import { escapeUser, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
 import { phoneOf } from '../../sip/registrar/binding.ts'
+import { transports } from '../../sip/transport/transports.ts'
 import { toDecision } from '../journal/decision.ts'
-import type { Round, Search } from './attempt.ts'
+import type { Attempt, Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
@@ -33,7 +34,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
   const client = await directory.client(order.account.account_sid, name)
   // A client that was switched off keeps its bindings until they expire; a user that the registration hook knows has none.
   const mayRing = client?.is_active === true || (await directory.registrationHook(realm)) !== undefined
-  const phones = mayRing ? onePerPhone(await sip().bindings.get(aor)) : []
+  const phones = mayRing ? onePerPhone(await sip().bindings.find(aor)) : []
   const places = phones.map(({ remote }) => placeOf(remote)).join(', ')
   const outcome = phones.length === 0 ? `${aor} is not registered` : `${aor} at ${places}`
   journal.note(toDecision({ rule: 'registrar', outcome }))
@@ -42,6 +43,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
     phones.map((binding) => ({
       trunk: 'user',
       place: placeOf(binding.remote),
+      ...protectionOver(binding.remote),
       invite: (host) => ({
         ...callerFields(order, host),
         uri: binding.contact,
@@ -80,4 +82,10 @@ function onePerPhone(bindings: readonly Binding[]): readonly Binding[] {
 
 export function placeOf({ transport, address, port }: Remote): string {
   return `${transport}:${address}:${port}`
+}
+
+/** Keys are for those alone whom no one listens to on the way. A phone that has no SRTP does not look at them, and a browser has its own. */
+function protectionOver({ transport }: Remote): Pick<Attempt, 'protection'> {
+  const { isSecure, isOpenedHere } = transports[transport]
+  return isSecure && isOpenedHere ? { protection: { sdes: 'possible' } } : {}
 }

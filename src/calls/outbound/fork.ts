@@ -15,6 +15,7 @@ import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/journal.ts'
 import { localPlaceOf } from '../local-place.ts'
+import { namesOf } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptWatch } from './attempt-watch.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
@@ -52,6 +53,9 @@ export type ForkOutcome =
   /** The leg has ended meanwhile. */
   | { readonly kind: 'withdrawn' }
 
+// RFC 3261 §17.2.1: a server says 100 within 200 ms. By now the INVITE was sent three times, after 500 and 1,500 ms again.
+export const silenceMs = 2_000
+
 export async function fork(attempts: readonly Attempt[], options: ForkOptions): Promise<ForkOutcome> {
   const { signal } = options.dialled.leg
   const { promise: withdrawn, resolve } = Promise.withResolvers<ForkOutcome>()
@@ -87,43 +91,73 @@ class Fork {
     return this.#settled.promise
   }
 
-  /** Over TLS the connection is opened first: a certificate that is not believed is then the reason of the refusal. */
-  async #reach(attempt: Attempt): Promise<Remote | AppError> {
-    try {
-      const remote = await attempt.destination()
-      if (remote.name !== undefined) await this.#options.services.sip().open(remote)
-      return remote
-    } catch (error) {
-      if (error instanceof AppError) return error
-      throw error
+  /** The places that its name leads to, one after another, until one of them says something: RFC 3263 §4.3. */
+  async #try(attempt: Attempt): Promise<void> {
+    const found = await attempt.destination().catch(asAppError)
+    if (found instanceof AppError) return this.#unreachable(attempt, found, this.#watch(attempt, false))
+    const { alternatives = [], ...first } = found
+    const places = [first, ...alternatives]
+    for (const [index, place] of places.entries()) {
+      const hasOthers = index < places.length - 1
+      if ((await this.#tryAt(attempt, place, hasOthers)) === 'over' || this.#isGone()) return
+      const { leg } = this.#options.dialled
+      const at = serializeHostPort({ host: place.address, port: place.port })
+      const outcome = `${attempt.place} does not respond at ${at}: its next address is tried`
+      leg.journal.note(toDecision({ rule: 'failover', outcome }))
     }
   }
 
-  async #try(attempt: Attempt): Promise<void> {
-    const { dialled, services, silenceMs } = this.#options
-    const watch = new AttemptWatch(attempt, { leg: dialled.leg, ...services })
-    const destination = await this.#reach(attempt)
-    if (this.#isOver || this.#options.dialled.leg.hasEnded) return
-    if (destination instanceof AppError) {
-      this.#error ??= destination
-      watch.unreachable(destination.message)
-      this.#note(`${destination.message}: ${attempt.place}`)
-      return
+  #isGone(): boolean {
+    return this.#isOver || this.#options.dialled.leg.hasEnded
+  }
+
+  #watch(attempt: Attempt, hasOthers: boolean): AttemptWatch {
+    const { dialled, services } = this.#options
+    return new AttemptWatch(attempt, { leg: dialled.leg, ...services, hasOthers })
+  }
+
+  #unreachable(attempt: Attempt, error: AppError, watch: AttemptWatch): void {
+    this.#error ??= error
+    watch.unreachable(error.message)
+    this.#note(`${error.message}: ${attempt.place}`)
+  }
+
+  /** `next` where it says nothing, or has no room, and there are others. */
+  async #tryAt(attempt: Attempt, destination: Remote, hasOthers: boolean): Promise<'over' | 'next'> {
+    const { dialled, services } = this.#options
+    const patienceMs = hasOthers ? silenceMs : this.#options.silenceMs
+    const watch = this.#watch(attempt, hasOthers)
+    const failure = await openIfSecure(destination, services, patienceMs)
+    if (this.#isGone()) return 'over'
+    if (failure !== undefined) {
+      services.sip().rest(destination)
+      if (hasOthers) watch.unreachable(failure.message)
+      else this.#unreachable(attempt, failure, watch)
+      return hasOthers ? 'next' : 'over'
     }
     // An offer for each place: the platform may have another address towards each.
-    const offer = await this.#options.dialled.leg.offerTo(destination)
-    if (offer === undefined || this.#isOver || this.#options.dialled.leg.hasEnded) return
+    dialled.leg.media.goBy(attempt.keyWay ?? 'rfc2833')
+    const offer = await dialled.leg.offerTo(destination, attempt.protection)
+    if (offer === undefined || this.#isGone()) return 'over'
     const invite = this.#send(attempt, destination, offer, watch)
     this.#ringing.add(invite)
-    const outcome = await watch.outcomeOf(invite, silenceMs, () => dialled.invites.abandon(invite))
+    const outcome = await watch.outcomeOf(invite, patienceMs, () => dialled.invites.abandon(invite))
     this.#ringing.delete(invite)
     watch.ended(outcome, destination)
-    if (outcome.kind === 'answered') return this.#answered(outcome, destination)
+    if (outcome.kind === 'answered') {
+      this.#answered(outcome, destination)
+      return 'over'
+    }
     const { response, redirects = [] } = outcome
-    if (this.#isOver || (await this.#follow(attempt, response, redirects))) return
+    const isSilent = response.status === 408 && isMadeHere(response)
+    const isDown = !this.#isGone() && (isSilent || response.status === 503)
+    if (isDown) services.sip().rest(destination)
+    if (isDown && hasOthers) return 'next'
+    if (this.#isOver || (await this.#follow(attempt, response, redirects))) return 'over'
     this.#refusals.push(response)
     this.#note(`${response.status} ${response.reason} from ${attempt.place}`)
     if (response.status >= 600) this.#finish(this.#sum(), becauseOf(response.status, response.reason))
+    return 'over'
   }
 
   /** Tries where a 3xx leads, the best first. False where nothing of it may be followed: then it is a refusal as others are. */
@@ -169,7 +203,7 @@ class Fork {
     })
     invites.sent(invite)
     noteRinging(invite, leg)
-    if (this.#ringing.size === 0) noteAttempt(leg, attempt.trunk, this.#placesOf(destination))
+    if (this.#ringing.size === 0) noteAttempt(leg, attempt, this.#placesOf(destination))
     onSent()
     return invite
   }
@@ -209,10 +243,32 @@ class Fork {
   }
 }
 
+function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  throw error
+}
+
+/** Over TLS the connection is opened first: a certificate that is not believed is then the reason of the refusal. */
+async function openIfSecure(
+  remote: Remote,
+  { sip, clock }: ForkOptions['services'],
+  patienceMs: number | undefined,
+): Promise<AppError | undefined> {
+  if (remote.name === undefined) return undefined
+  const opened = sip()
+    .open(remote)
+    .then(() => undefined, asAppError)
+  if (patienceMs === undefined) return opened
+  const late = new AppError('sip_unreachable', 'the far end cannot be reached over TLS in time')
+  const { promise, resolve } = Promise.withResolvers<AppError>()
+  const timer = clock.after(patienceMs, () => resolve(late))
+  return Promise.race([opened, promise]).finally(() => timer.cancel())
+}
+
 /** An INVITE is out: the record names the place of the last one. */
-function noteAttempt({ journal, status }: Leg, trunk: string, places: AttemptPlaces): void {
+function noteAttempt({ journal, status }: Leg, attempt: Attempt, places: AttemptPlaces): void {
   const isFirst = journal.facts.attempt === undefined
-  journal.add({ type: 'attempt', trunk, ...places })
+  journal.add({ type: 'attempt', ...namesOf(attempt), ...places })
   if (isFirst) status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
   else journal.commit()
 }

@@ -1,32 +1,36 @@
 // A leg that the platform makes: held to its limits, and sent to one place after another until one answers.
-import { AppError } from '../../lib/errors.ts'
 import { traceIdOf } from '../../lib/ids.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
-import { holdToLimits } from '../leg/hold-to-limits.ts'
 import { Leg } from '../leg/leg.ts'
 import { Session } from '../session/session.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import type { Media } from '../../media/media.ts'
+import { firstCodecOf } from '../../media/sdp/first-codec.ts'
+import { sdpOf } from '../../sip/message/body.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import type { Attempt } from './attempt.ts'
+import { AttemptGate } from './attempt-gate.ts'
 import { calledPartyOf } from './call-order.ts'
 import type { CallOrder } from './call-order.ts'
-import { findAttempts } from './find-attempts.ts'
+import { findWay } from './find-way.ts'
 import { Redirects } from './redirects.ts'
 import { OutgoingInvites } from './outgoing-invites.ts'
 import { tryRounds } from './try-rounds.ts'
 
-/** A bridge costs least within one worker. */
+/** A bridge costs least within one worker, and in one codec: that of the parent, or the one that it will be answered with. */
 function besideMedia(media: Pick<Media, 'open'>, parent: Leg | undefined): Pick<Media, 'open'> {
   if (parent === undefined) return media
   return {
     open(options) {
       const near = parent.media.sessionId
-      return media.open(near === undefined ? options : { ...options, near })
+      if (near !== undefined) return media.open({ ...options, near })
+      const offer = parent.received && sdpOf(parent.received)
+      const prefers = offer === undefined ? undefined : firstCodecOf(offer)
+      return media.open(prefers === undefined ? options : { ...options, prefers })
     },
   }
 }
@@ -52,18 +56,16 @@ export class OutgoingLeg {
    * no place to try, or no request could be sent to the last ones.
    */
   async dial(onSent: () => void): Promise<void> {
-    const { services, registry } = this.#context
+    const { services, registry, guard } = this.#context
     const { leg } = this
     const order = this.#order
     if (leg.hasEnded) return
-    if (order.maxForwards === 0)
-      throw new AppError('loop_detected', 'the call has passed through too many places')
-    const limits = await services.directory.callLimits(order.account)
-    const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
-    if (overLimit !== undefined) return leg.refuseWith(overLimit)
-    const rounds = await findAttempts({ order, services, journal: leg.journal })
+    const admit = (): Promise<void> => guard.admit(leg, order.account, order.to)
+    const gate = new AttemptGate({ leg, order, guard, services })
+    const found = await findWay({ leg, order, registry, services, admit, gate })
+    if (found.kind === 'refused') return leg.refuseWith(found.refusal)
     await tryRounds(
-      rounds.map((round) => round.map((attempt) => this.#noted(attempt))),
+      found.rounds.map((round) => round.map((attempt) => this.#noted(attempt))),
       {
         leg,
         invites: this.#invites,
@@ -84,7 +86,7 @@ export class OutgoingLeg {
         : { redirect: async (target) => (await redirect(target)).map((place) => this.#noted(place)) }),
       destination: async () => {
         const remote = await attempt.destination()
-        this.#peers.add(remote.address)
+        for (const { address } of [remote, ...(remote.alternatives ?? [])]) this.#peers.add(address)
         return remote
       },
     }
@@ -107,9 +109,11 @@ export class OutgoingLeg {
       unanswered: this.#invites,
       journal,
       status: new StatusReporter(journal, node(), () => leg.session.status),
-      // The gateways of carriers are where they are, many of them inside.
       media: besideMedia(
-        order.to.type === 'phone' ? services.media : tenantMedia(services, this.#peers),
+        tenantMedia(services, {
+          owner: order.account.account_sid,
+          peers: order.to.type === 'phone' ? undefined : this.#peers,
+        }),
         parent,
       ),
       clock,

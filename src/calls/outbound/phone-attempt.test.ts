@@ -16,6 +16,7 @@ const invite = (carrier: Partial<OutboundCarrier>, more: Partial<PhoneAttempt> =
     carrier: outboundCarrier('c', carrier),
     gateway,
     routes: [],
+    identity: () => undefined,
     host: '198.51.100.1',
     ...more,
   })
@@ -51,14 +52,15 @@ describe('the INVITE to a carrier', () => {
   })
 
   it.each([
-    [{ port: 5061 }, 'sip:15550100@sbc.example;transport=tls', 'sip:sbc.example;transport=tls'],
+    [{ port: null }, 'sip:15550100@sbc.example;transport=tls', 'sip:sbc.example;transport=tls'],
+    [{ port: 5061 }, 'sip:15550100@sbc.example;transport=tls', 'sip:sbc.example:5061;transport=tls'],
     [{ port: 5060 }, 'sip:15550100@sbc.example:5060;transport=tls', 'sip:sbc.example:5060;transport=tls'],
-    [{ port: 5061, use_sips_scheme: true }, 'sips:15550100@sbc.example', 'sips:sbc.example'],
+    [{ port: 5061, use_sips_scheme: true }, 'sips:15550100@sbc.example', 'sips:sbc.example:5061'],
     [{ port: 5071, use_sips_scheme: true }, 'sips:15550100@sbc.example:5071', 'sips:sbc.example:5071'],
     [
       { port: 5060, protocol: 'tcp', use_sips_scheme: true } as const,
       'sip:15550100@sbc.example;transport=tcp',
-      'sip:sbc.example;transport=tcp',
+      'sip:sbc.example:5060;transport=tcp',
     ],
   ])('to a gateway over TLS with %o is for %s', (more, uri, hop) => {
     const secure: OutboundGateway = { sip_gateway_sid: 's', host: 'sbc.example', protocol: 'tls', ...more }

@@ -1,6 +1,8 @@
 // What a carrier's gateway is sent for a phone number.
+import { isIP } from 'node:net'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import { transports } from '../../sip/transport/transports.ts'
+import type { SignedIdentity } from '../../contracts/number-trust.ts'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import type { AttemptInvite } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
@@ -15,6 +17,8 @@ export interface PhoneAttempt {
   readonly gateway: OutboundGateway
   /** The Route set that the registrar of the carrier gave. */
   readonly routes: readonly string[]
+  /** Undefined where the call is not signed. */
+  readonly identity: () => SignedIdentity | undefined
   /** The address of the platform: what From says when nothing else does. */
   readonly host: string
 }
@@ -28,7 +32,7 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
   return {
     ...caller,
     contactUser: carrier.register_username ?? caller.contactUser,
-    headers: [...caller.headers, ...diversionOf(carrier, caller, place)],
+    headers: signed([...caller.headers, ...diversionOf(carrier, caller, place)], attempt),
     uri,
     to: uri,
     ...(routes.length === 0 ? {} : { routes }),
@@ -51,7 +55,7 @@ export function nextHopOf(
   { outbound_sip_proxy: proxy, requires_register }: OutboundCarrier,
   gateway: OutboundGateway,
 ): string {
-  if (proxy === null || proxy === '' || requires_register) return uriAt(hostPortOf(gateway), gateway)
+  if (proxy === null || proxy === '' || requires_register) return uriAt(exactPlaceOf(gateway), gateway)
   if (!/^sips?:/i.test(proxy)) return uriAt(proxy, gateway)
   return /^sips:|;transport=/i.test(proxy) ? proxy : `${proxy};transport=${gateway.protocol}`
 }
@@ -69,9 +73,16 @@ function placeOf({ carrier, gateway }: PhoneAttempt): string {
   return requires_register && realm !== null ? realm : hostPortOf(gateway)
 }
 
-function hostPortOf({ host, port, protocol }: OutboundGateway): string {
+/** Where it is, as it stands in URIs and sentences. */
+export function hostPortOf({ host, port, protocol }: OutboundGateway): string {
   const isUsual = port === null || port === transports[protocol].defaultPort
   return serializeHostPort({ host, port: isUsual ? undefined : port })
+}
+
+/** A port that is stored counts, the usual one too: without one, SRV records say it (RFC 3263 §4.2). */
+function exactPlaceOf(gateway: OutboundGateway): string {
+  const { host, port } = gateway
+  return port === null || isIP(host) !== 0 ? hostPortOf(gateway) : serializeHostPort({ host, port })
 }
 
 function credentialsOf({
@@ -79,6 +90,17 @@ function credentialsOf({
   register_password: password,
 }: OutboundCarrier): Credentials | undefined {
   return username === null || password === null ? undefined : { username, password }
+}
+
+/** The time that is signed is the only one of the INVITE (RFC 8224 §4.1). */
+function signed(headers: CallerFields['headers'], { identity }: PhoneAttempt): CallerFields['headers'] {
+  const signature = identity()
+  if (signature === undefined) return headers
+  return [
+    ...headers.filter(({ name }) => name !== 'date'),
+    { name: 'date', value: signature.date },
+    { name: 'identity', value: signature.identity },
+  ]
 }
 
 function diversionOf(

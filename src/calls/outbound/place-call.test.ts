@@ -512,6 +512,44 @@ describe('a call to a user with several phones', () => {
   })
 })
 
+describe('media of a call', () => {
+  const secure: Binding = { ...phone, remote: { ...phone.remote, transport: 'tls' } }
+  const ring = async (to: CallRequest['to'], binding = phone) => {
+    const engine = platformWith([{ verb: 'speak' }])
+    engine.phones.set(phone.aor, [binding])
+    const { call_sid } = await placeOn(engine, { ...callRequest, to })
+    const [session] = engine.media.sessions
+    return { engine, protections: session?.protections, journal: () => engine.store.journalOf(call_sid) }
+  }
+
+  it.each<[string, CallRequest['to'], Binding, string | undefined]>([
+    ['is plain to a phone whose keys others could read', callRequest.to, phone, undefined],
+    ['is left to a phone that signals over TLS', callRequest.to, secure, 'possible'],
+    ['is plain to a SIP URI', { type: 'sip', sipUri: 'sip:bob@192.0.2.9' }, phone, undefined],
+    [
+      'is encrypted to a SIP URI where the dial says so',
+      { type: 'sip', sipUri: 'sip:bob@192.0.2.9', srtpEncryption: 'sdes' },
+      phone,
+      'required',
+    ],
+  ])('%s', async (_, to, binding, protection) => {
+    expect((await ring(to, binding)).protections).toEqual([protection])
+  })
+
+  it('is offered encrypted alone to a phone that refuses the choice, once', async () => {
+    const { engine, protections, journal } = await ring(callRequest.to, secure)
+    engine.sent[0]?.refuse(488)
+    await settle()
+    expect(protections).toEqual(['possible', 'required'])
+    expect(engine.sent).toHaveLength(2)
+    engine.sent[1]?.refuse(488)
+    await settle()
+    expect(engine.sent).toHaveLength(2)
+    expect(engine.store.records).toMatchObject([{ sip_status: 488 }])
+    expect(journal()).toContainEqual(expect.objectContaining({ rule: 'failover' }))
+  })
+})
+
 describe('a call to a SIP URI', () => {
   it('goes there, without the headers of the URI', async () => {
     const { engine, invite } = await place(sipUri('sip:bob@192.0.2.9:5080;user=phone?Subject=x'))
@@ -609,6 +647,17 @@ describe('a call to a phone', () => {
     expect(engine.store.records).toMatchObject([{ trunk: 'b', sip_status: 500 }])
   })
 
+  it('names each gateway of a host by its port, where that is not the usual one', async () => {
+    const gateways = [gateway('5.5.5.5'), { ...gateway('5.5.5.5'), sip_gateway_sid: 'other', port: 5080 }]
+    const engine = arrange({ waysOut: [outboundCarrier('first', { gateways })] })
+    const { call_sid } = await placeFrom(engine)
+    engine.sent[0]?.refuse(503, tagged)
+    await settle()
+    engine.sent[1]?.refuse(503, tagged)
+    await settle()
+    expect(endsOf(engine, call_sid).map((text) => text.split(': ')[0])).toEqual(['5.5.5.5', '5.5.5.5:5080'])
+  })
+
   it.each([486, 487, 600, 603, 604])('that is refused with %i is not tried elsewhere', async (status) => {
     const engine = arrange()
     await placeFrom(engine)
@@ -658,6 +707,36 @@ describe('a call to a phone', () => {
       '10.0.0.9: answered, 200 OK, 20000 ms',
     ])
     expect(engine.gatewaySigns).toEqual(['5.5.5.5: silent', '10.0.0.9: alive'])
+    await engine.calls.hangUp(account.account_sid, call_sid)
+    await settle()
+    expect(engine.store.records[0]?.attempts).toMatchObject([
+      { trunk: 'first', sip_gateway_sid: '5.5.5.5', outcome: 'silent', post_dial_delay_ms: 2000 },
+      { trunk: 'first', sip_gateway_sid: '10.0.0.9', outcome: 'answered', post_dial_delay_ms: 20_000 },
+    ])
+  })
+
+  it('tries each address of a gateway for two seconds, and finds the gateway dead with the last one', async () => {
+    const engine = arrange()
+    const alternative = { transport: 'udp', address: '192.0.2.55', port: 5060 } as const
+    engine.elsewhere = (uri) => (uri.includes('5.5.5.5') ? { alternatives: [alternative] } : {})
+    const { call_sid } = await placeFrom(engine)
+    engine.clock.advance(2_000)
+    await settle()
+    expect(engine.sent.map(({ options }) => options.destination?.address)).toEqual(['5.5.5.5', '192.0.2.55'])
+    expect(engine.gatewaySigns).toEqual([])
+    engine.sent[1]?.refuse(503, tagged)
+    await settle()
+    expect(engine.sent).toHaveLength(3)
+    expect(engine.resting).toEqual(['5.5.5.5', '192.0.2.55'])
+    expect(engine.gatewaySigns).toEqual(['5.5.5.5: alive'])
+    expect(endsOf(engine, call_sid)).toEqual([
+      '5.5.5.5: silent, no response, 2000 ms',
+      '5.5.5.5: refused, 503 Service Unavailable, 0 ms',
+    ])
+    // That the caller hangs up says nothing of the place.
+    await engine.calls.hangUp(account.account_sid, call_sid)
+    await settle()
+    expect(engine.resting).toHaveLength(2)
   })
 
   it('stays with a gateway that has said Trying, however long it takes', async () => {

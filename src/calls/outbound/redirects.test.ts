@@ -9,6 +9,7 @@ import {
   outboundCarrier,
   phone,
   placeOn,
+  settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
@@ -178,6 +179,20 @@ describe('a carrier that redirects', () => {
     expect(sent(1).options.destination).toMatchObject({ address })
     await refuse(1, 486)
     expect(engine.store.records).toMatchObject([{ trunk: 'c1', sip_status: 486 }])
+  })
+
+  it.each([
+    ['one of its gateways', '<sip:4930123@10.1.1.1>', ['g1: alive', 'g2: overloaded']],
+    ['another port of the host of one', '<sip:4930123@10.1.1.1:5080>', ['g1: alive']],
+  ])('to %s shows how that gateway is, and of no other', async (_what, contact, signs) => {
+    const { engine, refuse } = await calling(number, withCarrier)
+    await refuse(0, 302, contact)
+    engine.sent[1]?.refuse(503, [
+      { name: 'to', value: '<sip:4930123@10.1.1.1>;tag=t' },
+      { name: 'retry-after', value: '9' },
+    ])
+    await settle()
+    expect(engine.gatewaySigns).toEqual(signs)
   })
 
   it('does not send it to an address inside, and the next gateway is tried', async () => {

@@ -22,6 +22,8 @@ export type Target =
       readonly sipUri: string
       /** A SIP URI: where the request is sent first. */
       readonly proxy?: string
+      /** The audio is encrypted, by keys in SDP, or there is no call. */
+      readonly srtpEncryption?: 'sdes'
       readonly auth?: Credentials
     }
 

@@ -2,13 +2,17 @@
 import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
+import { unescapeUri } from '../../sip/message/uri.ts'
+import { transports } from '../../sip/transport/transports.ts'
 import type { OutboundCarrier, OutboundGateway, TrunkState } from '../ports.ts'
 import { chooseCarriers, orAll } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
-import { nextHopOf, toInvite } from './phone-attempt.ts'
+import { hostPortOf, nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'
+import { signedCaller } from './signed-caller.ts'
+import type { SignedCaller } from './signed-caller.ts'
 import { parseTargetUri } from './target-uri.ts'
 import { toSipUri } from './to-sip-uri.ts'
 
@@ -28,10 +32,11 @@ export async function toPhone(
   const { order, services, journal } = search
   const { directory, trunks, random } = services
   const { account } = order
-  const [carriers, plan, numbers] = await Promise.all([
+  const [carriers, plan, numbers, caller] = await Promise.all([
     directory.outboundCarriers(account),
     directory.dialPlan(account),
     directory.numbersCalled(order.from.replace(/^\+/, '')),
+    signedCaller(order, account, directory),
   ])
   const mine = numbers.find(({ account_sid }) => account_sid === account.account_sid)
   const shared = numbers.find(({ account_sid }) => account_sid === null)
@@ -63,7 +68,25 @@ export async function toPhone(
     ways.filter((way) => !usable.includes(way)),
     journal,
   )
-  return usable.slice(0, maxAttempts).map((way) => [toAttempt(way, { number, auth }, search)])
+  const identity = signerOf(number, caller, search)
+  return usable.slice(0, maxAttempts).map((way) => [toAttempt(way, { number, auth, identity }, search)])
+}
+
+/** Signs each INVITE when it goes out: what was signed a minute ago is not believed. */
+function signerOf(
+  called: string,
+  { calling, attest }: SignedCaller,
+  { order, services, journal }: Search,
+): PhoneAttempt['identity'] {
+  const { account_sid } = order.account
+  let isNoted = false
+  return () => {
+    const signed = services.numberTrust.sign({ calling, called, attest, account_sid })
+    if (signed !== undefined && !isNoted)
+      journal.note({ type: 'note', sentence: `the calling number is signed with attestation ${attest}` })
+    isNoted = true
+    return signed
+  }
 }
 
 function noteLeftOut(ways: readonly Way[], journal: Search['journal']): void {
@@ -74,7 +97,7 @@ function noteLeftOut(ways: readonly Way[], journal: Search['journal']): void {
 
 function toAttempt(
   way: Way,
-  { number, auth }: Pick<PhoneAttempt, 'number' | 'auth'>,
+  { number, auth, identity }: Pick<PhoneAttempt, 'number' | 'auth' | 'identity'>,
   search: Search,
 ): Attempt {
   const { order, services } = search
@@ -82,13 +105,16 @@ function toAttempt(
   const routes = services.trunks.routesOf(carrier.voip_carrier_sid)
   return {
     trunk: carrier.name,
-    place: gateway.host,
+    place: hostPortOf(gateway),
     gateway: gateway.sip_gateway_sid,
-    invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, host }),
+    protection: gateway.protection,
+    dialled: toDialled(number, carrier),
+    ...(carrier.dtmf_type === undefined ? {} : { keyWay: carrier.dtmf_type }),
+    invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host }),
     // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
     // (SECURITY.md).
     destination: () => services.sip().resolve(firstHopOf(routes) ?? nextHopOf(carrier, gateway)),
-    redirect: ({ uri }) => elsewhere(uri, way, search),
+    redirect: ({ uri }) => elsewhere(uri, way, { ...search, identity }),
   }
 }
 
@@ -102,25 +128,37 @@ interface Way {
 }
 
 /** A carrier sends a call on: to another one of its gateways, or to any address that a customer may call. */
-async function elsewhere(uri: string, { carrier, gateway: first }: Way, search: Search): Promise<Round> {
+async function elsewhere(
+  uri: string,
+  { carrier, gateway: first }: Way,
+  { identity, ...search }: Search & Pick<PhoneAttempt, 'identity'>,
+): Promise<Round> {
   const { sip } = search.services
   const parsed = parseTargetUri(uri, 'the Contact of a redirect')
-  const gateway = carrier.gateways.find(({ host }) => host === parsed.host)
-  if (gateway === undefined) return (await toSipUri({ type: 'sip', sipUri: uri }, search)).flat()
+  const near = carrier.gateways.filter(({ host }) => host === parsed.host)
+  if (near.length === 0) return (await toSipUri({ type: 'sip', sipUri: uri }, search)).flat()
   const { order } = search
   const number = parsed.user ?? ''
+  // Another port of the host may be anything: what it does says nothing of the gateway.
+  const gateway = near.find((one) => portOf(one) === portOf({ ...one, port: parsed.port ?? null }))
   return [
     {
       trunk: carrier.name,
-      place: gateway.host,
-      gateway: gateway.sip_gateway_sid,
+      place: parsed.host,
+      ...(gateway === undefined ? {} : { gateway: gateway.sip_gateway_sid }),
+      protection: first.protection,
+      dialled: unescapeUri(number),
       invite: (host) => ({
-        ...toInvite({ order, number, auth: undefined, carrier, gateway: first, routes: [], host }),
+        ...toInvite({ order, number, auth: undefined, carrier, gateway: first, routes: [], identity, host }),
         uri,
       }),
       destination: () => sip().resolve(uri),
     },
   ]
+}
+
+function portOf({ port, protocol }: Pick<OutboundGateway, 'port' | 'protocol'>): number {
+  return port ?? transports[protocol].defaultPort
 }
 
 function isSet(trunk: string | undefined): trunk is string {

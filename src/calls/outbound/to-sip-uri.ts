@@ -1,8 +1,8 @@
 // The place to try for a call to a SIP URI: guarded, since a customer wrote it.
 import { AppError } from '../../lib/errors.ts'
 import { hasSips } from '../../sip/contact.ts'
-import { serializeUri } from '../../sip/message/uri.ts'
-import type { Binding, Remote } from '../../sip/sip.ts'
+import { serializeUri, unescapeUri } from '../../sip/message/uri.ts'
+import type { Binding, Remote, Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
@@ -14,7 +14,7 @@ import { parseTargetUri } from './target-uri.ts'
 
 /** Throws AppError when there is no place to try. */
 export async function toSipUri(
-  { sipUri, proxy, auth }: TargetOf<'sip'>,
+  { sipUri, proxy, auth, srtpEncryption }: TargetOf<'sip'>,
   search: Search,
 ): Promise<readonly Round[]> {
   const { order, services } = search
@@ -28,6 +28,9 @@ export async function toSipUri(
       {
         trunk: 'sipUri',
         place: proxy ?? text,
+        ...(srtpEncryption === undefined ? {} : { protection: { sdes: 'required' as const } }),
+        // Some read the number on into what is a password by RFC 3261 §25.1.
+        dialled: unescapeUri([uri.user ?? '', uri.password ?? ''].join('')),
         invite: (host) => ({
           ...callerFields(order, host),
           uri: text,
@@ -40,15 +43,19 @@ export async function toSipUri(
         }),
         destination: async () => secured(await guardedPlace(proxy ?? text, order.account, services), text),
         // Neither the proxy nor the password is meant for another place.
-        redirect: async ({ uri: next }) => (await toSipUri({ type: 'sip', sipUri: next }, search)).flat(),
+        redirect: async ({ uri: next }) =>
+          (
+            await toSipUri({ type: 'sip', sipUri: next, ...(srtpEncryption && { srtpEncryption }) }, search)
+          ).flat(),
       },
     ],
   ]
 }
 
 /** RFC 3261 §26.2.2: each hop on the way to a sips URI is secure, a proxy that is named with it as well. */
-function secured(remote: Remote, uri: string): Remote {
-  if (hasSips(uri) && !transports[remote.transport].isSecure)
+function secured(remote: Resolved, uri: string): Resolved {
+  const places = [remote, ...(remote.alternatives ?? [])]
+  if (hasSips(uri) && !places.every(({ transport }) => transports[transport].isSecure))
     throw new AppError('bad_request', 'to.proxy of a sips URI must be one that is reached over TLS')
   return remote
 }
@@ -64,13 +71,16 @@ export async function guardedPlace(
   uri: string,
   account: Pick<AccountFacts, 'sip_realm'>,
   { sip, isAllowedAddress }: Pick<CallServices, 'sip' | 'isAllowedAddress'>,
-): Promise<Remote> {
-  const remote = await sip().resolve(uri)
-  const { host, port } = localPlaceOf(sip(), remote)
-  if (!isAllowedAddress(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
-    throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
-  if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
-  return remote
+): Promise<Resolved> {
+  const { alternatives = [], ...first } = await sip().resolve(uri)
+  const demand = (remote: Remote): void => {
+    const { host, port } = localPlaceOf(sip(), remote)
+    if (!isAllowedAddress(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
+      throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
+    if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
+  }
+  for (const place of [first, ...alternatives]) demand(place)
+  return alternatives.length === 0 ? first : { ...first, alternatives }
 }
 
 /**

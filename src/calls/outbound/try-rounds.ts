@@ -3,11 +3,8 @@ import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Round } from './attempt.ts'
 import { mayTryNext } from './failover.ts'
-import { fork } from './fork.ts'
+import { fork, silenceMs } from './fork.ts'
 import type { DialledLeg, ForkOptions } from './fork.ts'
-
-// RFC 3261 §17.2.1: a server says 100 within 200 ms. By now the INVITE was sent three times, after 500 and 1,500 ms again.
-const silenceMs = 2_000
 
 /** Afterwards the leg is answered or has ended. Throws AppError when no request could be sent to the last places. */
 export async function tryRounds(
@@ -16,8 +13,9 @@ export async function tryRounds(
   services: ForkOptions['services'],
 ): Promise<void> {
   const { leg } = dialled
-  for (const [index, round] of rounds.entries()) {
-    const isLast = index === rounds.length - 1
+  const left = [...rounds]
+  for (let round = left.shift(); round !== undefined; round = left.shift()) {
+    const isLast = left.length === 0
     const outcome = await fork(round, { dialled, services, silenceMs: isLast ? undefined : silenceMs })
     if (outcome.kind === 'answered') return leg.connected(outcome.dialog, outcome.response, outcome.from)
     if (leg.hasEnded || outcome.kind === 'withdrawn') return
@@ -27,9 +25,27 @@ export async function tryRounds(
       continue
     }
     const { response, hadEarlyMedia } = outcome
+    const insisting = response.status === 488 && !hadEarlyMedia ? encrypted(round) : []
+    if (insisting.length > 0) {
+      noteEncryption(leg, insisting)
+      left.unshift(insisting)
+      continue
+    }
     if (isLast || !mayTryNext({ status: response.status, hadEarlyMedia })) return leg.refusedBy(response)
     noteFailover(leg, round, `${response.status} ${response.reason}`)
   }
+}
+
+/** A phone that takes nothing but SRTP may refuse an offer that only leaves it the choice. */
+function encrypted(round: Round): Round {
+  return round
+    .filter(({ protection }) => protection?.sdes === 'possible')
+    .map((attempt) => ({ ...attempt, protection: { ...attempt.protection, sdes: 'required' } }))
+}
+
+function noteEncryption({ journal }: Leg, round: Round): void {
+  const places = round.map(({ place }) => place).join(', ')
+  journal.note(toDecision({ rule: 'failover', outcome: `488 from ${places}: SRTP alone is offered now` }))
 }
 
 function noteFailover({ journal }: Leg, round: Round, failure: string): void {

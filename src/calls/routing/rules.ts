@@ -1,6 +1,7 @@
 // The rules that decide calls, as docs/reference/routing.md lists them and as the journal of a call names them. Within a group
 // that chooses, they are asked in the order in which they stand here, and the first one that applies decides.
 import type { RuleGroup } from './rule-group.ts'
+import { defence } from './defence-rules.ts'
 import { userCall } from './user-rules.ts'
 
 const caller = {
@@ -241,7 +242,7 @@ const course = {
   },
 } as const satisfies RuleGroup
 
-export const ruleGroups = [caller, carrierCall, userCall, phoneCall, limits, course] as const
+export const ruleGroups = [caller, carrierCall, userCall, phoneCall, limits, defence, course] as const
 
 export const rules = {
   ...caller.rules,
@@ -249,6 +250,7 @@ export const rules = {
   ...userCall.rules,
   ...phoneCall.rules,
   ...limits.rules,
+  ...defence.rules,
   ...course.rules,
 }
 

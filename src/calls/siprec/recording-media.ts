@@ -2,6 +2,7 @@
 // streams are media sessions of their own, which hear the leg through rings that its media session writes.
 import { createRing } from '../../lib/audio-ring.ts'
 import { AppError } from '../../lib/errors.ts'
+import { telephoneCodecs } from '../../media/codecs/codecs.ts'
 import type { Media, MediaSession } from '../../media/media.ts'
 import type { LegSound } from '../leg/leg-sound.ts'
 import { joinSdp, splitSdp } from './recording-sdp.ts'
@@ -41,9 +42,9 @@ export class RecordingMedia {
 
   /** Throws AppError where there is no room for two streams. */
   static async open({ media, sound }: RecordingMediaOptions): Promise<RecordingMedia> {
-    const said = await media.open()
+    const said = await media.open({ offers: telephoneCodecs })
     try {
-      const heard = await media.open()
+      const heard = await media.open({ offers: telephoneCodecs })
       return new RecordingMedia(sound, [
         { of: 'in', label: labels.in, session: said },
         { of: 'out', label: labels.out, session: heard },

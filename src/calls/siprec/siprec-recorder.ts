@@ -181,7 +181,8 @@ export class SiprecRecorder implements Recorder {
     if ((await directory.accountByRealm(given.host)) !== undefined)
       throw new AppError('loop_detected', 'it leads back into this platform')
     const remote = await guardedPlace(uri, account, { ...this.#services })
-    const guarded = tenantMedia({ media, isAllowedHop }, new Set([remote.address]))
+    const tenant = { owner: account.account_sid, peers: new Set([remote.address]) }
+    const guarded = tenantMedia({ media, isAllowedHop }, tenant)
     const callId = `${randomHex(16)}@siprec`
     const session: RecordingSession = new RecordingSession({
       sip: sip(),

@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { limitConnections } from './connection-limit.ts'
+import { createConnectionLimit } from './connection-limit.ts'
 
 let server: Server
 const sockets: Socket[] = []
@@ -12,7 +12,9 @@ const sockets: Socket[] = []
 beforeEach(async () => {
   server = createServer((_request, response) => response.end('ok'))
   // With 170 in all, one address gets ten.
-  limitConnections(server, { maxConnections: 170, trustedProxies: ['127.0.0.8/31', '2001:db8::/32'] })
+  const proxies = ['127.0.0.8/31', '2001:db8::/32']
+  const limit = createConnectionLimit({ maxConnections: 170, trustedProxies: proxies })
+  server.on('connection', (socket: Socket) => void limit.admit(socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 })

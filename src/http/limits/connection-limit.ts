@@ -1,6 +1,6 @@
 // How many connections one address may hold: a share of those that are free, so that it never takes the last.
 import { BlockList, isIPv6 } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
 
@@ -11,28 +11,47 @@ export interface ConnectionLimitOptions {
   readonly trustedProxies: readonly string[]
 }
 
+export interface ConnectionLimit {
+  /** Counts the connection until it closes or is released; closes one that is one too many, and returns false. */
+  admit(socket: Socket): boolean
+  /** It has become something that others bound. */
+  release(socket: Socket): void
+  isProxy(address: string): boolean
+}
+
 // Of 10,000, one address that takes all it can gets 588; a hundred of them get 86 each, and there is room for the next.
 const share = 1 / 16
 
-/** Makes the server close every connection that is one too many from its address. */
-export function limitConnections(server: Server, options: ConnectionLimitOptions): void {
+export function createConnectionLimit(options: ConnectionLimitOptions): ConnectionLimit {
   const { maxConnections, trustedProxies } = options
   const shares = new Shares(maxConnections)
+  const held = new Map<Socket, string>()
   const proxies = new BlockList()
   for (const range of trustedProxies) {
     const [address = '', bits = ''] = range.split('/')
     proxies.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
   }
-  server.maxConnections = maxConnections
-  server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
-    const source = networkOf(address)
-    const isProxy = address !== '' && proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
-    if (!isProxy && !shares.mayTake(source, share)) {
-      socket.destroy()
-      return
-    }
-    shares.take(source)
-    socket.once('close', () => shares.give(source))
-  })
+  const isProxy = (address: string): boolean =>
+    address !== '' && proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  const release = (socket: Socket): void => {
+    const source = held.get(socket)
+    if (source !== undefined && held.delete(socket)) shares.give(source)
+  }
+  return {
+    isProxy,
+    release,
+    admit(socket) {
+      const address = socket.remoteAddress ?? ''
+      const source = networkOf(address)
+      const mayEnter = shares.used < maxConnections && (isProxy(address) || shares.mayTake(source, share))
+      if (!mayEnter) {
+        socket.destroy()
+        return false
+      }
+      shares.take(source)
+      held.set(socket, source)
+      socket.once('close', () => release(socket))
+      return true
+    },
+  }
 }

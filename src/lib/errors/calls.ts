@@ -22,10 +22,40 @@ export const callErrors = {
   },
   account_share: {
     cause:
-      'The account holds as much of what all accounts share as it may while others could need the rest: calls and their RTP ports, audio that is fetched or decoded, texts that wait to be spoken, requests to hooks.',
+      'The account holds as much of what all accounts share as it may while others could need the rest: calls, their RTP ports and the time of media workers that lag, audio that is fetched or decoded, texts that wait to be spoken, requests to hooks.',
     http: 503,
     sip: 503,
     cure: 'Wait until some of it has ended. The operator may raise SWITCHHOOK_ACCOUNT_SHARE, or give the account a limit voice_call_session, which then counts for its calls.',
+  },
+  outbound_stopped: {
+    cause: 'The kill switch of the account, or of its service provider, is on: no call leaves the platform.',
+    http: 403,
+    sip: 403,
+    cure: 'Find out what was stolen and change it. Then set kill_switch to off in the CallDefence that has it on.',
+  },
+  destination_closed: {
+    cause: 'The number called is in a range that thieves call, and that the account has not opened.',
+    http: 403,
+    sip: 403,
+    cure: 'Open the class or the prefix in the CallDefence of the account, if the call is meant.',
+  },
+  call_rate_limit: {
+    cause: 'The account has made as many outbound calls in a second or a minute as it may.',
+    http: 429,
+    sip: 503,
+    cure: 'Call more slowly, or raise calls_per_second or calls_per_minute of the CallDefence of the account.',
+  },
+  outbound_call_limit: {
+    cause: 'As many outbound calls of the account are up as it may have.',
+    http: 503,
+    sip: 503,
+    cure: 'Wait until a call ends, or raise concurrent_calls of the CallDefence of the account.',
+  },
+  call_minutes_limit: {
+    cause: 'The outbound calls of the account have taken as many minutes today as they may.',
+    http: 403,
+    sip: 403,
+    cure: 'Wait until midnight UTC, or raise minutes_per_day of the CallDefence of the account.',
   },
   service_provider_call_limit: {
     cause: 'As many calls of the service provider are up as its limit allows.',
@@ -109,7 +139,7 @@ export const callErrors = {
     cause: 'The offer has no audio stream that the platform can take part in.',
     http: 488,
     sip: 488,
-    cure: 'Offer one audio stream with PCMU or PCMA over RTP/AVP.',
+    cure: 'Offer one audio stream with PCMU, PCMA, G722 or Opus over RTP/AVP, over RTP/SAVP with an a=crypto line of AES_CM_128_HMAC_SHA1_80, or as a browser does.',
   },
   siprec_failed: {
     cause:
@@ -128,6 +158,20 @@ export const callErrors = {
     http: 503,
     sip: 503,
     cure: 'Call again: a new thread serves the next call. The log says why the old one died.',
+  },
+  browsers_unavailable: {
+    cause:
+      'The media of a browser cannot be carried: the process that does so could not be started, has ended, or has no room for one more.',
+    http: 503,
+    sip: 503,
+    cure: 'Look at the log, which says why. Where it names the UDP port of browsers, another program has that port: set SWITCHHOOK_BROWSER_PORT to a free one.',
+  },
+  media_path_lost: {
+    cause:
+      'The media path to a browser was never there, or is no more: its page was closed, its network is gone, a firewall keeps UDP packets back, or its certificate is not the one that its SDP named.',
+    http: 480,
+    sip: 480,
+    cure: 'Where no call has sound: open the UDP port of browsers (SWITCHHOOK_BROWSER_PORT) in the firewall, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that browsers reach. The sentence of the call says which of the reasons it was.',
   },
   stream_failed: {
     cause: 'A call could not be given to its audio server, or the server broke the WebSocket off.',

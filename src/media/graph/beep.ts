@@ -1,5 +1,7 @@
 // The tone by which those in a room know that another one has come in.
 import { frameSamples } from '../codecs/coders.ts'
+import { SampleFrame } from './frame.ts'
+import type { Frame } from './frame.ts'
 
 const rate = 8000
 const hz = 440
@@ -10,24 +12,24 @@ const level = 3500
 const edgeSamples = 40
 
 export class Beep {
+  readonly #samples = new Int16Array(frameSamples)
+  readonly #frame = new SampleFrame(this.#samples)
   #at = lengthSamples
-
-  get isSounding(): boolean {
-    return this.#at < lengthSamples
-  }
 
   /** Of two who come in at once the later one is heard. */
   begin(): void {
     this.#at = 0
   }
 
-  /** Adds what sounds in the next tick. */
-  addTo(sum: Int32Array): void {
+  /** What sounds in the next tick; undefined: nothing. */
+  next(): Frame | undefined {
+    if (this.#at >= lengthSamples) return undefined
     for (let index = 0; index < frameSamples; index += 1) {
       const at = this.#at + index
       const edge = Math.max(0, Math.min(1, at / edgeSamples, (lengthSamples - at) / edgeSamples))
-      sum[index] = (sum[index] ?? 0) + Math.round(level * edge * Math.sin((2 * Math.PI * hz * at) / rate))
+      this.#samples[index] = Math.round(level * edge * Math.sin((2 * Math.PI * hz * at) / rate))
     }
     this.#at += frameSamples
+    return this.#frame.renewed()
   }
 }

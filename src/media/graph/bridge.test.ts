@@ -70,7 +70,7 @@ describe('a bridge of one codec', () => {
     const { legs, caller, called } = bridged(
       {},
       {
-        agreement: { send: { audio: 96, event: 100, packetMs: 20 } },
+        agreement: { send: { audio: 96, event: { payloadType: 100, clockRate: 8000 }, packetMs: 20 } },
       },
     )
     caller.speak({ sound: sine(440) })
@@ -123,7 +123,7 @@ describe('a bridge of one codec', () => {
     const { legs, caller, called } = bridged(
       {},
       {
-        agreement: { send: { audio: 0, event: 97, packetMs: 20 } },
+        agreement: { send: { audio: 0, event: { payloadType: 97, clockRate: 8000 }, packetMs: 20 } },
       },
     )
     caller.speak({ sound: sine(440) })
@@ -236,7 +236,7 @@ describe('a bridge of one codec', () => {
   it('sends packets of 10 ms to one that takes no longer ones', () => {
     const { legs, caller, called } = bridged(
       {},
-      { agreement: { send: { audio: 0, event: 101, packetMs: 10 } } },
+      { agreement: { send: { audio: 0, event: { payloadType: 101, clockRate: 8000 }, packetMs: 10 } } },
     )
     caller.speak({ sound: sine(440) })
     legs.run(1000)

@@ -1,7 +1,8 @@
 // What is heard in one tick: 20 ms as samples, and as octets where they are at hand and need not be coded.
-import type { Encoding } from '../codecs/codecs.ts'
-import { frameSamples } from '../codecs/coders.ts'
+import type { Encoding, Rate } from '../codecs/codecs.ts'
+import { frameSamples, frameSamplesAt } from '../codecs/coders.ts'
 import type { Laws } from '../codecs/g711.ts'
+import { Doubler, Halver } from '../codecs/half-band.ts'
 import type { PlayedFrame } from '../player.ts'
 
 export interface Octets {
@@ -12,7 +13,10 @@ export interface Octets {
 
 /** Valid until its source is asked for the next one. */
 export interface Frame {
-  samples(): Int16Array
+  /** Its own. */
+  readonly rate: Rate
+  /** At the rate of a telephone when none is given. Converted when it is first asked for at another rate than its own. */
+  samples(rate?: Rate): Int16Array
   /** The frame as this codec has it, when nothing needs to be coded for it. */
   octets(encoding: Encoding): Octets | undefined
 }
@@ -24,15 +28,51 @@ export interface Speaker {
   voice(tick: number, nowMs: number): Frame | undefined
 }
 
-export class SampleFrame implements Frame {
-  readonly #samples: Int16Array
+/** The frames of one voice at its other rate: what comes before belongs to the sound of what follows. */
+export class OtherRate {
+  readonly #own: Rate
+  #converter: Doubler | Halver | undefined
+  #samples: Int16Array | undefined
+  #isDone = false
 
-  constructor(samples: Int16Array) {
-    this.#samples = samples
+  constructor(own: Rate) {
+    this.#own = own
   }
 
-  samples(): Int16Array {
+  /** The next frame has come. */
+  forget(): void {
+    this.#isDone = false
+  }
+
+  of(samples: Int16Array): Int16Array {
+    this.#samples ??= new Int16Array(frameSamplesAt(this.#own === 8000 ? 16_000 : 8000))
+    this.#converter ??= this.#own === 8000 ? new Doubler(frameSamples) : new Halver(frameSamples)
+    if (!this.#isDone) this.#converter.convert(samples, this.#samples)
+    this.#isDone = true
     return this.#samples
+  }
+}
+
+/** Whose samples change from frame to frame forgets the other rate each time. */
+export class SampleFrame implements Frame {
+  readonly rate: Rate
+  readonly #samples: Int16Array
+  readonly #other: OtherRate
+
+  constructor(samples: Int16Array, rate: Rate = 8000, other = new OtherRate(rate)) {
+    this.#samples = samples
+    this.rate = rate
+    this.#other = other
+  }
+
+  samples(rate: Rate = 8000): Int16Array {
+    return rate === this.rate ? this.#samples : this.#other.of(this.#samples)
+  }
+
+  /** Its samples are those of the next frame. */
+  renewed(): this {
+    this.#other.forget()
+    return this
   }
 
   octets(): undefined {
@@ -42,8 +82,10 @@ export class SampleFrame implements Frame {
 
 /** A frame of a clip, used again for its next one. */
 export class ClipFrame implements Frame {
+  readonly rate = 8000
   readonly #laws: Laws
   readonly #samples = new Int16Array(frameSamples)
+  readonly #wide = new OtherRate(8000)
   #played: PlayedFrame | undefined
 
   constructor(laws: Laws) {
@@ -52,10 +94,16 @@ export class ClipFrame implements Frame {
 
   of(played: PlayedFrame): this {
     this.#played = played
+    this.#wide.forget()
     return this
   }
 
-  samples(): Int16Array {
+  samples(rate: Rate = 8000): Int16Array {
+    const samples = this.#narrow()
+    return rate === 8000 ? samples : this.#wide.of(samples)
+  }
+
+  #narrow(): Int16Array {
     const { law, bytes, offset }: PlayedFrame = this.#played ?? nothingPlayed
     const { decode } = this.#laws[law]
     for (let index = 0; index < frameSamples; index += 1)

@@ -41,7 +41,7 @@ export class GeneratedVoice {
     if (this.#kind !== 'noise' && !isToneAt(this.#kind, from)) return undefined
     for (let index = 0; index < frameSamples; index += 1)
       this.#samples[index] = this.#kind === 'noise' ? this.#noise() : toneAt(this.#kind, from + index)
-    return this.#frame
+    return this.#frame.renewed()
   }
 
   /** Numbers without a pattern that an ear would find (a linear congruential generator). */

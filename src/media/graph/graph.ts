@@ -3,7 +3,7 @@ import type { Clips } from '../clips.ts'
 import type { Coders } from '../codecs/coders.ts'
 import type { Laws } from '../codecs/g711.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
-import type { Relayable } from '../sending.ts'
+import type { Passed, Relayable } from '../sending.ts'
 import type { Frame, Speaker } from './frame.ts'
 import type { Surroundings } from './layers.ts'
 import { Mirror } from './mirror.ts'
@@ -13,7 +13,7 @@ import type { MirrorWiring, SpeaksIn, WorkerWiring } from './wiring.ts'
 
 /** A session of this worker. */
 export interface Member extends Speaker, Relayable {
-  pass(session: string, packet: RtpPacket, samples: number): void
+  pass(session: string, packet: RtpPacket, passed: Passed): void
   /** Those who hear it, and get its packets. */
   heardBy(hearers: readonly Member[]): void
 }

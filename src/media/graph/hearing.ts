@@ -1,7 +1,7 @@
 // What the far end of one session hears: its playbacks, the layers of its wiring, one frame for each tick.
 import type { Encoding } from '../codecs/codecs.ts'
-import { clipLawOf } from '../codecs/coders.ts'
-import type { Coder } from '../codecs/coders.ts'
+import { clipLawOf, frameSamplesAt } from '../codecs/coders.ts'
+import type { Encoder } from '../codecs/coders.ts'
 import type { PlayResult } from '../media.ts'
 import { Playbacks } from '../playbacks.ts'
 import type { PlayOrder } from '../playbacks.ts'
@@ -24,9 +24,12 @@ export interface HearingOptions {
 export class Hearing {
   readonly #playbacks: Playbacks
   readonly #layers: Layers
-  readonly #mixer = new Mixer()
+  #mixer = new Mixer()
+  #mixed = mixedFrame(this.#mixer)
   readonly #coded = new Uint8Array(maxOctets)
-  #heard: Frame | Int16Array | undefined
+  #heard: Frame | undefined
+  /** For the codecs that have no silence of their own, which are of one rate. */
+  #silentFrame: Int16Array | undefined
   /** Of all that is heard: at the end of the last tick, and of the next one. */
   #gain = 1
   #gainTo = 1
@@ -61,23 +64,27 @@ export class Hearing {
   }
 
   /** What sounds in this tick; undefined for silence. Valid until the next one. */
-  next(
-    tick: number,
-    nowMs: number,
-    { encoding, coder }: { encoding: Encoding; coder: Coder },
-  ): Octets | undefined {
+  next(tick: number, nowMs: number, { instead, ...coding }: Coding): Octets | undefined {
     const played = this.#playbacks.next(nowMs)
     const parts = this.#layers.next(tick, nowMs, this.#playbacks.isPlaying)
     if (played !== undefined) parts.push({ frame: played, from: 1, to: 1 })
     const tail = this.#playbacks.takeTail()
-    if (tail !== undefined) parts.push({ frame: new SampleFrame(tail), from: 1, to: 0 })
-    return this.#joined(this.#amplified(parts), { encoding, coder })
+    if (tail !== undefined) parts.push({ frame: tail, from: 1, to: 0 })
+    const heard = instead === undefined ? this.#amplified(parts) : [{ frame: instead, from: 1, to: 1 }]
+    return this.#joined(heard, coding)
+  }
+
+  /** What goes out where nothing sounds. */
+  silence(encoder: Encoder): Octets {
+    const { silence, rate } = encoder
+    if (silence !== undefined) return { bytes: silence, offset: 0, length: silence.length }
+    this.#silentFrame ??= new Int16Array(frameSamplesAt(rate))
+    return { bytes: this.#coded, offset: 0, length: encoder.encode(this.#silentFrame, this.#coded, 0) }
   }
 
   /** The same as samples, for taps; undefined for silence. */
   samples(): Int16Array | undefined {
-    const heard = this.#heard
-    return heard instanceof Int16Array ? heard : heard?.samples()
+    return this.#heard?.samples()
   }
 
   #amplified(parts: readonly Part[]): readonly Part[] {
@@ -88,15 +95,13 @@ export class Hearing {
     return parts.map(({ frame, from, to }) => ({ frame, from: from * gain, to: to * gainTo }))
   }
 
-  #joined(
-    parts: readonly Part[],
-    { encoding, coder }: { encoding: Encoding; coder: Coder },
-  ): Octets | undefined {
+  #joined(parts: readonly Part[], { encoding, encoder }: Coding): Octets | undefined {
     const [first, second] = parts
     this.#heard = first?.frame
     if (first === undefined) return undefined
-    const asItIs = second === undefined && first.from === 1 && first.to === 1
-    return (asItIs ? first.frame.octets(encoding) : undefined) ?? this.#code(parts, coder)
+    const isAsItIs = second === undefined && first.from === 1 && first.to === 1
+    if (!isAsItIs) this.#heard = this.#mix(parts, encoder)
+    return this.#heard?.octets(encoding) ?? this.#code(this.#heard, encoder)
   }
 
   /** Ends what runs. */
@@ -105,11 +110,31 @@ export class Hearing {
     this.#layers.close()
   }
 
-  #code(parts: readonly Part[], coder: Coder): Octets {
+  #mix(parts: readonly Part[], { rate }: Encoder): Frame {
+    if (rate !== this.#mixer.rate) {
+      this.#mixer = new Mixer(rate)
+      this.#mixed = mixedFrame(this.#mixer)
+    }
     this.#mixer.begin()
-    for (const { frame, from, to } of parts) this.#mixer.add(frame.samples(), from, to)
-    this.#heard = this.#mixer.end()
-    const length = coder.encode(this.#heard, this.#coded, 0)
+    for (const { frame, from, to } of parts) this.#mixer.add(frame.samples(rate), from, to)
+    this.#mixer.end()
+    return this.#mixed.renewed()
+  }
+
+  #code(frame: Frame | undefined, encoder: Encoder): Octets | undefined {
+    if (frame === undefined) return undefined
+    const length = encoder.encode(frame.samples(encoder.rate), this.#coded, 0)
     return { bytes: this.#coded, offset: 0, length }
   }
+}
+
+interface Coding {
+  /** Is heard and nothing else, while time goes on for all the rest. */
+  readonly instead?: Frame | undefined
+  readonly encoding: Encoding
+  readonly encoder: Encoder
+}
+
+function mixedFrame(mixer: Mixer): SampleFrame {
+  return new SampleFrame(mixer.end(), mixer.rate)
 }

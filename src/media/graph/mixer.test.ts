@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Mixer, toSample } from './mixer.ts'
+import { toSample } from '../../lib/to-sample.ts'
+import { Mixer } from './mixer.ts'
 import { isSameSource, toFactor } from './wiring.ts'
 import type { Source } from './wiring.ts'
 

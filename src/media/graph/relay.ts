@@ -5,9 +5,9 @@ import type { RtpPacket } from '../rtp/packet.ts'
 import type { Outgoing, RtpSender } from '../rtp/sender.ts'
 import { tickSamples } from '../tick-clock.ts'
 
-// A source that jumps further has begun to count elsewhere.
+// A source that jumps further has begun to count elsewhere: ten seconds.
 const maxSequenceStep = 3000
-const maxTimestampStep = 10 * 8000
+const maxStepSamples = 10 * 8000
 // Without a packet for 200 ms the far end is given silence on the beat. A thread that is late reads its packets after its
 // ticks, so less would take our own lateness for the silence of the source.
 const standstillTicks = 10
@@ -16,7 +16,7 @@ export interface PassOptions {
   readonly tick: number
   /** What the far end calls it; undefined when it does not take such packets. */
   readonly payloadType: number | undefined
-  /** That the packet stands for; 0 for an event. */
+  /** That the packet stands for, in 1/8000 s; 0 for an event. */
   readonly samples: number
 }
 
@@ -75,7 +75,7 @@ export class Relay {
   end(tick: number): void {
     // A packet may have come anywhere between two ticks.
     const ticks = Math.max(0, tick - this.#speechTick - 2)
-    const timestamp = this.#sender.nextTimestamp(tick) + ticks * tickSamples
+    const timestamp = this.#sender.nextTimestamp(tick) + this.#sender.unitsOf(ticks * tickSamples)
     this.#sender.continueAt(tick, timestamp)
   }
 
@@ -85,7 +85,7 @@ export class Relay {
     const step = ((sequence - from.sequence) << 16) >> 16
     return (
       Math.abs(step) > maxSequenceStep ||
-      Math.abs(timestampDistance(from.timestamp, timestamp)) > maxTimestampStep
+      Math.abs(timestampDistance(from.timestamp, timestamp)) > this.#sender.unitsOf(maxStepSamples)
     )
   }
 
@@ -96,7 +96,8 @@ export class Relay {
     const beat = this.#sender.timestampAt(tick)
     // To a far end that holds nothing is sent, while time goes on (RFC 3550 §5.1). The beat knows it until the relay counts.
     const isAfterPause =
-      this.#from === undefined && timestampDistance(next, beat) > standstillTicks * tickSamples
+      this.#from === undefined &&
+      timestampDistance(next, beat) > this.#sender.unitsOf(standstillTicks * tickSamples)
     this.#timestamp = (isAfterPause ? beat : next) - timestamp
     this.#startsTalk = isAfterPause
   }

@@ -34,6 +34,7 @@ export class RingVoice {
     if (tick !== this.#tick) {
       this.#tick = tick
       this.#hasSound = this.#read()
+      this.#frame.renewed()
     }
     return this.#hasSound ? this.#frame : undefined
   }

@@ -4,7 +4,7 @@ import { slice, toneShare } from '../../../test/support/audio.ts'
 import { laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
 import type { LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
 import { createCoders } from '../codecs/coders.ts'
-import type { Coder, Coders } from '../codecs/coders.ts'
+import type { Coders, Encoder } from '../codecs/coders.ts'
 import { SampleFrame } from './frame.ts'
 import { Room } from './room.ts'
 import type { SpeaksIn, WorkerWiring } from './wiring.ts'
@@ -165,15 +165,15 @@ describe('in a room', () => {
 /** Counts what is coded. */
 function countingCoders(): { coders: Coders; coded: () => number } {
   let coded = 0
-  const counting = (coder: Coder): Coder => ({
+  const counting = (coder: Encoder): Encoder => ({
     ...coder,
     encode: (frame, into, at) => {
       coded += 1
       return coder.encode(frame, into, at)
     },
   })
-  const { PCMU, PCMA } = createCoders(laws)
-  return { coders: { PCMU: () => counting(PCMU()), PCMA: () => counting(PCMA()) }, coded: () => coded }
+  const coders = createCoders(laws)
+  return { coders: { ...coders, encoder: (name) => counting(coders.encoder(name)) }, coded: () => coded }
 }
 
 describe('one who comes into a room', () => {

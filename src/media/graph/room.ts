@@ -1,12 +1,10 @@
 // A room: all who speak in it are heard by all who listen, each without its own voice. Added up once in a tick; those who
-// have said nothing share one mix, which is coded once for each codec.
-import type { Encoding } from '../codecs/codecs.ts'
-import { frameSamples } from '../codecs/coders.ts'
-import type { Coder, Coders } from '../codecs/coders.ts'
+// have said nothing share one mix, which is coded once for each law.
+import type { Coders } from '../codecs/coders.ts'
 import { Beep } from './beep.ts'
-import { SampleFrame } from './frame.ts'
-import type { Frame, Octets, Speaker } from './frame.ts'
-import { toSample } from './mixer.ts'
+import type { Frame, Speaker } from './frame.ts'
+import { CommonFrame, OwnFrame, RoomSums } from './room-mix.ts'
+import type { Talking } from './room-mix.ts'
 import type { SpeaksIn } from './wiring.ts'
 
 // About 50 dB under the loudest: a line that is open, and no voice.
@@ -30,12 +28,6 @@ interface Seat {
   reportedTick: number
 }
 
-interface Talking {
-  readonly id: string
-  readonly samples: Int16Array
-  readonly onlyTo: readonly string[] | undefined
-}
-
 const none: readonly Talking[] = []
 
 export type OnTalk = (id: string, isTalking: boolean) => void
@@ -44,10 +36,9 @@ export class Room {
   readonly #speakerOf: (id: string) => Speaker | undefined
   readonly #onTalk: OnTalk
   readonly #seats = new Map<string, Seat>()
-  readonly #sum = new Int32Array(frameSamples)
-  readonly #common: SharedFrame
-  readonly #own = new Int16Array(frameSamples)
-  readonly #ownFrame = new SampleFrame(this.#own)
+  readonly #sums = new RoomSums()
+  readonly #common: CommonFrame
+  readonly #own = new OwnFrame(this.#sums)
   readonly #beep = new Beep()
   #isBeeping = false
   #talking: Talking[] = []
@@ -62,7 +53,7 @@ export class Room {
   ) {
     this.#speakerOf = speakerOf
     this.#onTalk = onTalk
-    this.#common = new SharedFrame(coders)
+    this.#common = new CommonFrame(this.#sums, coders)
   }
 
   get isEmpty(): boolean {
@@ -98,34 +89,26 @@ export class Room {
     const others = this.#talkingToAll - (own === undefined ? 0 : 1)
     if (others + whispers.length === 0 && !this.#isBeeping) return undefined
     if (own === undefined && whispers.length === 0) return this.#common
-    for (let index = 0; index < frameSamples; index += 1) {
-      let sample = (this.#sum[index] ?? 0) - (own?.samples[index] ?? 0)
-      for (const { samples } of whispers) sample += samples[index] ?? 0
-      this.#own[index] = toSample(sample)
-    }
-    return this.#ownFrame
+    return this.#own.of(own, whispers)
   }
 
   #listen(tick: number, nowMs: number): void {
     this.#tick = tick
     this.#talking = []
-    this.#sum.fill(0)
     for (const [id, seat] of this.#seats) {
-      const samples = this.#speakerOf(id)?.voice(tick, nowMs)?.samples()
-      const isOpen = follow(seat, tick, samples)
+      const frame = this.#speakerOf(id)?.voice(tick, nowMs)
+      const isOpen = follow(seat, tick, frame)
       this.#report(id, seat, tick)
-      if (samples === undefined || !isOpen) continue
-      const { onlyTo } = seat
-      this.#talking.push({ id, samples, onlyTo })
-      if (onlyTo === undefined)
-        for (let index = 0; index < frameSamples; index += 1)
-          this.#sum[index] = (this.#sum[index] ?? 0) + (samples[index] ?? 0)
+      if (frame !== undefined && isOpen) this.#talking.push({ id, frame, onlyTo: seat.onlyTo })
     }
-    this.#talkingToAll = this.#talking.filter(({ onlyTo }) => onlyTo === undefined).length
-    this.#hasWhispers = this.#talkingToAll < this.#talking.length
-    this.#isBeeping = this.#beep.isSounding
-    if (this.#isBeeping) this.#beep.addTo(this.#sum)
-    this.#common.of(this.#sum)
+    const toAll = this.#talking.filter(({ onlyTo }) => onlyTo === undefined).map(({ frame }) => frame)
+    this.#talkingToAll = toAll.length
+    this.#hasWhispers = toAll.length < this.#talking.length
+    const beep = this.#beep.next()
+    this.#isBeeping = beep !== undefined
+    if (beep !== undefined) toAll.push(beep)
+    this.#sums.of(toAll)
+    this.#common.renew()
   }
 
   #report(id: string, seat: Seat, tick: number): void {
@@ -138,8 +121,8 @@ export class Room {
 }
 
 /** Returns whether it is heard in this tick: while it speaks, and in the pauses of its voice. */
-function follow(seat: Seat, tick: number, samples: Int16Array | undefined): boolean {
-  if (samples !== undefined && isVoice(samples)) {
+function follow(seat: Seat, tick: number, frame: Frame | undefined): boolean {
+  if (frame !== undefined && isVoice(frame.samples(frame.rate))) {
     seat.voicedTick = tick
     seat.voicedTicks += 1
     return true
@@ -152,36 +135,5 @@ function follow(seat: Seat, tick: number, samples: Int16Array | undefined): bool
 function isVoice(samples: Int16Array): boolean {
   let sum = 0
   for (const sample of samples) sum += sample < 0 ? -sample : sample
-  return sum > quietestVoice * frameSamples
-}
-
-/** One mix for many, coded when the first of them asks. */
-class SharedFrame implements Frame {
-  readonly #coders: Coders
-  readonly #samples = new Int16Array(frameSamples)
-  readonly #coded = new Map<Encoding, { readonly coder: Coder; readonly bytes: Uint8Array; length: number }>()
-
-  constructor(coders: Coders) {
-    this.#coders = coders
-  }
-
-  of(sum: Int32Array): void {
-    for (let index = 0; index < frameSamples; index += 1) this.#samples[index] = toSample(sum[index] ?? 0)
-    for (const coded of this.#coded.values()) coded.length = 0
-  }
-
-  samples(): Int16Array {
-    return this.#samples
-  }
-
-  octets(encoding: Encoding): Octets {
-    let coded = this.#coded.get(encoding)
-    if (coded === undefined) {
-      const coder = this.#coders[encoding]()
-      coded = { coder, bytes: new Uint8Array(coder.maxOctets), length: 0 }
-      this.#coded.set(encoding, coded)
-    }
-    if (coded.length === 0) coded.length = coded.coder.encode(this.#samples, coded.bytes, 0)
-    return { bytes: coded.bytes, offset: 0, length: coded.length }
-  }
+  return sum > quietestVoice * samples.length
 }

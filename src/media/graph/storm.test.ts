@@ -84,7 +84,12 @@ function step(storm: Storm, plays: Promise<unknown>[]): void {
     wire,
     wire,
     play,
-    () => plays.push(phone.stream.sendKeys(pick(['5', '12']), 40).catch(() => undefined)),
+    () =>
+      plays.push(
+        phone.stream
+          .sendKeys({ digits: pick(['5', '12']), durationMs: 40, isTone: chance(0.5) })
+          .catch(() => undefined),
+      ),
     () => phone.agree({ maySend: chance(0.7) }),
     () => (phone.ssrc += 100),
     () => phone.stream.stopPlay(plays.length - 1),

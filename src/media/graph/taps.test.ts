@@ -125,7 +125,7 @@ describe('taps of a bridged session', () => {
 
   it('have each voice decoded once where both sessions are tapped, and go on when the other one no longer is', () => {
     const pair = talk()
-    const decoded = vi.spyOn(pair.legs.coders.PCMU(), 'decode')
+    const decoded = vi.spyOn(pair.legs.coders.decoder('PCMU'), 'decode')
     const [one, other] = [new Listener('stereo'), new Listener('stereo')]
     const tapOther = (...taps: Tap[]): void => pair.called.wire({ hears: hears(pair.caller), taps })
     tapped(pair, [one])

@@ -37,8 +37,8 @@ export class Taps {
 
   wire(taps: readonly Tap[], isMuted: boolean, nowMs: number): void {
     this.#open = taps.map(({ of, ring }) => ({ of, ring: new AudioRing(ring.memory) }))
-    this.#said = this.#wants('in') ? (this.#said ?? new Voice(this.#coders)) : undefined
-    this.#passed = this.#wants('out') ? (this.#passed ?? new Voice(this.#coders)) : undefined
+    this.#said = this.#ears(this.#said, 'in')
+    this.#passed = this.#ears(this.#passed, 'out')
     this.#said?.setGain(isMuted ? 0 : 1, nowMs)
   }
 
@@ -73,8 +73,18 @@ export class Taps {
     }
   }
 
-  #wants(way: 'in' | 'out'): boolean {
-    return this.#open.some(({ of }) => of === way || of === 'mixed' || of === 'stereo')
+  close(): void {
+    this.#open = []
+    this.#said = this.#ears(this.#said, 'in')
+    this.#passed = this.#ears(this.#passed, 'out')
+  }
+
+  /** At the rate of a tap, which costs a wide codec less. */
+  #ears(voice: Voice | undefined, way: 'in' | 'out'): Voice | undefined {
+    if (this.#open.some(({ of }) => of === way || of === 'mixed' || of === 'stereo'))
+      return voice ?? new Voice(this.#coders, 8000)
+    voice?.close()
+    return undefined
   }
 
   #heard(tick: number, nowMs: number, heard: Samples | 'passed'): Samples {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { clicks } from '../../../test/support/virtual-legs.ts'
 import { Concealment, jointSamples, likeness } from './concealment.ts'
-import { shorten, shortenedFrom } from './shorten.ts'
+import { shorten } from './shorten.ts'
+
+const shortenedFrom = 320
 
 const wave = (hz: number, samples: number, from = 0): Int16Array =>
   Int16Array.from({ length: samples }, (_, at) =>

@@ -1,36 +1,58 @@
 // What is heard where packets are missing: the last pitch of the voice goes on and fades. In the manner of ITU-T G.711
 // Appendix I, but without its delay: joints are smoothed by what comes after them.
-import { toSample } from '../graph/mixer.ts'
+import type { Rate } from '../codecs/codecs.ts'
+import { toSample } from '../../lib/to-sample.ts'
 
-// The longest pitch twice, and what is compared.
-const historySamples = 400
+// All of these in 1/8000 s. The longest pitch twice, and what is compared.
+const history = 400
 // So that what is older is moved out of the way for one frame in ten, not for each.
-const keptSamples = 5 * historySamples
+const kept = 5 * history
 const shortestPitch = 40
 const longestPitch = 120
-const comparedSamples = 160
-/** Of a joint: 4 ms. */
+const compared = 160
+/** A joint: 4 ms. */
 export const jointSamples = 32
 // A voice changes within 60 ms: what goes on for longer is a drone.
-const steadySamples = 80
-const fadedSamples = 480
+const steady = 80
+const faded = 480
 
 export class Concealment {
-  readonly #kept = new Int16Array(keptSamples)
+  /** Samples in 1/8000 s. */
+  readonly #perUnit: number
+  readonly #historySamples: number
+  readonly #steadySamples: number
+  readonly #fadedSamples: number
+  readonly #jointSamples: number
+  readonly #kept: Int16Array
   /** Where the history ends among what is kept. */
-  #end = historySamples
-  readonly #cycle = new Float64Array(longestPitch)
-  readonly #joint = new Int16Array(jointSamples)
+  #end: number
+  readonly #cycle: Float64Array
+  readonly #joint: Int16Array
   #pitch = 0
   /** How far the history was off what its pitch before had promised: fades over the first joint. */
   #step = 0
   /** Samples made since something was heard. */
   #made = 0
+  /** A codec has made them, which goes on from them by itself. */
+  #isMadeByCodec = false
   #hasHeard = false
+
+  constructor(rate: Rate = 8000) {
+    const samples = rate / 8000
+    this.#perUnit = samples
+    this.#historySamples = history * samples
+    this.#steadySamples = steady * samples
+    this.#fadedSamples = faded * samples
+    this.#jointSamples = jointSamples * samples
+    this.#kept = new Int16Array(kept * samples)
+    this.#end = this.#historySamples
+    this.#cycle = new Float64Array(longestPitch * samples)
+    this.#joint = new Int16Array(this.#jointSamples)
+  }
 
   /** Nothing is left to go on with. */
   get isSilent(): boolean {
-    return !this.#hasHeard || this.#made >= fadedSamples
+    return !this.#hasHeard || this.#made >= this.#fadedSamples
   }
 
   /** The last samples were made up. */
@@ -46,11 +68,18 @@ export class Concealment {
 
   /** What was heard, to go on with. Smooths the joint in place when something was made up before it. */
   hear(samples: Int16Array, at: number, count: number): void {
-    const isJoint = this.#made > 0
-    if (isJoint) this.#joinTo(samples, at, Math.min(count, jointSamples))
-    this.#keep(samples, at + Math.max(0, count - historySamples), at + count)
+    const isJoint = this.#made > 0 && !this.#isMadeByCodec
+    if (isJoint) this.#joinTo(samples, at, Math.min(count, this.#jointSamples))
+    this.#keep(samples, at + Math.max(0, count - this.#historySamples), at + count)
     this.#hasHeard = true
     this.#made = 0
+  }
+
+  /** What a codec has made up by its own way. */
+  madeByCodec(samples: Int16Array, at: number, count: number): void {
+    this.#keep(samples, at + Math.max(0, count - this.#historySamples), at + count)
+    this.#made += count
+    this.#isMadeByCodec = true
   }
 
   /** Makes up samples from `at` on. */
@@ -58,17 +87,19 @@ export class Concealment {
     if (this.isSilent) {
       into.fill(0, at, at + count)
       this.#made += count
+      this.#isMadeByCodec = false
       return
     }
-    if (this.#made === 0) this.#begin()
+    if (this.#made === 0 || this.#isMadeByCodec) this.#begin()
+    this.#isMadeByCodec = false
     for (let index = 0; index < count; index += 1) into[at + index] = this.#next()
   }
 
   #keep(samples: Int16Array, from: number, to: number): void {
     const kept = this.#kept
-    if (this.#end + to - from > keptSamples) {
-      kept.copyWithin(0, this.#end - historySamples, this.#end)
-      this.#end = historySamples
+    if (this.#end + to - from > kept.length) {
+      kept.copyWithin(0, this.#end - this.#historySamples, this.#end)
+      this.#end = this.#historySamples
     }
     // A loop, since a view for each frame costs more than its samples.
     for (let index = from; index < to; index += 1) kept[this.#end + index - from] = samples[index] ?? 0
@@ -79,9 +110,10 @@ export class Concealment {
     const made = this.#made
     this.#made += 1
     const cycle = this.#cycle[made % this.#pitch] ?? 0
-    const step = made < jointSamples ? this.#step * (1 - made / jointSamples) : 0
-    const faded = (made - steadySamples) / (fadedSamples - steadySamples)
-    const gain = faded <= 0 ? 1 : Math.max(0, 1 - faded)
+    const joint = this.#jointSamples
+    const step = made < joint ? this.#step * (1 - made / joint) : 0
+    const share = (made - this.#steadySamples) / (this.#fadedSamples - this.#steadySamples)
+    const gain = share <= 0 ? 1 : Math.max(0, 1 - share)
     return toSample((cycle + step) * gain)
   }
 
@@ -104,11 +136,12 @@ export class Concealment {
   /** The distance at which the end of the history repeats itself best. */
   #findPitch(): number {
     const history = this.#kept
-    const from = this.#end - comparedSamples
-    let best = shortestPitch
+    const step = this.#perUnit
+    const from = this.#end - compared * step
+    let best = shortestPitch * step
     let bestScore = -Infinity
-    for (let pitch = shortestPitch; pitch <= longestPitch; pitch += 1) {
-      const score = likeness(history, from, pitch)
+    for (let pitch = best; pitch <= longestPitch * step; pitch += step) {
+      const score = likeness(history, from, pitch, step)
       if (score > bestScore) {
         best = pitch
         bestScore = score
@@ -127,12 +160,15 @@ export class Concealment {
   }
 }
 
-/** How alike the samples from `from` on are to those `lag` before: 1 for the same. Every second one is looked at. */
-export function likeness(samples: Int16Array, from: number, lag: number): number {
+/**
+ * How alike the samples of 20 ms from `from` on are to those `lag` before: 1 for the same. Looked at 4000 times in a second;
+ * `perUnit` of them are 1/8000 s.
+ */
+export function likeness(samples: Int16Array, from: number, lag: number, perUnit = 1): number {
   let product = 0
   let energy = 1
   let laggedEnergy = 1
-  for (let index = from; index < from + comparedSamples; index += 2) {
+  for (let index = from; index < from + compared * perUnit; index += 2 * perUnit) {
     const own = samples[index] ?? 0
     const lagged = samples[index - lag] ?? 0
     product += own * lagged

@@ -5,6 +5,7 @@ import type { RtpPacket } from '../rtp/packet.ts'
 
 export interface Speech {
   readonly packet: RtpPacket
+  /** Of a telephone, which are 1/8000 s each, whatever the codec: all that is counted here is. */
   readonly samples: number
 }
 
@@ -30,6 +31,8 @@ const plentySamples = 80 * samplesPerMs
 
 export class JitterBuffer {
   #queue: Queued[] = []
+  /** Units of timestamps in a sample. */
+  #units = 1
   /** The position that is due; undefined until the first packet is handed out. */
   #due: number | undefined
   #anchor = { position: 0, timestamp: 0 }
@@ -57,6 +60,12 @@ export class JitterBuffer {
     return last.position + last.samples - from
   }
 
+  /** The stream goes on in another codec, or is another one. */
+  restart(clockRate: number): void {
+    this.#units = clockRate / 8000
+    this.reset()
+  }
+
   reset(): void {
     this.#queue = []
     this.#due = undefined
@@ -67,7 +76,8 @@ export class JitterBuffer {
   put(speech: Speech, nowMs: number): void {
     const { timestamp } = speech.packet
     if (this.#due === undefined && this.#queue.length === 0) this.#begin(timestamp, nowMs)
-    const position = this.#anchor.position + timestampDistance(this.#anchor.timestamp, timestamp)
+    const units = timestampDistance(this.#anchor.timestamp, timestamp)
+    const position = this.#anchor.position + Math.round(units / this.#units)
     this.#anchor = { position, timestamp }
     // Its time has passed.
     if (this.#due !== undefined && position < this.#due) {
@@ -104,6 +114,11 @@ export class JitterBuffer {
     const head = this.#queue[0]
     if (head === undefined || this.#due === undefined) return Infinity
     return head.position - this.#due - this.#madeUp
+  }
+
+  /** What the next packet carries, where it is there. */
+  get next(): Buffer | undefined {
+    return this.#queue[0]?.packet.payload
   }
 
   makeUp(samples: number): void {

@@ -1,21 +1,16 @@
 // The voice of one far end as frames of 20 ms, whatever the length and the rhythm of its packets: buffered, decoded, with
 // gaps concealed. Costs next to nothing while no one listens.
-import type { Encoding } from '../codecs/codecs.ts'
+import { clockRateOf } from '../codecs/codecs.ts'
+import type { Encoding, Rate } from '../codecs/codecs.ts'
 import { frameSamples } from '../codecs/coders.ts'
-import type { Coder, Coders } from '../codecs/coders.ts'
-import { SampleFrame } from '../graph/frame.ts'
-import type { Frame } from '../graph/frame.ts'
-import { Mixer } from '../graph/mixer.ts'
+import type { Coders, Decoder } from '../codecs/coders.ts'
+import type { Frame, SampleFrame } from '../graph/frame.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
-import { Concealment } from './concealment.ts'
+import { Decoded, maxPacketSamples } from './decoded.ts'
 import { JitterBuffer } from './jitter-buffer.ts'
 import type { Speech } from './jitter-buffer.ts'
-import { shorten, shortenedFrom } from './shorten.ts'
+import { shorten } from './shorten.ts'
 
-// Our SDP takes packets of up to 150 ms.
-const maxPacketSamples = 1200
-// One behind what shortening looks at.
-const maxReady = maxPacketSamples + 2 * frameSamples
 // Kept while no one listens, so that a listener who comes hears no hole.
 const recentPackets = 3
 // A far end that paused for longer is not in its rhythm again at once.
@@ -28,22 +23,19 @@ const unaskedMs = 200
 const regularPackets = 5
 // 300 ms without anything heard is the end of a voice, until it is heard again.
 const idleFrames = 15
+// So long after a loss one packet more is kept waiting, where it tells what the lost one before it was like.
+const lossyMs = 10_000
 
 export class Voice {
   readonly #coders: Coders
+  readonly #rate: Rate | undefined
   readonly #buffer = new JitterBuffer()
-  readonly #concealment = new Concealment()
-  readonly #ready = new Int16Array(maxReady)
-  readonly #mixer = new Mixer()
-  readonly #own = new Int16Array(frameSamples)
-  readonly #ownFrame = new SampleFrame(this.#own)
-  /** A packet that is a frame is heard where it was decoded. */
-  readonly #readyFrame = new SampleFrame(this.#ready.subarray(0, frameSamples))
-  #frame = this.#ownFrame
+  #at: Decoded
+  #frame: SampleFrame
   #readySamples = 0
   #recent: Speech[] = []
   #encoding: Encoding | undefined
-  #coder: Coder | undefined
+  #decoder: Decoder | undefined
   #ssrc: number | undefined
   #heardMs = 0
   #regular = 0
@@ -56,9 +48,22 @@ export class Voice {
   #wantsWhole = false
   /** Throughout the frame. */
   #wasMuted = false
+  #lossMs = -Infinity
+  /** One packet more than the network needs is waiting. */
+  #isAhead = false
 
-  constructor(coders: Coders) {
+  /** `rate`: that it is heard at, where a codec could do better. */
+  constructor(coders: Coders, rate?: Rate) {
     this.#coders = coders
+    this.#rate = rate
+    this.#at = new Decoded(8000)
+    this.#frame = this.#at.ownFrame
+  }
+
+  close(): void {
+    this.#decoder?.close()
+    this.#decoder = undefined
+    this.#encoding = undefined
   }
 
   /** Whether its packets can be passed on as they come: in this codec, in the rhythm of 20 ms, as loud as they are. */
@@ -81,10 +86,10 @@ export class Voice {
     this.#heardMs = nowMs
   }
 
-  /** Returns how many samples the packet holds; 0 when it is none that can be heard. */
+  /** Returns how much time the packet holds, in 1/8000 s; 0 when it is none that can be heard. */
   hear(packet: RtpPacket, encoding: Encoding, nowMs: number): number {
     if (encoding !== this.#encoding || packet.ssrc !== this.#ssrc) this.#restart(packet, encoding)
-    const samples = this.#coder?.samplesOf(packet.payload) ?? 0
+    const samples = this.#decoder?.timeOf(packet.payload) ?? 0
     if (samples === 0 || samples > maxPacketSamples) return 0
     const isRegular = samples === frameSamples && nowMs - this.#heardMs < standstillMs
     this.#regular = isRegular ? this.#regular + 1 : 0
@@ -117,7 +122,7 @@ export class Voice {
     if (nowMs - this.#heardMs >= standstillMs) return undefined
     if (!this.#isHeard) return []
     // What is made up joins only what is decoded.
-    if (this.#concealment.isMakingUp) return undefined
+    if (this.#at.concealment.isMakingUp) return undefined
     this.#wantsWhole = this.#readySamples > 0
     return this.#wantsWhole ? undefined : this.#buffer.queued()
   }
@@ -135,12 +140,19 @@ export class Voice {
   }
 
   #restart({ ssrc }: RtpPacket, encoding: Encoding): void {
-    this.#coder = this.#coders[encoding]()
+    this.#decoder?.close()
+    this.#decoder = this.#coders.decoder(encoding, this.#rate)
+    if (this.#decoder.rate !== this.#at.rate) {
+      this.#at = new Decoded(this.#decoder.rate)
+      this.#frame = this.#at.ownFrame
+      this.#readySamples = 0
+    }
     this.#encoding = encoding
     this.#ssrc = ssrc
     this.#recent = []
     this.#regular = 0
-    this.#buffer.reset()
+    this.#isAhead = false
+    this.#buffer.restart(clockRateOf(encoding))
   }
 
   #stop(): void {
@@ -152,13 +164,14 @@ export class Voice {
   /** The first listener comes: what was said just before is where concealment goes on from. */
   #start(nowMs: number): void {
     this.#isHeard = true
-    this.#concealment.forget()
+    const { concealment, ready, perUnit } = this.#at
+    concealment.forget()
     // A gain that is as old as that was not a change for anyone who listens.
     if (nowMs - this.#gainMs > staleMs) this.#gain.now = this.#gain.next
     if (nowMs - this.#heardMs > staleMs) this.#recent = []
     for (const { packet, samples } of this.#recent) {
-      this.#coder?.decode(packet.payload, this.#ready, 0)
-      this.#concealment.hear(this.#ready, 0, samples)
+      this.#decoder?.decode(packet.payload, ready, 0)
+      concealment.hear(ready, 0, samples * perUnit)
     }
     this.#quietFrames = this.#recent.length === 0 ? idleFrames : 0
     this.#recent = []
@@ -166,17 +179,19 @@ export class Voice {
 
   #take(nowMs: number): void {
     if (!this.#isHeard) this.#start(nowMs)
-    this.#fillTo(frameSamples, nowMs)
+    const { frame, ready, readyFrame, ownFrame, other } = this.#at
+    other.forget()
+    this.#fillTo(frame, nowMs)
     const shortened = this.#shortened(nowMs)
-    if (shortened === undefined && this.#readySamples === frameSamples && this.#isPlain) {
-      this.#frame = this.#readyFrame
+    if (shortened === undefined && this.#readySamples === frame && this.#isPlain) {
+      this.#frame = readyFrame
       this.#readySamples = 0
       this.#wasMuted = false
       return
     }
-    this.#frame = this.#ownFrame
+    this.#frame = ownFrame
     const used = shortened ?? this.#whole()
-    if (used < this.#readySamples) this.#ready.copyWithin(0, used, this.#readySamples)
+    if (used < this.#readySamples) ready.copyWithin(0, used, this.#readySamples)
     this.#readySamples -= used
     this.#applyGain()
   }
@@ -184,57 +199,81 @@ export class Voice {
   #fillTo(wanted: number, nowMs: number): void {
     while (this.#readySamples < wanted) {
       const speech = this.#buffer.take(nowMs)
-      if (speech !== undefined) this.#append(speech)
-      else this.#conceal(Math.min(wanted - this.#readySamples, this.#buffer.missing))
+      if (speech === undefined) this.#conceal(wanted - this.#readySamples, nowMs)
+      else this.#append(speech)
     }
   }
 
   #append({ packet, samples }: Speech): void {
-    this.#coder?.decode(packet.payload, this.#ready, this.#readySamples)
-    this.#concealment.hear(this.#ready, this.#readySamples, samples)
-    this.#readySamples += samples
+    const { concealment, ready, perUnit } = this.#at
+    this.#decoder?.decode(packet.payload, ready, this.#readySamples)
+    concealment.hear(ready, this.#readySamples, samples * perUnit)
+    this.#readySamples += samples * perUnit
     this.#quietFrames = 0
   }
 
-  #conceal(samples: number): void {
-    const count = Math.max(1, samples)
-    this.#concealment.fill(this.#ready, this.#readySamples, count)
-    this.#buffer.makeUp(count)
+  #conceal(wanted: number, nowMs: number): void {
+    const { concealment, ready, perUnit } = this.#at
+    const missing = this.#buffer.missing * perUnit
+    const count = Math.max(perUnit, Math.min(wanted, missing))
+    const at = this.#readySamples
+    const next = missing <= count ? this.#buffer.next : undefined
+    const isFirst = !concealment.isMakingUp
+    if (!concealment.isSilent && this.#decoder?.conceal?.(ready, at, count, next) === true)
+      concealment.madeByCodec(ready, at, count)
+    else concealment.fill(ready, at, count)
+    if (!this.#isKeptAhead(isFirst, nowMs)) this.#buffer.makeUp(count / perUnit)
     this.#readySamples += count
-    if (this.#concealment.isSilent) this.#quietFrames += 1
+    if (concealment.isSilent) this.#quietFrames += 1
+  }
+
+  /**
+   * Whether what was made up now is added to the delay, as if the packet were late: once, so that from then on the packet after
+   * a lost one is there in time, which carries the lost one too.
+   */
+  #isKeptAhead(isFirst: boolean, nowMs: number): boolean {
+    if (this.#decoder?.conceal === undefined || this.#quietFrames >= idleFrames) return false
+    this.#lossMs = nowMs
+    const keeps = isFirst && !this.#isAhead && this.#buffer.next === undefined
+    if (keeps) this.#isAhead = true
+    return keeps
   }
 
   #whole(): number {
+    const { frame, own, ready } = this.#at
     // A loop, since a view for each frame costs more than its samples.
-    for (let index = 0; index < frameSamples; index += 1) this.#own[index] = this.#ready[index] ?? 0
-    return frameSamples
+    for (let index = 0; index < frame; index += 1) own[index] = ready[index] ?? 0
+    return frame
   }
 
   /** Leaves out up to a frame when there is more delay than needed, or when the end must be that of a packet. */
   #shortened(nowMs: number): number | undefined {
-    const leftOver = this.#readySamples - frameSamples
-    const hasSpare = this.#buffer.hasSpare(leftOver)
-    if (this.#wantsWhole && leftOver > 0 && leftOver <= frameSamples) {
+    const { frame, own, ready, perUnit } = this.#at
+    const leftOver = this.#readySamples - frame
+    const isKept = this.#isAhead && nowMs - this.#lossMs < lossyMs
+    const hasSpare = this.#buffer.hasSpare(leftOver / perUnit - (isKept ? frameSamples : 0))
+    if (this.#wantsWhole && leftOver > 0 && leftOver <= frame) {
       this.#wantsWhole = false
-      return shorten(this.#ready, this.#own, leftOver)
+      return shorten(ready, own, leftOver)
     }
     if (!hasSpare) return undefined
-    const isThere =
-      leftOver >= frameSamples || (this.#buffer.missing <= 0 && this.#buffer.ahead >= frameSamples)
+    const isThere = leftOver >= frame || (this.#buffer.missing <= 0 && this.#buffer.ahead >= frameSamples)
     if (!isThere) return undefined
-    this.#fillTo(shortenedFrom, nowMs)
-    const used = shorten(this.#ready, this.#own)
-    this.#buffer.shortened(used - frameSamples)
+    this.#fillTo(2 * frame, nowMs)
+    const used = shorten(ready, own)
+    this.#buffer.shortened((used - frame) / perUnit)
+    if (!isKept) this.#isAhead = false
     return used
   }
 
   #applyGain(): void {
+    const { mixer, own } = this.#at
     const { now, next } = this.#gain
     this.#wasMuted = now === 0 && next === 0
     if (this.#isPlain || this.#wasMuted) return
-    this.#mixer.begin()
-    this.#mixer.add(this.#own, now, next)
-    this.#own.set(this.#mixer.end())
+    mixer.begin()
+    mixer.add(own, now, next)
+    own.set(mixer.end())
     this.#gain.now = next
   }
 }

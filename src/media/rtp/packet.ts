@@ -36,16 +36,21 @@ export interface RtpPacket extends RtpHeader {
   readonly datagram?: Buffer | undefined
 }
 
-/** Undefined for anything that is not a whole RTP packet of version 2. */
-export function parseRtp(datagram: Buffer): RtpPacket | undefined {
-  if (datagram.length < rtpHeaderBytes || datagram.length > largestPacketBytes) return undefined
+/** How long the header of an RTP packet of version 2 is, with all that belongs to it; undefined for anything else. */
+export function headerBytesOf(datagram: Buffer): number | undefined {
+  if (datagram.length < rtpHeaderBytes) return undefined
   const first = datagram.readUInt8(0)
   if (first >> 6 !== 2) return undefined
-  let start = rtpHeaderBytes + 4 * (first & 0x0f)
-  if (first & 0x10) {
-    if (datagram.length < start + 4) return undefined
-    start += 4 + 4 * datagram.readUInt16BE(start + 2)
-  }
+  const fixed = rtpHeaderBytes + 4 * (first & 0x0f)
+  if ((first & 0x10) === 0) return fixed
+  return datagram.length < fixed + 4 ? undefined : fixed + 4 + 4 * datagram.readUInt16BE(fixed + 2)
+}
+
+/** Undefined for anything that is not a whole RTP packet of version 2. */
+export function parseRtp(datagram: Buffer): RtpPacket | undefined {
+  const start = headerBytesOf(datagram)
+  if (start === undefined || datagram.length > largestPacketBytes) return undefined
+  const first = datagram.readUInt8(0)
   let end = datagram.length
   if (first & 0x20) {
     const padding = datagram.readUInt8(end - 1)

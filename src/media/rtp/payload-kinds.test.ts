@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { comfortNoise, encodingOf, notAgreed, telephoneEvent, toPayloadKinds } from './payload-kinds.ts'
+import { comfortNoise, encodingOf, eventClockOf, notAgreed, toPayloadKinds } from './payload-kinds.ts'
 
 const kinds = toPayloadKinds({
   codecs: [
@@ -7,7 +7,10 @@ const kinds = toPayloadKinds({
     { encoding: 'PCMU', payloadType: 97 },
     { encoding: 'PCMU', payloadType: 0 },
   ],
-  events: [101, 98],
+  events: [
+    { payloadType: 101, clockRate: 8000 },
+    { payloadType: 98, clockRate: 48_000 },
+  ],
   noises: [13],
 })
 
@@ -21,24 +24,32 @@ describe('the kind of a payload type', () => {
   })
 
   it('is an event or noise where those were agreed on, and nothing everywhere else', () => {
-    expect([101, 98].map((payloadType) => kinds[payloadType])).toEqual([telephoneEvent, telephoneEvent])
+    expect([101, 98, 13].map((payloadType) => eventClockOf(kinds[payloadType] ?? notAgreed))).toEqual([
+      8000,
+      48_000,
+      undefined,
+    ])
     expect(kinds[13]).toBe(comfortNoise)
     const others = Array.from(kinds.entries()).filter(
       ([payloadType]) => ![8, 97, 0, 101, 98, 13].includes(payloadType),
     )
     expect(others).toHaveLength(122)
     expect(others.every(([, kind]) => kind === notAgreed)).toBe(true)
-    for (const kind of [notAgreed, telephoneEvent, comfortNoise]) expect(encodingOf(kind)).toBeUndefined()
+    for (const payloadType of [1, 101, 13])
+      expect(encodingOf(kinds[payloadType] ?? notAgreed)).toBeUndefined()
   })
 
   it('that stands for two things is speech before a key, and a key before noise', () => {
     const twice = toPayloadKinds({
       codecs: [{ encoding: 'PCMU', payloadType: 5 }],
-      events: [5, 6],
+      events: [
+        { payloadType: 5, clockRate: 8000 },
+        { payloadType: 6, clockRate: 8000 },
+      ],
       noises: [5, 6],
     })
     expect(encodingOf(twice[5] ?? notAgreed)).toBe('PCMU')
-    expect(twice[6]).toBe(telephoneEvent)
+    expect(eventClockOf(twice[6] ?? notAgreed)).toBe(8000)
   })
 
   it('that stands for two codecs is the first one', () => {

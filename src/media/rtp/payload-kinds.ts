@@ -2,11 +2,12 @@
 import { codecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Receivable } from '../sdp/far-end-section.ts'
+import { eventClocks } from '../sdp/formats.ts'
 
 export const notAgreed = 0
-export const telephoneEvent = 1
-export const comfortNoise = 2
-const firstCodec = 3
+export const comfortNoise = 1
+const firstEvent = 2
+const firstCodec = firstEvent + eventClocks.length
 
 const payloadTypes = 128
 
@@ -16,11 +17,17 @@ export type PayloadKinds = Uint8Array
 export function toPayloadKinds({ codecs: spoken, events, noises }: Receivable): PayloadKinds {
   const kinds = new Uint8Array(payloadTypes)
   for (const payloadType of noises) kinds[payloadType] = comfortNoise
-  for (const payloadType of events) kinds[payloadType] = telephoneEvent
+  for (const { payloadType, clockRate } of events)
+    kinds[payloadType] = firstEvent + eventClocks.indexOf(clockRate)
   // The first one of a number is ours.
   for (const { encoding, payloadType } of spoken.toReversed())
     kinds[payloadType] = firstCodec + codecs.findIndex((codec) => codec.encoding === encoding)
   return kinds
+}
+
+/** The clock that an event counts in; undefined for a kind that is no event. */
+export function eventClockOf(kind: number): number | undefined {
+  return eventClocks[kind - firstEvent]
 }
 
 /** Undefined for a kind that is no speech. */

@@ -13,7 +13,10 @@ export interface RemoteReport {
 
 // RFC 3550 §6.2: five seconds, half of it for the first report, spread by a half so that calls do not report in step.
 const intervalMs = 5000
-const unitsPerMs = 8
+
+// One packet lost is the first of more: half a minute of reports without one ends that.
+const leastLossPercent = 5
+const goodReports = 6
 
 export interface ReporterOptions {
   readonly sender: RtpSender
@@ -27,9 +30,13 @@ export class Reporter {
   // RFC 7022 §4.2: random, per session, so that it tells nothing about the machine.
   readonly #cname = randomBytes(12).toString('base64')
   #dueMs: number | undefined
+  #unitsPerMs = 8
   #reportedPackets = 0
   #lastHeard: { readonly senderReport: number; readonly atMs: number } | undefined
   #remote: RemoteReport | undefined
+  #lossPercent = 0
+  /** Without a loss, since the last one. */
+  #goodReports = 0
 
   constructor(options: ReporterOptions) {
     this.#options = options
@@ -37,6 +44,16 @@ export class Reporter {
 
   get remote(): RemoteReport | undefined {
     return this.#remote
+  }
+
+  /** What we send counts in this clock from now on. */
+  clock(unitsPerMs: number): void {
+    this.#unitsPerMs = unitsPerMs
+  }
+
+  /** How much the far end is likely to lose of what we send: of its last reports the worst. */
+  get lossPercent(): number {
+    return this.#lossPercent
   }
 
   isDue(nowMs: number): boolean {
@@ -69,15 +86,27 @@ export class Reporter {
     if (heard.senderReport !== undefined) this.#lastHeard = { senderReport: heard.senderReport, atMs: nowMs }
     const block = heard.blocks.find(({ ssrc }) => ssrc === this.#options.sender.ssrc)
     if (block !== undefined) {
+      this.#noteLoss(block.fractionLost)
       const roundTrip = roundTripMs(block, nowMs)
       this.#remote = {
         packetsLost: block.packetsLost,
-        jitterMs: block.jitter / unitsPerMs,
+        jitterMs: block.jitter / this.#unitsPerMs,
         // A report without a round trip (the far end has not heard our sender report yet) keeps the last known one.
         ...(roundTrip === undefined ? lastRoundTrip(this.#remote) : { roundTripMs: roundTrip }),
       }
     }
     return heard
+  }
+
+  #noteLoss(fractionLost: number): void {
+    this.#goodReports = fractionLost === 0 ? this.#goodReports + 1 : 0
+    if (fractionLost > 0)
+      this.#lossPercent = Math.max(
+        this.#lossPercent,
+        leastLossPercent,
+        Math.round((fractionLost * 100) / 256),
+      )
+    if (this.#goodReports >= goodReports) this.#lossPercent = 0
   }
 
   #block(nowMs: number): ReportBlock | undefined {

@@ -94,6 +94,13 @@ describe('a reporter', () => {
     reporter.accept(toCompound({ ssrc: 9, cname: 'far', sender, block: heard, isBye: false }))
     expect(reporter.remote).toMatchObject({ packetsLost: -2, jitterMs: 10 })
     expect(reporter.remote?.roundTripMs).toBeCloseTo(20, 0)
+    // What is sent is made for a far end that loses some of it, until its reports have told of no loss for a while.
+    const tells = (fractionLost: number): number => {
+      const told = { ...heard, fractionLost }
+      reporter.accept(toCompound({ ssrc: 9, cname: 'far', sender, block: told, isBye: false }))
+      return reporter.lossPercent
+    }
+    expect([26, 0, 0, 0, 0, 0, 0, 1].map(tells)).toEqual([10, 10, 10, 10, 10, 10, 0, 5])
     nowMs += 1000
     reception.accept({ marker: false, payloadType: 0, sequence: 2, timestamp: 2, ssrc: 9 }, 1, true)
     expect(parseRtcp(reporter.report(0))?.blocks[0]).toMatchObject({

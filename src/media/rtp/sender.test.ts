@@ -56,11 +56,11 @@ describe('the packets of a stream', () => {
   ])('of %i octets carry a frame in %i parts, in order and in time', (payloadBytes, parts) => {
     const sender = new RtpSender()
     const frame = Buffer.from(Array.from({ length: 160 }, (_, octet) => octet))
-    const first = sender.audio(5, { ...whole, payloadBytes })
+    const first = sender.audio(5, { ...whole, payloadBytes, parts })
     frame.copy(first.packet, rtpHeaderBytes)
     const sent = [first]
-    for (let from = payloadBytes; from < 160; from += payloadBytes)
-      sent.push(sender.rest(first, { tick: 5, payloadType: 0, from }))
+    for (let part = 1; part < parts; part += 1)
+      sent.push(sender.rest(first, { tick: 5, payloadType: 0, part, parts }))
     const packets = sent.map(read)
     expect(packets).toHaveLength(parts)
     expect(Buffer.concat(packets.map(({ payload }) => payload))).toEqual(frame)

@@ -1,7 +1,7 @@
 // The packets of one outgoing stream: header, numbering and counts. Timestamps come from the tick, so they cannot drift.
 import { randomBytes } from 'node:crypto'
 import { frameBytes } from '../frame-reader.ts'
-import { tickSamples } from '../tick-clock.ts'
+import { tickMs, tickSamples } from '../tick-clock.ts'
 import { rtpHeaderBytes, timestampDistance, writeRtpHeader } from './packet.ts'
 import type { RtpHeader } from './packet.ts'
 
@@ -15,18 +15,21 @@ export interface AudioPacket {
   readonly payloadType: number
   readonly startsTalk: boolean
   readonly payloadBytes: number
+  /** How many packets the frame is sent in; one when left out. */
+  readonly parts?: number
 }
 
 export interface FramePart {
   readonly tick: number
   readonly payloadType: number
-  /** In octets, which are samples. */
-  readonly from: number
+  /** Which of them it is, from 1 on. */
+  readonly part: number
+  readonly parts: number
 }
 
 export interface PassedPacket extends EventPacket {
   readonly sequence: number
-  /** That it stands for; none for an event. */
+  /** That it stands for, in 1/8000 s; none for an event. */
   readonly samples: number
   /** With room for a header before the payload: it goes out as it is, and nothing is copied. */
   readonly datagram: Buffer | undefined
@@ -44,23 +47,40 @@ interface PacketFields {
   readonly payloadType: number
   readonly marker: boolean
   readonly payloadBytes: number
+  /** That the packet stands for. */
+  readonly units: number
 }
 
 // One more than the kernel may owe us (see SocketPair), so that no packet is overwritten before it is sent.
-const ringPackets = 8
+export const ringPackets = 8
+
+function newSsrc(): number {
+  return randomBytes(4).readUInt32BE()
+}
 
 export class RtpSender {
-  readonly ssrc = randomBytes(4).readUInt32BE()
-  // Random starts: RFC 3550 §5.1.
-  #sequence = randomBytes(2).readUInt16BE()
+  #ssrc = newSsrc()
+  // Random starts: RFC 3550 §5.1. Far from the end of the numbers, for those who decrypt and lose the first: RFC 3711 §3.3.1.
+  #sequence = randomBytes(2).readUInt16BE() & 0x7fff
   /** That of tick 0: moves when the numbers went on otherwise than with the beat. */
   #timestampStart = randomBytes(4).readUInt32BE()
   /** That of the sample after the last one that was sent. */
   #nextTimestamp: number | undefined
   readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + frameBytes))
+  /** Units of timestamps in a tick. */
+  #perTick = tickSamples
   #lastAudioTick: number | undefined
   #packets = 0
   #octets = 0
+
+  get ssrc(): number {
+    return this.#ssrc
+  }
+
+  /** To a far end that begins to count again, as most do with a new key, the stream is another one. */
+  changeSource(): void {
+    this.#ssrc = newSsrc()
+  }
 
   get packets(): number {
     return this.#packets
@@ -71,7 +91,21 @@ export class RtpSender {
   }
 
   timestampAt(tick: number): number {
-    return (this.#timestampStart + tick * tickSamples) >>> 0
+    return (this.#timestampStart + tick * this.#perTick) >>> 0
+  }
+
+  /** How many units of timestamps `samples` of 1/8000 s are. */
+  unitsOf(samples: number): number {
+    return (samples * this.#perTick) / tickSamples
+  }
+
+  /** From this tick on timestamps count in another clock, where the codec has another one: they go on from where they are. */
+  clock(clockRate: number, tick: number): void {
+    const perTick = (clockRate * tickMs) / 1000
+    if (perTick === this.#perTick) return
+    const at = this.timestampAt(tick)
+    this.#perTick = perTick
+    this.#timestampStart = (at - tick * perTick) >>> 0
   }
 
   get nextSequence(): number {
@@ -85,7 +119,7 @@ export class RtpSender {
 
   /** From this tick on the beat goes on with these numbers. */
   continueAt(tick: number, timestamp: number): void {
-    this.#timestampStart = (timestamp - tick * tickSamples) >>> 0
+    this.#timestampStart = (timestamp - tick * this.#perTick) >>> 0
     this.#lastAudioTick = tick - 1
   }
 
@@ -94,7 +128,7 @@ export class RtpSender {
     const { payload, datagram, samples, sequence, timestamp, marker, payloadType } = passed
     const ahead = ((sequence - this.#sequence + 1) << 16) >> 16
     if (ahead > 0) this.#sequence = (sequence + 1) & 0xffff
-    const next = (timestamp + samples) >>> 0
+    const next = (timestamp + this.unitsOf(samples)) >>> 0
     if (samples > 0 && timestampDistance(this.#nextTimestamp ?? next - 1, next) > 0)
       this.#nextTimestamp = next
     const header = { marker, payloadType, sequence, timestamp, ssrc: this.ssrc }
@@ -115,26 +149,28 @@ export class RtpSender {
    * A packet whose payload the caller fills in, `frameBytes` from offset `rtpHeaderBytes`. When it shall carry less of
    * them, the others go out with `rest`.
    */
-  audio(tick: number, { payloadType, startsTalk, payloadBytes }: AudioPacket): Outgoing {
+  audio(tick: number, { payloadType, startsTalk, payloadBytes, parts = 1 }: AudioPacket): Outgoing {
     // RFC 3551 §4.1: the marker tells where sound begins again after packets were not sent.
     const marker = startsTalk || this.#lastAudioTick !== tick - 1
     this.#lastAudioTick = tick
-    return this.#next({ timestamp: this.timestampAt(tick), payloadType, marker, payloadBytes })
+    const units = this.#perTick / parts
+    return this.#next({ timestamp: this.timestampAt(tick), payloadType, marker, payloadBytes, units })
   }
 
-  /** The packet after `first` in the same frame, from octet `from` of its payload on. */
-  rest({ packet, bytes }: Outgoing, { tick, payloadType, from }: FramePart): Outgoing {
+  /** A packet after `first` in the same frame, with the octets of its part. */
+  rest({ packet, bytes }: Outgoing, { tick, payloadType, part, parts }: FramePart): Outgoing {
     const payloadBytes = bytes - rtpHeaderBytes
-    const timestamp = (this.timestampAt(tick) + from) >>> 0
-    const next = this.#next({ timestamp, payloadType, marker: false, payloadBytes })
-    const start = rtpHeaderBytes + from
+    const units = this.#perTick / parts
+    const timestamp = (this.timestampAt(tick) + part * units) >>> 0
+    const next = this.#next({ timestamp, payloadType, marker: false, payloadBytes, units })
+    const start = rtpHeaderBytes + part * payloadBytes
     packet.copy(next.packet, rtpHeaderBytes, start, start + payloadBytes)
     return next
   }
 
-  #next({ timestamp, payloadType, marker, payloadBytes }: PacketFields): Outgoing {
+  #next({ timestamp, payloadType, marker, payloadBytes, units }: PacketFields): Outgoing {
     const sequence = this.#advance()
-    this.#nextTimestamp = (timestamp + payloadBytes) >>> 0
+    this.#nextTimestamp = (timestamp + units) >>> 0
     return this.#count({ marker, payloadType, sequence, timestamp, ssrc: this.ssrc }, payloadBytes)
   }
 
@@ -151,10 +187,20 @@ export class RtpSender {
   }
 
   #count(header: RtpHeader, payloadBytes: number): Outgoing {
-    const packet = this.#ring[this.#packets % ringPackets] ?? Buffer.alloc(rtpHeaderBytes + frameBytes)
+    const packet = this.#buffer(rtpHeaderBytes + payloadBytes)
     writeRtpHeader(packet, header)
     this.#packets += 1
     this.#octets += payloadBytes
     return { packet, bytes: rtpHeaderBytes + payloadBytes }
+  }
+
+  /** What another far end has coded may be longer than what we code. */
+  #buffer(bytes: number): Buffer {
+    const at = this.#packets % ringPackets
+    const packet = this.#ring[at]
+    if (packet !== undefined && packet.length >= bytes) return packet
+    const longer = Buffer.alloc(bytes)
+    this.#ring[at] = longer
+    return longer
   }
 }

@@ -22,9 +22,11 @@ export interface Signalled {
 
 /**
  * Why a source is believed: it is the place in the SDP; only its address is; its address is the one that signalling comes
- * from; it goes on with the stream of the last source; or nothing else was heard of a phone behind NAT.
+ * from; it goes on with the stream of the last source; nothing else was heard of a phone behind NAT; it has the key; or, for a
+ * browser, it is where the handshake was made.
  */
-export type Trust = 'sdp' | 'sdp-address' | 'sip-address' | 'same-stream' | 'behind-nat'
+export type Trust =
+  'sdp' | 'sdp-address' | 'sip-address' | 'same-stream' | 'behind-nat' | 'authentic' | 'handshake'
 
 export type Verdict = 'known' | 'latched' | 'foreign'
 
@@ -45,7 +47,8 @@ const provenStep = 25
 const maxCandidates = 8
 
 /** Places of more trust take over at once; the others only after signalling said something new. */
-const ranks: Readonly<Record<Exclude<Trust, 'same-stream'>, number>> = {
+const ranks: Readonly<Record<Exclude<Trust, 'same-stream' | 'handshake'>, number>> = {
+  authentic: 3,
   sdp: 3,
   'sdp-address': 2,
   'sip-address': 2,
@@ -147,8 +150,8 @@ export class SourceLatch {
     )
   }
 
-  /** Whether the packet is the far end's; latches when it may. */
-  accept(from: Endpoint, packet: Numbered, nowMs: number): Verdict {
+  /** Whether the packet is the far end's; latches when it may. An authentic one is, wherever it comes from. */
+  accept(from: Endpoint, packet: Numbered, nowMs: number, isAuthentic = false): Verdict {
     const latched = this.#latched
     if (latched !== undefined && isSame(from, latched.endpoint)) {
       latched.ssrc = packet.ssrc
@@ -157,6 +160,7 @@ export class SourceLatch {
       this.#openSinceMs = undefined
       return 'known'
     }
+    if (isAuthentic) return this.#acceptAuthentic(latched, from, packet, nowMs)
     const trust = this.#trustOf(from)
     const rank = trust === undefined ? 0 : ranks[trust]
     if (latched !== undefined && packet.ssrc === latched.ssrc)
@@ -165,6 +169,14 @@ export class SourceLatch {
     const isOpen = this.#openSinceMs !== undefined
     if (latched !== undefined && rank <= latched.rank && !isOpen) return 'foreign'
     return this.#latch({ from, rank, trust }, packet, nowMs)
+  }
+
+  /** Heard elsewhere than before: a late packet of the old place is taken, and is no reason to go back. */
+  #acceptAuthentic(latched: Latched | undefined, from: Endpoint, packet: Numbered, nowMs: number): Verdict {
+    const isLate = latched?.ssrc === packet.ssrc && !isAhead(latched, packet, plausibleStep)
+    if (isLate) return 'known'
+    const trust = this.#trustOf(from) ?? 'authentic'
+    return this.#latch({ from, rank: ranks.authentic, trust }, packet, nowMs)
   }
 
   #trustOf(from: Endpoint): 'sdp' | 'sdp-address' | 'sip-address' | undefined {

@@ -14,7 +14,7 @@ export const digitsByEvent = '0123456789*#ABCD'
 export interface TelephoneEvent {
   readonly event: number
   readonly isEnd: boolean
-  /** In timestamp units of 1/8000 s, from the start of this segment of the event. */
+  /** In units of its clock, from the start of this segment of the event. */
   readonly duration: number
 }
 

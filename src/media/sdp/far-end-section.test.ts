@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { LocalAddress } from '../../network/local-address.ts'
 import { chooseSection, codecsOf, directionTowards, spokenIn, packetMsFor } from './far-end-section.ts'
-import { numbersOf, remoteOf, rtcpOf, toReceivable } from './far-end-section.ts'
+import { eventsOf, remoteOf, rtcpOf, toReceivable } from './far-end-section.ts'
 import { parseSdp } from './sdp.ts'
 import type { MediaSection } from './sdp.ts'
 
@@ -35,7 +35,7 @@ describe('the line that is taken', () => {
     ['the first audio line', ['m=audio 5004 RTP/AVP 0', 'm=audio 5006 RTP/AVP 0'], 5004],
     ['not a video line', ['m=video 5002 RTP/AVP 96', 'm=audio 5004 RTP/AVP 0'], 5004],
     ['not one that is switched off', ['m=audio 0 RTP/AVP 0', 'm=audio 5004 RTP/AVP 0'], 5004],
-    ['not an encrypted one', ['m=audio 5002 RTP/SAVP 0', 'm=audio 5004 RTP/AVP 0'], 5004],
+    ['not an encrypted one without keys', ['m=audio 5002 RTP/SAVP 0', 'm=audio 5004 RTP/AVP 0'], 5004],
     ['one with feedback', ['m=audio 5004 RTP/AVPF 0'], 5004],
     ['not one without our codecs', ['m=audio 5002 RTP/AVP 18', 'm=audio 5004 RTP/AVP 8'], 5004],
   ])('is %s', (_what, lines, port) => {
@@ -46,12 +46,12 @@ describe('the line that is taken', () => {
     ['no audio at all', ['m=video 5002 RTP/AVP 96'], 'the SDP offers no audio stream'],
     ['all switched off', ['m=audio 0 RTP/AVP 0'], 'the SDP offers no audio stream'],
     ['a port that there is not', ['m=audio 70000 RTP/AVP 0'], 'the audio port of the SDP is out of range'],
-    ['encryption', ['m=audio 5004 RTP/SAVP 0'], 'over another profile than RTP/AVP'],
-    ['a codec that is not served', ['m=audio 5004 RTP/AVP 9'], 'its codecs are: G722/8000'],
+    ['encryption without keys', ['m=audio 5004 RTP/SAVP 0'], 'RTP/SAVP without a key'],
+    ['a codec that is not served', ['m=audio 5004 RTP/AVP 3'], 'its codecs are: GSM/8000'],
     [
       'the objection to the first of several',
-      ['m=audio 5002 RTP/AVP 9', 'm=audio 5004 RTP/AVP 18'],
-      'G722/8000',
+      ['m=audio 5002 RTP/AVP 3', 'm=audio 5004 RTP/AVP 18'],
+      'GSM/8000',
     ],
   ])('is none, and the refusal names %s', (_what, lines, sentence) => {
     expect(() => choose(lines)).toThrow(sentence)
@@ -126,15 +126,17 @@ describe('the formats of a line', () => {
     ])
   })
 
-  it('are no laws in another clock, and events are read in the clock of the laws', () => {
+  it('are no laws in another clock, and events are read in each clock that a codec has', () => {
     const lines = [
       'a=rtpmap:8 PCMA/16000',
-      'a=rtpmap:100 telephone-event/48000',
+      'a=rtpmap:100 telephone-event/16000',
       'a=rtpmap:101 telephone-event/8000',
     ]
     const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 8 100 101', ...lines])).sections
     expect(section === undefined ? undefined : spokenIn(section)).toEqual([])
-    expect(section === undefined ? undefined : numbersOf(section, 'TELEPHONE-EVENT')).toEqual([101])
+    expect(section === undefined ? undefined : eventsOf(section)).toEqual([
+      { payloadType: 101, clockRate: 8000 },
+    ])
   })
 
   it('are named without events and comfort noise, no more than ten, and each no longer than a name is', () => {
@@ -158,18 +160,25 @@ describe('the formats of a line', () => {
     [9, 5],
     [1, 5],
   ])('are packed for a far end that takes %s ms at most in packets of %i ms', (maxptime, packetMs) => {
-    expect(packetMsFor(sectionOf(...(maxptime === undefined ? [] : [`a=maxptime:${maxptime}`])))).toBe(
-      packetMs,
-    )
+    const section = sectionOf(...(maxptime === undefined ? [] : [`a=maxptime:${maxptime}`]))
+    expect(packetMsFor(section, 'PCMU')).toBe(packetMs)
+    expect(packetMsFor(section, 'OPUS')).toBe(20)
   })
 
   it('may be sent with events and comfort noise, which needs no name', () => {
     const codecs = [{ encoding: 'PCMU', payloadType: 0 }] as const
     const lines = ['a=rtpmap:101 telephone-event/8000', 'a=rtpmap:102 CN/8000']
     const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 0 101 102', ...lines])).sections
-    expect(section === undefined ? undefined : toReceivable(section, { codecs, events: [96] })).toEqual({
+    expect(
+      section === undefined
+        ? undefined
+        : toReceivable(section, { codecs, events: [{ payloadType: 96, clockRate: 8000 }] }),
+    ).toEqual({
       codecs,
-      events: [96, 101],
+      events: [
+        { payloadType: 96, clockRate: 8000 },
+        { payloadType: 101, clockRate: 8000 },
+      ],
       noises: [13, 102],
     })
   })

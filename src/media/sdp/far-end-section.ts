@@ -2,34 +2,50 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { LocalAddress } from '../../network/local-address.ts'
-import { codecNamed } from '../codecs/codecs.ts'
+import { codecNamed, codecs as spokenCodecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
-import { clockRate } from './sdp.ts'
+import { eventClocks } from './formats.ts'
+import type { CodecFormat, EventFormat } from './formats.ts'
+import { protectionOf } from './profiles.ts'
 import type { Direction, MediaSection, ParsedSdp } from './sdp.ts'
 
 /** Payload types that the far end may send. */
 export interface Receivable {
-  readonly codecs: readonly { readonly encoding: Encoding; readonly payloadType: number }[]
-  readonly events: readonly number[]
+  readonly codecs: readonly CodecFormat[]
+  readonly events: readonly EventFormat[]
   readonly noises: readonly number[]
 }
 
 // RFC 3389: static, so phones send it unasked in pauses.
 const ourNoisePayloadType = 13
-const plainProfiles = ['RTP/AVP', 'RTP/AVPF']
 const maxNamedFormats = 10
+const spokenNames = spokenCodecs
+  .map(({ encoding }) => encoding)
+  .join(', ')
+  .replace(/, (?=\w+$)/, ' and ')
 const maxNameChars = 24
 
 export function refused(message: string): AppError {
   return new AppError('media_not_acceptable', message)
 }
 
-/** Events are in the clock of the codec; a phone with wideband codecs names them once for each clock: RFC 4733 §2.1. */
-export function numbersOf(section: MediaSection, encoding: 'TELEPHONE-EVENT' | 'CN'): number[] {
+/** Of an answer to an offer of SRTP. */
+export function unencrypted(message: string): AppError {
+  return new AppError('media_not_acceptable', message, {
+    cure: 'Let the far end take SRTP with AES_CM_128_HMAC_SHA1_80, keyed by a=crypto lines (RFC 4568), or call it without SRTP.',
+  })
+}
+
+/** A phone with wideband codecs names events once for each clock: RFC 4733 §2.1. */
+export function eventsOf(section: MediaSection): EventFormat[] {
   return section.formats
-    .filter((format) => format.encoding === encoding && format.rate === clockRate)
-    .map(({ payloadType }) => payloadType)
+    .filter(({ encoding, rate }) => encoding === 'TELEPHONE-EVENT' && eventClocks.includes(rate))
+    .map(({ payloadType, rate }) => ({ payloadType, clockRate: rate }))
+}
+
+function noisesOf(section: MediaSection): number[] {
+  return section.formats.filter(({ encoding }) => encoding === 'CN').map(({ payloadType }) => payloadType)
 }
 
 /** What of the line we speak, in its order. */
@@ -51,18 +67,33 @@ export function codecsOf(section: MediaSection): string {
 }
 
 /** The longest of our packet lengths that the far end takes; half a frame or a quarter where its buffer is that small. */
-export function packetMsFor({ maxptime }: MediaSection): number {
+export function packetMsFor({ maxptime }: MediaSection, encoding: Encoding): number {
+  // What Opus has coded is one piece.
+  if (encoding === 'OPUS') return 20
   return [20, 10].find((ms) => maxptime === undefined || ms <= maxptime) ?? 5
+}
+
+/** The suites of a line of which none can be used, for people to read. */
+function suitesIn({ crypto }: MediaSection): string {
+  const names = crypto.others.slice(0, maxNamedFormats).join(', ')
+  return names === '' ? 'it has no a=crypto line' : `the suites of its a=crypto lines are: ${names}`
 }
 
 /** Why this line cannot be our stream; undefined when it can. */
 export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
   if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
   if (section.port > 65_535) return 'the audio port of the SDP is out of range'
-  if (!plainProfiles.includes(section.protocol))
-    return 'the audio stream is offered over another profile than RTP/AVP'
+  const protection = section.profile && protectionOf(section.profile)
+  if (protection === undefined)
+    return `the audio stream is ${verb} over another profile than those of RTP, SRTP and DTLS-SRTP`
+  if (protection === 'sdes' && section.crypto.usable.length === 0)
+    return `the audio stream is ${verb} over RTP/SAVP without a key that can be used; ${suitesIn(section)}`
+  if (protection === 'dtls' && section.path === undefined)
+    return `the audio stream is ${verb} with DTLS, and the SDP lacks ICE credentials, a setup attribute or a fingerprint of SHA-256 or better`
+  if (protection === 'dtls' && !section.hasRtcpMux)
+    return `the audio stream is ${verb} with DTLS and without rtcp-mux`
   if (spokenIn(section).length === 0)
-    return `the audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}`
+    return `the audio stream is ${verb} without ${spokenNames}; its codecs are: ${codecsOf(section)}`
   return undefined
 }
 
@@ -82,7 +113,9 @@ function isMulticast(address: string): boolean {
 }
 
 /** The first address of the line that we can exchange packets with. Throws media_not_acceptable. */
-export function addressOf({ addresses }: MediaSection, local: LocalAddress): string {
+export function addressOf({ addresses, path }: MediaSection, local: LocalAddress): string {
+  // ICE finds out where packets go, whatever the connection line says.
+  if (path !== undefined) return path.candidates[0]?.address ?? '0.0.0.0'
   const usable = addresses.filter((address) => isIP(address) !== 0)
   const [first] = usable
   if (first === undefined) throw refused('the connection line of the SDP names no IP address')
@@ -94,11 +127,13 @@ export function addressOf({ addresses }: MediaSection, local: LocalAddress): str
   return served
 }
 
-/** Lines that are alternatives of each other stand together, in the order of their preference: RFC 4091 §3.2. */
+/** Lines that are alternatives of each other stand together, in the order of their preference (RFC 4091 §3.2); encrypted ones first. */
 function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[] {
   const ranks = new Map(alternatives.flat().map((mid, index) => [mid, index]))
   const rankOf = ({ mid }: MediaSection): number => (mid === undefined ? undefined : ranks.get(mid)) ?? 0
-  return ranks.size === 0 ? sections : sections.toSorted((a, b) => rankOf(a) - rankOf(b))
+  const isPlain = ({ profile }: MediaSection): boolean =>
+    profile === undefined || protectionOf(profile) === 'none'
+  return sections.toSorted((a, b) => Number(isPlain(a)) - Number(isPlain(b)) || rankOf(a) - rankOf(b))
 }
 
 /** The first audio line that fits; the objection to the first audio line, or to having none, otherwise. */
@@ -120,6 +155,7 @@ export function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
 
 /** Where the far end wants its media. Undefined for the hold of RFC 2543, an unspecified address. */
 export function remoteOf({ section, address }: Chosen): Endpoint | undefined {
+  if (section.path !== undefined) return section.path.candidates[0] ?? { address, port: section.port }
   return isUnspecified(address) ? undefined : { address, port: section.port }
 }
 
@@ -162,7 +198,7 @@ export function toReceivable(
 ): Receivable {
   return {
     codecs,
-    events: [...events, ...numbersOf(section, 'TELEPHONE-EVENT')],
-    noises: [ourNoisePayloadType, ...numbersOf(section, 'CN')],
+    events: [...events, ...eventsOf(section)],
+    noises: [ourNoisePayloadType, ...noisesOf(section)],
   }
 }

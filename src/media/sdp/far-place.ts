@@ -1,25 +1,28 @@
 // Two far ends that send their sound to each other, past the platform: where each takes it, and whether the two can do so.
 import ipaddr from 'ipaddr.js'
-import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import type { Agreement } from './agreement.ts'
+import type { CodecFormat, EventFormat } from './formats.ts'
+import { unprotected } from './key-exchange.ts'
 import type { LocalAudio } from './sdp.ts'
 
 /** Where a far end takes its stream, and as what: all that another far end gets to know. */
 export interface FarPlace extends Endpoint {
   readonly rtcp: Endpoint
   /** Those that the platform speaks too, in the numbers of the far end; the one in use comes first. */
-  readonly codecs: readonly { readonly encoding: Encoding; readonly payloadType: number }[]
-  readonly event: number | undefined
+  readonly codecs: readonly CodecFormat[]
+  readonly event: EventFormat | undefined
   /** The longest packet that it takes of us. */
   readonly packetMs: number
   readonly hasRtcpMux: boolean
 }
 
-/** Undefined for a far end that holds, or wants to be sent nothing. */
+/** Undefined for a far end that holds, or wants to be sent nothing, and for one whose packets are protected. */
 export function placeOf(agreement: Agreement): FarPlace | undefined {
   const { remote, remoteRtcp, receive, send, encoding, hasRtcpMux } = agreement
   if (remote === undefined || remoteRtcp === undefined) return undefined
+  // Another far end would have to know its keys.
+  if (agreement.protection.form !== 'plain') return undefined
   if (!agreement.maySend || !agreement.mayReceive) return undefined
   // The far end's own number of a codec is the last one.
   const numbers = new Map(receive.codecs.map((codec) => [codec.encoding, codec.payloadType]))
@@ -62,11 +65,11 @@ export function audioAt(place: FarPlace, to: FarPlace): LocalAudio {
   const isUsual = rtcp.address === address && rtcp.port === port + 1
   return {
     formats: commonCodecs(place, to),
-    eventPayloadType: to.event === undefined ? undefined : event,
+    events: to.event === undefined || event === undefined ? [] : [event],
     ptime: packetMs,
     direction: 'sendrecv',
     hasRtcpMux,
-    protocol: 'RTP/AVP',
+    ...unprotected,
     ...(hasRtcpMux || isUsual ? {} : { rtcp }),
     ...(packetMs < 20 ? { maxptime: packetMs } : {}),
   }

@@ -46,10 +46,10 @@ function answer(text: string): ReturnType<Negotiation['answer']> {
 const lines = (sdp: string): string[] => sdp.split('\r\n').filter((line) => line !== '')
 
 it.each([
-  ['PCMA', '8 0 101'],
-  ['PCMU', '0 8 101'],
-  ['another', '0 8 101'],
-  [undefined, '0 8 101'],
+  ['PCMA', '8 0 9 96 101 97'],
+  ['OPUS', '96 0 8 9 101 97'],
+  ['another', '0 8 9 96 101 97'],
+  [undefined, '0 8 9 96 101 97'],
 ])('begins its first offer with the encoding that it prefers: %s', (prefers, formats) => {
   const negotiation = new Negotiation({ sessionId: '1', port: 40_000, local: localOf(four), prefers })
   expect(negotiation.offer()).toContain(`m=audio 40000 RTP/AVP ${formats}\r\n`)
@@ -75,7 +75,8 @@ describe('an answer', () => {
 
   it.each([
     ['audio 5004 RTP/AVP 8 0', 'PCMA', 8],
-    ['audio 5004 RTP/AVP 18 9 0 8', 'PCMU', 0],
+    ['audio 5004 RTP/AVP 18 0 9 8', 'PCMU', 0],
+    ['audio 5004 RTP/AVP 18 9 0 8', 'G722', 9],
     ['audio 5004 RTP/AVP 96 8', 'PCMA', 8],
     ['audio 5004/1 RTP/AVP 8', 'PCMA', 8],
     ['audio 5004 RTP/AVPF 0', 'PCMU', 0],
@@ -96,7 +97,7 @@ describe('an answer', () => {
         ],
       }),
     )
-    expect(agreement).toMatchObject({ encoding: 'PCMA', send: { audio: 97, event: 112 } })
+    expect(agreement).toMatchObject({ encoding: 'PCMA', send: { audio: 97, event: { payloadType: 112 } } })
     expect(sdp).toContain('m=audio 40000 RTP/AVP 97 112')
   })
 
@@ -165,10 +166,10 @@ describe('an answer', () => {
 
   it('names the codecs that were offered instead when none is ours', () => {
     const opus = offer({
-      media: 'audio 5004 RTP/AVP 96 18 9 98 101',
-      lines: ['a=rtpmap:96 opus/48000/2', `a=rtpmap:98 ${'x'.repeat(99)}/16000`],
+      media: 'audio 5004 RTP/AVP 96 18 3 98 101',
+      lines: ['a=rtpmap:96 opus/16000', `a=rtpmap:98 ${'x'.repeat(99)}/16000`],
     })
-    expect(() => answer(opus)).toThrow(/codecs are: OPUS\/48000, G729\/8000, G722\/8000, X{24}\/16000$/)
+    expect(() => answer(opus)).toThrow(/codecs are: OPUS\/16000, G729\/8000, GSM\/8000, X{24}\/16000$/)
     const many = offer({
       media: `audio 5004 RTP/AVP ${Array.from({ length: 60 }, (_, n) => n + 30).join(' ')}`,
     })
@@ -195,10 +196,10 @@ describe('an answer', () => {
       lines: ['a=rtpmap:110 telephone-event/48000'],
     })
     const { agreement, sdp } = answer(wide)
-    expect(agreement.receive.events).toEqual([101])
+    expect(agreement.send.event?.payloadType).toBe(101)
     expect(sdp).toContain('m=audio 40000 RTP/AVP 0 101')
     const only = offer({ media: 'audio 5004 RTP/AVP 0 110', lines: ['a=rtpmap:110 telephone-event/48000'] })
-    expect(answer(only).agreement).toMatchObject({ send: { event: undefined }, receive: { events: [] } })
+    expect(answer(only).agreement).toMatchObject({ send: { event: undefined } })
   })
 
   it('hears comfort noise under its own number and the static one', () => {
@@ -280,9 +281,9 @@ describe('an offer is refused with media_not_acceptable', () => {
   it.each<[string, string]>([
     ['an empty body', ''],
     ['no SDP', 'hello'],
-    ['only encryption', offer({ media: 'audio 5004 RTP/SAVP 0' })],
+    ['encryption without keys', offer({ media: 'audio 5004 RTP/SAVP 0' })],
     ['only DTLS', offer({ media: 'audio 5004 UDP/TLS/RTP/SAVPF 0' })],
-    ['none of our codecs', offer({ media: 'audio 5004 RTP/AVP 18 9' })],
+    ['none of our codecs', offer({ media: 'audio 5004 RTP/AVP 18 3' })],
     ['G.711 at another rate', offer({ media: 'audio 5004 RTP/AVP 97', lines: ['a=rtpmap:97 PCMU/16000'] })],
     ['no audio', offer({ media: 'video 5004 RTP/AVP 96' })],
     ['audio with port 0', offer({ media: 'audio 0 RTP/AVP 0' })],
@@ -295,7 +296,7 @@ describe('an offer is refused with media_not_acceptable', () => {
     ['too many lines', offer({ lines: Array<string>(40).fill('m=audio 5 RTP/AVP 0') })],
     [
       'no connection of a line of several',
-      offer({ media: 'audio 5004 RTP/SAVP 0', lines: ['m=audio 6 RTP/AVP 9'] }),
+      offer({ media: 'audio 5004 RTP/SAVP 0', lines: ['m=audio 6 RTP/AVP 18'] }),
     ],
     ['too much', offer({ lines: [`a=x:${'x'.repeat(40_000)}`] })],
     ['a broken media line', offer({ media: '!!!' })],
@@ -328,13 +329,20 @@ describe('a re-offer', () => {
     expect(version(offer({ lines: ['a=inactive'] }))).toBe('3')
     expect(version(offer())).toBe('4')
   })
+
+  it('that names the codec in use, be it last, goes on with it, and else with its first', () => {
+    const negotiation = negotiationOf()
+    const codecAfter = (formats: string): string =>
+      negotiation.answer(offer({ media: `audio 5004 RTP/AVP ${formats}` })).agreement.encoding
+    expect(['8 0', '9 0 8', '9 0', '0 9'].map(codecAfter)).toEqual(['PCMA', 'PCMA', 'G722', 'G722'])
+  })
 })
 
 describe('our offer', () => {
-  it('has both laws and telephone events, and the answer decides', () => {
+  it('has all codecs and telephone events, and the answer decides', () => {
     const negotiation = negotiationOf()
     const text = negotiation.offer()
-    expect(text).toContain('m=audio 40000 RTP/AVP 0 8 101')
+    expect(text).toContain('m=audio 40000 RTP/AVP 0 8 9 96 101 97')
     const { agreement, isHeld } = negotiation.acceptAnswer(
       offer({ media: 'audio 6000 RTP/AVP 8 96', lines: ['a=rtpmap:96 telephone-event/8000'] }),
     )
@@ -343,13 +351,17 @@ describe('our offer', () => {
       encoding: 'PCMA',
       remote: { address: '198.51.100.9', port: 6000 },
       // We send what the far end chose and receive what we offered.
-      send: { audio: 8, event: 96 },
+      send: { audio: 8, event: { payloadType: 96 } },
       receive: {
         codecs: [
           { encoding: 'PCMA', payloadType: 8 },
           { encoding: 'PCMA', payloadType: 8 },
         ],
-        events: [101, 96],
+        events: [
+          { payloadType: 101, clockRate: 8000 },
+          { payloadType: 97, clockRate: 48_000 },
+          { payloadType: 96, clockRate: 8000 },
+        ],
       },
     })
   })
@@ -397,7 +409,7 @@ describe('our offer', () => {
 describe('real phones', () => {
   it.each([
     ['baresip.sdp', 'PCMU', 101, { address: '127.0.0.1', port: 18_000 }, 18_001],
-    ['linphone.sdp', 'PCMU', 101, { address: '192.168.1.20', port: 7078 }, 40_321],
+    ['linphone.sdp', 'OPUS', 98, { address: '192.168.1.20', port: 7078 }, 40_321],
     ['sipp.sdp', 'PCMU', undefined, { address: '127.0.0.1', port: 6000 }, 6001],
     ['carrier.sdp', 'PCMA', 96, { address: '203.0.113.40', port: 17_432 }, 17_433],
   ])('%s is answered with %s', (name, law, event, remote, rtcpPort) => {
@@ -406,12 +418,86 @@ describe('real phones', () => {
     expect(agreement).toMatchObject({
       encoding: law,
       remote,
-      send: { event },
+      send: { event: event && { payloadType: event } },
       remoteRtcp: { port: rtcpPort },
     })
   })
 
-  it('browser.sdp is refused, as it wants encryption', () => {
-    expect(() => answer(fixture('browser.sdp'))).toThrow(/another profile/)
+  it('browser.sdp is answered with one codec, our side of its path and the group that it is in', () => {
+    const negotiation = negotiationOf()
+    const far = negotiation.offeredPath(fixture('browser.sdp'))
+    expect(far).toMatchObject({ ufrag: '8hhY', setup: 'actpass', fingerprint: { algorithm: 'sha-256' } })
+    const { sdp, isHeld, path } = negotiation.answer(fixture('browser.sdp'), ours)
+    expect([isHeld, path, negotiation.place]).toEqual([false, far, undefined])
+    for (const line of ['m=audio 45000 UDP/TLS/RTP/SAVPF 111 126', 'a=group:BUNDLE 0', 'a=rtcp-mux'])
+      expect(lines(sdp)).toContain(line)
+    expect(lines(sdp)).toContain(`a=candidate:1 1 UDP 2130706431 ${four} 45000 typ host`)
+    expect(lines(sdp)).toContain('a=fingerprint:sha-256 AB:CD')
+    expect(sdp).toMatch(/a=setup:passive\r\na=mid:0\r\n/)
+  })
+})
+
+const ours = {
+  ufrag: 'Ours',
+  pwd: 'o'.repeat(24),
+  fingerprint: { algorithm: 'sha-256', value: 'AB:CD' },
+  port: 45_000,
+  setup: 'passive',
+} as const
+
+describe('a browser', () => {
+  const candidates = [
+    'a=candidate:1 1 udp 100 198.51.100.9 5000 typ host',
+    'a=candidate:2 1 udp 900 2001:db8::9 5002 typ host',
+    'a=candidate:3 1 udp 999 4f3a.local 5004 typ host',
+    'a=candidate:4 1 tcp 999 198.51.100.9 9 typ host',
+    'a=candidate:5 2 udp 999 198.51.100.9 5001 typ host',
+  ]
+  const withLines = (change: (sdp: string) => string): string => change(fixture('browser.sdp'))
+
+  it('is tried at its addresses, best first, and never at a name, over TCP, or at a port of RTCP', () => {
+    const offered = withLines((sdp) => sdp + candidates.join('\r\n') + '\r\n')
+    expect(negotiationOf().offeredPath(offered)?.candidates).toEqual([
+      { address: '2001:db8::9', port: 5002 },
+      { address: '198.51.100.9', port: 5000 },
+    ])
+  })
+
+  it.each([
+    ['no fingerprint', (sdp: string) => sdp.replace(/a=fingerprint.*\r\n/, '')],
+    ['one of SHA-1', (sdp: string) => sdp.replace('fingerprint:sha-256', 'fingerprint:sha-1')],
+    ['a password that is too short', (sdp: string) => sdp.replace(/ice-pwd:.*/, 'ice-pwd:short')],
+    ['no rtcp-mux', (sdp: string) => sdp.replace('a=rtcp-mux\r\n', '')],
+  ])('is refused with %s', (_what, change) => {
+    expect(() => negotiationOf().offeredPath(withLines(change))).toThrow(/with DTLS/)
+  })
+
+  it('is offered the path that it answers, and again within the call, in either role', () => {
+    const negotiation = negotiationOf()
+    expect(negotiation.offer({ protection: 'dtls', path: { ...ours, setup: 'actpass' } })).toContain(
+      'a=setup:actpass',
+    )
+    const answered = withLines((sdp) => sdp.replace('actpass', 'active'))
+    expect(negotiation.acceptAnswer(answered).path?.setup).toBe('active')
+    const again = negotiation.offer()
+    for (const line of ['UDP/TLS/RTP/SAVPF', 'a=setup:actpass', 'a=ice-ufrag:Ours', 'a=mid:0'])
+      expect(again).toContain(line)
+  })
+
+  it('that was called together with a phone gets its own path', () => {
+    const negotiation = negotiationOf()
+    negotiation.face('198.51.100.1')
+    negotiation.offer({ protection: 'dtls', path: { ...ours, setup: 'actpass' } })
+    negotiation.face('198.51.100.2')
+    negotiation.offer()
+    negotiation.face('198.51.100.1')
+    const answered = withLines((sdp) => sdp.replace('actpass', 'active'))
+    expect(negotiation.acceptAnswer(answered).path).toBeDefined()
+  })
+
+  it('may not answer an offer of plain RTP', () => {
+    const negotiation = negotiationOf()
+    negotiation.offer()
+    expect(() => negotiation.acceptAnswer(fixture('browser.sdp'))).toThrow(/another profile/)
   })
 })

@@ -3,28 +3,33 @@ import { isIP } from 'node:net'
 import type { LocalAddress } from '../../network/local-address.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
+import type { FarSide } from '../browsers/messages.ts'
 import {
   addressOf,
   chooseSection,
   codecsOf,
   directionTowards,
-  mayReceive,
+  eventsOf,
   maySend,
-  numbersOf,
   objectionTo,
   packetMsFor,
   refused,
+  unencrypted,
   remoteOf,
-  rtcpOf,
   spokenIn,
   toReceivable,
 } from './far-end-section.ts'
+import { agree } from './agree.ts'
 import type { Agreement } from './agreement.ts'
 import { audioAt, unchangedCodec, placeOf } from './far-place.ts'
 import type { FarPlace } from './far-place.ts'
+import { eventFor } from './formats.ts'
+import { KeyExchange } from './key-exchange.ts'
+import type { LocalKeys, OfferedProtection } from './key-exchange.ts'
+import type { OwnPath } from './path-lines.ts'
 import { firstOffer, isAmong, nextOffer } from './own-offer.ts'
 import { parseSdp, writeSdp } from './sdp.ts'
-import type { Direction, LocalAudio, LocalSection, MediaSection } from './sdp.ts'
+import type { LocalAudio, LocalSection } from './sdp.ts'
 
 export interface Answered {
   readonly sdp: string
@@ -33,6 +38,8 @@ export interface Answered {
   readonly isHeld: boolean
   /** It sends to the other far end that our SDP has named, and not to us. */
   readonly isPast: boolean
+  /** The far end's side of the path, where packets take one. */
+  readonly path: FarSide | undefined
 }
 
 /** Our line, with the place of another far end in it. */
@@ -47,11 +54,14 @@ export interface NegotiationOptions {
   readonly local: LocalAddress
   /** The encoding that the first offer begins with. */
   readonly prefers?: string | undefined
+  /** The encodings that the first offer may name; all when left out. */
+  readonly offers?: readonly Encoding[] | undefined
 }
 
 /** The SDP of one leg over its life: remembers what it said last, so that o= changes only when the rest does. */
 export class Negotiation {
   readonly #options: NegotiationOptions
+  readonly #keys = new KeyExchange()
   #version = 1
   #origin: string | undefined
   #address: string
@@ -75,7 +85,8 @@ export class Negotiation {
 
   /** Where the far end takes its stream now. */
   get place(): FarPlace | undefined {
-    return this.#agreement && placeOf(this.#agreement)
+    // A browser takes packets of its path only.
+    return this.#keys.isOnPath ? undefined : this.#agreement && placeOf(this.#agreement)
   }
 
   /** The address that signalling is exchanged with from now on: it says which of our addresses the SDP names. */
@@ -83,54 +94,79 @@ export class Negotiation {
     this.#peer = peer
   }
 
-  /** Applies the far end's offer. Throws media_not_acceptable and keeps what was agreed before. */
-  answer(offer: string): Answered {
+  /** The far end's side of the path that its offer wants; undefined for none. Throws media_not_acceptable. */
+  offeredPath(offer: string): FarSide | undefined {
+    return chooseSection(parseSdp(offer), this.#options.local).section.path
+  }
+
+  /** Applies the far end's offer. `path`: our side of its path. Throws media_not_acceptable and keeps what was agreed before. */
+  answer(offer: string, path?: OwnPath): Answered {
     const sdp = parseSdp(offer)
     const chosen = chooseSection(sdp, this.#options.local)
     const { section } = chosen
     const remote = remoteOf(chosen)
     const spoken = spokenIn(section)
-    const [format] = spoken
-    if (format === undefined) throw refused('the audio stream is offered without PCMU and PCMA')
-    const [event] = numbersOf(section, 'TELEPHONE-EVENT')
+    // A phone that holds the call offers all that it speaks once more, the best first: what is spoken stays where it can. A change would
+    // restart the stream of some phones, and have two sides of one codec decoded and coded.
+    const format = spoken.find(({ encoding }) => encoding === this.#agreement?.encoding) ?? spoken[0]
+    if (format === undefined) throw refused(objectionTo(section, 'offered') ?? '')
+    const event = eventFor(format.encoding, eventsOf(section))
     const direction = directionTowards(section, remote)
     const lines = (audio: LocalAudio): readonly LocalSection[] =>
       sdp.sections.map((one) => (one === section ? audio : { refused: one }))
     const still = this.#past && unchangedCodec({ spoken, remote, direction }, this.#agreement)
     if (this.#past !== undefined && this.#agreement !== undefined && still !== undefined) {
       const { audio, at } = this.#past
-      const again = { ...audio, formats: [still], eventPayloadType: audio.eventPayloadType && event }
-      return { sdp: this.#text(lines(again), at), agreement: this.#agreement, isHeld: false, isPast: true }
+      const again = { ...audio, formats: [still], events: audio.events.length > 0 && event ? [event] : [] }
+      const sdpAgain = this.#text(lines(again), at)
+      return { sdp: sdpAgain, agreement: this.#agreement, isHeld: false, isPast: true, path: undefined }
     }
+    const keys = this.#keys.answer(section, path)
     const isAlternative = sdp.alternatives.some((mids) => mids.includes(section.mid ?? ''))
     const audio: LocalAudio = {
       formats: [format],
-      eventPayloadType: event,
-      ptime: packetMsFor(section),
+      events: event === undefined ? [] : [event],
+      ptime: packetMsFor(section, format.encoding),
       ...(isAlternative && section.mid !== undefined ? { mid: section.mid } : {}),
       direction,
       hasRtcpMux: section.hasRtcpMux,
-      protocol: section.protocol,
+      ...keys.local,
     }
     this.#address = this.#addressTowards(remote)
-    this.#agreement = {
-      ...this.#agree({ section, remote, direction, hasRtcpMux: section.hasRtcpMux }),
-      encoding: format.encoding,
-      send: { audio: format.payloadType, event, packetMs: audio.ptime },
+    this.#agreement = agree({
+      section,
+      remote,
+      direction,
+      hasRtcpMux: section.hasRtcpMux,
+      protection: keys.protection,
+      peer: this.#peer,
+      format,
+      packetMs: audio.ptime,
       receive: toReceivable(section, { codecs: spoken, events: [] }),
-    }
+    })
     this.#past = undefined
+    this.#keys.agreed(keys.protection, keys.local)
     const answer = this.#write(lines(audio))
-    return { sdp: answer, agreement: this.#agreement, isHeld: !maySend(direction), isPast: false }
+    const isHeld = !maySend(direction)
+    return { sdp: answer, agreement: this.#agreement, isHeld, isPast: false, path: section.path }
   }
 
-  /** `only`: the one codec to go on with. */
-  offer(only?: Encoding): string {
+  /** `only`: the one codec to go on with. `protection`: how a far end that has said nothing yet is offered the stream; `path`:
+   *  our side of one, for `dtls`. */
+  offer({
+    only,
+    protection,
+    path,
+  }: {
+    only?: Encoding | undefined
+    protection?: OfferedProtection | undefined
+    path?: OwnPath | undefined
+  } = {}): string {
     const running = this.#agreement
     const audio =
       running === undefined
-        ? firstOffer(this.#options.prefers)
-        : nextOffer(this.#offered().audio, running, only)
+        ? firstOffer(this.#options, this.#keysFor(protection, path))
+        : nextOffer(this.#offered().audio, running, { only, keys: this.#keys.offerAgain() })
     if (running === undefined) {
       // Another far end is asked each time that an offer is made before one has answered: nothing ties it to the last.
       this.#address = this.#addressTowards(undefined)
@@ -164,51 +200,41 @@ export class Negotiation {
     if (section === undefined || objection !== undefined) throw refused(objection ?? '')
     const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const ours = this.#offeredPast?.audio ?? offered.audio
+    const ownKeys = this.#keys.offeredTo(this.#peer ?? '') ?? ours
+    const protection = this.#keys.accept(section, ownKeys)
+    if (typeof protection === 'string') throw unencrypted(protection)
     const { formats } = ours
     const answered = spokenIn(section).filter((one) => isAmong(formats, one))
     const [format] = answered
     if (format === undefined)
       throw refused(`the answer takes none of our codecs; its codecs are: ${codecsOf(section)}`)
     const direction = directionTowards(section, remote)
-    const [event] = numbersOf(section, 'TELEPHONE-EVENT')
-    const ourEvent = ours.eventPayloadType
     // Several far ends may have been made an offer, each with the address that it can reach; this one has answered.
     if (this.#agreement === undefined) this.#origin = this.#address = this.#addressTowards(undefined)
-    this.#agreement = {
-      ...this.#agree({
-        section,
-        remote,
-        direction,
-        hasRtcpMux: ours.hasRtcpMux && section.hasRtcpMux,
-      }),
-      encoding: format.encoding,
-      send: { audio: format.payloadType, event, packetMs: packetMsFor(section) },
+    this.#agreement = agree({
+      section,
+      remote,
+      direction,
+      hasRtcpMux: ours.hasRtcpMux && section.hasRtcpMux,
+      protection,
+      peer: this.#peer,
+      format,
+      packetMs: packetMsFor(section, format.encoding),
       receive: toReceivable(section, {
         // In our numbers for what the answer kept, as the RFC has it, and in the far end's own.
         codecs: [...formats.filter((one) => isAmong(answered, one)), ...answered],
-        events: ourEvent === undefined ? [] : [ourEvent],
+        events: ours.events,
       }),
-    }
+    })
+    this.#keys.agreed(protection, ownKeys)
     this.#past = this.#offeredPast
     this.#offeredPast = undefined
     const isPast = this.#past !== undefined
-    return { sdp, agreement: this.#agreement, isHeld: !maySend(direction), isPast }
+    return { sdp, agreement: this.#agreement, isHeld: !maySend(direction), isPast, path: section.path }
   }
 
-  #agree({
-    section,
-    remote,
-    direction,
-    hasRtcpMux,
-  }: Stream): Omit<Agreement, 'encoding' | 'send' | 'receive'> {
-    return {
-      remote,
-      remoteRtcp: hasRtcpMux ? remote : rtcpOf(section, remote),
-      peer: this.#peer,
-      hasRtcpMux,
-      maySend: maySend(direction),
-      mayReceive: mayReceive(direction),
-    }
+  #keysFor(protection: OfferedProtection | undefined, path: OwnPath | undefined): LocalKeys {
+    return this.#keys.offerTo(this.#peer ?? '', protection === 'dtls' ? undefined : protection, path)
   }
 
   /**
@@ -235,7 +261,7 @@ export class Negotiation {
   #write(sections: readonly LocalSection[]): string {
     this.#sections = sections
     this.#offeredPast = undefined
-    return this.#text(sections, { address: this.#address, port: this.#options.port })
+    return this.#text(sections, { address: this.#address, port: portOf(sections) ?? this.#options.port })
   }
 
   #text(sections: readonly LocalSection[], local: Endpoint): string {
@@ -250,9 +276,7 @@ export class Negotiation {
   }
 }
 
-interface Stream {
-  readonly section: MediaSection
-  readonly remote: Endpoint | undefined
-  readonly direction: Direction
-  readonly hasRtcpMux: boolean
+/** That of the path. */
+function portOf(sections: readonly LocalSection[]): number | undefined {
+  return sections.flatMap((one) => ('refused' in one ? [] : [one.path?.port]))[0]
 }

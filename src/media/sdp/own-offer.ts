@@ -2,6 +2,8 @@
 import { codecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Agreement } from './agreement.ts'
+import { eventsBeside } from './formats.ts'
+import type { LocalKeys } from './key-exchange.ts'
 import type { LocalAudio } from './sdp.ts'
 
 type Format = LocalAudio['formats'][number]
@@ -11,15 +13,22 @@ export function isAmong(formats: readonly Named[], { encoding }: Named): boolean
   return formats.some((one) => one.encoding === encoding)
 }
 
-/** `prefers`: the encoding that comes first. */
-export function firstOffer(prefers: string | undefined): LocalAudio {
+export interface FirstOffer {
+  /** The encoding that comes first. */
+  readonly prefers?: string | undefined
+  /** Those that it may name; all when undefined. */
+  readonly offers?: readonly Encoding[] | undefined
+}
+
+export function firstOffer({ prefers, offers }: FirstOffer, keys: LocalKeys): LocalAudio {
+  const offered = codecs.filter(({ encoding }) => offers === undefined || offers.includes(encoding))
   return {
-    formats: beginningWith(prefers, codecs),
-    eventPayloadType: 101,
+    formats: beginningWith(prefers, offered),
+    events: eventsBeside(offered),
     ptime: 20,
     direction: 'sendrecv',
-    hasRtcpMux: false,
-    protocol: 'RTP/AVP',
+    hasRtcpMux: keys.path !== undefined,
+    ...keys,
   }
 }
 
@@ -27,7 +36,7 @@ export function firstOffer(prefers: string | undefined): LocalAudio {
 export function nextOffer(
   former: LocalAudio,
   { encoding, receive, hasRtcpMux }: Agreement,
-  only: Encoding | undefined,
+  { only, keys }: { readonly only: Encoding | undefined; readonly keys: LocalKeys },
 ): LocalAudio {
   const isWanted = (one: Named): boolean =>
     isAmong(receive.codecs, one) && (only === undefined || one.encoding === only)
@@ -36,11 +45,11 @@ export function nextOffer(
   const formats = ours.length === 0 ? codecs.filter(isWanted) : ours
   return {
     formats: beginningWith(encoding, formats),
-    eventPayloadType: former.eventPayloadType,
+    events: former.events,
     ptime: former.ptime,
     direction: 'sendrecv',
     hasRtcpMux,
-    protocol: 'RTP/AVP',
+    ...keys,
   }
 }
 

@@ -11,11 +11,12 @@ const audio: LocalAudio = {
     { encoding: 'PCMU', payloadType: 0 },
     { encoding: 'PCMA', payloadType: 8 },
   ],
-  eventPayloadType: 101,
+  events: [{ payloadType: 101, clockRate: 8000 }],
   ptime: 20,
   direction: 'sendrecv',
   hasRtcpMux: false,
-  protocol: 'RTP/AVP',
+  profile: 'RTP/AVP',
+  crypto: [],
 }
 
 function write(sections: readonly LocalSection[], version = 1): string[] {
@@ -143,6 +144,6 @@ describe('an SDP that is written', () => {
   })
 
   it('has no telephone events where the far end has none', () => {
-    expect(write([{ ...audio, eventPayloadType: undefined }]).join('\n')).not.toContain('telephone-event')
+    expect(write([{ ...audio, events: [] }]).join('\n')).not.toContain('telephone-event')
   })
 })

@@ -2,12 +2,16 @@
 import { parse, write } from 'sdp-transform'
 import type { MediaDescription, SessionDescription } from 'sdp-transform'
 import { AppError } from '../../lib/errors.ts'
-import { clockRateOf } from '../codecs/codecs.ts'
-import type { Encoding } from '../codecs/codecs.ts'
+import type { FarSide } from '../browsers/messages.ts'
+import { readCrypto, toInline } from './crypto-lines.ts'
+import type { CryptoLine, CryptoLines } from './crypto-lines.ts'
+import { linesOf } from './formats.ts'
+import type { CodecFormat, EventFormat } from './formats.ts'
+import { pathOf, toPathLines } from './path-lines.ts'
+import type { OwnPath } from './path-lines.ts'
+import { profileNamed, protectionOf } from './profiles.ts'
+import type { Profile } from './profiles.ts'
 import type { Endpoint } from '../rtp/source.ts'
-
-/** The clock of both laws: RFC 3551 §4.5.14. */
-export const clockRate = 8000
 
 export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
@@ -16,13 +20,18 @@ export interface Format {
   readonly payloadType: number
   readonly encoding: string
   readonly rate: number
+  /** As its fmtp line has them. */
+  readonly parameters?: string
 }
 
 /** One m= line as the far end wrote it, session-level defaults applied. */
 export interface MediaSection {
   readonly type: string
   readonly port: number
+  /** As it is written; to be repeated where the line is refused. */
   readonly protocol: string
+  /** Undefined for one that is not known. */
+  readonly profile: Profile | undefined
   readonly payloads: string
   /** What the connection lines say, in their order; `0.0.0.0` and `::` mean hold. */
   readonly addresses: readonly string[]
@@ -34,6 +43,9 @@ export interface MediaSection {
   readonly mid: string | undefined
   readonly rtcp: { readonly port: number; readonly address: string | undefined } | undefined
   readonly hasRtcpMux: boolean
+  readonly crypto: CryptoLines
+  /** What a line of DTLS says of its path; undefined where that is not whole. */
+  readonly path: FarSide | undefined
 }
 
 export interface ParsedSdp {
@@ -46,9 +58,10 @@ export interface ParsedSdp {
 const maxCharacters = 32_768
 const maxLineCharacters = 1024
 const maxSections = 16
+const cryptoPrefix = 'a=crypto:'
 // An attribute that is not listed never reaches the parser's patterns.
 const readLines =
-  /^(?:[vosctm]=|a=(?:rtpmap:|rtcp:|rtcp-mux$|sendrecv$|sendonly$|recvonly$|inactive$|maxptime:|mid:|group:ANAT ))/
+  /^(?:[vosctm]=|a=(?:rtpmap:|fmtp:|rtcp:|rtcp-mux$|sendrecv$|sendonly$|recvonly$|inactive$|maxptime:|mid:|crypto:|group:ANAT |ice-ufrag:|ice-pwd:|fingerprint:|setup:|candidate:))/
 
 // Payload types with a fixed meaning that need no rtpmap: RFC 3551 §6 table 4. All but the laws and comfort noise are
 // here to be named in refusals.
@@ -81,11 +94,13 @@ function formatsOf(media: MediaDescription): Format[] {
     if (!/^\d{1,3}$/.test(word) || Number(word) > 127) continue
     const payloadType = Number(word)
     const mapped = media.rtp.find((map) => map.payload === payloadType)
-    formats.push(
-      mapped === undefined
+    const parameters = media.fmtp.find((line) => line.payload === payloadType)?.config
+    formats.push({
+      ...(mapped === undefined
         ? staticFormat(payloadType)
-        : { payloadType, encoding: String(mapped.codec).toUpperCase(), rate: mapped.rate ?? 0 },
-    )
+        : { payloadType, encoding: String(mapped.codec).toUpperCase(), rate: mapped.rate ?? 0 }),
+      ...(parameters === undefined ? {} : { parameters: String(parameters) }),
+    })
   }
   return formats
 }
@@ -104,16 +119,29 @@ function addressesOf(lines: readonly string[]): readonly string[][] {
   return found
 }
 
+/** The values of the a=crypto lines of each media line, which have none for the session: RFC 4568 §4. */
+function keysOf(lines: readonly string[]): readonly string[][] {
+  const found: string[][] = []
+  for (const line of lines) {
+    if (line.startsWith('m=')) found.push([])
+    if (line.startsWith(cryptoPrefix)) found.at(-1)?.push(line.slice(cryptoPrefix.length))
+  }
+  return found
+}
+
 function toSection(
   media: MediaDescription,
   session: SessionDescription,
   addresses: readonly string[],
+  keys: readonly string[],
 ): MediaSection {
   const { rtcp, maxptime } = media
+  const profile = profileNamed(String(media.protocol ?? ''))
   return {
     type: String(media.type ?? ''),
     port: Number(media.port ?? 0),
     protocol: String(media.protocol ?? ''),
+    profile,
     payloads: String(media.payloads ?? ''),
     addresses,
     direction: media.direction ?? session.direction ?? 'sendrecv',
@@ -125,6 +153,8 @@ function toSection(
         ? undefined
         : { port: rtcp.port, address: rtcp.address === undefined ? undefined : String(rtcp.address) },
     hasRtcpMux: media.rtcpMux !== undefined,
+    crypto: readCrypto(keys),
+    path: profile !== undefined && protectionOf(profile) === 'dtls' ? pathOf(media, session) : undefined,
   }
 }
 
@@ -137,12 +167,15 @@ export function parseSdp(text: string): ParsedSdp {
   if (kept.filter((line) => line.startsWith('m=')).length > maxSections)
     throw refused('the SDP has too many media lines')
   // The parser does not know the count of ports behind a port (RFC 8866 §5.14), which layered video uses.
-  const session = parse(kept.map((line) => line.replace(/^(m=\S+ \d+)\/\d+/, '$1')).join('\r\n'))
+  // Nor does it know several parameters of a key.
+  const parsed = kept.filter((line) => !line.startsWith(cryptoPrefix))
+  const session = parse(parsed.map((line) => line.replace(/^(m=\S+ \d+)\/\d+/, '$1')).join('\r\n'))
   const [general = [], ...own] = addressesOf(kept)
+  const keys = keysOf(kept)
   return {
     sections: session.media.map((media, index) => {
       const addresses = own[index] ?? []
-      return toSection(media, session, addresses.length === 0 ? general : addresses)
+      return toSection(media, session, addresses.length === 0 ? general : addresses, keys[index] ?? [])
     }),
     alternatives: (session.groups ?? []).map(({ mids }) => String(mids).split(' ')),
   }
@@ -150,19 +183,24 @@ export function parseSdp(text: string): ParsedSdp {
 
 /** Our side of the audio stream. */
 export interface LocalAudio {
-  readonly formats: readonly { readonly encoding: Encoding; readonly payloadType: number }[]
-  readonly eventPayloadType: number | undefined
+  readonly formats: readonly CodecFormat[]
+  readonly events: readonly EventFormat[]
   /** The length of our packets in ms. */
   readonly ptime: number
   /** The mid of the offer's line, where that was one of several alternatives. */
   readonly mid?: string
   readonly direction: Direction
   readonly hasRtcpMux: boolean
-  readonly protocol: string
+  readonly profile: Profile
+  /** Our keys: to choose from in an offer, the chosen one in an answer. */
+  readonly crypto: readonly CryptoLine[]
+  readonly padsKeys?: boolean | undefined
   /** Where that is not beside the stream. */
   readonly rtcp?: Endpoint
   /** The longest packet that is taken, in ms, where that is not ours. */
   readonly maxptime?: number
+  /** Of a line whose packets are protected by keys of a handshake. */
+  readonly path?: OwnPath | undefined
 }
 
 /** A line that is written: audio, or a refusal of the far end's line (port 0, RFC 3264 §6). */
@@ -180,23 +218,12 @@ export interface LocalSdp {
 // Packets of any length are understood; longer ones of G.711 would not fit into an Ethernet frame.
 const maxPacketMs = 150
 
-function toAudio(audio: LocalAudio, port: number): MediaDescription {
-  const { formats, eventPayloadType } = audio
-  const rtp: MediaDescription['rtp'] = formats.map(({ encoding, payloadType }) => ({
-    payload: payloadType,
-    codec: encoding,
-    rate: clockRateOf(encoding),
-  }))
-  const fmtp: MediaDescription['fmtp'] = []
-  if (eventPayloadType !== undefined) {
-    // Events count in the clock of the stream they are in: RFC 4733 §2.1.
-    rtp.push({ payload: eventPayloadType, codec: 'telephone-event', rate: clockRate })
-    fmtp.push({ payload: eventPayloadType, config: '0-15' })
-  }
+function toAudio(audio: LocalAudio, { address, port }: Endpoint): MediaDescription {
+  const { rtp, fmtp } = linesOf(audio.formats, audio.events)
   return {
     type: 'audio',
     port,
-    protocol: audio.protocol,
+    protocol: audio.profile,
     payloads: rtp.map((format) => format.payload).join(' '),
     rtp,
     fmtp,
@@ -207,8 +234,17 @@ function toAudio(audio: LocalAudio, port: number): MediaDescription {
       : { rtcp: { ...audio.rtcp, netType: 'IN', ipVer: ipVersionOf(audio.rtcp) } }),
     ...(audio.mid === undefined ? {} : { mid: audio.mid }),
     direction: audio.direction,
+    ...(audio.crypto.length === 0 ? {} : { crypto: audio.crypto.map((line) => toCrypto(line, audio)) }),
     ...(audio.hasRtcpMux ? { rtcpMux: 'rtcp-mux' as const } : {}),
+    ...(audio.path === undefined ? {} : toPathLines(audio.path, address)),
   }
+}
+
+function toCrypto(
+  line: CryptoLine,
+  { padsKeys = false }: LocalAudio,
+): { id: number; suite: string; config: string } {
+  return { id: line.tag, suite: line.suite, config: toInline(line, padsKeys) }
 }
 
 function ipVersionOf({ address }: Pick<Endpoint, 'address'>): 4 | 6 {
@@ -219,10 +255,17 @@ function toRefusal({ type, protocol, payloads }: MediaSection): MediaDescription
   return { type, port: 0, protocol, payloads, rtp: [], fmtp: [] }
 }
 
-/** An answer names the group that it chose from, with the one line that it took: RFC 4091 §3.3. */
+/**
+ * An answer names the group that it chose from, with the one line that it took (RFC 4091 §3.3); a line with a path is a bundle
+ * of its own (RFC 8843).
+ */
 function groupsOf(sections: readonly LocalSection[]): Pick<SessionDescription, 'groups'> {
-  const mids = sections.flatMap((section) => ('mid' in section ? [section.mid] : []))
-  return mids.length === 0 ? {} : { groups: mids.map((mid) => ({ type: 'ANAT', mids: mid })) }
+  const groups = sections.flatMap((section) =>
+    'refused' in section || section.mid === undefined
+      ? []
+      : [{ type: section.path === undefined ? 'ANAT' : 'BUNDLE', mids: section.mid }],
+  )
+  return groups.length === 0 ? {} : { groups }
 }
 
 /** The session-level identity and address, then the lines in their order. */
@@ -242,7 +285,7 @@ export function writeSdp(sdp: LocalSdp): string {
     timing: { start: 0, stop: 0 },
     ...groupsOf(sdp.sections),
     media: sdp.sections.map((section) =>
-      'refused' in section ? toRefusal(section.refused) : toAudio(section, sdp.local.port),
+      'refused' in section ? toRefusal(section.refused) : toAudio(section, sdp.local),
     ),
   })
 }

@@ -32,6 +32,8 @@ export interface Core {
   contactFor(remote: Remote, name: ContactName): string
   /** Where a request to this URI goes: RFC 3263. Rejects with `sip_unreachable`. */
   resolve(uri: string): Promise<Remote>
+  /** As `Sip.rest`. */
+  rest(remote: Remote): void
   /** Whether a registered phone is reached there. */
   isBound(remote: Remote): boolean
   /** False for a connection that does not stand; true for UDP. */

@@ -84,6 +84,11 @@ export class SentInvite implements OutgoingInvite {
     this.#transaction?.cancel(this.#cancelHeaders)
   }
 
+  /** Whether a response that comes from there is believed. */
+  hears(from: Remote): boolean {
+    return this.#transaction?.hears(from) === true
+  }
+
   /** A response to one of its INVITEs, also one that no transaction waits for any more. */
   respond(response: SipResponse, invite: SipRequest = this.#latest): void {
     this.#options.onHeard?.()

@@ -28,7 +28,10 @@ export const plumbingHeaders: ReadonlySet<string> = new Set([
   'proxy-authenticate',
 ])
 
-/** What no application may set: those, and what both sides support, which would be a promise that the stack does not keep. */
+/**
+ * What no application may set: those, what both sides support, which would be a promise that the stack does not keep, and
+ * what the operator alone says of a caller (RFC 8224 §4).
+ */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   ...plumbingHeaders,
   'content-encoding',
@@ -37,4 +40,6 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'supported',
   'session-expires',
   'min-se',
+  'identity',
+  'identity-info',
 ])

@@ -20,6 +20,8 @@ export interface Binding extends RegisteredPhone {
 export interface BindingStore {
   /** The live bindings of an address of record, the one that registered last first. */
   get(aor: string): Promise<readonly Binding[]>
+  /** The same, and those that lead from here though another node has them: phones behind a proxy with Path (RFC 3327). */
+  find(aor: string): Promise<readonly Binding[]>
   /** Takes the place of those of the same phone. Resolves when it survives the process. */
   put(binding: Binding): Promise<void>
   /** The phone of the binding has shown itself; nothing else has changed. */
@@ -43,6 +45,8 @@ export interface KeptBinding extends Omit<Binding, 'remote'> {
 export interface BindingArchive {
   /** The live ones whose users may still register, the one that registered last first. */
   load(): Promise<readonly KeptBinding[]>
+  /** Those with a Path that other nodes have, as `load` has those of this one. Left out where there is one node. */
+  elsewhere?(aor: string): Promise<readonly KeptBinding[]>
   /** `gone` are the keys it took the place of. Resolves when it is kept; one that is only a refresh is kept soon after. */
   save(
     binding: Binding,

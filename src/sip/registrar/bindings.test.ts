@@ -13,14 +13,17 @@ const aor = 'alice@a.example'
 let clock: FakeClock
 let kept: KeptBinding[]
 let archived: unknown[][]
+let elsewhere: KeptBinding[]
 let bindings: Bindings
 
 beforeEach(() => {
   clock = createFakeClock()
   kept = []
   archived = []
+  elsewhere = []
   const archive: BindingArchive = {
     load: async () => kept,
+    elsewhere: async (sought) => elsewhere.filter((binding) => binding.aor === sought),
     save: async ({ key }, { gone, isRefresh }) => void archived.push(['save', key, gone, isRefresh]),
     remove: async (...what) => void archived.push(['remove', ...what]),
     forget: async (realm) => void archived.push(['forget', realm]),
@@ -85,6 +88,31 @@ describe('an archive', () => {
     await bindings.put(phone('p11'))
     expect(archived.at(-1)).toEqual(['save', 'p11', ['p1'], false])
     expect(await keysOf()).toHaveLength(10)
+  })
+
+  it('adds to a search the phones that other nodes have; of one that has moved, what it said last', async () => {
+    const path = ['<sip:edge.example;lr>']
+    await bindings.put(phone('desk', { path, callId: 'stays' }))
+    await bindings.put(phone('hall', { path }))
+    const found = async (): Promise<unknown> =>
+      (await bindings.find(aor)).map(({ key, callId }) => [key, callId])
+    expect(await found()).toEqual([
+      ['hall', 'hall'],
+      ['desk', 'stays'],
+    ])
+    const [sooner, later] = [clock.now() + 500_000, clock.now() + 700_000]
+    elsewhere = [
+      phone('desk', { path, callId: 'was there', expiresAt: sooner }),
+      phone('hall', { path, callId: 'is there', expiresAt: later }),
+      phone('browser', { path, expiresAt: later }),
+      phone('bob', { path, aor: 'bob@a.example' }),
+    ]
+    expect(await found()).toEqual([
+      ['hall', 'is there'],
+      ['browser', 'browser'],
+      ['desk', 'stays'],
+    ])
+    expect(await keysOf()).toEqual(['hall', 'desk'])
   })
 
   it('removes what is removed here: a phone, all phones of a user, all of a realm', async () => {

@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { registrationLimits } from '../limits.ts'
 import type { Binding, BindingArchive, BindingStore, Remote } from '../sip.ts'
+import type { KeptBinding } from './binding-store.ts'
 import { contactOf, isSamePhone } from './binding.ts'
 import { isReliable, toTransport } from '../transport/transports.ts'
 
@@ -55,9 +56,8 @@ class MemoryBindings implements Bindings {
     const kept = (await this.#archive?.load()) ?? []
     for (const binding of kept) {
       if (this.#size >= this.#capacity) break
-      const transport = toTransport(binding.remote.transport)
-      if (transport === undefined || !this.#isLive(binding)) continue
-      const live = { ...binding, remote: { ...binding.remote, transport } }
+      const live = toLive(binding)
+      if (live === undefined || !this.#isLive(live)) continue
       // No connection survives the process.
       const isGone = isReliable(live.remote) && contactOf(live) === undefined
       if (isGone) await this.#archive?.remove(live.aor, live.key)
@@ -67,6 +67,18 @@ class MemoryBindings implements Bindings {
 
   async get(aor: string): Promise<readonly Binding[]> {
     return this.#of(aor).filter((binding) => this.#isLive(binding))
+  }
+
+  async find(aor: string): Promise<readonly Binding[]> {
+    const own = await this.get(aor)
+    const elsewhere = (await this.#archive?.elsewhere?.(aor)) ?? []
+    const others = elsewhere.map(toLive).filter((binding) => binding !== undefined)
+    if (others.length === 0) return own
+    // A proxy may bring a phone to another node than before: the node that it came to last says where it is.
+    return [...own, ...others]
+      .toSorted((a, b) => b.expiresAt - a.expiresAt)
+      .filter((binding, n, all) => !all.slice(0, n).some((later) => isSamePhone(later, binding)))
+      .slice(0, registrationLimits.maxPerUser)
   }
 
   async put(binding: Binding): Promise<void> {
@@ -176,6 +188,12 @@ class MemoryBindings implements Bindings {
   #scheduleSweep(): void {
     if (this.#size > 0) this.#timer ??= this.#clock.after(sweepIntervalMs, () => this.#sweep())
   }
+}
+
+/** Undefined where this version of the stack does not know its transport. */
+function toLive(binding: KeptBinding): Binding | undefined {
+  const transport = toTransport(binding.remote.transport)
+  return transport && { ...binding, remote: { ...binding.remote, transport } }
 }
 
 /** Whether only the time has changed: what is kept of the one before leads to the same phone. */

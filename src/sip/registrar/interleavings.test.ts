@@ -73,6 +73,7 @@ async function tryOut(
   }
   const store: BindingStore = {
     get: stepped((sought) => bindings.get(sought)),
+    find: (sought) => bindings.find(sought),
     put: stepped((binding) => bindings.put(binding)),
     touch: (binding) => bindings.touch(binding),
     remove: stepped((removed, key) => bindings.remove(removed, key)),

@@ -364,6 +364,11 @@ describe('a REGISTER that only keeps the NAT open', () => {
     ['another address of record', { to: '<sip:bob@a.example>' }, remote],
     ['another phone beside it', { contacts: [`<${contact}>`, '<sip:alice@10.0.0.9>'] }, remote],
     ['an instance that it did not name', { contacts: [`<${contact}>;+sip.instance="<urn:uuid:1>"`] }, remote],
+    [
+      'another Path',
+      { headers: [{ name: 'path', value: '<sip:edge.example;lr;received=sip:10.0.0.9>' }] },
+      remote,
+    ],
     ['the wish to leave', { expires: '0' }, remote],
   ])('is challenged when it comes with %s', async (_name, wish, from) => {
     expect((await send(wish, from)).status).toBe(401)

@@ -56,7 +56,7 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   const wish = readContacts(request)
 
   const standing = await bindings.get(aor)
-  const kept = standing.find((binding) => isKeepAlive(wish, binding, remote, clock.now()))
+  const kept = standing.find((binding) => isKeepAlive(wish, binding, { request, remote, now: clock.now() }))
   const isKept = kept !== undefined && (await mayStay({ realm, username }, options.directory))
   if (isKept) {
     bindings.touch(kept)
@@ -219,15 +219,23 @@ async function mayStay(
 /** Later this is the Route set towards the phone, so every element must be a URI we could send to: RFC 3327 §5.3. */
 function readPath(request: SipRequest): string[] {
   const isUsable = nameAddrsOf(request, 'path').every(({ uri }) => parseUri(uri).scheme !== 'tel')
-  const path = headersOf(request, 'path').flatMap(splitList)
+  const path = pathOf(request)
   if (!isUsable || !isSaneValue(path.join(','), registrationLimits.maxPathChars)) {
     throw new AppError('bad_request', 'Path is not a list of SIP URIs of a reasonable length')
   }
   return path
 }
 
+function pathOf(request: SipRequest): string[] {
+  return headersOf(request, 'path').flatMap(splitList)
+}
+
 /** A REGISTER that only keeps the NAT open changes nothing, so it is answered without a challenge. */
-function isKeepAlive(wish: ContactWish, current: Binding, remote: Remote, now: number): boolean {
+function isKeepAlive(
+  wish: ContactWish,
+  current: Binding,
+  { request, remote, now }: { readonly request: SipRequest; readonly remote: Remote; readonly now: number },
+): boolean {
   const phone = wish.kind === 'phones' && wish.phones.length === 1 ? wish.phones[0] : undefined
   return (
     !isReliable(remote) &&
@@ -238,6 +246,8 @@ function isKeepAlive(wish: ContactWish, current: Binding, remote: Remote, now: n
     phone !== undefined &&
     phone.seconds > 0 &&
     phone.uri === current.contact &&
+    // Behind a proxy: the address that NAT gives the phone is in there.
+    pathOf(request).join() === current.path.join() &&
     phone.instance === current.instance
   )
 }

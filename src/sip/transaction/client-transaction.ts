@@ -9,6 +9,7 @@ import type { Timers } from '../timers.ts'
 import { inviteClient, nonInviteClient } from './client-machines.ts'
 import type { ClientAction, ClientInput, ClientMachine, ClientState, ClientTimer } from './client-machines.ts'
 import { listensFor, step } from './machine.ts'
+import { mayAnswer } from './response-source.ts'
 import { TimerSet } from './timer-set.ts'
 import type { ClientHandlers, ClientTransaction } from './transaction.ts'
 import { isReliable } from '../transport/transports.ts'
@@ -31,6 +32,7 @@ export interface ClientTransactionOptions {
   readonly clock: Clock
   readonly timers: Timers
   send(outgoing: OutgoingRequest, isRepeated: boolean): Promise<void>
+  readonly isProxy: (address: string) => boolean
   /** Starts the transaction of the CANCEL. */
   cancel(cancel: OutgoingRequest): void
   terminated(): void
@@ -50,6 +52,7 @@ export class ClientTransactionMachine implements ClientTransaction {
   #retransmitMs = 0
   #wasSent = false
   #isOnItsWay = false
+  #isLost = false
   #cancelHeaders: readonly HeaderField[] = []
   #isCancelNoted = false
   #isCancelSent = false
@@ -70,6 +73,10 @@ export class ClientTransactionMachine implements ClientTransaction {
     return this.#outgoing.request
   }
 
+  get remote(): Remote {
+    return this.#outgoing.remote
+  }
+
   get state(): ClientState {
     return this.#state
   }
@@ -84,6 +91,11 @@ export class ClientTransactionMachine implements ClientTransaction {
     this.#input('cancel')
   }
 
+  hears(from: Remote): boolean {
+    const { isProxy } = this.#options
+    return mayAnswer({ sentTo: this.#outgoing.remote, isLost: this.#isLost, isProxy }, from)
+  }
+
   received(response: SipResponse, remote: Remote): void {
     this.#input(this.#inputFor(response.status), { response, remote })
   }
@@ -92,6 +104,7 @@ export class ClientTransactionMachine implements ClientTransaction {
   connectionLost(): void {
     if (!this.#isOnItsWay || !this.#isReliable) return
     this.#isOnItsWay = false
+    this.#isLost = true
     this.#input('connectionLost')
   }
 

@@ -21,6 +21,7 @@ export interface ClientTransactionsOptions {
   readonly timers: Timers
   readonly maxTransactions: number
   readonly random: (bytes: number) => string
+  readonly isProxy: (address: string) => boolean
   /** Host and port for the Via of a request to `remote`. */
   advertised(remote: Remote): { readonly host: string; readonly port: number }
   send(outgoing: OutgoingRequest, isRepeated: boolean): Promise<void>
@@ -66,11 +67,14 @@ export class ClientTransactions {
     return this.#outgoing(ack, remote, this.#newBranch())
   }
 
-  /** False when it is the response of no transaction. */
-  receive(response: SipResponse, remote: Remote): boolean {
-    const transaction = this.#transactions.get(clientKeyOf(response, topVia(response)))
-    transaction?.received(response, remote)
-    return transaction !== undefined
+  /** The one whose branch the response has; undefined also where it cannot be read. */
+  find(response: SipResponse): ClientTransactionMachine | undefined {
+    try {
+      return this.#transactions.get(clientKeyOf(response, topVia(response)))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return undefined
+    }
   }
 
   connectionLost(remote: Remote): void {
@@ -87,7 +91,7 @@ export class ClientTransactions {
     branch: string,
     handlers: ClientHandlers,
   ): ClientTransactionMachine {
-    const { clock, timers } = this.#options
+    const { clock, timers, isProxy } = this.#options
     const key = clientKey(branch, outgoing.request.method)
     const transaction = new ClientTransactionMachine({
       branch,
@@ -97,6 +101,7 @@ export class ClientTransactions {
       handlers,
       clock,
       timers,
+      isProxy,
       send: (sent, isRepeated) => this.#options.send(sent, isRepeated),
       cancel: (cancel) => void this.#start(cancel, undefined, branch, ignored),
       terminated: () => {

@@ -43,6 +43,8 @@ export interface TransactionLayerOptions {
   readonly random?: (bytes: number) => string
   /** Who has proved itself; left out, only the bound of all is held against a source. */
   readonly sources?: Pick<Sources, 'isProven' | 'prove'>
+  /** Our own proxies: their responses are taken wherever the request went. Left out, there are none. */
+  readonly isProxy?: ((address: string) => boolean) | undefined
   /** How many server transactions, and as many client ones, may live at once. A request over 4 kB counts as several. */
   readonly maxTransactions?: number
 }
@@ -60,12 +62,12 @@ class Layer implements TransactionLayer {
   /** Requests outside dialogs, to tell a merged one (RFC 3261 §8.2.2.2). */
   readonly #merges = new Map<string, ServerTransactionMachine>()
   readonly #tagSecret: string
-  readonly #counted = { retransmissionsReceived: 0, retransmissionsSent: 0, refused: 0 }
+  readonly #counted = { retransmissionsReceived: 0, retransmissionsSent: 0, refused: 0, forged: 0 }
   #isStopped = false
 
   constructor(options: TransactionLayerOptions) {
     const { clock, sources, random = randomHex, timers = standardTimers } = options
-    const { maxTransactions = transactionLimits.max } = options
+    const { maxTransactions = transactionLimits.max, isProxy = () => false } = options
     this.#options = options
     this.#timers = timers
     this.#clients = new ClientTransactions({
@@ -73,6 +75,7 @@ class Layer implements TransactionLayer {
       timers,
       maxTransactions,
       random,
+      isProxy,
       advertised: (remote) => options.advertised(remote),
       send: (sent, isRepeated) => this.#send(sent.request, sent.bytes, { remote: sent.remote }, isRepeated),
     })
@@ -112,23 +115,33 @@ class Layer implements TransactionLayer {
 
   receive(message: SipMessage, raw: Uint8Array, remote: Remote): void {
     if (this.#isStopped) return
-    this.#wire('received', message, raw, remote)
     try {
       if (message.kind === 'request') this.#receiveRequest(message, raw, remote)
-      else this.#receiveResponse(message, remote)
+      else this.#receiveResponse(message, raw, remote)
     } catch (error) {
       // A fault in the core over one message must not end the others.
       this.#options.log.error({ err: error, remote }, 'sip message not handled')
     }
   }
 
-  #receiveResponse(response: SipResponse, remote: Remote): void {
+  /** A journal shows what comes from where the request went, and nothing else: a stranger could write it without end. */
+  #receiveResponse(response: SipResponse, raw: Uint8Array, remote: Remote): void {
+    const { log, user } = this.#options
+    const transaction = this.#clients.find(response)
+    if (transaction?.hears(remote) === false) {
+      this.#counted.forged += 1
+      return log.debug({ remote, sentTo: transaction.remote }, 'sip response from elsewhere dropped')
+    }
     const reason = validateResponse(response)
-    if (reason !== undefined) return this.#options.log.debug({ remote, reason }, 'sip response dropped')
-    if (!this.#clients.receive(response, remote)) this.#options.user.strayResponse(response, remote)
+    const stray = (reason ?? transaction) === undefined ? user.strayResponse(response, remote) : undefined
+    if (transaction !== undefined || stray !== undefined) this.#wire('received', response, raw, remote)
+    if (reason !== undefined) return log.debug({ remote, reason }, 'sip response dropped')
+    transaction?.received(response, remote)
+    stray?.()
   }
 
   #receiveRequest(received: SipRequest, raw: Uint8Array, remote: Remote): void {
+    this.#wire('received', received, raw, remote)
     const via = viaOf(received)
     if (via === undefined) {
       // Without a Via value to route by, the answer goes back to where the request came from.

@@ -39,6 +39,8 @@ export interface ClientTransaction {
   readonly request: SipRequest
   readonly branch: string
   readonly state: 'calling' | 'trying' | 'proceeding' | 'accepted' | 'completed' | 'terminated'
+  /** Whether a response to it may come from there; also once it is over. */
+  hears(from: Remote): boolean
   /** INVITE only: sends CANCEL now, or as soon as a provisional response came (RFC 3261 §9.1). Once. */
   cancel(headers?: readonly HeaderField[]): void
 }
@@ -73,6 +75,8 @@ export interface TransactionCounters {
   readonly retransmissionsSent: number
   /** Requests answered 503 because the bound was reached. */
   readonly refused: number
+  /** Responses from where nothing had been sent: dropped, and in no journal. */
+  readonly forged: number
 }
 
 export interface TransactionUser {
@@ -90,6 +94,9 @@ export interface TransactionUser {
   refused?(transaction: ServerTransaction, reply: Reply): void
   /** An ACK that belongs to a 2xx. */
   ack(ack: SipRequest, raw: Uint8Array, remote: Remote): void
-  /** A response without a transaction: a 2xx to INVITE that came late, or from another fork (RFC 3261 §13.2.2.4). */
-  strayResponse(response: SipResponse, remote: Remote): void
+  /**
+   * What takes a response without a transaction: a 2xx to INVITE that came late, or from another fork (RFC 3261 §13.2.2.4).
+   * Undefined for one that belongs to no call.
+   */
+  strayResponse(response: SipResponse, remote: Remote): (() => void) | undefined
 }

@@ -14,7 +14,8 @@ import type { SecureTransports } from './tls.ts'
 import type { TransportLayer, TransportCounters, TransportHandlers } from './transport.ts'
 import { UdpTransport } from './udp-transport.ts'
 import { transports } from './transports.ts'
-import type { Listening, Transport, WebSocketOptions } from './transports.ts'
+import type { WebSocketOptions } from './api-web-sockets.ts'
+import type { Listening, Transport } from './transports.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
 
 export interface TransportOptions {
@@ -42,11 +43,12 @@ type Stream = Pick<
   'listen' | 'stop' | 'send' | 'open' | 'isOpen' | 'connections' | 'handshakes'
 >
 
-/** A transport with a port of its own. */
+/** A transport besides UDP and TCP. */
 interface Served {
   readonly stream: Stream
   readonly setting: ListenPlace['setting']
-  readonly port: number
+  /** Of its own; undefined where it has that of the API alone. */
+  readonly port: number | undefined
 }
 
 interface Parts {
@@ -88,7 +90,7 @@ class Transports implements TransportLayer {
     const { tcp, udp, others } = (this.#parts = this.#create(handlers))
     this.#port = await this.#listenAtOnePort(tcp, udp)
     for (const [name, { stream, setting, port }] of others)
-      this.#ports[name] = await this.#listen(stream, setting, port)
+      if (port !== undefined) this.#ports[name] = await this.#listen(stream, setting, port)
   }
 
   async stop(): Promise<void> {
@@ -183,23 +185,23 @@ class Transports implements TransportLayer {
   }
 
   #others(common: Omit<StreamTransportOptions, 'transport' | 'tls'>): ReadonlyMap<Transport, Served> {
-    const { secure, webSockets } = this.#options
+    const { secure, webSockets: { besideApi, origins, port } = {} } = this.#options
     const tls = secure && new Tls(secure.identity)
-    const origins = webSockets?.origins
     const served = new Map<Transport, Served>()
     const { tls: overTls, ws, wss } = transports
     if (secure?.tlsPort !== undefined) {
       const stream = new StreamTransport({ ...common, transport: overTls.name, tls })
       served.set(overTls.name, { stream, setting: 'SWITCHHOOK_SIPS_PORT', port: secure.tlsPort })
     }
-    if (webSockets?.port !== undefined) {
-      const stream = new WebSocketTransport({ ...common, transport: ws.name, origins })
-      served.set(ws.name, { stream, setting: 'SWITCHHOOK_WS_PORT', port: webSockets.port })
-    }
-    if (secure?.wssPort !== undefined) {
-      const stream = new WebSocketTransport({ ...common, transport: wss.name, tls, origins })
-      served.set(wss.name, { stream, setting: 'SWITCHHOOK_WSS_PORT', port: secure.wssPort })
-    }
+    const inClear = new WebSocketTransport({ ...common, transport: ws.name, origins })
+    if (port !== undefined || besideApi !== undefined)
+      served.set(ws.name, { stream: inClear, setting: 'SWITCHHOOK_HTTP_PORT', port })
+    const overWss = new WebSocketTransport({ ...common, transport: wss.name, tls, origins })
+    if (secure?.wssPort !== undefined || (secure !== undefined && besideApi !== undefined))
+      served.set(wss.name, { stream: overWss, setting: 'SWITCHHOOK_WSS_PORT', port: secure.wssPort })
+    besideApi?.serve({ ws: inClear, ...(served.has(wss.name) ? { wss: overWss } : {}) }, (ports) =>
+      Object.assign(this.#ports, { ...ports, ...this.#ports }),
+    )
     return served
   }
 

@@ -14,7 +14,7 @@ import { headerOf } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
 import { createTransport } from './create-transport.ts'
 import { identityError } from './tls.ts'
-import type { TlsIdentity } from './tls.ts'
+import type { TlsIdentity } from '../../certificates/tls-server.ts'
 import type { TransportLayer } from './transport.ts'
 
 const options = (callId: string): Buffer =>
@@ -236,6 +236,27 @@ describe('a connection that is opened', () => {
       message: expect.stringContaining(words),
     })
     expect(transport.counters.connections).toBe(0)
+  })
+
+  it('is given up where a list that its authority has signed names the certificate', async () => {
+    const names = 'DNS:sip.example'
+    const [stolen, other] = [authority.issue({ names }), authority.issue({ names })]
+    const [atStolen, atOther] = [await peer(stolen), await peer(other)]
+    const revoked = authority.revoke(stolen)
+    identity = { ...good, authorities: authority.certificate, revoked }
+    await expect(transport.send(options('x'), atStolen('sip.example'))).rejects.toMatchObject({
+      code: 'sip_certificate',
+      message: 'the certificate that sip.example shows was revoked',
+    })
+    await transport.send(options('y'), atOther('sip.example'))
+    // An authority of the same name, which is another.
+    const liar = createAuthority()
+    identity = { ...good, authorities: authority.certificate, revoked: liar.revoke(other) }
+    const beside = await peer(other)
+    await transport.send(options('z'), beside('sip.example'))
+    identity = { ...identity, revoked: authority.revoke() }
+    await transport.send(options('w'), (await peer(stolen))('sip.example'))
+    liar.remove()
   })
 
   it('is given up where the authority is unknown', async () => {

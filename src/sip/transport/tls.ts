@@ -1,19 +1,13 @@
 // TLS under SIP (RFC 3261 §26.2, RFC 5922): handshakes from both sides, and which certificates are believed.
-import { constants } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Socket } from 'node:net'
-import { checkServerIdentity, connect, createSecureContext, rootCertificates, TLSSocket } from 'node:tls'
-import type { PeerCertificate, SecureContext } from 'node:tls'
+import { checkServerIdentity, connect, createSecureContext, rootCertificates } from 'node:tls'
+import type { DetailedPeerCertificate, PeerCertificate, SecureContext, TLSSocket } from 'node:tls'
+import { isRevoked, parseRevocationLists } from '../../certificates/revocation.ts'
+import type { RevocationList } from '../../certificates/revocation.ts'
+import { commonTlsOptions, TlsServer } from '../../certificates/tls-server.ts'
+import type { TlsIdentity } from '../../certificates/tls-server.ts'
 import { AppError } from '../../lib/errors.ts'
-
-/** What this side shows, and whom it believes. Everything is PEM. */
-export interface TlsIdentity {
-  readonly key: string
-  /** Ours first, then those that lead to its authority. */
-  readonly certificates: string
-  /** Believed beside those that Node.js knows. */
-  readonly authorities: string | undefined
-}
 
 export interface SecureTransports {
   /** Asked for each handshake: what changes is shown from then on. */
@@ -24,39 +18,20 @@ export interface SecureTransports {
   readonly wssPort?: number | undefined
 }
 
-interface Contexts {
-  readonly identity: TlsIdentity
-  readonly server: SecureContext
-  readonly client: SecureContext
-}
-
 export class Tls {
   readonly #identity: () => TlsIdentity
-  #contexts: Contexts | undefined
+  readonly #server: TlsServer
+  #current: ClientSide | undefined
 
   /** `identity` is asked for each handshake: another value takes the place of the one before. */
   constructor(identity: () => TlsIdentity) {
     this.#identity = identity
+    this.#server = new TlsServer(identity)
   }
 
   /** The far end opened the connection. `done` is called once; a handshake without an end is the caller's to close. */
   accept(raw: Socket, done: (outcome: TLSSocket | Error) => void): void {
-    const socket = new TLSSocket(raw, { isServer: true, secureContext: this.#current().server })
-    let failure = new Error('the far end closed the connection before the handshake was over')
-    const closed = (): void => done(failure)
-    const failed = (error: Error): void => {
-      failure = error
-      socket.destroy()
-    }
-    socket.on('_tlsError', failed)
-    socket.on('error', failed)
-    socket.once('close', closed)
-    socket.once('secure', () => {
-      socket.off('_tlsError', failed)
-      socket.off('error', failed)
-      socket.off('close', closed)
-      done(socket)
-    })
+    this.#server.accept(raw, done)
   }
 
   /** Opens a connection to who proves to be `name`. `done` is called once, with an AppError `sip_unreachable` if at all. */
@@ -64,13 +39,15 @@ export class Tls {
     { address, port, name }: { readonly address: string; readonly port: number; readonly name: string },
     done: (outcome: TLSSocket | AppError) => void,
   ): TLSSocket {
+    const { context, revoked } = this.#clientSide()
     const socket = connect({
       host: address,
       port,
-      secureContext: this.#current().client,
+      secureContext: context,
       // RFC 6066 §3: no address is a server name.
       ...(isIP(name) === 0 ? { servername: name } : {}),
-      checkServerIdentity: (_host, certificate) => identityError(name, certificate),
+      checkServerIdentity: (_host, certificate) =>
+        identityError(name, certificate) ?? revocationError(certificate, revoked),
     })
     const failed = (error: Error): void => done(toRefusal(error, name))
     socket.once('error', failed)
@@ -81,31 +58,40 @@ export class Tls {
     return socket
   }
 
-  #current(): Contexts {
+  #clientSide(): ClientSide {
     const identity = this.#identity()
-    if (this.#contexts?.identity !== identity) this.#contexts = toContexts(identity)
-    return this.#contexts
+    if (this.#current?.identity !== identity) {
+      const revoked = identity.revoked === undefined ? [] : parseRevocationLists(identity.revoked)
+      this.#current = { identity, revoked, context: clientContext(identity) }
+    }
+    return this.#current
   }
 }
 
-/** Throws where the key is not that of the certificate, or either is no PEM. */
-export function toContexts(identity: TlsIdentity): Contexts {
-  const { key, certificates: cert, authorities } = identity
-  const common = {
-    key,
-    cert,
-    minVersion: 'TLSv1.2',
-    // One handshake for each connection: what a far end asks for again and again costs it less than us.
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  } as const
-  return {
-    identity,
-    server: createSecureContext(common),
-    client: createSecureContext({
-      ...common,
-      ...(authorities === undefined ? {} : { ca: [...rootCertificates, authorities] }),
-    }),
+/** What connections that are opened from here go by. */
+interface ClientSide {
+  readonly identity: TlsIdentity
+  readonly context: SecureContext
+  readonly revoked: readonly RevocationList[]
+}
+
+/** Those that lead to the authority may be revoked as well. */
+function revocationError(certificate: PeerCertificate, lists: readonly RevocationList[]): Error | undefined {
+  if (lists.length === 0) return undefined
+  const chain: Buffer[] = []
+  let one: PeerCertificate | DetailedPeerCertificate | undefined = certificate
+  // The authority is its own issuer.
+  while (one !== undefined && !chain.some((raw) => raw.equals(one?.raw ?? raw))) {
+    chain.push(one.raw)
+    one = 'issuerCertificate' in one ? one.issuerCertificate : undefined
   }
+  if (!isRevoked(chain, lists)) return undefined
+  return Object.assign(new Error('a revocation list names it'), { code: 'CERT_REVOKED' })
+}
+
+function clientContext({ key, certificates: cert, authorities, isShown = true }: TlsIdentity): SecureContext {
+  const believed = authorities === undefined ? {} : { ca: [...rootCertificates, authorities] }
+  return createSecureContext({ ...commonTlsOptions, ...(isShown ? { key, cert } : {}), ...believed })
 }
 
 /**

@@ -92,13 +92,6 @@ export function portFor({ port, ports }: Listening, transport: Transport | undef
   return (transport === undefined ? undefined : ports?.[transport]) ?? port
 }
 
-export interface WebSocketOptions {
-  /** The port of WebSockets in clear; 0 for any free one. Left out, they are not served. */
-  readonly port?: number | undefined
-  /** The web pages that may connect, as browsers name them; all where it is left out. */
-  readonly origins?: readonly string[] | undefined
-}
-
 /** What a sip URI without a transport parameter means: RFC 3263 §4.1. */
 export const defaultTransport: Transport = 'udp'
 /** Carries a request that is too large for a datagram: RFC 3261 §18.1.1. */

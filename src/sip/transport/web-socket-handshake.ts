@@ -2,47 +2,65 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { WebSocket, WebSocketServer } from 'ws'
+import type { ErrorCode } from '../../lib/errors.ts'
+import { once } from '../../lib/once.ts'
 import { messageLimits } from '../message/parse-message.ts'
+
+type Done = (outcome: WebSocket | Error) => void
 
 // The request of a browser with its cookies; more is no use to us.
 const maxHeaderBytes = 16_384
+// A refused far end that does not read the refusal is not waited for.
+const refusalMs = 5_000
 
 export class WebSocketHandshake {
   readonly #origins: readonly string[] | undefined
-  readonly #waiting = new Map<Socket, (outcome: WebSocket | Error) => void>()
+  readonly #waiting = new Map<Socket, Done>()
+  /** Loaded where a WebSocket is asked for only. */
+  readonly #sockets = once(openSockets)
   #http: Server | undefined
-  #sockets: WebSocketServer | undefined
 
   /** `origins`: the web pages that may connect; all where it is left out. A program that is no browser names none. */
   constructor(origins: readonly string[] | undefined) {
     this.#origins = origins
   }
 
-  /** Both are loaded where WebSockets are served only: node:http takes part of a start. */
+  /** For a port of its own: node:http takes part of a start. */
   async load(): Promise<void> {
-    const [{ createServer }, { WebSocketServer: SocketServer }] = await Promise.all([
-      import('node:http'),
-      import('ws'),
-    ])
-    this.#sockets = new SocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: messageLimits.messageBytes,
-      handleProtocols: () => subprotocol,
-    })
+    const [{ createServer }] = await Promise.all([import('node:http'), this.#sockets()])
     this.#http = createServer({ maxHeaderSize: maxHeaderBytes }, (_request, response) => {
       response.writeHead(426, { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' })
       response.end('This port speaks SIP over WebSocket (RFC 7118): connect with the subprotocol "sip".\n')
     })
-    this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head))
+    this.#http.on('upgrade', (request, socket, head) => {
+      const own = socket as Socket
+      this.upgrade({ request, socket: own, head }, (outcome) => this.#settle(own, outcome))
+    })
     this.#http.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  accept(socket: Socket, done: (outcome: WebSocket | Error) => void): void {
+  /** What connected to the port that it has for itself. */
+  accept(socket: Socket, done: Done): void {
     this.#waiting.set(socket, done)
     socket.once('close', () => this.#settle(socket, new Error('closed before it was a WebSocket')))
     this.#http?.emit('connection', socket)
+  }
+
+  /** What asks for a WebSocket. `done` is called once, also where the far end goes before. */
+  upgrade({ request, socket, head }: UpgradeRequest, done: Done): void {
+    const refusal = this.#refusalOf(request)
+    if (refusal !== undefined) {
+      refuseUpgrade(socket, refusal)
+      return done(new Error(refusal.msg))
+    }
+    const gone = (): void => done(new Error('closed before it was a WebSocket'))
+    socket.once('close', gone)
+    const opened = (channel: WebSocket): void => {
+      socket.off('close', gone)
+      done(channel)
+    }
+    // Where it has closed, nothing more comes of it.
+    void this.#sockets().then((sockets) => sockets.handleUpgrade(request, socket, head, opened))
   }
 
   #settle(socket: Socket, outcome: WebSocket | Error): void {
@@ -51,26 +69,62 @@ export class WebSocketHandshake {
     done?.(outcome)
   }
 
-  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const refusal = this.#refusalOf(request)
-    if (refusal !== undefined) {
-      const [status, sentence] = refusal
-      const headers = `Connection: close\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(sentence)}`
-      socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${sentence}`)
-      return this.#settle(socket, new Error(sentence))
-    }
-    this.#sockets?.handleUpgrade(request, socket, head, (channel) => this.#settle(socket, channel))
-  }
-
-  #refusalOf({ headers }: IncomingMessage): readonly [status: string, sentence: string] | undefined {
+  #refusalOf({ headers }: IncomingMessage): UpgradeRefusal | undefined {
     const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
     if (!offered.includes(subprotocol))
-      return ['400 Bad Request', 'The WebSocket must offer the subprotocol "sip".']
+      return {
+        status: '400 Bad Request',
+        code: 'bad_request',
+        msg: 'The WebSocket must offer the subprotocol "sip".',
+      }
     const { origin } = headers
     const isAllowed =
       this.#origins === undefined || origin === undefined || this.#origins.includes(origin.toLowerCase())
-    return isAllowed ? undefined : ['403 Forbidden', 'SWITCHHOOK_WS_ORIGINS does not name this web page.']
+    if (isAllowed) return undefined
+    const msg = 'SWITCHHOOK_WS_ORIGINS does not name this web page.'
+    return { status: '403 Forbidden', code: 'not_permitted', msg }
   }
+}
+
+interface UpgradeRequest {
+  readonly request: IncomingMessage
+  readonly socket: Socket
+  readonly head: Buffer
+}
+
+export interface UpgradeRefusal {
+  readonly status: string
+  readonly code: ErrorCode
+  readonly msg: string
+  readonly retryAfterSeconds?: number
+}
+
+/** In the shape of every refusal over HTTP. */
+export function refuseUpgrade(
+  socket: Socket,
+  { status, code, msg, retryAfterSeconds }: UpgradeRefusal,
+): void {
+  const body = JSON.stringify({ msg, code })
+  const headers = [
+    `HTTP/1.1 ${status}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
+  ]
+  socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`)
+  socket.setTimeout(refusalMs, () => socket.destroy())
+}
+
+async function openSockets(): Promise<WebSocketServer> {
+  const { WebSocketServer: SocketServer } = await import('ws')
+  return new SocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: messageLimits.messageBytes,
+    handleProtocols: () => subprotocol,
+  })
 }
 
 const subprotocol = 'sip'

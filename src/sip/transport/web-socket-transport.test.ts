@@ -150,13 +150,15 @@ describe('a WebSocket', () => {
 
 describe('the opening of a WebSocket', () => {
   it('is refused without the subprotocol of SIP', async () => {
-    await expect(phone('ws', { protocols: [] })).rejects.toThrow('400 The WebSocket must offer')
-    await expect(phone('ws', { protocols: ['chat'] })).rejects.toThrow('400 The WebSocket must offer')
+    await expect(phone('ws', { protocols: [] })).rejects.toThrow('400 {"msg":"The WebSocket must offer')
+    await expect(phone('ws', { protocols: ['chat'] })).rejects.toThrow('400 {"msg":"The WebSocket must offer')
     expect((await phone('ws', { protocols: ['chat', 'sip'] })).socket.protocol).toBe('sip')
   })
 
   it('is refused to a web page that is not named', async () => {
-    await expect(phone('ws', { origin: 'https://evil.example' })).rejects.toThrow('403 SWITCHHOOK_WS_ORIGINS')
+    await expect(phone('ws', { origin: 'https://evil.example' })).rejects.toThrow(
+      '403 {"msg":"SWITCHHOOK_WS_ORIGINS',
+    )
     await phone('ws', { origin: 'https://APP.example' })
   })
 

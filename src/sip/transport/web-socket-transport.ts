@@ -1,7 +1,9 @@
 // SIP over WebSockets, in clear and over TLS (RFC 7118): browsers connect here, and nothing is opened from here.
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
+import type { WebSocketUpgrade } from '../../network/web-socket-upgrade.ts'
 import { AppError } from '../../lib/errors.ts'
+import { retryAfterSeconds } from '../limits.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import type { Remote } from '../sip.ts'
 import { Connections } from './connections.ts'
@@ -10,7 +12,8 @@ import type { Tls } from './tls.ts'
 import type { TransportHandlers } from './transport.ts'
 import type { Transport } from './transports.ts'
 import { WebSocketConnection } from './web-socket-connection.ts'
-import { WebSocketHandshake } from './web-socket-handshake.ts'
+import { refuseUpgrade, WebSocketHandshake } from './web-socket-handshake.ts'
+import type { UpgradeRefusal } from './web-socket-handshake.ts'
 
 export interface WebSocketTransportOptions {
   readonly transport: Transport
@@ -29,6 +32,7 @@ export class WebSocketTransport {
   readonly #connections: Connections
   readonly #handshake: WebSocketHandshake
   readonly #listener: Listener<WebSocket>
+  #isStopped = false
 
   constructor(options: WebSocketTransportOptions) {
     const { tls, origins, limits } = options
@@ -50,6 +54,24 @@ export class WebSocketTransport {
     })
   }
 
+  /** A WebSocket that was asked for at the port of the API. */
+  take(upgrade: WebSocketUpgrade): void {
+    const { request, socket, head, address, port } = upgrade
+    const { transport, handlers, limits, misbehaved, refused } = this.#options
+    const remote = { transport, address, port }
+    socket.setKeepAlive(true, limits.keepAliveMs)
+    const mayConnect = !this.#isStopped && handlers.admits?.(remote) !== false
+    if (!mayConnect || !this.#connections.mayEnter(remote)) {
+      refused()
+      return refuseUpgrade(socket, busy)
+    }
+    this.#handshake.upgrade({ request, socket, head }, (outcome) => {
+      if (outcome instanceof Error) misbehaved(`handshake: ${outcome.message}`, 'unparsable', remote)
+      else if (this.#isStopped) outcome.terminate()
+      else this.#add(outcome, remote)
+    })
+  }
+
   get connections(): number {
     return this.#connections.size
   }
@@ -66,6 +88,7 @@ export class WebSocketTransport {
 
   /** Idempotent. */
   async stop(): Promise<void> {
+    this.#isStopped = true
     this.#connections.closeAllSoon()
     const lastChance = this.#options.clock.after(1_000, () => this.#connections.closeAll())
     await this.#listener.stop()
@@ -90,6 +113,13 @@ export class WebSocketTransport {
   #add(channel: WebSocket, remote: Remote): void {
     this.#connections.open(remote, (means) => new WebSocketConnection({ ...means, channel }))
   }
+}
+
+const busy: UpgradeRefusal = {
+  status: '503 Service Unavailable',
+  code: 'overloaded',
+  msg: 'Too many SIP connections or messages come from this address, or to this platform.',
+  retryAfterSeconds,
 }
 
 function gone(): AppError {

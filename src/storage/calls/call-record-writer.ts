@@ -37,5 +37,11 @@ export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
 
 /** A record that lacks a column does not compile. */
 function toRow(record: RecentCall): RecentCallsRow {
-  return { ...record, answered: record.answered ? 1 : 0 }
+  const { answered, attempts, stir_shaken } = record
+  return {
+    ...record,
+    answered: answered ? 1 : 0,
+    attempts: attempts && JSON.stringify(attempts),
+    stir_shaken: stir_shaken && JSON.stringify(stir_shaken),
+  }
 }

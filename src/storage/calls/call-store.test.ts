@@ -56,6 +56,8 @@ onEachStore(({ open: openTestStorage }) => {
       trunk: 'user',
       trace_id: '0'.repeat(32),
       recording_url: null,
+      attempts: null,
+      stir_shaken: null,
       ...more,
     }
   }

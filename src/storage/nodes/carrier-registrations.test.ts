@@ -58,6 +58,19 @@ onEachStore(({ open }) => {
       expect(await store().hold([sid])).toEqual(new Set([sid]))
     })
 
+    it('say nothing any more once they are taken back, and again once they are made', async () => {
+      await store().hold([sid])
+      await store().save(kept(), status)
+      await store().save(kept(), undefined)
+      expect((await carrierRow())?.register_status).toBe(JSON.stringify(status))
+      const revision = test.storage.revision(['voip_carriers'])
+      await store().save(kept({ contact: null }), 'none')
+      expect((await carrierRow())?.register_status).toBeNull()
+      expect(test.storage.revision(['voip_carriers'])).toBeGreaterThan(revision)
+      await store().save(kept(), status)
+      expect((await carrierRow())?.register_status).toBe(JSON.stringify(status))
+    })
+
     it('are written by the node alone that holds the carrier', async () => {
       await store().hold([sid])
       await store().release([sid])

@@ -52,10 +52,11 @@ export function createCarrierRegistrationStore({
       await database.commitBeside(async (session) => {
         const [row] = await queries.save.all(session, { ...toCells(registration), node_id: lease.nodeId })
         if (row === undefined || status === undefined) return
-        await queries.note.all(session, { voip_carrier_sid, register_status: JSON.stringify(status) })
+        const register_status = status === 'none' ? null : JSON.stringify(status)
+        await queries.note.all(session, { voip_carrier_sid, register_status })
       })
       if (status === undefined) return
-      const outcome = `${status.status} ${status.reason}`
+      const outcome = status === 'none' ? status : `${status.status} ${status.reason}`
       if (outcomes.get(voip_carrier_sid) === outcome) return
       outcomes.set(voip_carrier_sid, outcome)
       turned()

@@ -25,6 +25,7 @@ const overwritten = ['account_sid', 'client_sid', 'username', 'realm', ...factNa
 
 export function createRegistrationQueries(db: Kysely<Schema>) {
   const own = db.deleteFrom('registrations')
+  const live = toLive(db)
   return {
     save: prepare(toSave(db)),
     remove: prepare(
@@ -33,26 +34,30 @@ export function createRegistrationQueries(db: Kysely<Schema>) {
     removeUser: prepare(own.where('aor', '=', slot('aor'))),
     removeRealm: prepare(own.where('realm', '=', slot('realm'))),
     // The account that registered it must still have the realm, and the client the name: either may be another's by now.
-    load: prepare(
-      db
-        .selectFrom('registrations as r')
-        .innerJoin('accounts as a', (join) =>
-          join.onRef('a.account_sid', '=', 'r.account_sid').onRef('a.sip_realm', '=', 'r.realm'),
-        )
-        .leftJoin('clients as c', 'c.client_sid', 'r.client_sid')
-        .select((['aor', 'key', ...factNames] as const).map((column) => `r.${column}` as const))
-        .where('r.node', '=', slot('node'))
-        .where('r.expires_at', '>', slot('now'))
-        .where('a.is_active', '=', 1)
-        .where((eb) =>
-          eb.or([
-            eb('r.client_sid', 'is', null),
-            eb.and([eb('c.is_active', '=', 1), eb(eb.ref('c.username'), '=', eb.ref('r.username'))]),
-          ]),
-        )
-        .orderBy('r.updated_at', 'desc'),
+    load: prepare(live.where('r.node', '=', slot('node'))),
+    elsewhere: prepare(
+      live.where('r.node', '!=', slot('node')).where('r.aor', '=', slot('aor')).where('r.path', '!=', '[]'),
     ),
   }
+}
+
+function toLive(db: Kysely<Schema>) {
+  return db
+    .selectFrom('registrations as r')
+    .innerJoin('accounts as a', (join) =>
+      join.onRef('a.account_sid', '=', 'r.account_sid').onRef('a.sip_realm', '=', 'r.realm'),
+    )
+    .leftJoin('clients as c', 'c.client_sid', 'r.client_sid')
+    .select((['aor', 'key', ...factNames] as const).map((column) => `r.${column}` as const))
+    .where('r.expires_at', '>', slot('now'))
+    .where('a.is_active', '=', 1)
+    .where((eb) =>
+      eb.or([
+        eb('r.client_sid', 'is', null),
+        eb.and([eb('c.is_active', '=', 1), eb(eb.ref('c.username'), '=', eb.ref('r.username'))]),
+      ]),
+    )
+    .orderBy('r.updated_at', 'desc')
 }
 
 /** The account is that of the realm; without one nothing is written. */

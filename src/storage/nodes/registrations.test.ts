@@ -223,7 +223,12 @@ describe.skipIf(isMissing('postgres'))('two nodes on one database', () => {
     await a.start()
     expect(await a.registrations.load()).toEqual([seenBy(1)])
     expect(await b.registrations.load()).toEqual([seenBy(2)])
+    // What has no Path is behind the NAT of the node that it came to.
+    await a.registrations.save({ ...seenBy(1), key: 'hall', path: [] }, change)
+    expect(await b.registrations.elsewhere(seenBy(1).aor)).toEqual([seenBy(1)])
+    expect(await b.registrations.elsewhere('bob@a.example')).toEqual([])
     await a.registrations.remove(seenBy(1).aor, 'desk')
+    expect(await b.registrations.elsewhere(seenBy(1).aor)).toEqual([])
     expect(await b.registrations.load()).toEqual([seenBy(2)])
     await a.stop()
     await b.stop()

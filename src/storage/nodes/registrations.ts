@@ -27,6 +27,8 @@ export interface Registration {
 export interface RegistrationStore {
   /** Live registrations whose users may still register, the latest first. */
   load(): Promise<readonly Registration[]>
+  /** Those of an address of record that other nodes have, and that lead from here too: by a Path. */
+  elsewhere(aor: string): Promise<readonly Registration[]>
   /** `gone` are the keys that it replaces. Resolves when it is committed; a refresh is committed later. Never rejects. */
   save(
     registration: Registration,
@@ -202,6 +204,16 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
     async load() {
       const rows = await queries.load.all(database.reader, { node: node(), now: clock.now() })
       return rows.map(toRegistration)
+    },
+    async elsewhere(aor) {
+      if (!database.isShared) return []
+      try {
+        const rows = await queries.elsewhere.all(database.reader, { node: node(), now: clock.now(), aor })
+        return rows.map(toRegistration)
+      } catch (error) {
+        log.error({ err: error }, 'registrations of other nodes could not be read')
+        return []
+      }
     },
     async save(registration, { gone, isRefresh }) {
       const { aor, key } = registration

@@ -158,6 +158,13 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<keyof Table
     // An account reads its limits, and those above it set them.
     minLevel: { ...forAll('service_provider'), read: 'account' },
   },
+  call_defences: {
+    key: 'call_defence_sid',
+    owner: byAccount,
+    // What its provider has set binds an account, which reads it.
+    isShared: true,
+    minLevel: forAll('account'),
+  },
   password_resets: {
     key: 'password_reset_sid',
     owner: [],

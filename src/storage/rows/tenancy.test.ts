@@ -46,6 +46,7 @@ onEachStore(({ open: openTestStorage }) => {
       },
       password_settings: () => ({}),
       settings: () => ({ name: `sample ${n}`, value: 'hidden' }),
+      call_defences: () => ({ kill_switch: 'off' }),
       limits: () => ({ category: `sample ${n}`, quantity: 1 }),
       password_resets: async () => {
         const user = await insert('users', owner)

@@ -67,10 +67,16 @@ export const target = Type.Object({
 
 type GivenTarget = Static<typeof target>
 
+/** Those of the dial for its sip targets. */
+interface SipOptions {
+  readonly proxy?: string
+  readonly srtpEncryption?: 'sdes' | 'dtls'
+}
+
 /** `options.proxy` is that of the dial. Throws hook_invalid_payload or not_served. */
 export async function toTarget(
   given: GivenTarget,
-  options: { readonly proxy?: string },
+  options: SipOptions,
   realm: () => Promise<string | undefined>,
 ): Promise<DialTarget> {
   const { headers = {}, from, confirmHook } = given
@@ -85,7 +91,7 @@ export async function toTarget(
 
 async function toPlace(
   { type, number, name, sipUri, trunk, proxy, auth: credentials }: GivenTarget,
-  options: { readonly proxy?: string },
+  options: SipOptions,
   realmOf: () => Promise<string | undefined>,
 ): Promise<Target> {
   const proof = credentials === undefined ? {} : { auth: credentials }
@@ -101,10 +107,14 @@ async function toPlace(
     }
     case 'sip': {
       const first = proxy ?? options.proxy
+      const { srtpEncryption } = options
+      if (srtpEncryption === 'dtls')
+        throw new AppError('not_served', 'dial: srtpEncryption dtls is not served yet')
       return {
         type,
         sipUri: given(sipUri, 'sipUri'),
         ...(first === undefined ? {} : { proxy: first }),
+        ...(srtpEncryption === undefined ? {} : { srtpEncryption }),
         ...proof,
       }
     }

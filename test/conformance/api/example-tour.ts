@@ -166,6 +166,8 @@ async function seed(api: TestApi, note: (value: unknown) => unknown): Promise<vo
     trunk: 'user',
     trace_id: call_sid.replaceAll('-', ''),
     recording_url: null,
+    attempts: null,
+    stir_shaken: null,
   } as const
   const received = {
     seq: 1,

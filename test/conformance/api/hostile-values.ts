@@ -66,6 +66,8 @@ export const hostileValues: readonly unknown[] = [
   { url: 'https://a.example.com', username: 'a\r\nb', password: 'c' },
   { constructor: 1, toString: 2, hasOwnProperty: 3 },
   { vendor: 'aws_s3' },
+  { vendor: 'google', name: 'b', service_key: '{' },
+  { vendor: 'google', name: 'b', service_key: '{"private_key":5}' },
   nested(20),
 ]
 

@@ -41,6 +41,8 @@ const known: Readonly<Record<string, (count: number) => unknown>> = {
   expires_at: () => '2099-01-01T00:00:00.000Z',
   initial_password: () => 'Correct-horse-7',
   ipv4: (count) => `192.0.2.${count % 250}`,
+  country_code: () => '44',
+  source_address: (count) => `192.0.2.${count % 250}`,
   // Wider ones are not for everyone to enter.
   netmask: () => 32,
   users: () => ['user1'],

@@ -158,6 +158,8 @@ export async function writeRecentCall({ api }: CaseContext): Promise<void> {
         trunk: 'user',
         trace_id: '0'.repeat(32),
         recording_url: null,
+        attempts: null,
+        stir_shaken: null,
       },
     },
     'now',

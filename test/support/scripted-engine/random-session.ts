@@ -144,6 +144,7 @@ class Player {
   finals = 0
   #unanswered = 0
   readonly #held = [heldAnswer(), heldAnswer(), heldAnswer(), heldAnswer()]
+  readonly #steps: readonly (() => unknown)[]
 
   constructor(seed: number, parseVerbs: ParseVerbs) {
     const random = createRandomBelow(seed)
@@ -156,6 +157,7 @@ class Player {
       ...(random(6) === 0 ? { body: '' } : {}),
     })
     this.#countFinals()
+    this.#steps = this.#makeSteps()
   }
 
   #furnish(): void {
@@ -209,10 +211,15 @@ class Player {
   }
 
   step(): void {
+    this.#steps[this.random(this.#steps.length)]?.()
+  }
+
+  /** What may happen; made once, since there are 160,000 steps in a run. What is likelier is there more often. */
+  #makeSteps(): readonly (() => unknown)[] {
     const { random, engine, invite } = this
     const session = (): (typeof engine.media.sessions)[number] | undefined =>
       engine.media.sessions[random(engine.media.sessions.length)]
-    const steps: (() => unknown)[] = [
+    return [
       () => this.#callerLeaves(),
       () => invite.dialog?.isOver === false && invite.dialog.listener.confirmed(sipRequest('ACK')),
       () => engine.clock.advance(250),
@@ -238,7 +245,6 @@ class Player {
       ...Array.from({ length: 5 }, () => () => this.#command()),
       () => (random(4) === 0 ? this.#storm() : this.#command()),
     ]
-    steps[random(steps.length)]?.()
   }
 
   #callerLeaves(): void {

@@ -13,6 +13,8 @@ import type {
   NumberPattern,
   OutboundCarrier,
 } from '../../../src/calls/ports.ts'
+import { combine, noChoices } from '../../../src/calls/defence/defence-settings.ts'
+import type { CallDefence } from '../../../src/calls/defence/defence-settings.ts'
 import type { Hook } from '../../../src/contracts/hook.ts'
 
 export interface ScriptedRows {
@@ -24,10 +26,13 @@ export interface ScriptedRows {
   readonly hasRegistrationHook?: boolean
   readonly application: ApplicationFacts | undefined
   readonly limits: CallLimits
+  /** Left out: that of an account that has chosen nothing. */
+  readonly defence?: CallDefence | undefined
   /** Of any account. */
   readonly queueEventHook?: Hook | null
   /** At whatever address. */
   readonly carriers: readonly CarrierMatch[]
+  readonly carriersAskedAt?: string[]
   /** The one that has a password. */
   readonly peer: CarrierFacts | undefined
   readonly numbers: readonly NumberFacts[]
@@ -45,7 +50,10 @@ export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
     accountByRealm: async (realm) =>
       accountIf(({ sip_realm }) => sip_realm?.toLowerCase() === realm.toLowerCase()),
     account: async (sid) => accountIf(({ account_sid }) => account_sid === sid),
-    carriersAt: async () => rows().carriers,
+    carriersAt: async (address) => {
+      rows().carriersAskedAt?.push(address)
+      return rows().carriers
+    },
     carrier: async (sid) => (rows().peer?.voip_carrier_sid === sid ? rows().peer : undefined),
     numbersCalled: async (called) => rows().numbers.filter(({ number }) => number === called),
     patternsOf: async (sid) => rows().patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid),
@@ -53,6 +61,7 @@ export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
     outboundCarriers: async () => rows().waysOut,
     dialPlan: async () => rows().dialPlan,
     callLimits: async () => rows().limits,
+    callDefence: async () => rows().defence ?? combine(noChoices, noChoices),
     queueEventHook: async () => rows().queueEventHook ?? null,
     client: async (account_sid, username) =>
       rows().account?.account_sid === account_sid && rows().client?.username === username

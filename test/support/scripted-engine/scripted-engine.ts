@@ -3,7 +3,7 @@ import { createFakeClock } from '../fake-clock.ts'
 import type { FakeClock } from '../fake-clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { silentLogger } from '../../../src/lib/log.ts'
-import type { Authentication, Binding, Remote } from '../../../src/sip/sip.ts'
+import type { Authentication, Binding, Remote, Resolved } from '../../../src/sip/sip.ts'
 import type {
   CallHandlers,
   CallRequest,
@@ -26,9 +26,15 @@ import type {
   NumberPattern,
   OutboundCarrier,
 } from '../../../src/calls/ports.ts'
+import type { CallDefence } from '../../../src/calls/defence/defence-settings.ts'
 import type { BorrowedClip } from '../../../src/contracts/speech.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
 import type { Hook, HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
+import type {
+  IdentityFinding,
+  IdentityQuestion,
+  IdentityStatement,
+} from '../../../src/contracts/number-trust.ts'
 import type { Recorder, RecordingEnd, RecordingOrder } from '../../../src/contracts/recording.ts'
 import { createRing } from '../../../src/lib/audio-ring.ts'
 import type { Ring } from '../../../src/lib/audio-ring.ts'
@@ -199,6 +205,8 @@ export interface ScriptedEngine {
   hasRegistrationHook: boolean
   application: ApplicationFacts | undefined
   limits: CallLimits
+  /** Undefined: that of an account that has chosen nothing. */
+  defence: CallDefence | undefined
   /** What is sent who joins and leaves a queue. */
   queueEventHook: Hook | null
   /** At whatever address. */
@@ -220,6 +228,11 @@ export interface ScriptedEngine {
   readonly gatewaysDown: Set<string>
   /** What calls have found out of gateways. */
   readonly gatewaySigns: string[]
+  readonly identitiesAsked: IdentityQuestion[]
+  readonly identitiesSigned: IdentityStatement[]
+  identityFound: IdentityFinding
+  /** Calls get an Identity header. */
+  signs: boolean
   dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, readonly Binding[]>
@@ -227,6 +240,11 @@ export interface ScriptedEngine {
   reach: (binding: Binding) => Promise<Remote>
   /** Opens a connection over TLS. */
   open: (remote: Remote) => Promise<void>
+  /** Where else a URI leads, and which addresses were found to say nothing. */
+  elsewhere: (uri: string) => Pick<Resolved, 'alternatives'>
+  readonly resting: string[]
+  /** For which addresses carriers were looked up. */
+  readonly carriersAskedAt: string[]
   /** The INVITEs that were sent. */
   readonly sent: ScriptedOutgoing[]
   /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
@@ -301,6 +319,7 @@ export function createScriptedEngine(
       listening: { address: '0.0.0.0', port: 5060 },
       bindings: {
         get: (aor) => Promise.resolve(phones.get(aor) ?? []),
+        find: (aor) => Promise.resolve(phones.get(aor) ?? []),
         put: () => Promise.resolve(),
         touch: () => undefined,
         remove: () => Promise.resolve(),
@@ -313,7 +332,8 @@ export function createScriptedEngine(
       },
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),
-      resolve: resolveLiteral,
+      resolve: async (uri) => ({ ...(await resolveLiteral(uri)), ...engine.elsewhere(uri) }),
+      rest: ({ address }) => void engine.resting.push(address),
       open: (remote) => engine.open(remote),
       invite(inviteOptions) {
         const invite = new ScriptedOutgoing(inviteOptions)
@@ -333,6 +353,16 @@ export function createScriptedEngine(
       routesOf: (sid) => engine.serviceRoutes.get(sid) ?? [],
       isUp: (sid) => !engine.gatewaysDown.has(sid),
       noted: (sid, { kind }) => void engine.gatewaySigns.push(`${sid}: ${kind}`),
+    },
+    numberTrust: {
+      verify: async (question) => {
+        engine.identitiesAsked.push(question)
+        return engine.identityFound
+      },
+      sign: (statement) => {
+        engine.identitiesSigned.push(statement)
+        return engine.signs ? { identity: `signed ${statement.attest}`, date: 'now' } : undefined
+      },
     },
     hooks,
     store,
@@ -382,6 +412,7 @@ export function createScriptedEngine(
     hasRegistrationHook: false,
     application,
     limits: {},
+    defence: undefined,
     queueEventHook: null,
     carriers: [],
     peer: undefined,
@@ -395,10 +426,17 @@ export function createScriptedEngine(
     serviceRoutes: new Map(),
     gatewaysDown: new Set(),
     gatewaySigns: [],
+    identitiesAsked: [],
+    identitiesSigned: [],
+    identityFound: { verstat: 'TN-Validation-Passed', attest: 'A', origid: 'o' },
+    signs: false,
     dialPlan: undefined,
     phones,
     reach: ({ remote }) => Promise.resolve(remote),
     open: () => Promise.resolve(),
+    elsewhere: () => ({}),
+    resting: [],
+    carriersAskedAt: [],
     sent,
     speak: () => 1000,
     fetch: () => 1000,

@@ -3,8 +3,11 @@ import type { Clock } from '../../../src/lib/clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Wiring } from '../../../src/media/graph/wiring.ts'
 import type {
+  OfferedKeys,
+  OfferedProtection,
   FarEnd,
   FarPlace,
+  KeyWay,
   Media,
   MediaEvent,
   MediaSession,
@@ -85,7 +88,11 @@ export class ScriptedSession implements MediaSession {
   readonly played: string[] = []
   readonly wirings: Wiring[] = []
   readonly keysSent: string[] = []
+  keyWay: KeyWay = 'rfc2833'
   readonly offers: string[] = []
+  /** How each of its own offers wants the media encrypted. */
+  readonly protections: (OfferedKeys['sdes'] | 'dtls' | undefined)[] = []
+  encryption: FarEnd['encryption']
   /** To our own offer. */
   readonly answers: string[] = []
   /** Whom its SDP is for. */
@@ -131,7 +138,8 @@ export class ScriptedSession implements MediaSession {
     return { sdp: 'v=0 answer', ...this.#farEnd }
   }
 
-  offer(): Promise<string> {
+  offer(protection?: OfferedProtection): Promise<string> {
+    this.protections.push(protection === 'dtls' ? protection : protection?.sdes)
     return Promise.resolve('v=0 offer')
   }
 
@@ -153,7 +161,7 @@ export class ScriptedSession implements MediaSession {
 
   get #farEnd(): FarEnd {
     const { codec, remote, isHeld } = this
-    return { codec, remote, isHeld, isPast: this.#offersPast }
+    return { codec, remote, isHeld, isPast: this.#offersPast, encryption: this.encryption }
   }
 
   get place(): FarPlace | undefined {
@@ -161,7 +169,14 @@ export class ScriptedSession implements MediaSession {
     const { remote } = this
     const rtcp = { ...remote, port: remote.port + 1 }
     const codecs = this.spoken.map((encoding, index) => ({ encoding, payloadType: index * 8 }))
-    return { ...remote, rtcp, codecs, event: 101, packetMs: 20, hasRtcpMux: false }
+    return {
+      ...remote,
+      rtcp,
+      codecs,
+      event: { payloadType: 101, clockRate: 8000 },
+      packetMs: 20,
+      hasRtcpMux: false,
+    }
   }
 
   async play(options: PlayOptions): Promise<PlayResult> {
@@ -208,7 +223,12 @@ export class ScriptedSession implements MediaSession {
     await this.#attempt('wire')
   }
 
+  goBy(keyWay: KeyWay): void {
+    this.keyWay = keyWay
+  }
+
   async sendKeys(digits: string): Promise<void> {
+    if (this.keyWay === 'info') throw new AppError('media_not_acceptable', 'keys do not go with media')
     this.keysSent.push(digits)
     await this.#attempt('keys')
   }

@@ -61,6 +61,10 @@ export interface ScriptedInviteOptions {
   readonly body?: string | undefined
   /** What its Replaces names. */
   readonly replaces?: Replaced
+  /** UDP where it is left out. */
+  readonly transport?: Remote['transport']
+  /** Where it comes from. */
+  readonly address?: string
 }
 
 const remote: Remote = { transport: 'udp', address: '127.0.0.1', port: 26_060 }
@@ -68,7 +72,7 @@ const remote: Remote = { transport: 'udp', address: '127.0.0.1', port: 26_060 }
 export class ScriptedInvite implements IncomingInvite {
   readonly request: SipRequest
   readonly raw: Uint8Array
-  readonly remote = remote
+  readonly remote: Remote
   readonly callId: string
   readonly provisionals: Reply[] = []
   readonly replaces: Replaced | undefined
@@ -83,7 +87,10 @@ export class ScriptedInvite implements IncomingInvite {
   #cancelListener: ((cancel: SipRequest) => void) | undefined
   #waiters: (() => void)[] = []
 
-  constructor({ to, toField, callId, headers = [], body = offer, replaces }: ScriptedInviteOptions) {
+  constructor(options: ScriptedInviteOptions) {
+    const { to, toField, callId, headers = [], body = offer, replaces } = options
+    const { transport = remote.transport, address = remote.address } = options
+    this.remote = { ...remote, transport, address }
     this.replaces = replaces
     this.callId = callId
     const uri = `sip:${to}`

@@ -1,0 +1,168 @@
+// What would become of a call, without making it.
+import { isIP, isIPv4 } from 'node:net'
+import type { DryQuestion, DryRun } from '../../calls/calls.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Row } from '../../storage/storage.ts'
+import { choice, text } from '../define/fields.ts'
+import { list, object, whole, word } from '../define/reply-fields.ts'
+import type { Values } from '../define/field.ts'
+import type { ApiRequest } from '../define/request.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import { sipWord } from '../define/sip-fields.ts'
+import { toTarget } from './target.ts'
+
+const body = {
+  direction: choice(['inbound', 'outbound']).describe(
+    'inbound: a carrier or a phone calls the platform. outbound: it calls.',
+  ),
+  from: sipWord({ max: 255 })
+    .describe(
+      'Who calls: a number, or the user name of a phone of the account. Inbound with a host behind an @ where From names another one than usual.',
+    )
+    .example('+15551230100'),
+  to: sipWord({ max: 255 })
+    .describe(
+      'Who is called. Inbound: as the caller dials it, `15550100` or `15550100@sip.example.com`. Outbound: a number, `user@realm` of the account, or a SIP URI.',
+    )
+    .example('+15550123'),
+  source_address: text({ min: 1, max: 64 })
+    .optional()
+    .describe(
+      'Inbound: the IP address that the call comes from. Without it and `trunk`, a phone of the account calls.',
+    )
+    .example('203.0.113.10'),
+  trunk: text({ min: 1, max: 64 })
+    .optional()
+    .describe(
+      'The name of a carrier. Inbound: that calls, from the address of its first gateway. Outbound: that is named.',
+    ),
+}
+
+const decision = object({
+  rule: word('The name of the rule.'),
+  sentence: word('What the rule found.'),
+  outcome: word('What was chosen.'),
+  code: word('The code of the refusal, where it refuses.').optional(),
+  link: word('Its row in the reference.'),
+})
+
+const attempt = object({
+  round: whole('From 1; those of one round ring together.'),
+  trunk: word('The carrier; `user` or `sipUri` where there is none.'),
+  place: word('The gateway, or where the phone is.'),
+  request_uri: word('What the INVITE would call.'),
+})
+
+const refusal = object({
+  code: word('The code of the catalogue of errors.'),
+  sentence: word('Why.'),
+  cure: word('What to change.'),
+  sip_status: whole('What the caller would be sent, or the record would have.'),
+})
+
+export const createDryRun = defineRoute({
+  method: 'POST',
+  path: '/Accounts/{AccountSid}/DryRuns',
+  access: everyone,
+  openToViewOnly: true,
+  operationId: 'createDryRun',
+  tag: 'Calls',
+  summary: 'What would become of a call now, and why.',
+  description:
+    'The code that decides real calls answers, as this node sees them now. No packet is sent, no name is looked up, no hook is asked, and nothing counts. Where a carrier is drawn, each dry run draws for itself.',
+  body,
+  reply: {
+    status: 200,
+    description: 'What would become of it.',
+    component: 'DryRun',
+    body: object({
+      outcome: choice([
+        'refused',
+        'elsewhere',
+        'application',
+        'user',
+        'queue',
+        'conference',
+        'attempts',
+      ]).describe('elsewhere: the call is not one of this account. attempts: the places below are tried.'),
+      refusal: refusal.describe('Where it is refused.').optional(),
+      application_sid: word('The application that takes it.').optional(),
+      name: word('The user, queue or conference that it reaches.').optional(),
+      decisions: list(decision).describe('In the order in which they are made.'),
+      attempts: list(attempt).describe('The places, in the order in which they are tried.'),
+      assumptions: list(word('A sentence.')).describe('What a dry run cannot know, and takes for granted.'),
+    }),
+  },
+  errors: ['not_found'],
+  async handle({ account, body: asked, rows, services }) {
+    const question = await toQuestion(asked, { account, rows })
+    return shown(await services.calls.dryRun(account.account_sid, question))
+  },
+})
+
+type Asked = Values<typeof body>
+
+interface AskedOf extends Pick<ApiRequest, 'rows'> {
+  readonly account: Row<'accounts'>
+}
+
+async function toQuestion({ direction, from, to, ...asked }: Asked, context: AskedOf): Promise<DryQuestion> {
+  const trunk = asked.trunk ?? undefined
+  const sourceAddress = asked.source_address ?? undefined
+  if (direction === 'outbound') {
+    if (sourceAddress !== undefined)
+      throw new AppError('bad_request', 'source_address is for calls of direction inbound')
+    const { sip_realm: realm } = context.account
+    const target = { type: typeOf(to), number: to, name: to, sipUri: to }
+    return { direction, from, to: toTarget(target, { realm, trunk }) }
+  }
+  if (sourceAddress !== undefined && isIP(sourceAddress) === 0)
+    throw new AppError('bad_request', 'source_address must be an IP address')
+  const address = sourceAddress ?? (trunk === undefined ? undefined : await addressOf(trunk, context))
+  return { direction, from, to, sourceAddress: address }
+}
+
+function typeOf(to: string): 'sip' | 'user' | 'phone' {
+  if (/^sips?:/i.test(to)) return 'sip'
+  return to.includes('@') ? 'user' : 'phone'
+}
+
+async function addressOf(
+  name: string,
+  { account: { account_sid, service_provider_sid }, rows }: AskedOf,
+): Promise<string> {
+  const [own] = await rows.voip_carriers.list({ where: { name, account_sid }, limit: 1 })
+  const shared = { name, service_provider_sid, account_sid: null }
+  const [carrier] = own === undefined ? await rows.voip_carriers.list({ where: shared, limit: 1 }) : [own]
+  if (carrier === undefined) throw new AppError('bad_request', 'trunk names no carrier of the account')
+  const { voip_carrier_sid } = carrier
+  const gateways = await rows.sip_gateways.list({
+    where: { voip_carrier_sid, inbound: 1, is_active: 1 },
+    orderBy: ['created_at'],
+    limit: 64,
+  })
+  const address = gateways.map(({ ipv4 }) => ipv4).find(isIPv4)
+  if (address === undefined)
+    throw new AppError('bad_request', 'the carrier has no gateway with an address that calls come from', {
+      cure: 'Name the address in source_address.',
+    })
+  return address
+}
+
+function shown({ decisions, refusal: refused, ...found }: DryRun) {
+  return {
+    ...found,
+    decisions: decisions.map(({ rule, sentence, outcome, code }) => ({
+      rule,
+      sentence,
+      outcome,
+      ...(code === undefined ? {} : { code }),
+      link: `docs/reference/routing.md#${rule}`,
+    })),
+    ...(refused === undefined ? {} : { refusal: pick(refused) }),
+  }
+}
+
+function pick({ code, sentence, cure, sip_status }: NonNullable<DryRun['refusal']>) {
+  return { code, sentence, cure, sip_status }
+}

@@ -1,0 +1,124 @@
+// Whether an account may make one more call that leaves the platform: its kill switch, the number, and how much it calls
+// already. Pure: a dry run asks the same.
+import type { ErrorCode } from '../../lib/errors.ts'
+import type { RuleName } from '../routing/rules.ts'
+import type { CallDefence, DefenceLimit } from './defence-settings.ts'
+import { closedDestination } from './judge-destination.ts'
+import type { ClosedDestination } from './judge-destination.ts'
+import { isShortCode } from './number-readings.ts'
+
+export interface OutdialRefusal {
+  readonly rule: RuleName
+  readonly outcome: string
+  readonly code: DefenceCode
+  readonly sentence: string
+  /** Where it says more than that of the code. */
+  readonly cure?: string
+  /** What has been reached: an alert is raised once for each, in each of its periods. */
+  readonly reached: DefenceLimit | 'destination' | 'kill_switch'
+}
+
+export type DefenceCode = Extract<
+  ErrorCode,
+  'outbound_stopped' | 'destination_closed' | 'call_rate_limit' | 'outbound_call_limit' | 'call_minutes_limit'
+>
+
+export interface Outdial {
+  /** Undefined where it is a SIP URI. */
+  readonly number: string | undefined
+  readonly defence: CallDefence
+  readonly usage: Readonly<Record<DefenceLimit, number>>
+  /** Calls to exempt numbers in this minute. */
+  readonly shortCalls: number
+}
+
+// For an account with an emergency in each of a few rooms, and nothing to a thief who would keep an emergency centre busy.
+const maxShortCalls = 5
+
+/** Those beyond it in a minute are calls as any other: to extensions of a carrier, for one. */
+export function isEmergency({ number, shortCalls }: Pick<Outdial, 'number' | 'shortCalls'>): boolean {
+  return number !== undefined && isExempt(number) && shortCalls < maxShortCalls
+}
+
+export function checkOutdial({ number, defence, usage, shortCalls }: Outdial): OutdialRefusal | undefined {
+  if (isEmergency({ number, shortCalls })) return undefined
+  if (defence.killSwitch !== 'off') return stoppedBySwitch
+  const closed = number === undefined ? undefined : closedDestination(number, defence)
+  if (closed !== undefined) return closedRefusal(closed)
+  for (const name of limitOrder) {
+    const limit = defence.limits[name]
+    if (usage[name] >= limit) return limitRefusal(name, limit)
+  }
+  return undefined
+}
+
+/** Emergency numbers are as short. No range that thieves call is, and a phone that cannot call for help is worse. */
+export function isExempt(number: string): boolean {
+  return isShortCode(number)
+}
+
+const stoppedBySwitch: OutdialRefusal = {
+  rule: 'defence-stopped',
+  outcome: 'refused: outbound calls are stopped',
+  code: 'outbound_stopped',
+  sentence: 'outbound calls of the account are stopped',
+  reached: 'kill_switch',
+}
+
+export function closedRefusal(
+  { number, because, class: name, isByProvider, isUnreadable = false }: ClosedDestination,
+  by = '',
+): OutdialRefusal {
+  const sentence = `${number} may not be called${by}: ${because}`
+  const own =
+    name === undefined
+      ? 'Change closed_prefixes, or add a longer prefix to open_prefixes'
+      : `Set allow_${name}, or add the number to open_prefixes`
+  return {
+    rule: 'defence-destination',
+    outcome: `refused: ${sentence}`,
+    code: 'destination_closed',
+    sentence,
+    cure: isUnreadable
+      ? 'Write the number with a plus and digits.'
+      : isByProvider
+        ? 'The service provider has closed it: its CallDefence says so, and the account cannot open it.'
+        : `${own} of the CallDefence of the account, if the call is meant.`,
+    reached: 'destination',
+  }
+}
+
+interface LimitWords {
+  readonly rule: RuleName
+  readonly code: DefenceCode
+  readonly unit: string
+}
+
+export const limitWords: Readonly<Record<DefenceLimit, LimitWords>> = {
+  concurrent_calls: {
+    rule: 'defence-concurrent-calls',
+    code: 'outbound_call_limit',
+    unit: 'outbound calls at one time',
+  },
+  minutes_per_day: {
+    rule: 'defence-minutes',
+    code: 'call_minutes_limit',
+    unit: 'minutes of outbound calls a day',
+  },
+  calls_per_minute: { rule: 'defence-call-rate', code: 'call_rate_limit', unit: 'outbound calls a minute' },
+  calls_per_second: { rule: 'defence-call-rate', code: 'call_rate_limit', unit: 'outbound calls a second' },
+}
+
+const limitOrder = Object.keys(limitWords) as readonly DefenceLimit[]
+
+function limitRefusal(name: DefenceLimit, limit: number): OutdialRefusal {
+  const { rule, code, unit } = limitWords[name]
+  return {
+    rule,
+    outcome: `refused: the account may make ${limit} ${unit}`,
+    code,
+    sentence: `the account has made the ${limit} ${unit} that it may`,
+    cure: `Find out who calls so much. If it is meant, raise ${name} of the CallDefence of the account, or of its service provider where that holds it down.`,
+    reached: name,
+  }
+}

@@ -1,0 +1,87 @@
+// The alerts of the defence: at 80 % of a limit, at the limit, and when a call is refused; each once in a period.
+import type { Alerts } from '../../contracts/alert.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AppError } from '../../lib/errors.ts'
+import { limitWords } from './check-outdial.ts'
+import type { OutdialRefusal } from './check-outdial.ts'
+import { defenceLimits } from './defence-settings.ts'
+import type { CallDefence, DefenceLimit } from './defence-settings.ts'
+
+export interface DefenceAlertsOptions {
+  readonly alerts: Alerts | undefined
+  readonly clock: Clock
+}
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+// What is counted by the day is said once a day. Shorter periods come round too soon for a person to read each.
+const quietMs: Readonly<Record<OutdialRefusal['reached'], number>> = {
+  calls_per_second: hourMs,
+  calls_per_minute: hourMs,
+  concurrent_calls: hourMs,
+  minutes_per_day: dayMs,
+  destination: hourMs,
+  kill_switch: hourMs,
+}
+
+const warnAt = 0.8
+
+const alertTypes: Readonly<Record<OutdialRefusal['code'], string>> = {
+  outbound_stopped: 'outbound-calls-stopped',
+  destination_closed: 'destination-closed',
+  call_rate_limit: 'call-rate-limit',
+  outbound_call_limit: 'outbound-call-limit',
+  call_minutes_limit: 'call-minutes-limit',
+}
+
+// Beyond this many, those of periods that are over are forgotten.
+const maxSaid = 10_000
+
+export class DefenceAlerts {
+  readonly #options: DefenceAlertsOptions
+  /** The number of the period in which each was said last. */
+  readonly #said = new Map<string, number>()
+
+  constructor(options: DefenceAlertsOptions) {
+    this.#options = options
+  }
+
+  /** To be called when more is used than before. */
+  used(account_sid: string, { limits }: CallDefence, usage: Readonly<Record<DefenceLimit, number>>): void {
+    for (const name of defenceLimits) {
+      const limit = limits[name]
+      // Of very small limits the last one that fits is no warning.
+      const isNear = limit > 1 && usage[name] >= limit * warnAt
+      const isReached = usage[name] >= limit
+      // A rate that is used up is no trouble until one more call is refused.
+      if (!isNear || (isReached && name !== 'minutes_per_day')) continue
+      if (!this.#isNew(account_sid, name, isReached ? 'at' : 'near')) continue
+      const { code, unit } = limitWords[name]
+      const used = Math.min(limit, Math.floor(usage[name]))
+      const message = `${used} of the ${limit} ${unit} that the account may make are used`
+      const detail = `Look at RecentCalls who calls. Beyond the limit calls are refused: ${name} of the CallDefence of the account raises it.`
+      this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail })
+    }
+  }
+
+  refused(
+    account_sid: string,
+    { code, reached }: OutdialRefusal,
+    { message, cure: detail }: AppError,
+    call_sid?: string,
+  ): void {
+    if (!this.#isNew(account_sid, reached, 'at')) return
+    const call = call_sid === undefined ? {} : { call_sid }
+    this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, ...call })
+  }
+
+  #isNew(account_sid: string, reached: OutdialRefusal['reached'], level: 'near' | 'at'): boolean {
+    const key = `${account_sid} ${reached} ${level}`
+    const period = Math.floor(this.#options.clock.now() / quietMs[reached])
+    if (this.#said.get(key) === period) return false
+    if (this.#said.size >= maxSaid) this.#said.clear()
+    this.#said.set(key, period)
+    return true
+  }
+}

@@ -1,0 +1,92 @@
+// What an account may call, and how much: its own settings within those of its service provider. A provider says what holds
+// for accounts that say nothing themselves, and how far the others may go.
+import type { DestinationClass } from './destination-classes.ts'
+
+export const killSwitches = ['off', 'new_calls', 'all_calls'] as const
+
+/** `new_calls`: none begins. `all_calls`: those that are up are ended as well. */
+export type KillSwitch = (typeof killSwitches)[number]
+
+export const defenceLimits = [
+  'calls_per_second',
+  'calls_per_minute',
+  'concurrent_calls',
+  'minutes_per_day',
+] as const
+
+export type DefenceLimit = (typeof defenceLimits)[number]
+
+/** As it is stored: null where nothing is said. A limit of 0 is none. */
+export interface DefenceChoices extends Readonly<Record<DefenceLimit, number | null>> {
+  readonly kill_switch: KillSwitch | null
+  /** The calling code of the country whose national numbers are dialled. */
+  readonly country_code: string | null
+  readonly allow: Readonly<Record<DestinationClass, boolean | null>>
+  readonly open_prefixes: readonly string[]
+  readonly closed_prefixes: readonly string[]
+}
+
+export const noChoices: DefenceChoices = {
+  kill_switch: null,
+  country_code: null,
+  allow: { premium_rate: null, satellite: null, high_risk: null },
+  open_prefixes: [],
+  closed_prefixes: [],
+  calls_per_second: null,
+  calls_per_minute: null,
+  concurrent_calls: null,
+  minutes_per_day: null,
+}
+
+/** Far more than a busy office calls, and little beside what a thief would. */
+export const defaultLimits: Readonly<Record<DefenceLimit, number>> = {
+  calls_per_second: 30,
+  calls_per_minute: 300,
+  concurrent_calls: 200,
+  minutes_per_day: 20_000,
+}
+
+/** What holds for an account. */
+export interface CallDefence {
+  readonly killSwitch: KillSwitch
+  readonly country: string | undefined
+  readonly provider: DestinationChoices
+  readonly account: DestinationChoices
+  /** Infinity where there is none. */
+  readonly limits: Readonly<Record<DefenceLimit, number>>
+}
+
+export type DestinationChoices = Pick<
+  DefenceChoices,
+  'allow' | 'open_prefixes' | 'closed_prefixes' | 'country_code'
+>
+
+export function combine(provider: DefenceChoices, account: DefenceChoices): CallDefence {
+  const strictest = Math.max(
+    killSwitches.indexOf(provider.kill_switch ?? 'off'),
+    killSwitches.indexOf(account.kill_switch ?? 'off'),
+  )
+  return {
+    killSwitch: killSwitches[strictest] ?? 'off',
+    country: account.country_code ?? provider.country_code ?? undefined,
+    provider,
+    account,
+    limits: Object.fromEntries(
+      defenceLimits.map((name) => [name, limitOf(provider[name], account[name], defaultLimits[name])]),
+    ) as Record<DefenceLimit, number>,
+  }
+}
+
+function limitOf(ceiling: number | null, own: number | null, preset: number): number {
+  const most = ceiling === null ? Infinity : asNumber(ceiling)
+  return Math.min(most, own === null ? (ceiling === null ? preset : most) : asNumber(own))
+}
+
+function asNumber(limit: number): number {
+  return limit === 0 ? Infinity : limit
+}
+
+/** Whether an account may call the numbers of a class, where no prefix says more. */
+export function isOpen({ provider, account }: CallDefence, name: DestinationClass): boolean {
+  return provider.allow[name] === false ? false : (account.allow[name] ?? provider.allow[name] ?? false)
+}

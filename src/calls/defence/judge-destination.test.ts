@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { combine, noChoices } from './defence-settings.ts'
+import type { DefenceChoices } from './defence-settings.ts'
+import { numberRanges } from './destination-classes.ts'
+import { closedDestination } from './judge-destination.ts'
+
+const defenceOf = (account: Partial<DefenceChoices> = {}, provider: Partial<DefenceChoices> = {}) =>
+  combine({ ...noChoices, ...provider }, { ...noChoices, ...account })
+
+function closed(
+  text: string,
+  account: Partial<DefenceChoices> = {},
+  provider: Partial<DefenceChoices> = {},
+): string | undefined {
+  const found = closedDestination(text, defenceOf(account, provider))
+  return found && (found.class ?? found.because)
+}
+
+const allow = (changes: Partial<DefenceChoices['allow']>) => ({ allow: { ...noChoices.allow, ...changes } })
+
+describe('a number of a closed class', () => {
+  it.each([
+    ['+881612345678', 'satellite'],
+    ['00881612345678', 'satellite'],
+    ['881612345678', 'satellite'],
+    ['011881612345678', 'satellite'],
+    ['0011881612345678', 'satellite'],
+    ['+00881612345678', 'satellite'],
+    ['000881612345678', 'satellite'],
+    ['+88 16-12.34(56)78', 'satellite'],
+    ['tel:+881612345678;phone-context=x', 'satellite'],
+    ['＋８８１６12345678', 'satellite'],
+    ['*31#+881612345678', 'satellite'],
+    ['#31#00881612345678', 'satellite'],
+    ['*6719005550100', 'premium_rate'],
+    ['*67+9791234567', 'premium_rate'],
+    ['00+881612345678', 'satellite'],
+    ['++881612345678', 'satellite'],
+    ['+19005550100', 'premium_rate'],
+    ['19005550100', 'premium_rate'],
+    ['9005550100', 'premium_rate'],
+    ['0900123456', 'premium_rate'],
+    ['+979123456789', 'premium_rate'],
+    ['+449098790000', 'premium_rate'],
+    ['+499001234567', 'premium_rate'],
+    ['+33899123456', 'premium_rate'],
+    ['+5352345678', 'high_risk'],
+    ['0025261234567', 'high_risk'],
+  ])('is closed as %s', (text, name) => {
+    expect(closed(text)).toBe(name)
+  })
+
+  it.each([
+    ['44', '09098790000', 'premium_rate'],
+    ['33', '0899123456', 'premium_rate'],
+    ['34', '806123456', 'premium_rate'],
+    ['39', '899123456', 'premium_rate'],
+    ['1', '19005550100', 'premium_rate'],
+    ['1', '9005550100', 'premium_rate'],
+    ['7', '88031234567', 'premium_rate'],
+    ['36', '0690123456', 'premium_rate'],
+    ['81', '010881612345678', 'satellite'],
+    ['49', '5352345678', 'high_risk'],
+  ])('is closed in the country %s as %s', (country_code, text, name) => {
+    expect(closed(text, { country_code })).toBe(name)
+  })
+})
+
+describe('a number with odd characters', () => {
+  it.each([
+    '*67+19005551234',
+    '+19005551234x',
+    '+19005551234,1',
+    '+19005551234&+15550100',
+    '+15550100&+19005551234',
+    '&19005551234',
+    'w19005551234',
+    '+1:9005551234',
+    '+1900_5551234',
+    '+1900#5551234',
+    '+19005551234?x=y',
+    '+1900ABCDEFG',
+    '+1-900-CALL-NOW',
+    '+44(0)9091234567',
+    '0049(0)900123456',
+    '+[1900]5551234',
+    '+%31900555123%34',
+    '+%2531900555123%2534',
+    'x9005551234y999999',
+    '*6719005551234!',
+    'queue-19005551234',
+    'alice;ext=+19005551234',
+  ])('is closed as %s', (text) => {
+    expect(closed(text)).toBe('premium_rate')
+  })
+
+  it.each(['\u200b+4420', '+44\u00002079460958', '+4420%00', '+4420%E2%80%8B', '+4420\u0661'])(
+    'is refused as %j, though its class is open',
+    (text) => {
+      expect(closed(text, { open_prefixes: ['+'] })).toContain('characters that cannot be seen')
+    },
+  )
+})
+
+describe('an ordinary number', () => {
+  it.each([
+    '+15551230100',
+    '15551230100',
+    '5551230100',
+    '8705551234',
+    '2525551234',
+    '+442079460958',
+    '00493012345678',
+    '0893012345',
+    '0301234567',
+    '0881123456',
+    '+5511912345678',
+    '+8613812345678',
+    '+2348012345678',
+    '+37121234567',
+    '12025550123',
+    '112',
+    '911',
+    '8810',
+    '11833',
+    'alice',
+    'customer-service',
+    '+44 (0)20 7946 0958',
+    '+1-800-FLOWERS',
+    '+15551230100;npdi',
+    '*31#',
+    '',
+    '+',
+  ])('is open as %s', (text) => {
+    expect(closed(text)).toBeUndefined()
+  })
+
+  it.each([
+    ['49', '0881123456'],
+    ['49', '08999990'],
+    ['34', '881123456'],
+    ['1', '8705551234'],
+    ['39', '0118821234'],
+    ['39', '0899123456'],
+    ['7', '84951234567'],
+  ])('of the country %s is open as %s', (country_code, text) => {
+    expect(closed(text, { country_code })).toBeUndefined()
+  })
+})
+
+describe('what opens and closes', () => {
+  const thuraya = '+8821612345678'
+
+  it('is the class, which the account opens unless its provider forbids it', () => {
+    expect(closed(thuraya, allow({ satellite: true }))).toBeUndefined()
+    expect(closed(thuraya, {}, allow({ satellite: true }))).toBeUndefined()
+    expect(closed(thuraya, allow({ satellite: true }), allow({ satellite: false }))).toBe('satellite')
+    expect(closed(thuraya, allow({ satellite: false }), allow({ satellite: true }))).toBe('satellite')
+    expect(closed('+19005550100', allow({ satellite: true }))).toBe('premium_rate')
+  })
+
+  it('is the longest prefix', () => {
+    expect(closed(thuraya, { open_prefixes: ['+88216'] })).toBeUndefined()
+    expect(closed('+8821312345678', { open_prefixes: ['+88216'] })).toBe('satellite')
+    expect(closed('+491711234567', { closed_prefixes: ['+49'], open_prefixes: ['+49171'] })).toBeUndefined()
+    expect(closed('+491711234567', { closed_prefixes: ['+49'], open_prefixes: ['+49'] })).toContain('+49')
+  })
+
+  it('is that of the provider before that of the account', () => {
+    expect(closed(thuraya, { open_prefixes: ['+88216'] }, allow({ satellite: false }))).toBe('satellite')
+    expect(closed(thuraya, {}, { open_prefixes: ['+88216'] })).toBeUndefined()
+    expect(closed('+4930', { open_prefixes: ['+4930'] }, { closed_prefixes: ['+49'] })).toContain('+49')
+  })
+
+  it('is the country of the provider beside that of the account', () => {
+    const forbidding = allow({ premium_rate: false })
+    expect(closed('9005551234', { country_code: '44' })).toBeUndefined()
+    expect(closed('9005551234', { country_code: '44' }, { country_code: '1' })).toBe('premium_rate')
+    expect(closed('9005551234', { country_code: '44' }, forbidding)).toBe('premium_rate')
+    expect(closed('09098790000', { country_code: '44' }, { country_code: '1' })).toBe('premium_rate')
+    expect(closed('9005551234', {}, { country_code: '44' })).toBeUndefined()
+  })
+
+  it('may close all but one country, also to numbers that no country is known of', () => {
+    const only = { closed_prefixes: ['+'], open_prefixes: ['+49'], country_code: '49' }
+    expect(['+493012345', '00493012345', '03012345'].map((text) => closed(text, only))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(closed('+442079460958', only)).toContain('prefix +')
+    expect(closed('03012345', { ...only, country_code: null })).toContain('prefix +')
+  })
+})
+
+it('no range is listed twice', () => {
+  const prefixes = numberRanges.map(({ prefix }) => prefix)
+  expect(new Set(prefixes).size).toBe(prefixes.length)
+})
+
+describe('the limits of an account', () => {
+  it('are those of its provider, at most', () => {
+    const limits = (own: number | null, ceiling: number | null) =>
+      defenceOf({ calls_per_minute: own }, { calls_per_minute: ceiling }).limits.calls_per_minute
+    expect([limits(null, null), limits(500, null), limits(0, null)]).toEqual([300, 500, Infinity])
+    expect([limits(null, 50), limits(500, 50), limits(0, 50), limits(20, 50)]).toEqual([50, 50, 50, 20])
+    expect([limits(null, 0), limits(30, 0)]).toEqual([Infinity, 30])
+  })
+
+  it('and the kill switch is the stricter one of both', () => {
+    expect(defenceOf({ kill_switch: 'off' }, { kill_switch: 'new_calls' }).killSwitch).toBe('new_calls')
+    expect(defenceOf({ kill_switch: 'all_calls' }, { kill_switch: 'new_calls' }).killSwitch).toBe('all_calls')
+  })
+})

@@ -1,0 +1,103 @@
+// Whether an account may call a number: pure, so that the same rule serves calls, the API and a dry run.
+import type { CallDefence, DestinationChoices } from './defence-settings.ts'
+import { isOpen } from './defence-settings.ts'
+import { rangeOf } from './destination-classes.ts'
+import type { DestinationClass } from './destination-classes.ts'
+import { hasUnreadable } from './odd-texts.ts'
+import { readingsOf } from './number-readings.ts'
+import type { Reading } from './number-readings.ts'
+
+export interface ClosedDestination {
+  /** What the number was read as, with its plus. */
+  readonly number: string
+  /** Undefined where a prefix is closed. */
+  readonly class: DestinationClass | undefined
+  /** No setting opens it. */
+  readonly isUnreadable?: boolean
+  /** Why, as the second half of a sentence. */
+  readonly because: string
+  /** The service provider has closed it: the account cannot open it. */
+  readonly isByProvider: boolean
+}
+
+/** `text` as it is dialled. Undefined where it may be called. One reading that is closed closes it. */
+export function closedDestination(text: string, defence: CallDefence): ClosedDestination | undefined {
+  if (hasUnreadable(text)) return unreadable
+  const { country, provider } = defence
+  const readings = readingsOf(text, country)
+  const closed = firstClosed(readings, defence)
+  if (closed !== undefined) return closed
+  const byProvider = provider.country_code ?? undefined
+  if (byProvider !== country) {
+    // An account does not open what its provider closes by naming another country.
+    const other = firstClosed(readingsOf(text, byProvider), defence)
+    if (other !== undefined && (byProvider !== undefined || other.isByProvider)) return other
+  }
+  return readings.length === 0 ? closedUnread(text, defence) : undefined
+}
+
+const unreadable: ClosedDestination = {
+  number: 'such a number',
+  class: undefined,
+  because: 'it has characters that cannot be seen, or digits other than 0 to 9',
+  isByProvider: false,
+  isUnreadable: true,
+}
+
+function firstClosed(readings: readonly Reading[], defence: CallDefence): ClosedDestination | undefined {
+  for (const reading of readings) {
+    const closed = judge(reading, defence)
+    if (closed !== undefined) return closed
+  }
+  return undefined
+}
+
+/** Where everything is closed that no prefix opens, so is a number whose country nothing tells. */
+function closedUnread(text: string, { provider, account }: CallDefence): ClosedDestination | undefined {
+  const closing = [provider, account].find(({ closed_prefixes }) => closed_prefixes.includes('+'))
+  if (closing === undefined || !/^\d{4,}$/.test(text)) return undefined
+  return closedPrefix(text, '+', closing === provider)
+}
+
+// No number with a country code is shorter.
+const minDigits = 7
+
+function judge(reading: Reading, defence: CallDefence): ClosedDestination | undefined {
+  const { provider, account } = defence
+  const number = `+${reading.number}`
+  const byProvider = prefixChoice(reading.number, provider)
+  const byAccount = prefixChoice(reading.number, account)
+  if (byProvider?.isClosed === true) return closedPrefix(number, byProvider.prefix, true)
+  if (byAccount?.isClosed === true) return closedPrefix(number, byAccount.prefix, false)
+  if (byProvider !== undefined) return undefined
+  const range = rangeOf(reading.number)
+  const least = reading.isInternational ? minDigits : range?.minDigits
+  const isShort = reading.number.length < (least ?? 0)
+  if (range === undefined || isShort || isOpen(defence, range.class)) return undefined
+  const isByProvider = provider.allow[range.class] === false
+  if (byAccount !== undefined && !isByProvider) return undefined
+  const because = `+${range.prefix} (${range.name}) is of the class ${range.class}, which is closed`
+  return { number, class: range.class, because, isByProvider }
+}
+
+function closedPrefix(number: string, prefix: string, isByProvider: boolean): ClosedDestination {
+  return { number, class: undefined, because: `the prefix ${prefix} is closed`, isByProvider }
+}
+
+/** The longest prefix that names the number decides; of two that are equal the closed one. */
+function prefixChoice(
+  number: string,
+  { open_prefixes, closed_prefixes }: DestinationChoices,
+): { readonly prefix: string; readonly isClosed: boolean } | undefined {
+  const open = longestOf(number, open_prefixes)
+  const closed = longestOf(number, closed_prefixes)
+  if (closed !== undefined && closed.length >= (open?.length ?? 0)) return { prefix: closed, isClosed: true }
+  return open === undefined ? undefined : { prefix: open, isClosed: false }
+}
+
+/** Prefixes have a plus: `+` alone names every number. */
+function longestOf(number: string, prefixes: readonly string[]): string | undefined {
+  return prefixes
+    .filter((prefix) => `+${number}`.startsWith(prefix))
+    .toSorted((a, b) => b.length - a.length)[0]
+}

@@ -1,0 +1,119 @@
+// The E.164 numbers that a dialled text may stand for. A carrier reads what it is sent by rules of its own, so that one text
+// can have several readings: with +, 00 or 011 it is international; without, it may be the E.164 number itself or a number of
+// the country it is dialled in. Characters that a switch passes over do not hide a number.
+
+import { oddTexts } from './odd-texts.ts'
+
+export interface Reading {
+  /** Without the plus. */
+  readonly number: string
+  /** The text says so itself, with a plus or an international prefix: it is no number of the country. */
+  readonly isInternational: boolean
+}
+
+/** What is no number, as the name of a user or a short code is none, has no reading. `country` is a calling code. */
+export function readingsOf(text: string, country?: string): readonly Reading[] {
+  const found = [
+    ...knownReadings(text, country),
+    ...oddTexts(text).flatMap((digits) => read(digits, country)),
+  ]
+  return [...new Map(found.map((reading) => [reading.number, reading])).values()]
+}
+
+function knownReadings(text: string, country: string | undefined): readonly Reading[] {
+  const dialled = withoutSeparators(text)
+  // `*67` right before a number withholds the caller's; other codes have three digits, or end with a mark of their own.
+  const [, behindStar] = /^\*(\d+)$/.exec(dialled) ?? []
+  // What follows a plus within a text is a number of its own.
+  const runs = /^[+\d*#]*$/.test(dialled) ? (dialled.match(/\+?\d+/g) ?? []) : []
+  const parts = behindStar === undefined ? runs : [behindStar.slice(2), behindStar.slice(3)]
+  return parts.flatMap((part) => (/^\+?\d+$/.test(part) ? read(part, country) : []))
+}
+
+/** Emergency numbers and other services of up to three digits: nothing else is in them. */
+export function isShortCode(text: string): boolean {
+  return /^\d{1,3}$/.test(text)
+}
+
+/** RFC 3966 §3: the parameters say how a number was dialled, and the separators are for people. */
+function withoutSeparators(text: string): string {
+  const [number = ''] = text
+    .normalize('NFKC')
+    .replace(/^(?:tel|sips?):/i, '')
+    .split(/[;@]/)
+  return number.replace(/[\s\-.()/]/g, '')
+}
+
+/** International prefixes besides 00, by the calling code of the country that dials them. */
+const prefixesOf: Readonly<Record<string, readonly string[]>> = {
+  '1': ['011'],
+  '7': ['810'],
+  '61': ['0011'],
+  '65': ['001'],
+  '66': ['001'],
+  '81': ['010'],
+  '82': ['001', '002'],
+  '852': ['001'],
+}
+
+// Any carrier may take these: nothing else begins with them that is so long.
+const anywhere = ['0011', '011']
+const minInternationalDigits = 11
+
+/** Where a number of the country is dialled as it is, without a digit before it; 1 has ten digits and none. */
+const withoutTrunkPrefix: ReadonlySet<string> = new Set(
+  '1 30 34 39 45 47 48 65 351 352 354 356 357 371 372 378 420 502 503 504 505 506 507 852 853 965 968 973 974'.split(
+    ' ',
+  ),
+)
+
+/** What is dialled before a national number where that is not 0. */
+const trunkPrefixOf: Readonly<Record<string, string>> = { '7': '8', '36': '06', '1': '1' }
+
+const maxNationalDigits = 10
+// Shorter ones are numbers of a place, extensions or short codes.
+const minDigits = 8
+
+function read(text: string, country: string | undefined): readonly Reading[] {
+  const international = afterInternationalPrefix(text, country)
+  // Which country's it is does not matter: the North American plan stands for them all.
+  if (country === undefined && commonPremium.test(text))
+    return [{ number: `1${text.replace(/^0/, '')}`, isInternational: true }]
+  const national = text.startsWith('+') ? [] : nationalReadings(text, country)
+  return [
+    ...international.map((number) => ({ number, isInternational: true })),
+    ...national.map((number) => ({ number, isInternational: false })),
+  ].filter(({ number }) => number.length > 0)
+}
+
+function afterInternationalPrefix(text: string, country: string | undefined): readonly string[] {
+  // No country code begins with 0: what follows a plus or 00 counts from its first other digit.
+  if (text.startsWith('+')) return [text.replace(/^\+0*/, '')]
+  const own = country === undefined ? anywhere : [...(prefixesOf[country] ?? []), '0011']
+  const isLong = text.length >= minInternationalDigits
+  const after = own.flatMap((prefix) =>
+    isLong && text.startsWith(prefix) ? [text.slice(prefix.length)] : [],
+  )
+  return text.startsWith('00') ? [text.replace(/^0+/, ''), ...after] : after
+}
+
+function nationalReadings(text: string, country: string | undefined): readonly string[] {
+  if (text.startsWith('00')) return []
+  if (country === undefined) return withoutCountry(text)
+  const trunk = trunkPrefixOf[country] ?? (withoutTrunkPrefix.has(country) ? '' : '0')
+  if (trunk !== '' && text.startsWith(trunk) && !(country === '1' && text.length !== 11))
+    return [`${country}${text.slice(trunk.length)}`]
+  if (withoutTrunkPrefix.has(country) && text.length <= maxNationalDigits) return [`${country}${text}`]
+  return text.startsWith('0') || text.length < minDigits ? [] : [text]
+}
+
+// Premium rates begin with 900 in most countries, and with 0900 where a 0 comes before national numbers.
+const commonPremium = /^(?:0900\d{4,}|900\d{7})$/
+// Ten digits that a carrier in North America takes for a number there.
+const northAmerican = /^[2-9]\d{2}[2-9]\d{6}$/
+
+/** Nothing says which country's numbers are dialled. */
+function withoutCountry(text: string): readonly string[] {
+  if (northAmerican.test(text)) return [`1${text}`]
+  return text.startsWith('0') || text.length < minDigits ? [] : [text]
+}

@@ -1,0 +1,66 @@
+// What a switch may dial of a text with characters that are in no number: it may drop them, stop at them, take letters for
+// keys, or decode once more. Which one it does nothing tells, so that all of them are looked at.
+
+// These stand in numbers, and a plus or digits are all that is left without them.
+const separators = /[\s\-./]/g
+// Not dialled after a country code, as in +44(0)20.
+const trunkPrefix = /\(\s*0\s*\)/g
+// Codes before a number, as *67 or *31#, have two or three digits.
+const featureCodes = [/^[*#]+\d{2}[*#]*/, /^[*#]+\d{3}[*#]*/]
+const keys: readonly string[] = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz']
+const firstLetterKey = 2
+
+/** Digits, some with a plus before them; nothing where there is no odd character. */
+export function oddTexts(text: string): readonly string[] {
+  const plain = text.normalize('NFKC').replace(/^(?:tel|sips?):/i, '')
+  if (/^\+?\d*$/.test(plain.replace(separators, ''))) return []
+  const written = plain.replaceAll(trunkPrefix, '').replace(separators, '').replaceAll(/[()]/g, '')
+  if (/^\+\d+$/.test(written)) return [written]
+  const wholes = decodings(plain).flatMap((whole) => [whole, whole.replaceAll(trunkPrefix, '')])
+  return [...new Set(wholes.flatMap(startsOf).flatMap(digitsIn))]
+}
+
+/** Characters that cannot be seen, and digits other than 0 to 9: no switch is sure to take them as another does. */
+export function hasUnreadable(text: string): boolean {
+  return decodings(text.normalize('NFKC')).some((one) => unreadable.test(one))
+}
+
+const unreadable = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?!\d)\p{N}/u
+
+/** As it is, and with what is percent-encoded in it decoded: a proxy on the way may do so again. */
+function decodings(text: string): readonly string[] {
+  const once = decoded(text)
+  return [...new Set([text, once, decoded(once)])]
+}
+
+function decoded(text: string): string {
+  const ascii = text.replaceAll(/%([0-7][\da-f])/gi, (_, code: string) =>
+    String.fromCodePoint(Number.parseInt(code, 16)),
+  )
+  try {
+    return decodeURIComponent(text).normalize('NFKC')
+  } catch {
+    return ascii
+  }
+}
+
+/** Where the number may begin: at once, at a plus, behind a feature code. */
+function startsOf(text: string): readonly string[] {
+  const pluses = [text.indexOf('+'), text.lastIndexOf('+')].filter((at) => at >= 0)
+  const behind = featureCodes.map((code) => text.replace(code, ''))
+  return [text, ...behind, ...pluses.map((at) => text.slice(at))]
+}
+
+function digitsIn(text: string): readonly string[] {
+  const [firstRun = ''] = /\d+/.exec(text.replace(separators, '')) ?? []
+  const keyed = text.toLowerCase().replaceAll(/[a-z]/g, keyOf)
+  const found = [text, keyed].map((one) => one.replaceAll(/\D/g, ''))
+  const isPlus = text.includes('+')
+  return [...found, firstRun]
+    .filter((digits) => digits !== '')
+    .flatMap((digits) => (isPlus ? [digits, `+${digits}`] : [digits]))
+}
+
+function keyOf(letter: string): string {
+  return String(keys.findIndex((letters) => letters.includes(letter)) + firstLetterKey)
+}

@@ -1,0 +1,167 @@
+// How much the accounts call: calls by the second and the minute, calls that are up, and what has been spoken today. What this
+// node counts is exact; what other nodes have counted comes from storage, a few seconds late.
+import type { OutdialUsage } from '../../contracts/outdial-usage.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { DefenceLimit } from './defence-settings.ts'
+
+/** A call that counts, while it is up. */
+export interface CountedCall {
+  /** Epoch ms; undefined while it is not answered. */
+  readonly answeredAt: () => number | undefined
+}
+
+const secondMs = 1000
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+/** In UTC, so that all nodes begin the same day at once. */
+export const periodsMs: Readonly<Record<DefenceLimit, number>> = {
+  calls_per_second: secondMs,
+  calls_per_minute: minuteMs,
+  concurrent_calls: minuteMs,
+  minutes_per_day: dayMs,
+}
+
+// A node that has not written for so long is gone, and so are its calls.
+const deadAfterMs = 15_000
+
+interface Count {
+  second: number
+  callsInSecond: number
+  minute: number
+  callsInMinute: number
+  day: number
+  spokenMs: number
+  /** Each with the moment up to which it has been counted. */
+  readonly live: Map<CountedCall, number>
+  isChanged: boolean
+}
+
+export class OutdialCounts {
+  readonly #clock: Clock
+  readonly #counts = new Map<string, Count>()
+  #others = new Map<string, readonly OutdialUsage[]>()
+  /** Of one minute: calls to numbers of up to three digits. They count on this node alone. */
+  #short = { minute: 0, calls: new Map<string, number>() }
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Those that have calls up. */
+  get busy(): readonly string[] {
+    return [...this.#counts].filter(([, { live }]) => live.size > 0).map(([account_sid]) => account_sid)
+  }
+
+  /** How much of each limit is used now, on all nodes. The minutes have fractions. */
+  usage(account_sid: string): Readonly<Record<DefenceLimit, number>> {
+    const count = this.#current(account_sid, undefined)
+    const now = this.#clock.now()
+    const others = this.#others.get(account_sid) ?? []
+    const sum = (of: (usage: OutdialUsage) => number): number =>
+      others.reduce((total, usage) => total + of(usage), 0)
+    const minute = Math.floor(now / minuteMs)
+    const day = Math.floor(now / dayMs)
+    return {
+      calls_per_second: count?.callsInSecond ?? 0,
+      calls_per_minute:
+        (count?.callsInMinute ?? 0) + sum((usage) => (usage.minute === minute ? usage.callsInMinute : 0)),
+      concurrent_calls: (count?.live.size ?? 0) + sum(({ at, live }) => (now - at < deadAfterMs ? live : 0)),
+      minutes_per_day:
+        ((count?.spokenMs ?? 0) + sum((usage) => (usage.day === day ? usage.spokenMs : 0))) / minuteMs,
+    }
+  }
+
+  shortCalls(account_sid: string): number {
+    const minute = Math.floor(this.#clock.now() / minuteMs)
+    return this.#short.minute === minute ? (this.#short.calls.get(account_sid) ?? 0) : 0
+  }
+
+  /** Counts a call to a number of up to three digits. */
+  beginShort(account_sid: string): void {
+    const minute = Math.floor(this.#clock.now() / minuteMs)
+    if (this.#short.minute !== minute) this.#short = { minute, calls: new Map() }
+    this.#short.calls.set(account_sid, this.shortCalls(account_sid) + 1)
+  }
+
+  /** Counts a call until the returned function is called. */
+  begin(account_sid: string, call: CountedCall): () => void {
+    const count = this.#current(account_sid, newCount())
+    count.callsInSecond += 1
+    count.callsInMinute += 1
+    count.live.set(call, this.#clock.now())
+    count.isChanged = true
+    return () => {
+      this.#current(account_sid, count)
+      count.live.delete(call)
+      count.isChanged = true
+    }
+  }
+
+  /** What has changed since the last time, as storage keeps it. */
+  changes(): readonly OutdialUsage[] {
+    const now = this.#clock.now()
+    const changed: OutdialUsage[] = []
+    for (const account_sid of this.#counts.keys()) {
+      const count = this.#current(account_sid, undefined)
+      if (count === undefined) continue
+      const isOld = count.day < Math.floor(now / dayMs)
+      const { minute, callsInMinute, day, spokenMs, live } = count
+      if (count.isChanged || live.size > 0)
+        changed.push({ account_sid, minute, callsInMinute, day, spokenMs, live: live.size, at: now })
+      else if (isOld) this.#counts.delete(account_sid)
+      count.isChanged = false
+    }
+    return changed
+  }
+
+  /** They are written again next time. */
+  unwritten(usages: readonly OutdialUsage[]): void {
+    for (const { account_sid } of usages) {
+      const count = this.#counts.get(account_sid)
+      if (count !== undefined) count.isChanged = true
+    }
+  }
+
+  /** What other nodes, and this one before it started, have counted: all of it. */
+  learn(others: readonly OutdialUsage[]): void {
+    this.#others = new Map()
+    for (const usage of others)
+      this.#others.set(usage.account_sid, [...(this.#others.get(usage.account_sid) ?? []), usage])
+  }
+
+  /** Brought up to now. */
+  #current(account_sid: string, fallback: Count): Count
+  #current(account_sid: string, fallback: undefined): Count | undefined
+  #current(account_sid: string, fallback: Count | undefined): Count | undefined {
+    const count = this.#counts.get(account_sid) ?? fallback
+    if (count === undefined) return undefined
+    this.#counts.set(account_sid, count)
+    const now = this.#clock.now()
+    const second = Math.floor(now / secondMs)
+    const minute = Math.floor(now / minuteMs)
+    const day = Math.floor(now / dayMs)
+    if (second !== count.second) Object.assign(count, { second, callsInSecond: 0 })
+    if (minute !== count.minute) Object.assign(count, { minute, callsInMinute: 0 })
+    if (day !== count.day) Object.assign(count, { day, spokenMs: 0 })
+    for (const [call, since] of count.live) {
+      const from = Math.max(since, call.answeredAt() ?? now, day * dayMs)
+      count.spokenMs += Math.max(0, now - from)
+      count.live.set(call, now)
+    }
+    return count
+  }
+}
+
+function newCount(): Count {
+  return {
+    second: 0,
+    callsInSecond: 0,
+    minute: 0,
+    callsInMinute: 0,
+    day: 0,
+    spokenMs: 0,
+    live: new Map(),
+    isChanged: false,
+  }
+}

@@ -1,0 +1,123 @@
+// What would become of a call that comes in.
+import { AppError } from '../../lib/errors.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
+import type { Reply } from '../../sip/sip.ts'
+import type { CallContext } from '../call-context.ts'
+import type { CallServices } from '../call-services.ts'
+import { findTaker } from '../inbound/find-taker.ts'
+import { identifyCarrier } from '../inbound/identify-carrier.ts'
+import { identifyUser } from '../inbound/identify-user.ts'
+import { carrierOf } from '../inbound/identity.ts'
+import type { Identity } from '../inbound/identity.ts'
+import { partiesOf } from '../inbound/invite.ts'
+import { toDecision } from '../journal/decision.ts'
+import type { RefusalFact } from '../journal/journal.ts'
+import { toRefusal } from '../leg/refusals.ts'
+import type { AccountFacts } from '../ports.ts'
+import { mayServe } from '../routing/calling-carrier.ts'
+import type { DryQuestion, DryRun } from './dry-question.ts'
+import { outcomeOf, scratchJournal, toStarted } from './scratch-journal.ts'
+import type { Outcome } from './scratch-journal.ts'
+
+export async function runInbound(
+  account: AccountFacts,
+  question: Extract<DryQuestion, { direction: 'inbound' }>,
+  { services, registry, admission }: CallContext,
+): Promise<DryRun> {
+  const { sourceAddress } = question
+  const host = usualHost(account, sourceAddress, services)
+  const replies: Reply[] = []
+  const invite = {
+    request: toRequest(question, host),
+    // Where no address is given none is a carrier's.
+    remote: { transport: 'udp', address: sourceAddress ?? '0.0.0.0', port: 5060 } as const,
+    reject: (reply: Reply) => void replies.push(reply),
+  }
+  const assumptions =
+    sourceAddress === undefined
+      ? ['the phone proves itself, by its password or to the registration hook']
+      : []
+  const { directory } = services
+  const matches = sourceAddress === undefined ? [] : await directory.carriersAt(sourceAddress)
+  const asCarrier = matches.length === 0 ? undefined : await identifyCarrier(invite, services)
+  const identity = asCarrier ?? (await identifyUser(invite, services))
+  const isServed = matches.length === 0 || matches.some(({ carrier }) => mayServe(carrier, account))
+  const isOwn = identity.kind !== 'turned-away' && identity.account.account_sid === account.account_sid
+  // The calls of others are none of the account's business: that they are not its own is all it is shown.
+  if (!isOwn && (identity.kind !== 'turned-away' || !isServed))
+    return { outcome: 'elsewhere', decisions: [], attempts: [], assumptions }
+  if (identity.kind === 'turned-away') return { ...turnedAway(replies[0]), assumptions }
+  const carrier = carrierOf(identity)
+  const parties = partiesOf(invite.request, {
+    believesAsserted: carrier !== undefined,
+    registeredAs: carrier?.registration?.username,
+  })
+  const journal = scratchJournal(toStarted(account, parties, 'inbound'), services.clock)
+  for (const decision of identity.decisions) journal.note(toDecision(decision))
+  const full = admission.refusal()
+  const outcome = await outcomeOf(journal, services.log, async () => {
+    if (identity.kind === 'refused') return { refusal: identity.refusal.fact }
+    if (full !== undefined) throw full
+    return takerOf(identity, { leg: { journal }, registry, services })
+  })
+  return { ...outcome, assumptions: [...assumptions, ...assumed(outcome)] }
+}
+
+function assumed({ outcome }: Pick<DryRun, 'outcome'>): readonly string[] {
+  if (outcome !== 'application') return []
+  return ['what the application does with the call is for its hook, which was not asked']
+}
+
+async function takerOf(
+  identity: Extract<Identity, { kind: 'known' }>,
+  taking: Parameters<typeof findTaker>[1],
+): Promise<Partial<DryRun> & { refusal?: RefusalFact }> {
+  const taker = await findTaker(identity, taking)
+  if (taker.kind === 'refused') return { refusal: taker.refusal.fact }
+  if (taker.kind === 'over') return {}
+  const { target } = taker
+  if (target.kind !== 'application') return { outcome: target.kind, name: target.name }
+  return { outcome: 'application', application_sid: target.application.application_sid }
+}
+
+/** There is no account to keep a record for: the response alone says why. */
+function turnedAway(reply: Reply | undefined): Outcome {
+  const sentence =
+    reply?.headers?.find(({ name }) => name === 'x-reason')?.value ?? reply?.reason ?? 'refused'
+  const { fact } = toRefusal(errorOf(reply?.status, sentence))
+  return { outcome: 'refused', decisions: [], attempts: [], refusal: fact }
+}
+
+function errorOf(status: number | undefined, sentence: string): AppError {
+  if (status === 404) return new AppError('number_not_provisioned', sentence)
+  if (status === 503) return new AppError('ambiguous_carrier', sentence)
+  return new AppError('wrong_credentials', 'no inbound gateway has this address, and no user has this name', {
+    cure: 'Add an inbound gateway with this address to a carrier, or call as a user of the account.',
+  })
+}
+
+function usualHost(
+  { sip_realm }: AccountFacts,
+  sourceAddress: string | undefined,
+  { sip }: Pick<CallServices, 'sip'>,
+): string {
+  if (sourceAddress === undefined && sip_realm !== null) return sip_realm
+  return sip().addressFor(sourceAddress === undefined ? undefined : { address: sourceAddress }).host
+}
+
+function toRequest({ from, to }: { from: string; to: string }, usual: string): SipRequest {
+  const [user = '', host = serializeHostPort({ host: usual })] = to.split('@')
+  const [caller = '', callerHost = serializeHostPort({ host: usual })] = from.split('@')
+  const uri = `sip:${escapeUser(user)}@${host}`
+  return {
+    kind: 'request',
+    method: 'INVITE',
+    uri,
+    headers: [
+      { name: 'from', value: `<sip:${escapeUser(caller)}@${callerHost}>;tag=dry` },
+      { name: 'to', value: `<${uri}>` },
+    ],
+    body: new Uint8Array(0),
+  }
+}

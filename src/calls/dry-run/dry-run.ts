@@ -1,0 +1,20 @@
+// What would become of a call now, and by which rules: the questions that real calls are asked, put to the same code, with a
+// journal that is not kept. No packet is sent, no hook is asked, nothing is counted.
+import type { CallContext } from '../call-context.ts'
+import type { AccountFacts } from '../ports.ts'
+import { runInbound } from './dry-inbound.ts'
+import { runOutbound } from './dry-outbound.ts'
+import type { DryQuestion, DryRun } from './dry-question.ts'
+import { withoutEffects } from './without-effects.ts'
+
+export async function dryRun(
+  account: AccountFacts,
+  question: DryQuestion,
+  context: CallContext,
+): Promise<DryRun> {
+  const services = withoutEffects(account, context.services)
+  const dry = { ...context, services }
+  return question.direction === 'inbound'
+    ? runInbound(account, question, dry)
+    : runOutbound(account, question, dry)
+}

@@ -1,0 +1,63 @@
+// The services of a dry run: those of real calls, without anything that could be seen outside.
+import { isIP } from 'node:net'
+import { AppError } from '../../lib/errors.ts'
+import { silentLogger } from '../../lib/log.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import { parseUri } from '../../sip/message/uri.ts'
+import { refusal } from '../../sip/refusal.ts'
+import type { CallServices } from '../call-services.ts'
+import type { AccountFacts } from '../ports.ts'
+
+/** Nothing is looked up, learnt or logged. A user is taken for one that knows its password. */
+export function withoutEffects(account: AccountFacts, services: CallServices): CallServices {
+  const { sip, directory } = services
+  const proven = async (request: SipRequest): ReturnType<ReturnType<typeof sip>['authenticate']> => {
+    const uri = parseUri(request.uri)
+    const realm = uri.scheme === 'tel' ? '' : uri.host
+    const username = callerOf(request)
+    const client = await directory.client(account.account_sid, username)
+    const isJudged = (await directory.registrationHook(realm)) !== undefined
+    const user = { username, realm, password: '' }
+    if (isJudged) return { verdict: 'accepted', user: { ...user, judged: {} } }
+    if (client?.is_active === true) return { verdict: 'accepted', user }
+    const code = 'wrong_credentials'
+    const reply = refusal(code, 'Invalid credentials')
+    return { verdict: 'refused', code, reply, isWorthRecord: true }
+  }
+  return {
+    ...services,
+    carrierCalled: () => undefined,
+    log: silentLogger,
+    sip: () => {
+      const real = sip()
+      return {
+        authenticate: proven,
+        bindings: real.bindings,
+        listening: real.listening,
+        hasUserAt: (realm, address) => real.hasUserAt(realm, address),
+        addressFor: (peer) => real.addressFor(peer),
+        resolve: (uri) => (isLiteral(uri) ? real.resolve(uri) : Promise.reject(notLookedUp())),
+        reach: (binding) => Promise.resolve(binding.remote),
+        drain: () => undefined,
+        rest: () => undefined,
+        open: () => Promise.resolve(),
+        invite: () => {
+          throw notLookedUp()
+        },
+      }
+    },
+  }
+}
+
+function notLookedUp(): AppError {
+  return new AppError('sip_unreachable', 'a dry run looks up no names and sends nothing')
+}
+
+export function isLiteral(text: string): boolean {
+  const uri = parseUri(text)
+  return uri.scheme !== 'tel' && isIP(uri.host.replace(/^\[|\]$/g, '')) !== 0
+}
+
+function callerOf({ headers }: SipRequest): string {
+  return /<sip:([^@>]*)/.exec(headers.find(({ name }) => name === 'from')?.value ?? '')?.[1] ?? ''
+}

@@ -1,0 +1,41 @@
+// What takes a call whose caller is known: the limits first, then the rules. A dry run asks the same, with a journal of its own.
+import type { CallServices } from '../call-services.ts'
+import { holdToLimits } from '../leg/hold-to-limits.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { Refusal } from '../leg/refusals.ts'
+import type { CallRegistry } from '../registry.ts'
+import type { Identity } from './identity.ts'
+import { refuseReturned } from './returned-call.ts'
+import { routeCall } from './route-call.ts'
+import type { CallTarget } from './route-call.ts'
+
+export interface Taking {
+  /** Of a dry run there is a journal only. */
+  readonly leg: Pick<Leg, 'journal'> & Partial<Pick<Leg, 'hasEnded'>>
+  readonly registry: Pick<CallRegistry, 'before' | 'legsOf'>
+  readonly services: Pick<CallServices, 'directory' | 'sip' | 'pool'>
+  /** What is to be found out of a caller that there is room for. A dry run leaves it out. */
+  readonly beforeRouting?: () => Promise<void>
+}
+
+export type Taker =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'taken'; readonly target: CallTarget }
+  /** The caller has given up meanwhile. */
+  | { readonly kind: 'over' }
+
+/** Throws AppError where a rule refuses the call. */
+export async function findTaker(
+  { account, origin }: Extract<Identity, { kind: 'known' }>,
+  { leg, registry, services, beforeRouting }: Taking,
+): Promise<Taker> {
+  const isOver = (): boolean => leg.hasEnded === true
+  const limits = await services.directory.callLimits(account)
+  const refusal = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
+  if (refusal !== undefined) return { kind: 'refused', refusal }
+  if (isOver()) return { kind: 'over' }
+  refuseReturned(leg, registry)
+  await beforeRouting?.()
+  if (isOver()) return { kind: 'over' }
+  return { kind: 'taken', target: await routeCall(leg.journal, account, origin, services) }
+}

@@ -1,0 +1,72 @@
+// What the journal says of the media of one leg over its life: what is said once, and what is kept in mind for its end.
+import type { FarEnd, MediaEvent, MediaSession, StreamStats } from '../../media/media.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { toClosedFact, toMediaFact, toSilenceFact } from './media-facts.ts'
+
+const keysInClear =
+  'the keys of SRTP travelled in SIP without TLS: who reads the signalling can hear the call; let the far end signal over TLS'
+
+/** Where signalling is exchanged, and whether it is encrypted. */
+export interface Signalling {
+  readonly peer: string | undefined
+  readonly isSecure: boolean
+}
+
+export class MediaNotes {
+  readonly #journal: JournalWriter
+  #isOpenNoted = false
+  #areKeysNoted = false
+  #wasHeard = false
+  #hasIgnored = false
+
+  constructor(journal: JournalWriter) {
+    this.#journal = journal
+  }
+
+  /** Once: later offers and answers change it. */
+  open(
+    { address, port }: MediaSession,
+    { codec, remote, encryption }: FarEnd,
+    { peer, isSecure }: Signalling,
+  ): void {
+    if (!this.#isOpenNoted)
+      this.#journal.note({
+        type: 'media-open',
+        codec,
+        address,
+        port,
+        ...(remote === undefined ? {} : { remote_address: remote.address, remote_port: remote.port }),
+        ...(peer === undefined ? {} : { sip_address: peer }),
+        ...(encryption === undefined ? {} : { encryption }),
+      })
+    this.#isOpenNoted = true
+    if (encryption !== undefined && !isSecure) this.#noteKeys()
+  }
+
+  held(isHeld: boolean): void {
+    this.#journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
+  }
+
+  event(event: MediaEvent): void {
+    if (event.type === 'first-packet') this.#wasHeard = true
+    if (event.type === 'ignored') this.#hasIgnored = true
+    const fact = toMediaFact(event)
+    if (fact !== undefined) this.#journal.note(fact)
+  }
+
+  /** The call ends for the silence of its far end: with what was heard of it. */
+  silence(event: MediaEvent & { type: 'timeout' }): void {
+    this.#journal.note(toSilenceFact(event, { wasHeard: this.#wasHeard, hasIgnored: this.#hasIgnored }))
+  }
+
+  closed(stats: StreamStats): void {
+    this.#journal.note(toClosedFact(stats))
+  }
+
+  /** An encrypted stream is no secret to those who have read its keys on the way. */
+  #noteKeys(): void {
+    if (this.#areKeysNoted) return
+    this.#areKeysNoted = true
+    this.#journal.note({ type: 'note', sentence: keysInClear })
+  }
+}

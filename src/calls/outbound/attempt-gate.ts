@@ -1,0 +1,99 @@
+// The number once more, as each INVITE has it: a prefix of the carrier, a redirect or a SIP URI to a gateway makes another
+// number of it, and that one may be closed.
+import { AppError } from '../../lib/errors.ts'
+import type { Remote } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import type { OutdialGuard } from '../defence/outdial-guard.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { Attempt, Round } from './attempt.ts'
+import type { CallOrder } from './call-order.ts'
+import { nextHopOf } from './phone-attempt.ts'
+
+export interface AttemptGateOptions {
+  /** Of a dry run there is a journal only. */
+  readonly leg: Pick<Leg, 'journal'>
+  readonly order: Pick<CallOrder, 'account'>
+  readonly guard: Pick<OutdialGuard, 'isClosed' | 'demandOpen'>
+  readonly services: Pick<CallServices, 'directory' | 'sip'>
+  readonly isDry?: boolean
+}
+
+// Only a number that is closed has the gateways looked up, and more than this many an account hardly has.
+const maxLookedUp = 200
+
+export class AttemptGate {
+  readonly #options: AttemptGateOptions
+
+  constructor(options: AttemptGateOptions) {
+    this.#options = options
+  }
+
+  /** Without the attempts that a carrier would be sent a closed number by. Throws the refusal where none is left. */
+  async open(rounds: readonly Round[]): Promise<readonly Round[]> {
+    const refusals = new Map<string, AppError | undefined>()
+    for (const { dialled, gateway, trunk } of rounds.flat()) {
+      if (dialled === undefined || gateway === undefined || refusals.has(dialled)) continue
+      refusals.set(dialled, await this.#refusalOf(dialled, ` over ${trunk}`))
+    }
+    const isOpen = ({ dialled = '', gateway }: Attempt): boolean =>
+      gateway === undefined || refusals.get(dialled) === undefined
+    const open = rounds.map((round) => round.filter(isOpen)).filter((round) => round.length > 0)
+    const refusal = [...refusals.values()].find((error) => error !== undefined)
+    if (open.length === 0 && refusal !== undefined) throw refusal
+    return open.map((round) => round.map((attempt) => this.#guarded(attempt)))
+  }
+
+  #guarded(attempt: Attempt): Attempt {
+    const { dialled, gateway, redirect } = attempt
+    return {
+      ...attempt,
+      ...(redirect === undefined
+        ? {}
+        : { redirect: async (target) => (await this.open([await redirect(target)])).flat() }),
+      destination: async () => {
+        const remote = await attempt.destination()
+        if (gateway === undefined && dialled !== undefined && attempt.trunk !== 'user')
+          await this.#demandOpenAt([remote, ...(remote.alternatives ?? [])], dialled)
+        return remote
+      },
+    }
+  }
+
+  /** A SIP URI may name any user at a host of the caller's own; only a carrier makes a telephone number of it. */
+  async #demandOpenAt(places: readonly Remote[], dialled: string): Promise<void> {
+    const { guard } = this.#options
+    if (!(await guard.isClosed(dialled, this.#options.order.account))) return
+    // Each is tried when the one before it fails: a name of the caller's own may lead to a carrier second.
+    const addresses = new Set(places.map(({ address }) => address))
+    const at = await this.#carrierAmong(addresses)
+    const refusal = at === undefined ? undefined : await this.#refusalOf(dialled, ` at ${at}`)
+    if (refusal !== undefined) throw refusal
+  }
+
+  async #carrierAmong(addresses: ReadonlySet<string>): Promise<string | undefined> {
+    const { directory, sip } = this.#options.services
+    for (const address of addresses) if ((await directory.carriersAt(address)).length > 0) return address
+    const carriers = await directory.outboundCarriers(this.#options.order.account)
+    const hops = carriers.flatMap((carrier) => carrier.gateways.map((gateway) => nextHopOf(carrier, gateway)))
+    for (const hop of hops.slice(0, maxLookedUp)) {
+      const found = await sip()
+        .resolve(hop)
+        .catch(() => undefined)
+      const places = found === undefined ? [] : [found, ...(found.alternatives ?? [])]
+      const match = places.find(({ address }) => addresses.has(address))
+      if (match !== undefined) return match.address
+    }
+    return undefined
+  }
+
+  async #refusalOf(dialled: string, by: string): Promise<AppError | undefined> {
+    const { leg, order, guard, isDry } = this.#options
+    try {
+      await guard.demandOpen(dialled, order.account, { leg, by, isDry })
+      return undefined
+    } catch (error) {
+      if (error instanceof AppError) return error
+      throw error
+    }
+  }
+}

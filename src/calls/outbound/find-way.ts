@@ -1,0 +1,38 @@
+// The places that an outbound call may be sent to: guard, limits and search, in this order. A dry run asks the same, with a
+// journal of its own, and is not counted.
+import { AppError } from '../../lib/errors.ts'
+import type { CallServices } from '../call-services.ts'
+import { holdToLimits } from '../leg/hold-to-limits.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { Refusal } from '../leg/refusals.ts'
+import type { CallRegistry } from '../registry.ts'
+import type { AttemptGate } from './attempt-gate.ts'
+import type { Round } from './attempt.ts'
+import type { CallOrder } from './call-order.ts'
+import { findAttempts } from './find-attempts.ts'
+
+export interface Way {
+  readonly leg: Pick<Leg, 'journal'>
+  readonly order: CallOrder
+  readonly registry: Pick<CallRegistry, 'before'>
+  readonly services: CallServices
+  /** Throws AppError where the guard lets no such call out. */
+  readonly admit: () => Promise<void>
+  readonly gate: Pick<AttemptGate, 'open'>
+}
+
+export type FoundWay =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'rounds'; readonly rounds: readonly Round[] }
+
+/** Throws AppError when there is no place to try. */
+export async function findWay({ leg, order, registry, services, admit, gate }: Way): Promise<FoundWay> {
+  if (order.maxForwards === 0)
+    throw new AppError('loop_detected', 'the call has passed through too many places')
+  await admit()
+  const limits = await services.directory.callLimits(order.account)
+  const refusal = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
+  if (refusal !== undefined) return { kind: 'refused', refusal }
+  const found = await findAttempts({ order, services, journal: leg.journal })
+  return { kind: 'rounds', rounds: await gate.open(found) }
+}

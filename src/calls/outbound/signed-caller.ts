@@ -1,0 +1,44 @@
+// Which calling number of an INVITE is signed, and what the platform attests of it. Judged by what the INVITE says: an
+// application may have it name other numbers than the call was ordered for.
+import { canonicalNumber } from '../../lib/canonical-number.ts'
+import { splitList } from '../../sip/message/list.ts'
+import type { Attestation } from '../../contracts/number-trust.ts'
+import { numberIn } from '../inbound/invite.ts'
+import type { AccountFacts, Directory } from '../ports.ts'
+import type { CallerOrder } from './caller-identity.ts'
+
+export interface SignedCaller {
+  readonly calling: string
+  readonly attest: Attestation
+}
+
+const asserting = 'p-asserted-identity'
+// Not signed, yet shown by some who put the call through.
+const alsoShown: ReadonlySet<string> = new Set([asserting, 'p-preferred-identity', 'remote-party-id'])
+
+/** A where every number that the INVITE names as the caller's is one of the account. */
+export async function signedCaller(
+  { from, fromUser = from, headers }: CallerOrder,
+  { account_sid }: Pick<AccountFacts, 'account_sid'>,
+  directory: Pick<Directory, 'numbersCalled'>,
+): Promise<SignedCaller> {
+  const valuesOf = (isOne: (name: string) => boolean): readonly string[] =>
+    headers.flatMap(({ name, value }) => (isOne(name) ? splitList(value) : []))
+  // Who verifies takes P-Asserted-Identity before From (RFC 8224 §8.1, ATIS-1000074).
+  const asserted = valuesOf((name) => name === asserting).map(numberIn)
+  const calling = asserted.find((number) => canonicalNumber(number) !== undefined) ?? fromUser
+  const shown = valuesOf((name) => alsoShown.has(name)).map(numberIn)
+  const isOwn = async (number: string): Promise<boolean> => {
+    const canonical = canonicalNumber(number)
+    const rows = canonical === undefined ? [] : await directory.numbersCalled(canonical)
+    return rows.some((row) => row.account_sid === account_sid)
+  }
+  const named = new Set([calling, ...[fromUser, ...shown].filter(mayBeNumber)])
+  const isEach = await Promise.all([...named].map(isOwn))
+  return { calling, attest: isEach.every(Boolean) ? 'A' : 'B' }
+}
+
+/** `anonymous` and `alice` are none. What cannot be read at all might be read by another. */
+function mayBeNumber(user: string): boolean {
+  return user === '' || /\d/.test(user.normalize('NFKC'))
+}

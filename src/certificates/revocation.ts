@@ -1,0 +1,122 @@
+// Which certificates their authorities have revoked, from lists in files (RFC 5280 §5). A list counts for its authority alone: the
+// option `crl` of Node.js demands one of every authority on the way.
+import { X509Certificate, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+
+/** A value of DER: its tag, its content, and both with the octets that say so. */
+interface Value {
+  readonly tag: number
+  readonly content: Buffer
+  readonly whole: Buffer
+}
+
+export interface RevocationList {
+  /** The name of the authority, in DER. */
+  readonly issuer: Buffer
+  /** Serial numbers in hex, as they are written in DER. */
+  readonly serials: ReadonlySet<string>
+  isSignedBy(key: KeyObject): boolean
+}
+
+const pem = /-----BEGIN X509 CRL-----([^-]+)-----END X509 CRL-----/g
+const sequenceTag = 0x30
+// UTCTime and GeneralizedTime.
+const timeTags: readonly (number | undefined)[] = [0x17, 0x18]
+
+/** Throws where the text holds no list in PEM, or one that cannot be read. */
+export function parseRevocationLists(text: string): readonly RevocationList[] {
+  const lists = [...text.matchAll(pem)].map(([, base64 = '']) => parseList(Buffer.from(base64, 'base64')))
+  if (lists.length === 0) throw new Error('it holds no revocation list in PEM')
+  return lists
+}
+
+/** Whether a list that its authority has signed names the certificate, or one of those that lead to its authority. */
+export function isRevoked(chain: readonly Buffer[], lists: readonly RevocationList[]): boolean {
+  return chain.some((raw, index) => {
+    const signer = chain[index + 1]
+    const { serial, issuer } = identityOf(raw)
+    const named = lists.filter((list) => list.serials.has(serial) && list.issuer.equals(issuer))
+    if (named.length === 0 || signer === undefined) return false
+    const { publicKey } = new X509Certificate(signer)
+    return named.some((list) => list.isSignedBy(publicKey))
+  })
+}
+
+function parseList(der: Buffer): RevocationList {
+  const [content, algorithm, signature] = members(one(der))
+  if (content === undefined || algorithm === undefined || signature === undefined) throw unreadable()
+  const rest = members(content)
+  // RFC 5280 §5.1.2.1: the version may be left out.
+  if (rest[0]?.tag === 0x02) rest.shift()
+  const [, issuer, , ...more] = rest
+  if (issuer === undefined) throw unreadable()
+  // When the next list comes may be left out too. One that is old still says what was revoked.
+  if (timeTags.includes(more[0]?.tag)) more.shift()
+  const [entries] = more.filter(({ tag }) => tag === sequenceTag)
+  const serials = entries === undefined ? [] : members(entries).map((entry) => hexOf(members(entry)[0]))
+  const digest = digests[hexOf(members(algorithm)[0])]
+  return {
+    issuer: issuer.whole,
+    serials: new Set(serials),
+    // A bit string: the number of unused bits comes first.
+    isSignedBy: (key) =>
+      digest !== undefined && verify(digest, content.whole, key, signature.content.subarray(1)),
+  }
+}
+
+// The content of the object ids of RSA and ECDSA with SHA-2: RFC 4055 §5, RFC 5758 §3.2.
+const digests: Readonly<Record<string, string>> = {
+  '2a864886f70d01010b': 'sha256',
+  '2a864886f70d01010c': 'sha384',
+  '2a864886f70d01010d': 'sha512',
+  '2a8648ce3d040302': 'sha256',
+  '2a8648ce3d040303': 'sha384',
+  '2a8648ce3d040304': 'sha512',
+}
+
+function identityOf(certificate: Buffer): { readonly serial: string; readonly issuer: Buffer } {
+  const [content] = members(one(certificate))
+  const rest = content === undefined ? [] : members(content)
+  if (rest[0]?.tag === 0xa0) rest.shift()
+  const [serial, , issuer] = rest
+  if (issuer === undefined) throw unreadable()
+  return { serial: hexOf(serial), issuer: issuer.whole }
+}
+
+function one(der: Buffer): Value {
+  const [value] = split(der)
+  if (value === undefined) throw unreadable()
+  return value
+}
+
+function members({ content }: Value): Value[] {
+  return split(content)
+}
+
+/** Reads lengths of up to four octets, and nothing beyond what is there. */
+function split(bytes: Buffer): Value[] {
+  const values: Value[] = []
+  let at = 0
+  while (at < bytes.length) {
+    const tag = bytes[at] ?? 0
+    const first = bytes[at + 1] ?? 0
+    const octets = first < 0x80 ? 0 : first & 0x7f
+    if (octets > 4 || at + 2 + octets > bytes.length) throw unreadable()
+    const length = octets === 0 ? first : bytes.readUIntBE(at + 2, octets)
+    const begin = at + 2 + octets
+    const end = begin + length
+    if (end > bytes.length) throw unreadable()
+    values.push({ tag, content: bytes.subarray(begin, end), whole: bytes.subarray(at, end) })
+    at = end
+  }
+  return values
+}
+
+function hexOf(value: Value | undefined): string {
+  if (value === undefined) throw unreadable()
+  return value.content.toString('hex')
+}
+
+function unreadable(): Error {
+  return new Error('it holds something else than a revocation list')
+}

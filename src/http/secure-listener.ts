@@ -1,0 +1,118 @@
+// The HTTPS port: accepts connections, bounds their handshakes, and hands on what has ended one.
+import { createServer } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { TlsServer } from '../certificates/tls-server.ts'
+import type { TlsIdentity } from '../certificates/tls-server.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createTokenBuckets } from '../lib/token-buckets.ts'
+import type { BucketRule, TokenBuckets } from '../lib/token-buckets.ts'
+import { networkOf } from '../network/network-of.ts'
+import type { ConnectionLimit } from './limits/connection-limit.ts'
+
+export interface HandshakeLimits {
+  /** Over this long after the connection came. */
+  readonly handshakeMs: number
+  /** Handshakes that are not over. */
+  readonly maxHandshakes: number
+  readonly perNetwork: BucketRule
+  readonly perAllNetworks: BucketRule
+}
+
+// The bounds of SIP over TLS (sip/limits.ts), since the same sources connect here: a handshake costs a millisecond or two.
+const handshakeLimits: HandshakeLimits = {
+  handshakeMs: 5_000,
+  maxHandshakes: 1_000,
+  // A hundred browsers of an office that come back at once; a program that connects afresh for each of 20 requests a second.
+  perNetwork: { capacity: 400, refillMs: 20_000 },
+  perAllNetworks: { capacity: 5_000, refillMs: 50_000 },
+}
+
+export interface SecureListenerOptions {
+  readonly identity: () => TlsIdentity
+  readonly limit: ConnectionLimit
+  readonly clock: Clock
+  /** A connection whose handshake is over; `raw` is the one beneath, which the limit counts. */
+  readonly accepted: (socket: TLSSocket, raw: Socket) => void
+  readonly limits?: Partial<HandshakeLimits>
+}
+
+export class SecureListener {
+  readonly #options: SecureListenerOptions
+  readonly #limits: HandshakeLimits
+  readonly #tls: TlsServer
+  readonly #buckets: TokenBuckets
+  /** The oldest first. */
+  readonly #pending = new Set<Socket>()
+  #server: Server | undefined
+
+  constructor(options: SecureListenerOptions) {
+    this.#options = options
+    this.#limits = { ...handshakeLimits, ...options.limits }
+    this.#tls = new TlsServer(options.identity)
+    this.#buckets = createTokenBuckets(options.clock)
+  }
+
+  /** Resolves with the port it listens on. */
+  listen(host: string, port: number): Promise<number> {
+    const server = createServer({ noDelay: true }, (socket) => this.#accept(socket))
+    return new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ host, port, backlog: 511 }, () => {
+        server.off('error', reject)
+        // Out of file descriptors, for one: the connection is lost, the server goes on.
+        server.on('error', () => undefined)
+        this.#server = server
+        const bound = server.address()
+        resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
+      })
+    })
+  }
+
+  /** Takes no more connections. Resolves once those that were accepted are closed. Idempotent. */
+  async stop(): Promise<void> {
+    const server = this.#server
+    this.#server = undefined
+    for (const socket of this.#pending) socket.destroy()
+    if (server !== undefined) await new Promise((resolve) => server.close(resolve))
+  }
+
+  #accept(socket: Socket): void {
+    // Its end is what matters, and `close` says it.
+    socket.on('error', () => undefined)
+    const { limit, clock, accepted } = this.#options
+    if (!limit.admit(socket)) return
+    if (!this.#mayBegin(socket.remoteAddress ?? '')) return void socket.destroy()
+    this.#makeRoom()
+    const timer = clock.after(this.#limits.handshakeMs, () => socket.destroy())
+    const over = (): void => {
+      timer.cancel()
+      this.#pending.delete(socket)
+    }
+    this.#pending.add(socket)
+    socket.once('close', over)
+    this.#tls.accept(socket, (outcome) => {
+      over()
+      if (outcome instanceof Error) socket.destroy()
+      else accepted(outcome, socket)
+    })
+  }
+
+  #mayBegin(address: string): boolean {
+    if (this.#options.limit.isProxy(address)) return true
+    const { perNetwork, perAllNetworks } = this.#limits
+    return (
+      this.#buckets.take(networkOf(address), perNetwork) === 0 && this.#buckets.take('', perAllNetworks) === 0
+    )
+  }
+
+  /** At the bound, the handshake that has taken longest gives way: an honest one takes a fraction of a second. */
+  #makeRoom(): void {
+    if (this.#pending.size < this.#limits.maxHandshakes) return
+    for (const oldest of this.#pending) {
+      this.#pending.delete(oldest)
+      oldest.destroy()
+      return
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// The shape of the Kaiser window: what cuts a filter to its length.
+
+/** `t` runs from -1 to 1 over the window; outside it there is nothing. */
+export function kaiser(t: number, beta: number): number {
+  const edge = 1 - t ** 2
+  return edge <= 0 ? 0 : bessel(beta * Math.sqrt(edge)) / bessel(beta)
+}
+
+/** Zeroth-order modified Bessel function. */
+function bessel(x: number): number {
+  let sum = 1
+  let term = 1
+  for (let k = 1; k < 40 && term > 1e-10 * sum; k += 1) {
+    term *= (x / (2 * k)) ** 2
+    sum += term
+  }
+  return sum
+}

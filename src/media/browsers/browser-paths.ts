@@ -1,0 +1,192 @@
+// The paths of browsers as the main thread has them: the process that carries them is started for the first one, and again
+// after it has died.
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { FarSide, FromBrowsers, Gate, OwnSide, PathLimits, PathLoss, ToBrowsers } from './messages.ts'
+
+export interface BrowserPathsOptions {
+  readonly bind: string
+  /** The one UDP port of all of them; 0 for any. */
+  readonly port: number
+  readonly limits: PathLimits
+  readonly clock: Clock
+  readonly log: Logger
+  readonly createProcess?: () => ChildProcess
+}
+
+export interface PathEvents {
+  readonly onConnected: (from: { readonly address: string; readonly port: number }) => void
+  readonly onLost: (loss: PathLoss) => void
+}
+
+/** One path, from when its credentials are known. */
+export interface BrowserPath {
+  readonly peer: number
+  /** That our candidate names. */
+  readonly port: number
+  readonly gate: Gate
+  readonly own: OwnSide
+  /** The far end's answer to our offer; an offer has it from the beginning. */
+  accept(far: FarSide): void
+  close(): void
+}
+
+const startMs = 10_000
+const openMs = 3000
+
+function createThisProcess(): ChildProcess {
+  // It has no secret: its environment is empty.
+  return fork(new URL('./browser-process.ts', import.meta.url), { env: {}, execArgv: [] })
+}
+
+interface Known extends PathEvents {
+  readonly resolve: (own: OwnSide) => void
+  readonly reject: (error: AppError) => void
+}
+
+interface Running {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly gate: Gate
+}
+
+export class BrowserPaths {
+  readonly #options: BrowserPathsOptions
+  readonly #known = new Map<number, Known>()
+  #starting: Promise<Running> | undefined
+  #child: ChildProcess | undefined
+  #last = 0
+  #isStopped = false
+
+  constructor(options: BrowserPathsOptions) {
+    this.#options = options
+  }
+
+  /** `far`: it has made the offer. Throws `browsers_unavailable`. */
+  async open(far: FarSide | undefined, events: PathEvents): Promise<BrowserPath> {
+    const { child, port, gate } = await (this.#starting ??= this.#start())
+    this.#last += 1
+    const peer = this.#last
+    const say = (message: ToBrowsers): void => void (child.connected && child.send(message))
+    const own = await new Promise<OwnSide>((resolve, reject) => {
+      const limit = this.#options.clock.after(openMs, () => {
+        this.#known.delete(peer)
+        say({ kind: 'close', peer })
+        reject(unavailable('the process of browsers did not respond in time'))
+      })
+      const settled = <T>(settle: (value: T) => void) => {
+        return (value: T) => {
+          limit.cancel()
+          settle(value)
+        }
+      }
+      this.#known.set(peer, { ...events, resolve: settled(resolve), reject: settled(reject) })
+      say({ kind: 'open', peer, far })
+    })
+    return {
+      peer,
+      port,
+      gate,
+      own,
+      accept: (answered) => say({ kind: 'answer', peer, far: answered }),
+      close: () => {
+        if (this.#known.delete(peer)) say({ kind: 'close', peer })
+      },
+    }
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#starting?.catch(() => undefined)
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    const limit = this.#options.clock.after(startMs, () => child.kill('SIGKILL'))
+    if (child.connected) child.disconnect()
+    await ended
+    limit.cancel()
+  }
+
+  async #start(): Promise<Running> {
+    const { bind, port, limits, clock, log, createProcess = createThisProcess } = this.#options
+    if (this.#isStopped) throw unavailable('the platform is stopping')
+    const child = createProcess()
+    this.#child = child
+    const token = randomBytes(32).toString('hex')
+    try {
+      const ready = await new Promise<FromBrowsers & { kind: 'ready' }>((resolve, reject) => {
+        const limit = clock.after(startMs, () => {
+          child.kill('SIGKILL')
+          reject(unavailable('the process of browsers did not start in time'))
+        })
+        child.on('message', (message: FromBrowsers) => {
+          if (message.kind !== 'ready' && message.kind !== 'failed') return this.#onMessage(message)
+          limit.cancel()
+          if (message.kind === 'ready') return resolve(message)
+          reject(
+            unavailable(`the UDP port ${port} of browsers cannot be used (${message.reason}): see the log`),
+          )
+        })
+        child.once('error', (error) => {
+          limit.cancel()
+          reject(unavailable('the process of browsers could not be started', error))
+        })
+        child.once('exit', (exitCode, signal) => {
+          limit.cancel()
+          reject(unavailable('the process of browsers ended at its start'))
+          this.#onExit(child, { exitCode, signal })
+        })
+        // Node.js starts for some tens of milliseconds: what is sent meanwhile is read then.
+        child.send({ kind: 'start', bind, port, token, limits } satisfies ToBrowsers)
+      })
+      return { child, port: ready.port, gate: { port: ready.gatePort, token } }
+    } catch (error) {
+      // The next call tries again.
+      this.#starting = undefined
+      log.error({ err: error, port }, 'browsers cannot be served')
+      if (child.connected) child.disconnect()
+      throw error
+    }
+  }
+
+  #onMessage(message: Exclude<FromBrowsers, { kind: 'ready' | 'failed' }>): void {
+    const { peer } = message
+    const known = this.#known.get(peer)
+    if (known === undefined) return
+    switch (message.kind) {
+      case 'opened':
+        return known.resolve(message.own)
+      case 'refused':
+        this.#known.delete(peer)
+        return known.reject(unavailable(message.reason))
+      case 'connected':
+        return known.onConnected({ address: message.address, port: message.port })
+      case 'lost':
+        this.#known.delete(peer)
+        return known.onLost(message.loss)
+    }
+  }
+
+  #onExit(child: ChildProcess, how: object): void {
+    if (this.#child !== child) return
+    this.#child = undefined
+    this.#starting = undefined
+    if (!this.#isStopped)
+      this.#options.log.error(how, 'the process of browsers ended, its calls lose their media')
+    const lost = [...this.#known.values()]
+    this.#known.clear()
+    for (const { reject, onLost } of lost) {
+      reject(unavailable('the process of browsers ended'))
+      onLost('process-lost')
+    }
+  }
+}
+
+function unavailable(message: string, cause?: unknown): AppError {
+  return new AppError('browsers_unavailable', message, { cause })
+}

@@ -1,0 +1,173 @@
+// The paths of browsers by node-datachannel (libdatachannel, libjuice, OpenSSL): the one file that knows this library.
+// It aborts its whole process where a callback throws, where its UDP port is taken, and where two threads use it
+// (docs/decisions/0083); so only the process of browsers loads it, none of its callbacks throws, and the port is held from the start.
+import { createSocket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import library from 'node-datachannel'
+import type { PeerConnection, Track } from 'node-datachannel'
+import type { FarSide, OwnSide, PathLoss } from './messages.ts'
+import type { Peer, PeerEvents, Peers } from './peers.ts'
+import { toDescription } from './description.ts'
+
+export interface PeersOptions {
+  readonly bind: string
+  readonly port: number
+}
+
+/** Rejects where the port cannot be had. `port`: 0 for any. */
+export async function createDataChannelPeers({ bind, ...options }: PeersOptions): Promise<Peers> {
+  // The library would not find its connections behind a port that the system chose.
+  const port = options.port === 0 ? await freePort(bind) : options.port
+  // Its log names addresses and fingerprints of far ends; what matters is reported.
+  library.initLogger('Fatal', () => undefined)
+  // Unspecified: of both IP versions, as our other sockets are on `::`.
+  const address = bind === '::' ? undefined : bind
+  const listener = new library.IceUdpMuxListener(port, address)
+  // Requests of strangers, which are for none of our paths: nothing is sent back.
+  listener.onUnhandledStunRequest(() => undefined)
+  const config = {
+    iceServers: [],
+    ...(address === undefined ? {} : { bindAddress: address }),
+    enableIceUdpMux: true,
+    portRangeBegin: port,
+    portRangeEnd: port,
+    disableAutoNegotiation: true,
+  }
+  let last = 0
+  return {
+    port,
+    open: (far, events) => {
+      last += 1
+      return new DataChannelPeer(new library.PeerConnection(`peer ${last}`, config), far, events)
+    },
+    close: () => listener.stop(),
+  }
+}
+
+function freePort(bind: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket(isIPv6(bind) ? 'udp6' : 'udp4')
+    socket.once('error', reject)
+    socket.bind({ address: bind, port: 0, exclusive: true }, () => {
+      const { port } = socket.address()
+      socket.close(() => resolve(port))
+    })
+  })
+}
+
+class DataChannelPeer implements Peer {
+  readonly own: OwnSide
+  readonly #connection: PeerConnection
+  readonly #events: PeerEvents
+  #track: Track | undefined
+  #expected: string | undefined
+  #isOpen = false
+  #hasPath = false
+  #wasConnected = false
+  #isClosed = false
+
+  constructor(connection: PeerConnection, far: FarSide | undefined, events: PeerEvents) {
+    this.#connection = connection
+    this.#events = events
+    connection.onStateChange((state) => this.#safely(() => this.#onState(state)))
+    connection.onIceStateChange((state) => {
+      if (state === 'connected' || state === 'completed') this.#hasPath = true
+    })
+    connection.onTrack((track) => this.#safely(() => this.#take(track)))
+    try {
+      if (far === undefined) {
+        const audio = new library.Audio('0', 'SendRecv')
+        audio.addAudioCodec(0, 'PCMU')
+        this.#take(connection.addTrack(audio))
+        connection.setLocalDescription('offer')
+      } else {
+        this.#setRemote(far, 'offer')
+        connection.setLocalDescription('answer')
+      }
+      this.own = ownSideOf(connection)
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  get hasPath(): boolean {
+    return this.#hasPath
+  }
+
+  accept(far: FarSide): void {
+    this.#setRemote(far, 'answer')
+  }
+
+  send(packet: Buffer): void {
+    if (!this.#isOpen || this.#isClosed) return
+    try {
+      this.#track?.sendMessageBinary(packet)
+    } catch {
+      // The path closed since: its end is reported by itself.
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#track?.close()
+    this.#connection.close()
+  }
+
+  #setRemote(far: FarSide, type: 'offer' | 'answer'): void {
+    this.#expected = far.fingerprint.value
+    this.#connection.setRemoteDescription(toDescription(far), type)
+  }
+
+  #take(track: Track): void {
+    this.#track = track
+    track.onOpen(() => (this.#isOpen = true))
+    track.onMessage((packet) => this.#safely(() => this.#events.onPacket(packet)))
+  }
+
+  #onState(state: string): void {
+    if (state === 'connected') {
+      this.#wasConnected = true
+      const pair = this.#connection.getSelectedCandidatePair()
+      this.#events.onConnected({ address: pair?.remote.address ?? '', port: pair?.remote.port ?? 0 })
+    }
+    // What it reports of ICE comes by another queue, and may have happened before.
+    if (state === 'failed' || state === 'disconnected' || state === 'closed')
+      setImmediate(() => this.#safely(() => this.#lose(this.#lossOf())))
+  }
+
+  #lossOf(): PathLoss {
+    if (this.#wasConnected) return 'consent-lost'
+    const seen = this.#connection.remoteFingerprint().value
+    if (seen !== '' && seen !== this.#expected) return 'wrong-certificate'
+    return this.#hasPath || seen !== '' ? 'no-handshake' : 'no-path'
+  }
+
+  #lose(loss: PathLoss): void {
+    if (this.#isClosed) return
+    this.close()
+    this.#events.onLost(loss)
+  }
+
+  /** An exception that reaches the library ends the process, and with it all paths. */
+  #safely(react: () => void): void {
+    if (this.#isClosed) return
+    try {
+      react()
+    } catch {
+      this.#lose('process-lost')
+    }
+  }
+}
+
+/** Credentials and certificate are made for this connection alone: 24 and 132 random bits, and a key of P-256. */
+function ownSideOf(connection: PeerConnection): OwnSide {
+  const sdp = connection.localDescription()?.sdp ?? ''
+  const [, ufrag] = /^a=ice-ufrag:(\S+)/m.exec(sdp) ?? []
+  const [, pwd] = /^a=ice-pwd:(\S+)/m.exec(sdp) ?? []
+  const [, algorithm, value] = /^a=fingerprint:(\S+) (\S+)/m.exec(sdp) ?? []
+  if (ufrag === undefined || pwd === undefined || algorithm === undefined || value === undefined)
+    throw new Error('the library does not describe the connection')
+  return { ufrag, pwd, fingerprint: { algorithm, value } }
+}

@@ -1,0 +1,34 @@
+// The far end as the library is given it: written here from what was checked, so that no SDP of a stranger reaches its parser.
+import type { FarSide } from './messages.ts'
+
+// What a library tries by itself costs packets to places that the far end chose.
+const maxCandidates = 8
+
+export function toDescription({ ufrag, pwd, fingerprint, setup, candidates }: FarSide): string {
+  return [
+    'v=0',
+    'o=- 1 1 IN IP4 0.0.0.0',
+    's=-',
+    't=0 0',
+    'a=group:BUNDLE 0',
+    `a=fingerprint:${fingerprint.algorithm} ${fingerprint.value}`,
+    `a=ice-ufrag:${ufrag}`,
+    `a=ice-pwd:${pwd}`,
+    // One that may be either begins the handshake: it knows our certificate by then, and we its own.
+    `a=setup:${setup === 'actpass' ? 'active' : setup}`,
+    'm=audio 9 UDP/TLS/RTP/SAVPF 0',
+    'c=IN IP4 0.0.0.0',
+    'a=mid:0',
+    'a=sendrecv',
+    'a=rtcp-mux',
+    'a=rtpmap:0 PCMU/8000',
+    ...candidates
+      .slice(0, maxCandidates)
+      .map(
+        ({ address, port }, index) =>
+          `a=candidate:${index + 1} 1 UDP ${2_122_260_223 - index} ${address} ${port} typ host`,
+      ),
+    'a=end-of-candidates',
+    '',
+  ].join('\r\n')
+}

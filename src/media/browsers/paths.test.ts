@@ -1,0 +1,139 @@
+// Paths of browsers over real UDP: both ends are processes of browsers, each with its own certificate.
+import { createSocket } from 'node:dgram'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Inbox } from '../../../test/support/wait.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { silentLogger } from '../../lib/log.ts'
+import { BrowserPaths } from './browser-paths.ts'
+import type { BrowserPath } from './browser-paths.ts'
+import { BrowserGates } from './gates.ts'
+import type { FarSide, OwnSide } from './messages.ts'
+
+const limits = { connectMs: 30_000, peers: 16 }
+const open: BrowserPaths[] = []
+const pathsOf = (): BrowserPaths => {
+  const paths = new BrowserPaths({
+    bind: '127.0.0.1',
+    port: 0,
+    limits,
+    clock: systemClock,
+    log: silentLogger,
+  })
+  open.push(paths)
+  return paths
+}
+
+let ours: BrowserPaths
+let theirs: BrowserPaths
+const gates = [new BrowserGates(), new BrowserGates()] as const
+
+beforeAll(() => {
+  ours = pathsOf()
+  theirs = pathsOf()
+})
+afterAll(async () => {
+  for (const one of gates) one.close()
+  await Promise.all(open.map((one) => one.stop()))
+})
+
+interface End {
+  readonly path: BrowserPath
+  readonly said: Inbox<string>
+}
+
+async function openEnd(paths: BrowserPaths, far?: FarSide): Promise<End> {
+  const said = new Inbox<string>()
+  const path = await paths.open(far, {
+    onConnected: ({ address }) => said.push(`connected ${address}`),
+    onLost: (loss) => said.push(loss),
+  })
+  return { path, said }
+}
+
+function farOf({ own, port }: { own: OwnSide; port: number }, setup: FarSide['setup']): FarSide {
+  return { ...own, setup, candidates: [{ address: '127.0.0.1', port }] }
+}
+
+/** Their offer, our answer; they find us behind `port`. `forge` changes what their offer says. */
+async function pair({
+  forge = (far) => far,
+  port,
+}: { forge?: (far: FarSide) => FarSide; port?: number } = {}): Promise<[End, End]> {
+  const them = await openEnd(theirs)
+  const us = await openEnd(ours, { ...forge(farOf(them.path, 'actpass')), candidates: [] })
+  them.path.accept(farOf({ ...us.path, port: port ?? us.path.port }, 'passive'))
+  return [us, them]
+}
+
+/** A network between the two that loses every fifth packet, and in which strangers send STUN to us. */
+async function poorNetwork(toUs: number, toThem: number): Promise<{ port: number; close: () => void }> {
+  const socket = createSocket('udp4')
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  let packets = 0
+  socket.on('message', (packet, { port }) => {
+    packets += 1
+    if (packets % 5 === 0) return
+    socket.send(packet, port === toUs ? toThem : toUs, '127.0.0.1')
+    // A request as theirs is one, its integrity of another password.
+    if (port === toUs || packet[0] !== 0 || packet[1] !== 1) return
+    const forged = Buffer.from(packet)
+    forged[forged.length - 12] = (forged[forged.length - 12] ?? 0) ^ 1
+    socket.send(forged, toUs, '127.0.0.1')
+  })
+  return { port: socket.address().port, close: () => socket.close() }
+}
+
+const packetOf = (mark: number): Buffer => {
+  const packet = Buffer.alloc(172, mark)
+  packet[0] = 0x80
+  packet[1] = 0
+  return packet
+}
+
+describe('a path of a browser', () => {
+  it('carries packets of two workers through one UDP port, each to its own far end, also where a fifth of them is lost and STUN is forged', async () => {
+    const direct = await pair()
+    const network = await poorNetwork(direct[0].path.port, direct[1].path.port)
+    const pairs = [direct, await pair({ port: network.port })]
+    for (const ends of pairs)
+      for (const { said } of ends)
+        expect(await said.next('the handshake', () => true)).toBe('connected 127.0.0.1')
+    expect(new Set(pairs.map(([us]) => us.path.port)).size).toBe(1)
+    const heard = pairs.map(([us, them], index) => {
+      const [here, there] = [new Inbox<Buffer>(), new Inbox<Buffer>()]
+      // Our two sessions are of two workers.
+      const gate = gates[index] ?? gates[0]
+      const send = gate.enter(us.path.gate, us.path.peer, (packet) => here.push(Buffer.from(packet)))
+      const back = new BrowserGates()
+      const sendBack = back.enter(them.path.gate, them.path.peer, (packet) => there.push(Buffer.from(packet)))
+      return { here, there, send, sendBack, back }
+    })
+    for (const [index, { here, there, send, sendBack }] of heard.entries()) {
+      const packet = packetOf(index + 1)
+      for (let number = 0; number < 30; number += 1) {
+        packet.writeUInt16BE(number, 2)
+        send(packet, packet.length)
+        sendBack(packet, packet.length)
+      }
+      for (const inbox of [here, there]) {
+        await inbox.next('the last packet', (one) => one.readUInt16BE(2) > 19)
+        expect(new Set(inbox.items.map((one) => one[20]))).toEqual(new Set([index + 1]))
+      }
+    }
+    network.close()
+    for (const { back } of heard) back.close()
+    for (const ends of pairs) for (const { path } of ends) path.close()
+  })
+
+  it('is refused to a far end with another certificate than its SDP names', async () => {
+    const [us, them] = await pair({
+      forge: (far) => {
+        const { algorithm, value } = far.fingerprint
+        const forged = value.startsWith('AA') ? `BB${value.slice(2)}` : `AA${value.slice(2)}`
+        return { ...far, fingerprint: { algorithm, value: forged } }
+      },
+    })
+    expect(await us.said.next('the refusal', () => true)).toBe('wrong-certificate')
+    them.path.close()
+  })
+})

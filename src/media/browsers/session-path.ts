@@ -1,0 +1,120 @@
+// The path of one session: opened by the first offer that has one, and again when the far end comes with other credentials
+// (an ICE restart, RFC 8839 §4.4.1.1.1).
+import { AppError } from '../../lib/errors.ts'
+import type { Endpoint } from '../rtp/source.ts'
+import type { Protection } from '../sdp/agreement.ts'
+import type { OwnPath } from '../sdp/path-lines.ts'
+import type { BrowserPath, BrowserPaths } from './browser-paths.ts'
+import type { FarSide, PathLoss } from './messages.ts'
+
+export interface SessionPathOptions {
+  readonly paths: BrowserPaths
+  /** Of addresses that SDP names. */
+  readonly maySendTo: (address: string) => boolean
+  /** There is a place to send to. */
+  readonly onConnected: () => void
+  readonly onLost: (loss: PathLoss) => void
+}
+
+interface Open {
+  readonly path: BrowserPath
+  setup: FarSide['setup']
+  /** What the far end has said of itself; undefined while it owes its answer. */
+  far: FarSide | undefined
+  /** Where its packets come from and go to, once the handshake is over. */
+  place: Endpoint | undefined
+}
+
+export class SessionPath {
+  readonly #options: SessionPathOptions
+  #open: Open | undefined
+  #isClosed = false
+
+  constructor(options: SessionPathOptions) {
+    this.#options = options
+  }
+
+  /** Where packets of the far end come from and go to; undefined until the handshake is over. */
+  get place(): Endpoint | undefined {
+    return this.#open?.place
+  }
+
+  get protection(): Protection | undefined {
+    const path = this.#open?.path
+    return path === undefined ? undefined : { form: 'browser', peer: path.peer, gate: path.gate }
+  }
+
+  /** Our side for the answer to this offer. Throws browsers_unavailable. */
+  async towards(far: FarSide): Promise<OwnPath> {
+    const open = this.#open
+    if (open?.far !== undefined && isSame(open.far, far)) return this.#own(open)
+    const next = await this.#start(this.#permitted(far), far.setup === 'passive' ? 'active' : 'passive')
+    next.far = far
+    return this.#own(next)
+  }
+
+  /** Our side for an offer, which the far end owes an answer to. Throws browsers_unavailable. */
+  async own(): Promise<OwnPath> {
+    return this.#own(this.#open ?? (await this.#start(undefined, 'actpass')))
+  }
+
+  /** Takes the far end's side from its answer; undefined where it has none: another place has answered. Throws media_not_acceptable. */
+  accept(far: FarSide | undefined): void {
+    const open = this.#open
+    if (open === undefined) return
+    if (far === undefined) return this.close()
+    if (open.far !== undefined && !isSame(open.far, far))
+      throw new AppError('media_not_acceptable', 'two browsers answered one offer')
+    if (open.far !== undefined) return
+    open.far = far
+    open.setup = far.setup === 'passive' ? 'active' : 'passive'
+    open.path.accept(this.#permitted(far))
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#isClosed = true
+    this.#open?.path.close()
+    this.#open = undefined
+  }
+
+  async #start(far: FarSide | undefined, setup: FarSide['setup']): Promise<Open> {
+    const { paths, onConnected, onLost } = this.#options
+    let open: Open | undefined
+    const path = await paths.open(far, {
+      onConnected: (from) => {
+        if (open === undefined || open !== this.#open) return
+        open.place = from
+        onConnected()
+      },
+      onLost: (loss) => {
+        if (open !== undefined && open === this.#open) onLost(loss)
+      },
+    })
+    open = { path, setup, far: undefined, place: undefined }
+    // The session may have been closed meanwhile; and a path that the far end has left is of no use.
+    if (this.#isClosed) path.close()
+    this.#open?.path.close()
+    this.#open = open
+    return open
+  }
+
+  #own({ path, setup }: Open): OwnPath {
+    return { ...path.own, setup, port: path.port }
+  }
+
+  /** What may not be sent to is not tried. It may still send checks itself, and is sent to once it has answered ours. */
+  #permitted(far: FarSide): FarSide {
+    return { ...far, candidates: far.candidates.filter(({ address }) => this.#options.maySendTo(address)) }
+  }
+}
+
+/** Another fingerprint alone is another handshake too: RFC 8842 §4. */
+function isSame(a: FarSide, b: FarSide): boolean {
+  return (
+    a.ufrag === b.ufrag &&
+    a.pwd === b.pwd &&
+    a.fingerprint.algorithm === b.fingerprint.algorithm &&
+    a.fingerprint.value === b.fingerprint.value
+  )
+}

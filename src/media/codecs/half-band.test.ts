@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { Doubler, Halver } from './half-band.ts'
+
+const frame = 160
+
+function tone(hz: number, rate: number, samples: number): Int16Array {
+  return Int16Array.from({ length: samples }, (_, at) =>
+    Math.round(10_000 * Math.sin((2 * Math.PI * hz * at) / rate)),
+  )
+}
+
+/** In the second half, as dB beside that of the tone. */
+function levelOf(samples: Int16Array): number {
+  const later = samples.subarray(samples.length / 2)
+  const power = later.reduce((sum, sample) => sum + sample * sample, 0) / later.length
+  return 10 * Math.log10(power / (10_000 ** 2 / 2))
+}
+
+function doubled(samples: Int16Array): Int16Array {
+  const doubler = new Doubler(frame)
+  const out = new Int16Array(2 * samples.length)
+  for (let from = 0; from < samples.length; from += frame)
+    doubler.convert(samples.subarray(from, from + frame), out.subarray(2 * from, 2 * (from + frame)))
+  return out
+}
+
+function halved(samples: Int16Array): Int16Array {
+  const halver = new Halver(frame)
+  const out = new Int16Array(samples.length / 2)
+  for (let from = 0; from < out.length; from += frame)
+    halver.convert(samples.subarray(2 * from, 2 * (from + frame)), out.subarray(from, from + frame))
+  return out
+}
+
+it.each([300, 1000, 3000, 3400])(
+  'a tone of %i Hz is as loud at the other rate, and comes back as it was',
+  (hz) => {
+    const up = doubled(tone(hz, 8000, 8000))
+    expect(levelOf(up)).toBeCloseTo(0, 0)
+    const back = halved(up)
+    // Both filters together are 23.5 samples of 8 kHz late: compared where the tone stands alike.
+    expect(levelOf(back)).toBeCloseTo(0, 0)
+    expect(levelOf(halved(tone(hz, 16_000, 16_000)))).toBeCloseTo(0, 0)
+  },
+)
+
+it.each([4600, 5000, 6500, 7900])('a tone of %i Hz is not heard as a lower one at half of the rate', (hz) => {
+  expect(levelOf(halved(tone(hz, 16_000, 16_000)))).toBeLessThan(-50)
+})
+
+it('what is doubled has no mirror image above 4 kHz', () => {
+  const up = doubled(tone(1000, 8000, 8000))
+  // Without the tone, which 32 samples before is the same two times over.
+  const rest = up.slice(8000, 15_000).map((sample, at) => sample - (up[8000 + at - 16] ?? 0))
+  expect(Math.max(...rest.map(Math.abs))).toBeLessThan(40)
+})

@@ -1,0 +1,112 @@
+import { setImmediate } from 'node:timers/promises'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { maxOpusOctets, OpusLibrary, opusSamples, usualWishes } from './opus.ts'
+
+const library = new OpusLibrary()
+beforeAll(() => library.load())
+
+const frame = 320
+
+/** A voice of sorts: a pitch that glides, with its harmonics, in syllables. */
+function voice(frames: number): Int16Array {
+  let phase = 0
+  return Int16Array.from({ length: frames * frame }, (_, at) => {
+    const seconds = at / 16_000
+    phase += (2 * Math.PI * (140 + 30 * Math.sin(4 * seconds))) / 16_000
+    const harmonics = [1, 2, 3, 4, 5, 8, 12].reduce((sum, n) => sum + Math.sin(n * phase) / n, 0)
+    return Math.round(5000 * (0.6 + 0.4 * Math.sin(2 * Math.PI * 3 * seconds)) * harmonics)
+  })
+}
+
+async function packetsOf(frames: number, wishes = usualWishes): Promise<Uint8Array[]> {
+  const encoder = library.encoder(16_000, wishes)
+  await setImmediate()
+  if (wishes.fec) encoder.expectLoss(10)
+  const samples = voice(frames)
+  const into = new Uint8Array(maxOpusOctets)
+  const packets = Array.from({ length: frames }, (_, index) =>
+    into.slice(0, encoder.encode(samples.subarray(index * frame, (index + 1) * frame), into, 0)),
+  )
+  encoder.close()
+  return packets
+}
+
+type Gap = 'silence' | 'made up' | 'from the next packet'
+
+/** With every tenth packet lost: how far the lost frames are off what would have been heard, in dB under it. */
+async function heardWithout(packets: readonly Uint8Array[], gap: Gap): Promise<number> {
+  const [whole, lossy] = [library.decoder(16_000), library.decoder(16_000)]
+  await setImmediate()
+  const [right, heard] = [new Int16Array(frame), new Int16Array(frame)]
+  let [power, off] = [0, 0]
+  for (const [index, packet] of packets.entries()) {
+    whole.decode(packet, right, 0)
+    const isLost = index % 10 === 9
+    if (!isLost) lossy.decode(packet, heard, 0)
+    else if (gap === 'silence') heard.fill(0)
+    else expect(lossy.conceal(heard, 0, frame, gap === 'made up' ? undefined : packets[index + 1])).toBe(true)
+    if (!isLost || index + 1 === packets.length) continue
+    for (const [at, sample] of right.entries()) {
+      power += sample * sample
+      off += (sample - (heard[at] ?? 0)) ** 2
+    }
+  }
+  whole.close()
+  lossy.close()
+  return 10 * Math.log10(power / off)
+}
+
+describe('with one packet of ten lost', () => {
+  it('what the next packet holds is better than what is made up, and that better than nothing', async () => {
+    const packets = await packetsOf(300)
+    const nothing = await heardWithout(packets, 'silence')
+    const madeUp = await heardWithout(packets, 'made up')
+    const fromNext = await heardWithout(packets, 'from the next packet')
+    expect(nothing).toBeCloseTo(0, 1)
+    expect(madeUp).toBeGreaterThan(3)
+    expect(fromNext).toBeGreaterThan(madeUp + 3)
+  })
+
+  it('a stream of one who takes no such packets holds nothing of the one before', async () => {
+    const packets = await packetsOf(100, { ...usualWishes, fec: false })
+    const fromNext = await heardWithout(packets, 'from the next packet')
+    expect(fromNext).toBeCloseTo(await heardWithout(packets, 'made up'), 0)
+  })
+})
+
+describe('a coder', () => {
+  it('takes no more bits than are wanted, and all packets of one size where they are', async () => {
+    const sizes = (await packetsOf(100, { fec: false, maxBitrate: 12_000, isConstant: true })).map(
+      (one) => one.length,
+    )
+    expect(new Set(sizes)).toEqual(new Set([30]))
+  })
+
+  it('makes up a gap for what is no packet, and cannot make up what is no multiple of 2.5 ms', async () => {
+    const decoder = library.decoder(16_000)
+    await setImmediate()
+    const heard = new Int16Array(960).fill(9)
+    decoder.decode(Uint8Array.of(0x4b, 0xff, 0xff, 0xff, 0xff), heard, 0)
+    expect(decoder.conceal(heard, 0, 41, undefined)).toBe(false)
+    expect(decoder.conceal(heard, 0, 40, undefined)).toBe(true)
+    decoder.close()
+    decoder.close()
+    expect(decoder.conceal(heard, 0, 40, undefined)).toBe(false)
+  })
+})
+
+it.each([
+  ['silk, 20 ms', [0x48], 160],
+  ['silk, 60 ms', [0x58], 480],
+  ['hybrid, 10 ms', [0x60], 80],
+  ['celt, 2.5 ms', [0x80], 20],
+  ['celt, 20 ms', [0xf8], 160],
+  ['two frames', [0x49], 320],
+  ['two frames of two sizes', [0x4a], 320],
+  ['six frames', [0x4b, 6], 960],
+  ['more than 120 ms', [0x4b, 7], 0],
+  ['no frames', [0x4b, 0x80], 0],
+  ['nothing', [], 0],
+] as const)('a packet of %s has its length in its first octets', (_name, octets, samples) => {
+  expect(opusSamples(Uint8Array.from(octets))).toBe(samples)
+})

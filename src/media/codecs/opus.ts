@@ -1,0 +1,183 @@
+// Opus (RFC 6716, RFC 7587) by libopus as WebAssembly: the one file that knows the library. One channel, at 8 or 16 kHz, since
+// the codec decodes and codes any stream at any of its rates by itself.
+import type { OpusDecoderHandle, OpusEncoderHandle } from 'libopus-wasm'
+import type { Rate } from './codecs.ts'
+
+type Library = typeof import('libopus-wasm')
+
+/** What the far end wants of our stream: RFC 7587 §6.1. */
+export interface OpusWishes {
+  /** It makes use of what a packet says of the one before it. */
+  readonly fec: boolean
+  /** In bit/s. */
+  readonly maxBitrate: number
+  /** Packets of one size. */
+  readonly isConstant: boolean
+}
+
+// Voice of 16 kHz with the packet before it in each: RFC 7587 §3.1.1 names 16 to 20 kbit/s for the voice alone.
+const bitrate = 24_000
+const leastBitrate = 6000
+// Half of the quality that ten would give costs a third of its time.
+const complexity = 3
+// RFC 6716 §3.2.1: longer ones are no Opus packets.
+const maxFrameMs = 120
+/** The most octets of a packet that is sent. */
+export const maxOpusOctets = 640
+
+export const usualWishes: OpusWishes = { fec: true, maxBitrate: bitrate, isConstant: false }
+
+export class OpusLibrary {
+  #library: Library | undefined
+
+  get isLoaded(): boolean {
+    return this.#library !== undefined
+  }
+
+  /** Once before the first of its coders is made. */
+  async load(): Promise<void> {
+    const library = await import('libopus-wasm')
+    await library.loadLibopus()
+    this.#library = library
+  }
+
+  decoder(rate: Rate): OpusDecoder {
+    return new OpusDecoder(this.#loaded.createDecoder({ channels: 1, sampleRate: rate }), rate)
+  }
+
+  encoder(rate: Rate, { fec, maxBitrate, isConstant }: OpusWishes): OpusEncoder {
+    const { Application, Bandwidth, Signal, createEncoder } = this.#loaded
+    return new OpusEncoder(
+      createEncoder({
+        channels: 1,
+        sampleRate: rate,
+        frameSize: rate / 50,
+        application: Application.Voip,
+        signal: Signal.Voice,
+        maxBandwidth: rate === 8000 ? Bandwidth.Narrowband : Bandwidth.Wideband,
+        bitrate: Math.max(leastBitrate, Math.min(bitrate, maxBitrate)),
+        complexity,
+        fec,
+        packetLossPercent: 0,
+        vbr: !isConstant,
+      }),
+    )
+  }
+
+  get #loaded(): Library {
+    if (this.#library === undefined) throw new Error('Opus is used before it was loaded')
+    return this.#library
+  }
+}
+
+/** The library makes its states in promises that are settled already: one turn later they are there. */
+class State<Handle extends { free(): void }> {
+  handle: Handle | undefined
+  #isClosed = false
+
+  constructor(made: Promise<Handle>) {
+    void made.then((handle) => {
+      if (this.#isClosed) handle.free()
+      else this.handle = handle
+    })
+  }
+
+  /** Its memory is the library's, which no one else collects. */
+  close(): void {
+    this.#isClosed = true
+    this.handle?.free()
+    this.handle = undefined
+  }
+}
+
+export class OpusDecoder {
+  readonly #state: State<OpusDecoderHandle>
+  readonly #rate: Rate
+
+  constructor(made: Promise<OpusDecoderHandle>, rate: Rate) {
+    this.#state = new State(made)
+    this.#rate = rate
+  }
+
+  /** A packet that is none sounds like one that was lost. */
+  decode(payload: Uint8Array, into: Int16Array, at: number): void {
+    const count = (opusSamples(payload) * this.#rate) / 8000
+    try {
+      this.#write(this.#state.handle?.decode(payload), into, at, count)
+    } catch {
+      this.conceal(into, at, count, undefined)
+    }
+  }
+
+  /**
+   * Makes up samples for a gap; `next` is the packet after it, where it is there: it says what the end of the gap was like.
+   * False when the codec cannot do so for this number of them.
+   */
+  conceal(into: Int16Array, at: number, count: number, next: Uint8Array | undefined): boolean {
+    const { handle } = this.#state
+    // In steps of 2.5 ms.
+    if (handle === undefined || count % (this.#rate / 400) !== 0) return false
+    try {
+      const made =
+        next === undefined
+          ? handle.decodePacketLoss(count)
+          : handle.decode(next, { decodeFec: true, maxFrameSize: count })
+      this.#write(made, into, at, count)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  close(): void {
+    this.#state.close()
+  }
+
+  #write(samples: Int16Array | undefined, into: Int16Array, at: number, count: number): void {
+    for (let index = 0; index < count; index += 1) into[at + index] = samples?.[index] ?? 0
+  }
+}
+
+export class OpusEncoder {
+  readonly #state: State<OpusEncoderHandle>
+
+  constructor(made: Promise<OpusEncoderHandle>) {
+    this.#state = new State(made)
+  }
+
+  /** Writes the octets of one frame from `at` on, and returns their number. */
+  encode(frame: Int16Array, into: Uint8Array, at: number): number {
+    const octets = this.#state.handle?.encode(frame, { maxPacketBytes: maxOpusOctets })
+    if (octets === undefined) return 0
+    into.set(octets, at)
+    return octets.length
+  }
+
+  /** How much the far end loses: the packet before goes with each, which costs half of the time more, only where it loses any. */
+  expectLoss(percent: number): void {
+    this.#state.handle?.setPacketLossPercent(percent)
+  }
+
+  close(): void {
+    this.#state.close()
+  }
+}
+
+// RFC 6716 §3.1, table 2: the length of a frame by the configuration in the first five bits, in 1/8000 s.
+const silkSamples = [80, 160, 320, 480]
+const hybridSamples = [80, 160]
+const celtSamples = [20, 40, 80, 160]
+
+/** How much time a packet stands for, in 1/8000 s; 0 for what is no Opus packet. */
+export function opusSamples(payload: Uint8Array): number {
+  const [first, second] = payload
+  if (first === undefined) return 0
+  const kind = first >> 3
+  const frame =
+    kind < 12 ? silkSamples[kind & 3] : kind < 16 ? hybridSamples[kind & 1] : celtSamples[kind & 3]
+  // §3.2: one frame, two, or as many as the second octet says.
+  const code = first & 3
+  const frames = code === 0 ? 1 : code < 3 ? 2 : (second ?? 0) & 0x3f
+  const samples = (frame ?? 0) * frames
+  return samples > maxFrameMs * 8 ? 0 : samples
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { readCrypto, toInline } from './crypto-lines.ts'
+
+// RFC 4568 §4 has them for examples.
+const key = 'WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz'
+const other = 'PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR'
+const named = 'AES_CM_128_HMAC_SHA1_80'
+const longKey = randomBytes(46)
+
+const usable = (value: string): unknown =>
+  readCrypto([value]).usable.map(({ tag, suite, key: octets }) => [
+    tag,
+    suite,
+    Buffer.from(octets).toString('base64'),
+  ])
+
+describe('a line that can be chosen', () => {
+  it.each([
+    ['one key', `1 ${named} inline:${key}`],
+    ['a lifetime as a power of two', `1 ${named} inline:${key}|2^20`],
+    ['a lifetime in digits', `1 ${named} inline:${key}|1048576`],
+    ['a suite in small letters', `1 ${named.toLowerCase()} inline:${key}`],
+    ['a hint of a window', `1 ${named} inline:${key} WSH=128`],
+    ['no derivation of further keys', `1 ${named} inline:${key} KDR=0`],
+    ['a parameter that need not be understood', `1 ${named} inline:${key} -NEW=1 WSH=64`],
+  ])('has %s', (_, value) => {
+    expect(usable(value)).toEqual([[1, named, key]])
+  })
+
+  it.each([true, false])('has its key in base64, and padding if it likes: %s', (isPadded) => {
+    const line = { tag: 7, suite: 'AES_256_CM_HMAC_SHA1_80', key: longKey } as const
+    const value = `7 ${line.suite} ${toInline(line, isPadded)}`
+    expect(value.endsWith('==')).toBe(isPadded)
+    expect(usable(value)).toEqual([[7, line.suite, longKey.toString('base64')]])
+  })
+})
+
+describe('a line that is not chosen', () => {
+  it.each([
+    ['an unknown suite', `1 F8_128_HMAC_SHA1_80 inline:${key}`, 'F8_128_HMAC_SHA1_80'],
+    ['a name that every object has', `1 toString inline:${key}`, 'toString'],
+    ['a marker of keys in packets', `1 ${named} inline:${key}|2^20|1:4`, named],
+    ['two keys', `1 ${named} inline:${key}|2^20|1:4;inline:${other}|2^20|2:4`, named],
+    ['a key that is too short', `1 ${named} inline:${key.slice(4)}`, named],
+    ['a key that is too long', `1 ${named} inline:${key}AAAA`, named],
+    ['no key', `1 ${named} inline:`, named],
+    ['another method', `1 ${named} uri:${key}`, named],
+    ['a lifetime of nothing', `1 ${named} inline:${key}|0`, named],
+    ['a lifetime beyond all packets', `1 ${named} inline:${key}|2^49`, named],
+    ['packets in the clear', `1 ${named} inline:${key} UNENCRYPTED_SRTP`, named],
+    ['reports in the clear', `1 ${named} inline:${key} UNENCRYPTED_SRTCP`, named],
+    ['packets that are not authentic', `1 ${named} inline:${key} UNAUTHENTICATED_SRTP`, named],
+    ['a rate of derivation', `1 ${named} inline:${key} KDR=10`, named],
+    ['an unknown parameter after a known one', `1 ${named} inline:${key} WSH=64 NEW=1`, named],
+    ['no tag', `${named} inline:${key}`, 'a line that cannot be read'],
+  ])('has %s', (_, value, name) => {
+    expect(readCrypto([value])).toMatchObject({ usable: [], others: [name] })
+  })
+})
+
+it('reads a bounded number of lines, in their order and each tag once', () => {
+  const values = Array.from({ length: 200 }, (_, index) => `${index >> 1} ${named} inline:${key}`)
+  expect(readCrypto(values).usable.map(({ tag }) => tag)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+})

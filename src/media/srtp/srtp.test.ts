@@ -1,0 +1,256 @@
+// SRTP and SRTCP against the vectors of RFC 3711, against node:crypto used packet by packet, and against what networks and
+// strangers do to packets.
+import { createCipheriv, createHmac } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { createRandomBelow } from '../../../test/support/random.ts'
+import { writeRtpHeader } from '../rtp/packet.ts'
+import { toCompound } from '../rtp/rtcp.ts'
+import { Cipher } from './cipher.ts'
+import { deriveKeys } from './session-keys.ts'
+import { SrtcpReceiver, SrtcpSender } from './srtcp.ts'
+import { SrtpReceiver, SrtpSender } from './srtp.ts'
+import { suites } from './suites.ts'
+import type { MasterKey, SuiteName } from './suites.ts'
+
+const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex')
+const suiteNames = Object.keys(suites) as SuiteName[]
+
+// RFC 3711 appendix B.3.
+const vector: MasterKey = {
+  suite: 'AES_CM_128_HMAC_SHA1_80',
+  key: hex('E1F97A0D3E018BE0D64FA32C06DE4139 0EC675AD498AFEEBB6960B3AABE6'),
+}
+
+function masterOf(suite: SuiteName, seed = 1): MasterKey {
+  const below = createRandomBelow(seed)
+  return { suite, key: Buffer.from(Array.from({ length: suites[suite].keyBytes + 14 }, () => below(256))) }
+}
+
+/** As it travels in the clear. The sequence may be of more than 16 bits. */
+function packetOf(sequence: number, { ssrc = 7, payload = Buffer.alloc(160, sequence) } = {}): Buffer {
+  const packet = Buffer.concat([Buffer.alloc(12), payload])
+  writeRtpHeader(packet, {
+    marker: false,
+    payloadType: 0,
+    sequence: sequence & 0xffff,
+    timestamp: (sequence * 160) >>> 0,
+    ssrc,
+  })
+  return packet
+}
+
+/** Two ends of one direction. */
+function ends(master: MasterKey = masterOf('AES_CM_128_HMAC_SHA1_80')) {
+  const sender = new SrtpSender(master)
+  const receiver = new SrtpReceiver(master)
+  return {
+    sender,
+    receiver,
+    send: (packet: Buffer): Buffer => {
+      const to = Buffer.alloc(1600)
+      return to.subarray(0, sender.protect(packet, packet.length, to))
+    },
+    /** A datagram of a network, which is memory of its own. */
+    hear: (datagram: Buffer): Buffer | string => receiver.unprotect(Buffer.from(datagram)),
+  }
+}
+
+describe('RFC 3711 appendix B', () => {
+  it('has the keys that are derived here', () => {
+    const { encryption, authentication, salt } = deriveKeys(vector, 'rtp')
+    expect(encryption).toEqual(hex('C61E7A93744F39EE10734AFE3FF7A087'))
+    expect(salt).toEqual(hex('30CBBC08863D8C85D49DB34A9AE1'))
+    expect(authentication).toEqual(hex('CEBE321F6FF7716B6FD4AB49AF256A156D38BAA4'))
+  })
+
+  it('has the key stream of the cipher here', () => {
+    const encryption = hex('2B7E151628AED2A6ABF7158809CF4F3C')
+    const cipher = new Cipher({ encryption, salt: hex('F0F1F2F3F4F5F6F7F8F9FAFBFCFD') })
+    const stream = Buffer.alloc(48)
+    cipher.apply(stream, 0, 48, { ssrc: 0, upper: 0, lower: 0 })
+    expect(stream).toEqual(
+      hex(
+        'E03EAD0935C95E80E166B16DD92B4EB4 D23513162B02D0F72A43A2FE4A5F97AB 41E95B3BB0A2E8DD477901E4FCA894C0',
+      ),
+    )
+  })
+})
+
+describe.each(suiteNames)('%s', (suite) => {
+  const { keyBytes, tagBytes } = suites[suite]
+
+  it('makes of a packet what a cipher and an HMAC of node:crypto make of it', () => {
+    const master = masterOf(suite)
+    const { send } = ends(master)
+    const { encryption, authentication, salt } = deriveKeys(master, 'rtp')
+    send(packetOf(65_535))
+    // With a source, an extension and padding, after a rollover.
+    const packet = Buffer.concat([
+      packetOf(65_536, { payload: Buffer.alloc(0) }),
+      hex('00000009 bede0001 00000000'),
+      Buffer.alloc(33, 5),
+    ])
+    packet.writeUInt8(0x80 | 0x20 | 0x10 | 1, 0)
+    const counter = Buffer.concat([salt, Buffer.alloc(2)])
+    for (const [at, word] of [
+      [4, 7],
+      [8, 1],
+    ] as const)
+      counter.writeUInt32BE((counter.readUInt32BE(at) ^ word) >>> 0, at)
+    const encrypted = createCipheriv(`aes-${keyBytes * 8}-ctr`, encryption, counter).update(
+      packet.subarray(24),
+    )
+    const plain = Buffer.concat([packet.subarray(0, 24), encrypted])
+    const tag = createHmac('sha1', authentication).update(plain).update(hex('00000001')).digest()
+    expect(send(packet)).toEqual(Buffer.concat([plain, tag.subarray(0, tagBytes)]))
+  })
+
+  it('makes of a report what they make of it', () => {
+    const master = masterOf(suite)
+    const report = toCompound({ ssrc: 9, cname: 'far', sender: undefined, block: undefined, isBye: false })
+    const sender = new SrtcpSender(master)
+    sender.protect(report)
+    const { encryption, authentication, salt } = deriveKeys(master, 'rtcp')
+    const counter = Buffer.concat([salt, Buffer.alloc(2)])
+    for (const [at, word] of [
+      [4, 9],
+      [10, 1],
+    ] as const)
+      counter.writeUInt32BE((counter.readUInt32BE(at) ^ word) >>> 0, at)
+    const encrypted = createCipheriv(`aes-${keyBytes * 8}-ctr`, encryption, counter).update(
+      report.subarray(8),
+    )
+    const plain = Buffer.concat([report.subarray(0, 8), encrypted, hex('80000001')])
+    const tag = createHmac('sha1', authentication).update(plain).digest()
+    expect(sender.protect(report)).toEqual(Buffer.concat([plain, tag.subarray(0, 10)]))
+  })
+
+  it('takes no packet and no report of which one bit was changed, and then the right one', () => {
+    const master = masterOf(suite)
+    const { send, hear } = ends(master)
+    const report = toCompound({ ssrc: 9, cname: 'far', sender: undefined, block: undefined, isBye: false })
+    const control = new SrtcpReceiver(master)
+    const pairs = [
+      [send(packetOf(1)), packetOf(1), hear],
+      [new SrtcpSender(master).protect(report), report, (one: Buffer) => control.unprotect(Buffer.from(one))],
+    ] as const
+    for (const [sent, plain, take] of pairs) {
+      for (let bit = 0; bit < sent.length * 8; bit += 1) {
+        const changed = Buffer.from(sent)
+        changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+        expect(take(changed)).toBe('forged')
+      }
+      expect(take(sent.subarray(0, 11))).toBe('forged')
+      expect(take(sent)).toEqual(plain)
+      expect(take(sent)).toBe('replayed')
+    }
+  })
+})
+
+describe('over a network that loses, delays and repeats packets', () => {
+  it.each([1, 2, 3])(
+    'takes each packet once, over three rollovers, unless it is older than 64: seed %i',
+    (seed) => {
+      const { send, hear } = ends()
+      const below = createRandomBelow(seed)
+      const first = 65_536 - 40
+      let highest = 0
+      const taken = new Set<number>()
+      const waiting: { readonly at: number; readonly index: number; readonly datagram: Buffer }[] = []
+      for (let count = 0; count < 1200; count += 1) {
+        // The network loses thousands at a time, so that the numbers begin again soon.
+        const index = first + count * 170
+        const datagram = send(packetOf(index, { payload: Buffer.from([count & 0xff]) }))
+        for (const copies of [0, 1])
+          waiting.push({ at: count + below(3) + copies * below(8), index, datagram })
+        for (const one of waiting.filter(({ at }) => at === count)) {
+          const heard = hear(one.datagram)
+          const isOld = taken.has(one.index) || one.index <= highest - 64
+          expect(heard).toEqual(
+            isOld
+              ? 'replayed'
+              : packetOf(one.index, { payload: Buffer.from([((one.index - first) / 170) & 0xff]) }),
+          )
+          if (isOld) continue
+          taken.add(one.index)
+          highest = Math.max(highest, one.index)
+        }
+      }
+      expect(highest).toBeGreaterThan(3 * 65_536)
+    },
+  )
+
+  it('takes late packets of before the rollover after it, each once', () => {
+    const { send, hear } = ends()
+    const datagrams = new Map(
+      [65_500, 65_530, 65_535, 65_536, 65_540].map((index) => [index, send(packetOf(index))]),
+    )
+    const heard = [65_500, 65_536, 65_535, 65_540, 65_530, 65_535].map((index) =>
+      hear(datagrams.get(index) ?? Buffer.alloc(0)),
+    )
+    expect(heard.map((one) => typeof one)).toEqual([
+      'object',
+      'object',
+      'object',
+      'object',
+      'object',
+      'string',
+    ])
+  })
+
+  it('takes a stream whose first packets were lost with the rollover', () => {
+    const { send, hear } = ends()
+    send(packetOf(65_535))
+    const packet = packetOf(65_540)
+    expect(hear(send(packet))).toEqual(packet)
+    expect(hear(send(packetOf(65_541)))).toEqual(packetOf(65_541))
+  })
+
+  it('counts each source for itself, and keeps a bounded number of them', () => {
+    const { send, hear } = ends()
+    for (let ssrc = 1; ssrc <= 16; ssrc += 1)
+      expect(hear(send(packetOf(65_535, { ssrc })))).toBeInstanceOf(Buffer)
+    for (let ssrc = 1; ssrc <= 16; ssrc += 1)
+      expect(hear(send(packetOf(65_536, { ssrc })))).toBeInstanceOf(Buffer)
+    // Nothing that may be used again is forgotten: the sender stops.
+    expect(send(packetOf(1, { ssrc: 17 }))).toHaveLength(0)
+  })
+})
+
+describe('a sender', () => {
+  it('uses no number twice, so that no key stream protects two payloads', () => {
+    const { send } = ends()
+    expect(send(packetOf(100))).not.toHaveLength(0)
+    expect(send(packetOf(100, { payload: Buffer.alloc(160, 1) }))).toHaveLength(0)
+    expect(send(packetOf(99))).not.toHaveLength(0)
+    expect(send(packetOf(99))).toHaveLength(0)
+    send(packetOf(200))
+    expect(send(packetOf(136))).toHaveLength(0)
+  })
+
+  it('sends nothing that is no packet, or longer than one', () => {
+    const { send } = ends()
+    expect(send(Buffer.alloc(11))).toHaveLength(0)
+    expect(send(packetOf(1, { payload: Buffer.alloc(1500) }))).toHaveLength(0)
+  })
+})
+
+describe('a new key', () => {
+  const next = masterOf('AES_CM_128_HMAC_SHA1_80', 2)
+  const old = ends()
+  for (const index of [65_535, 65_536]) old.hear(old.send(packetOf(index)))
+
+  it.each([
+    ['goes on with the rollover counter of the stream, as RFC 3711 §3.3.1 has it', 65_536],
+    ['begins with a new one, as most do', 0],
+  ])('is taken from a far end that %s', (_, from) => {
+    const sender = new SrtpSender(next)
+    const to = Buffer.alloc(1600)
+    // It has counted as far as the old key was used.
+    if (from > 0) sender.protect(packetOf(65_535), 172, to)
+    const packet = packetOf(from + 2000)
+    const datagram = Buffer.from(to.subarray(0, sender.protect(packet, packet.length, to)))
+    expect(new SrtpReceiver(next).unprotect(Buffer.from(datagram))).toEqual(from > 0 ? 'forged' : packet)
+    expect(new SrtpReceiver(next, old.receiver).unprotect(datagram)).toEqual(packet)
+  })
+})

@@ -1,0 +1,117 @@
+// SRTP: the RTP packets of one direction under one master key (RFC 3711 §3.1 to §3.3).
+import { headerBytesOf, largestPacketBytes } from '../rtp/packet.ts'
+import { Authenticator } from './authenticator.ts'
+import { Cipher } from './cipher.ts'
+import { IndexesBySource, rolloverOf } from './packet-indexes.ts'
+import type { PacketIndexes } from './packet-indexes.ts'
+import { deriveKeys } from './session-keys.ts'
+import { suites } from './suites.ts'
+import type { MasterKey } from './suites.ts'
+
+//  0                   1                   2                   3
+//  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+// |  RTP header with CSRC and extension: in the clear             |
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+// |  payload and padding: encrypted                               |
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+// |  tag over all of that, and over the rollover counter          |
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+
+/** Why a packet is dropped: not authentic, or seen before. */
+export type Rejected = 'forged' | 'replayed'
+
+// A far end that forwards the streams of others under one key changes between a few.
+const maxSources = 16
+// Where its first packets are lost in the rollover of its numbers, ours would not know of that.
+const soonAfterRollover = 1000
+
+export class SrtpSender {
+  readonly #cipher: Cipher
+  readonly #authenticator: Authenticator
+  readonly #tagBytes: number
+  readonly #sources = new IndexesBySource(maxSources)
+
+  constructor(master: MasterKey) {
+    const keys = deriveKeys(master, 'rtp')
+    this.#cipher = new Cipher(keys)
+    this.#tagBytes = suites[master.suite].tagBytes
+    this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
+  }
+
+  /**
+   * Writes the packet as it goes out, and returns its length; 0 where the numbers of the packet were used before: two payloads
+   * under one key stream would give away both.
+   */
+  protect(packet: Buffer, bytes: number, to: Buffer): number {
+    const start = headerBytesOf(packet)
+    if (start === undefined || start > bytes || bytes > largestPacketBytes) return 0
+    const ssrc = packet.readUInt32BE(8)
+    const known = this.#sources.get(ssrc)
+    // Forgetting one would be forgetting which of its numbers were used.
+    if (known === undefined && this.#sources.isFull) return 0
+    const indexes = known ?? this.#sources.add(ssrc)
+    const lower = packet.readUInt16BE(2)
+    const index = indexes.of(lower)
+    if (index < 0 || indexes.has(index)) return 0
+    indexes.add(index)
+    const upper = rolloverOf(index)
+    packet.copy(to, 0, 0, bytes)
+    this.#cipher.apply(to, start, bytes, { ssrc, upper, lower })
+    this.#authenticator.sign(to, bytes, upper)
+    return bytes + this.#tagBytes
+  }
+}
+
+export class SrtpReceiver {
+  readonly master: MasterKey
+  readonly #cipher: Cipher
+  readonly #authenticator: Authenticator
+  readonly #tagBytes: number
+  readonly #sources = new IndexesBySource(maxSources)
+  #former: SrtpReceiver | undefined
+
+  /** `former`: under the key that this one follows. Some go on with its rollover counter, as the RFC says, and some do not. */
+  constructor(master: MasterKey, former?: SrtpReceiver) {
+    this.master = master
+    this.#former = former
+    // Else there would be a chain of all keys that a call ever had.
+    if (former !== undefined) former.#former = undefined
+    const keys = deriveKeys(master, 'rtp')
+    this.#cipher = new Cipher(keys)
+    this.#tagBytes = suites[master.suite].tagBytes
+    this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
+  }
+
+  /** The packet as it was, decrypted in place. */
+  unprotect(packet: Buffer): Buffer | Rejected {
+    const bytes = packet.length - this.#tagBytes
+    const start = headerBytesOf(packet)
+    if (start === undefined || start > bytes || bytes > largestPacketBytes) return 'forged'
+    const ssrc = packet.readUInt32BE(8)
+    const lower = packet.readUInt16BE(2)
+    const known = this.#sources.get(ssrc)
+    const index = known === undefined ? this.#firstIndex(packet, bytes) : known.of(lower)
+    if (index === undefined || index < 0) return 'forged'
+    if (known?.has(index) === true) return 'replayed'
+    const upper = rolloverOf(index)
+    if (known !== undefined && !this.#authenticator.verifies(packet, bytes, upper)) return 'forged'
+    ;(known ?? this.#sources.add(ssrc)).add(index)
+    this.#cipher.apply(packet, start, bytes, { ssrc, upper, lower })
+    return packet.subarray(0, bytes)
+  }
+
+  /** Of a source that is heard first: of its possible ones, that of which the packet is authentic. */
+  #firstIndex(packet: Buffer, bytes: number): number | undefined {
+    const sequence = packet.readUInt16BE(2)
+    const candidates = new Set([sequence])
+    if (sequence < soonAfterRollover) candidates.add(sequence + 65_536)
+    const former = this.#former?.indexesOf(packet.readUInt32BE(8))?.of(sequence)
+    if (former !== undefined && former >= 0) candidates.add(former)
+    return [...candidates].find((index) => this.#authenticator.verifies(packet, bytes, rolloverOf(index)))
+  }
+
+  indexesOf(ssrc: number): PacketIndexes | undefined {
+    return this.#sources.get(ssrc)
+  }
+}

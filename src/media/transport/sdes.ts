@@ -1,0 +1,125 @@
+// SRTP and SRTCP with keys that offer and answer have named (RFC 4568), on two ports or on one. What is not authentic, or was
+// there before, goes no further, and is counted.
+import type { SocketPair } from '../ports.ts'
+import { isRtcp, largestPacketBytes } from '../rtp/packet.ts'
+import type { Endpoint } from '../rtp/source.ts'
+import { ringPackets } from '../rtp/sender.ts'
+import type { Agreement } from '../sdp/agreement.ts'
+import { SrtcpReceiver, SrtcpSender } from '../srtp/srtcp.ts'
+import { SrtpReceiver, SrtpSender } from '../srtp/srtp.ts'
+import type { Rejected } from '../srtp/srtp.ts'
+import { isSameKey } from '../srtp/suites.ts'
+import type { MasterKey } from '../srtp/suites.ts'
+import type { PacketListener, PacketTransport, RejectedPackets } from './transport.ts'
+
+// Room for what protection adds to the longest packet.
+const slotBytes = largestPacketBytes + 16
+
+/** What one key of the far end is good for. */
+class Receiving {
+  readonly master: MasterKey
+  readonly rtp: SrtpReceiver
+  readonly rtcp: SrtcpReceiver
+
+  constructor(master: MasterKey, former: Receiving | undefined) {
+    this.master = master
+    this.rtp = new SrtpReceiver(master, former?.rtp)
+    this.rtcp = new SrtcpReceiver(master)
+  }
+}
+
+interface SendingKeys {
+  readonly master: MasterKey
+  readonly rtp: SrtpSender
+  readonly rtcp: SrtcpSender
+}
+
+export class SdesTransport implements PacketTransport {
+  readonly form = 'sdes'
+  readonly #sockets: SocketPair
+  #hasRtcpMux = false
+  #sending: SendingKeys | undefined
+  #receiving: Receiving | undefined
+  /** Under a key that the far end may still use until it has used the next one. */
+  #former: Receiving | undefined
+  readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(slotBytes))
+  #sent = 0
+  readonly #rejected = { forged: 0, replayed: 0 }
+
+  constructor(sockets: SocketPair) {
+    this.#sockets = sockets
+  }
+
+  get rejected(): RejectedPackets {
+    return { ...this.#rejected }
+  }
+
+  listen(onRtp: PacketListener, onRtcp: PacketListener): void {
+    const takeRtcp: PacketListener = (datagram, from) => {
+      const packet = this.#unprotect('rtcp', datagram)
+      if (packet !== undefined) onRtcp(packet, from)
+    }
+    this.#sockets.listen((datagram, from) => {
+      if (this.#hasRtcpMux && isRtcp(datagram)) return takeRtcp(datagram, from)
+      const packet = this.#unprotect('rtp', datagram)
+      if (packet !== undefined) onRtp(packet, from)
+    }, takeRtcp)
+  }
+
+  agree({ hasRtcpMux, protection }: Agreement): void {
+    this.#hasRtcpMux = hasRtcpMux
+    if (protection.form !== 'sdes') return
+    const { send, receive } = protection
+    // A key that goes on being used goes on counting: its numbers may not be used twice.
+    if (this.#sending === undefined || !isSameKey(this.#sending.master, send))
+      this.#sending = { master: send, rtp: new SrtpSender(send), rtcp: new SrtcpSender(send) }
+    const receiving = this.#receiving
+    if (receiving !== undefined && isSameKey(receiving.master, receive)) return
+    this.#receiving = new Receiving(receive, receiving)
+    this.#former = receiving
+  }
+
+  sendRtp(packet: Buffer, bytes: number, to: Endpoint): boolean {
+    const slot = this.#ring[this.#sent % ringPackets]
+    if (slot === undefined || this.#sending === undefined) return false
+    const length = this.#sending.rtp.protect(packet, bytes, slot)
+    if (length === 0) return false
+    this.#sent += 1
+    return this.#sockets.sendRtp(slot, length, to)
+  }
+
+  sendRtcp(packet: Buffer, to: Endpoint): boolean {
+    if (this.#sending === undefined) return false
+    const sent = this.#sending.rtcp.protect(packet)
+    return this.#hasRtcpMux ? this.#sockets.sendRtp(sent, sent.length, to) : this.#sockets.sendRtcp(sent, to)
+  }
+
+  close(): Promise<void> {
+    return this.#sockets.close()
+  }
+
+  #unprotect(kind: 'rtp' | 'rtcp', datagram: Buffer): Buffer | undefined {
+    const receiving = this.#receiving
+    // Phones send STUN here as well, to keep a NAT open: that is no packet of the stream.
+    if (receiving === undefined || !isVersion2(datagram)) return undefined
+    const packet = receiving[kind].unprotect(datagram)
+    if (typeof packet !== 'string') {
+      this.#former = undefined
+      return packet
+    }
+    // What was rejected is as it came.
+    const former = packet === 'forged' ? this.#former?.[kind].unprotect(datagram) : undefined
+    if (former !== undefined && typeof former !== 'string') return former
+    this.#count(former ?? packet)
+    return undefined
+  }
+
+  #count(why: Rejected): void {
+    this.#rejected[why] += 1
+  }
+}
+
+/** The first bits of RTP and RTCP. */
+function isVersion2(datagram: Buffer): boolean {
+  return datagram.length > 0 && datagram.readUInt8(0) >> 6 === 2
+}

@@ -1,0 +1,252 @@
+// Legs of Opus, G.722 and G.711 with each other, in virtual time.
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it, vi } from 'vitest'
+import { bridge, levelDb, longestGapMs, sine, VirtualLegs } from '../../test/support/virtual-legs.ts'
+import type { VirtualPhone } from '../../test/support/virtual-legs.ts'
+import { clockRateOf } from './codecs/codecs.ts'
+import type { Encoding } from './codecs/codecs.ts'
+import { frameSamplesAt } from './codecs/coders.ts'
+import type { Decoder } from './codecs/coders.ts'
+import type { Agreement } from './sdp/agreement.ts'
+
+const numbers: Readonly<Record<Encoding, number>> = { PCMU: 0, PCMA: 8, G722: 9, OPUS: 96 }
+const eventClock = (encoding: Encoding): number => (encoding === 'OPUS' ? 48_000 : 8000)
+
+function agreedOn(encoding: Encoding): Partial<Agreement> {
+  const event = { payloadType: 101, clockRate: eventClock(encoding) }
+  const payloadType = numbers[encoding]
+  return {
+    encoding,
+    send: { audio: payloadType, event, packetMs: 20 },
+    receive: { codecs: [{ encoding, payloadType }], events: [event], noises: [13] },
+  }
+}
+
+/** A phone that speaks and hears in any codec. */
+class Phone {
+  readonly leg: VirtualPhone
+  readonly #legs: VirtualLegs
+  readonly #encoding: Encoding
+  #said = 0
+
+  constructor(legs: VirtualLegs, id: string, encoding: Encoding) {
+    this.#legs = legs
+    this.#encoding = encoding
+    this.leg = legs.leg(id, { agreement: agreedOn(encoding) })
+  }
+
+  /** Speaks for so long, and returns what it sent; `isLost` by number. */
+  async say(
+    sound: (seconds: number) => number,
+    ms: number,
+    isLost = (_packet: number) => false,
+  ): Promise<Buffer[]> {
+    const encoder = this.#legs.coders.encoder(this.#encoding)
+    await setImmediate()
+    encoder.expectLoss?.(10)
+    const samples = frameSamplesAt(encoder.rate)
+    const into = new Uint8Array(encoder.maxOctets)
+    const sent: Buffer[] = []
+    for (let packet = 0; packet < ms / 20; packet += 1) {
+      const frame = Int16Array.from({ length: samples }, (_, at) =>
+        Math.round(sound((packet * samples + at) / encoder.rate) * 32_767),
+      )
+      const payload = Buffer.from(into.slice(0, encoder.encode(frame, into, 0)))
+      sent.push(payload)
+      if (!isLost(packet)) this.leg.send({ ...this.#next(), payload, payloadType: numbers[this.#encoding] })
+      this.#said += 1
+      // The library makes its states in promises.
+      await setImmediate()
+      this.#legs.run(20)
+    }
+    encoder.close()
+    return sent
+  }
+
+  #next(): { sequence: number; timestamp: number } {
+    return {
+      sequence: 100 + this.#said,
+      timestamp: 5000 + (this.#said * clockRateOf(this.#encoding)) / 50,
+    }
+  }
+
+  /** What it heard from this time on, in its codec. */
+  async heard(fromMs: number): Promise<{ sampleRate: number; samples: Float64Array }> {
+    const decoder = this.#legs.coders.decoder(this.#encoding)
+    await setImmediate()
+    const packets = this.leg.between(0)
+    const samples = frameSamplesAt(decoder.rate)
+    const frame = new Int16Array(samples)
+    const heard = packets.flatMap(({ payload, atMs }) => {
+      decoder.decode(payload, frame, 0)
+      return atMs < fromMs ? [] : [...frame].map((sample) => sample / 32_768)
+    })
+    decoder.close()
+    return { sampleRate: decoder.rate, samples: Float64Array.from(heard) }
+  }
+}
+
+async function pairOf(a: Encoding, b: Encoding) {
+  const legs = new VirtualLegs()
+  await legs.coders.prepare(['OPUS'])
+  const pair = { legs, a: new Phone(legs, 'a', a), b: new Phone(legs, 'b', b) }
+  await setImmediate()
+  bridge(pair.a.leg, pair.b.leg)
+  return pair
+}
+
+/** How much of what is heard this tone is, in dB beside a sine of the level 0.5. */
+function toneDb({ sampleRate, samples }: { sampleRate: number; samples: Float64Array }, hz: number): number {
+  let [real, imaginary] = [0, 0]
+  for (const [at, sample] of samples.entries()) {
+    real += sample * Math.cos((2 * Math.PI * hz * at) / sampleRate)
+    imaginary += sample * Math.sin((2 * Math.PI * hz * at) / sampleRate)
+  }
+  return 20 * Math.log10((2 * Math.hypot(real, imaginary)) / samples.length / 0.5 + 1e-9)
+}
+
+describe('two legs', () => {
+  it.each([
+    ['OPUS', 'PCMU'],
+    ['PCMU', 'OPUS'],
+    ['G722', 'PCMA'],
+    ['G722', 'OPUS'],
+  ] as const)(
+    'of %s and %s hear each other as loud as they are, in the clock of each',
+    async (one, other) => {
+      const { a, b } = await pairOf(one, other)
+      await a.say(sine(440), 1500)
+      expect(Math.abs(toneDb(await b.heard(700), 440))).toBeLessThan(1)
+      const steps = b.leg
+        .between(500)
+        .map(({ timestamp }, at, all) => timestamp - (all[at - 1]?.timestamp ?? 0))
+      expect(new Set(steps.slice(1))).toEqual(new Set([clockRateOf(other) / 50]))
+    },
+  )
+
+  it.each([
+    ['G722', 'OPUS', -2],
+    ['OPUS', 'G722', -2],
+    ['G722', 'PCMU', -40],
+  ] as const)(
+    'of %s and %s: a tone that a telephone does not carry comes through at %i dB',
+    async (one, other, db) => {
+      const { a, b } = await pairOf(one, other)
+      await a.say(sine(5500, 0.25), 1500)
+      const heard = toneDb(await b.heard(700), other === 'PCMU' ? 2500 : 5500) + 6
+      if (db === -40) expect(heard).toBeLessThan(db)
+      else expect(heard).toBeGreaterThan(db)
+    },
+  )
+
+  it.each(['G722', 'OPUS'] as const)(
+    'of %s are given the packets of each other as they came',
+    async (encoding) => {
+      const { legs, a, b } = await pairOf(encoding, encoding)
+      const decoder = vi.spyOn(legs.coders, 'decoder')
+      const sent = await a.say(sine(440), 1000)
+      const late = b.leg.between(500).map(({ payload }) => payload.toString('hex'))
+      expect(late.length).toBeGreaterThan(20)
+      const all = sent.map((payload) => payload.toString('hex'))
+      expect(late.every((payload) => all.includes(payload))).toBe(true)
+      // The one decoder of the far end decodes nothing while its packets are passed on.
+      expect(decoder.mock.results.length).toBeLessThanOrEqual(1)
+    },
+  )
+})
+
+it('keys are passed on in the clock that each far end counts in, and reported as long as they were', async () => {
+  const { legs, a, b } = await pairOf('OPUS', 'PCMU')
+  await a.say(sine(440), 400)
+  for (const [at, duration] of [960, 4800, 9600, 9600].entries()) {
+    const payload = Buffer.from([5, at < 2 ? 0x0a : 0x8a, 0, 0])
+    payload.writeUInt16BE(duration, 2)
+    a.leg.send({ payload, payloadType: 101, marker: at === 0, sequence: 200 + at, timestamp: 90_000 })
+    legs.run(20)
+  }
+  expect(a.leg.events).toContainEqual({ type: 'digit', digit: '5', durationMs: 200 })
+  const events = b.leg.heard.filter(({ payloadType }) => payloadType === 101)
+  expect(events.map(({ payload }) => payload.readUInt16BE(2))).toEqual([160, 800, 1600, 1600])
+})
+
+it('a room is heard wide by those who can, and narrow by the others, each without its own voice', async () => {
+  const legs = new VirtualLegs()
+  await legs.coders.prepare(['OPUS'])
+  const [a, b, c] = (['G722', 'OPUS', 'PCMU'] as const).map((encoding) => new Phone(legs, encoding, encoding))
+  await setImmediate()
+  for (const phone of [a, b, c])
+    phone?.leg.wire({ hears: [{ id: 'room', from: { kind: 'room', id: 'r' } }], speaksIn: { room: 'r' } })
+  await a?.say((seconds) => sine(440, 0.25)(seconds) + sine(5000, 0.25)(seconds), 1500)
+  const wide = await b?.heard(700)
+  const narrow = await c?.heard(700)
+  const own = await a?.heard(700)
+  if (wide === undefined || narrow === undefined || own === undefined) throw new Error('no one heard')
+  expect(Math.abs(toneDb(wide, 440) + 6)).toBeLessThan(1)
+  expect(toneDb(wide, 5000) + 6).toBeGreaterThan(-3)
+  expect(Math.abs(toneDb(narrow, 440) + 6)).toBeLessThan(1)
+  expect(levelDb(own)).toBeLessThan(-40)
+})
+
+async function heardOf(isLost: (packet: number) => boolean) {
+  const { legs, a, b } = await pairOf('OPUS', 'G722')
+  const gaps: string[] = []
+  const decoders = legs.coders.decoder.bind(legs.coders)
+  vi.spyOn(legs.coders, 'decoder').mockImplementation((encoding, rate): Decoder => {
+    const decoder = decoders(encoding, rate)
+    if (decoder.conceal === undefined) return decoder
+    return {
+      ...decoder,
+      conceal: (into, at, count, next) => {
+        gaps.push(next === undefined ? 'made up' : 'made good')
+        return decoder.conceal?.(into, at, count, next) ?? false
+      },
+    }
+  })
+  const voice = (seconds: number): number =>
+    [1, 2, 3, 5].reduce((sum, n) => sum + sine(180 * n, 0.15)(seconds), 0)
+  await a.say(voice, 4000, isLost)
+  return { gaps, heard: await b.heard(1000) }
+}
+
+it('Opus with one packet of ten lost is heard without a gap: nearly all are made good from the next one', async () => {
+  const whole = await heardOf(() => false)
+  const { gaps, heard } = await heardOf((packet) => packet % 10 === 7)
+  expect(longestGapMs(heard)).toBe(0)
+  for (const hz of [180, 360, 540])
+    expect(Math.abs(toneDb(heard, hz) - toneDb(whole.heard, hz))).toBeLessThan(2)
+  expect(gaps.filter((gap) => gap === 'made good').length).toBeGreaterThanOrEqual(19)
+  // The first one, from which on one packet more is kept waiting; and the end.
+  expect(gaps.filter((gap) => gap === 'made up').length).toBeLessThanOrEqual(whole.gaps.length + 1)
+})
+
+describe('keys as tones', () => {
+  it('are heard in the sound where they are listened for, and the sound stays as it is', async () => {
+    const { legs, a, b } = await pairOf('PCMU', 'PCMU')
+    a.leg.agree({ hearsTones: true })
+    const key = (seconds: number): number =>
+      seconds % 0.2 < 0.1 ? sine(770, 0.2)(seconds) + sine(1336, 0.2)(seconds) : 0
+    const sent = await a.say(key, 600)
+    legs.run(200)
+    const digits = a.leg.events.filter(({ type }) => type === 'digit')
+    expect(digits).toHaveLength(3)
+    expect(digits[0]).toMatchObject({ digit: '5', isTone: true })
+    expect(b.leg.between(300).every(({ payload }) => sent.some((one) => one.equals(payload)))).toBe(true)
+    a.leg.agree({ hearsTones: false })
+    await a.say(key, 400)
+    legs.run(200)
+    expect(a.leg.events.filter(({ type }) => type === 'digit')).toHaveLength(3)
+  })
+
+  it('are sent in the sound, in place of any other, and heard by the other side as what they are', async () => {
+    const { legs, a, b } = await pairOf('PCMU', 'OPUS')
+    b.leg.agree({ ...agreedOn('OPUS') })
+    const pressed = a.leg.stream.sendKeys({ digits: '7', durationMs: 160, isTone: true })
+    await b.say(sine(440), 600)
+    await pressed
+    const heard = a.leg.audio(0, 160)
+    expect(toneDb(heard, 852)).toBeGreaterThan(-8)
+    expect(toneDb(heard, 1209)).toBeGreaterThan(-8)
+    expect(a.leg.heard.filter(({ payloadType }) => payloadType === 101)).toEqual([])
+    legs.run(20)
+  })
+})

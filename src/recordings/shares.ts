@@ -1,0 +1,75 @@
+// The shares of the disk that accounts have with recordings that wait to be stored: a bucket that is away must not take it all.
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { defaultSharePercent, mayTakeOne } from '../lib/tenant-pool.ts'
+import { bytesPerMs } from './wav-file.ts'
+
+export interface RecordingSharesOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  /** What all recordings may take. */
+  readonly spoolBytes: number
+  readonly sharePercent?: number | undefined
+  readonly freeBytes: () => number
+  readonly waitingBytes: (account_sid: string) => Promise<number>
+  /** Ends a recording, before its call ends. */
+  readonly cut: (call_sid: string) => void
+}
+
+const everyMs = 5000
+
+export class RecordingShares {
+  readonly #options: RecordingSharesOptions
+  /** Those of this process that grow, the oldest first. */
+  readonly #growing = new Map<string, { readonly account_sid: string; readonly begunMs: number }>()
+  #timer: Timer | undefined
+
+  constructor(options: RecordingSharesOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { clock, log } = this.#options
+    this.#timer = clock.after(everyMs, () => {
+      void this.#hold()
+        .catch((error: unknown) => log.warn({ err: error }, 'shares of recordings could not be looked at'))
+        .then(() => this.start())
+    })
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+  }
+
+  begun(call_sid: string, account_sid: string): void {
+    this.#growing.set(call_sid, { account_sid, begunMs: this.#options.clock.monotonic() })
+  }
+
+  ended(call_sid: string): void {
+    this.#growing.delete(call_sid)
+  }
+
+  /** Whether the account may have more sound on the disk that waits to be stored. */
+  async mayGrow(account_sid: string): Promise<boolean> {
+    const { spoolBytes: size, freeBytes, sharePercent: percent = defaultSharePercent } = this.#options
+    const waiting = await this.#options.waitingBytes(account_sid)
+    const used = size - freeBytes() + this.#grownBytes()
+    return mayTakeOne({ size, used, held: waiting + this.#grownBytes(account_sid), percent })
+  }
+
+  /** Ends the newest recordings of accounts that have outgrown their share. */
+  async #hold(): Promise<void> {
+    for (const account_sid of new Set([...this.#growing.values()].map((one) => one.account_sid))) {
+      if (await this.mayGrow(account_sid)) continue
+      const newest = [...this.#growing].findLast(([, one]) => one.account_sid === account_sid)
+      if (newest !== undefined) this.#options.cut(newest[0])
+    }
+  }
+
+  #grownBytes(account_sid?: string): number {
+    const all = [...this.#growing.values()]
+    const own = account_sid === undefined ? all : all.filter((one) => one.account_sid === account_sid)
+    const nowMs = this.#options.clock.monotonic()
+    return own.reduce((sum, { begunMs }) => sum + (nowMs - begunMs) * bytesPerMs, 0)
+  }
+}

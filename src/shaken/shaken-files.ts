@@ -1,0 +1,128 @@
+// The trust list and the key that calls are signed with, read from files, and read again when those change.
+import { createPrivateKey } from 'node:crypto'
+import type { KeyObject, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { stampOfFiles } from '../lib/stamp-of-files.ts'
+import { StartError } from '../lib/start-error.ts'
+import { parseAuthorities } from './signer-certificates.ts'
+
+export interface ShakenFilesOptions {
+  readonly authoritiesFile: string | undefined
+  readonly keyFile: string | undefined
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+interface Contents {
+  readonly authorities: readonly X509Certificate[] | undefined
+  readonly key: KeyObject | undefined
+}
+
+const lookMs = 10_000
+
+export class ShakenFiles {
+  readonly #options: ShakenFilesOptions
+  #contents: Contents = { authorities: undefined, key: undefined }
+  #stamp = ''
+  #timer: Timer | undefined
+
+  constructor(options: ShakenFilesOptions) {
+    this.#options = options
+  }
+
+  get current(): Contents {
+    return this.#contents
+  }
+
+  /** Rejects with StartError. */
+  async start(): Promise<void> {
+    const { authoritiesFile, keyFile } = this.#options
+    if (authoritiesFile === undefined && keyFile === undefined) return
+    try {
+      this.#stamp = await this.#stampOfFiles()
+      this.#contents = await this.#read()
+    } catch (error) {
+      throw new StartError(`Calls cannot be signed or verified: ${sentenceOf(error)}.`, { cause: error })
+    }
+    this.#wait()
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #wait(): void {
+    this.#timer = this.#options.clock.after(lookMs, () => {
+      void this.#look().finally(() => {
+        if (this.#timer !== undefined) this.#wait()
+      })
+    })
+  }
+
+  /** What cannot be used leaves what was read before in force. */
+  async #look(): Promise<void> {
+    const { log } = this.#options
+    const stamp = await this.#stampOfFiles()
+    if (stamp === this.#stamp) return
+    this.#stamp = stamp
+    try {
+      this.#contents = await this.#read()
+      log.info('the files of STIR/SHAKEN are read again')
+    } catch (error) {
+      log.error({ reason: sentenceOf(error) }, 'the files of STIR/SHAKEN are not replaced')
+    }
+  }
+
+  async #read(): Promise<Contents> {
+    const { authoritiesFile, keyFile } = this.#options
+    return {
+      authorities: authoritiesFile === undefined ? undefined : await readAuthorities(authoritiesFile),
+      key: keyFile === undefined ? undefined : await readKey(keyFile),
+    }
+  }
+
+  #stampOfFiles(): Promise<string> {
+    const { authoritiesFile, keyFile } = this.#options
+    return stampOfFiles([authoritiesFile, keyFile])
+  }
+}
+
+async function readAuthorities(path: string): Promise<readonly X509Certificate[]> {
+  const text = await read(path)
+  let found: readonly X509Certificate[] = []
+  try {
+    found = parseAuthorities(text)
+  } catch (error) {
+    throw new Error(`${path} holds a certificate that cannot be read`, { cause: error })
+  }
+  if (found.length === 0) throw new Error(`${path} holds no certificate in PEM`)
+  return found
+}
+
+async function readKey(path: string): Promise<KeyObject> {
+  const text = await read(path)
+  let key: KeyObject | undefined
+  try {
+    key = createPrivateKey(text)
+  } catch (error) {
+    throw new Error(`${path} holds no private key in PEM without a password`, { cause: error })
+  }
+  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw new Error(`${path} holds no key of the curve P-256, which ES256 needs`)
+  return key
+}
+
+async function read(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new Error(`${path} cannot be read`, { cause: error })
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

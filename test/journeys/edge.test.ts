@@ -1,0 +1,274 @@
+// Kamailio in front of two nodes, with the configuration of docs/guides/edge.md: phones reach it over UDP, TLS and WSS, and it is
+// all that they know of the platform.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
+import type { Baresip } from '../support/baresip.ts'
+import { createAuthority } from '../support/certificates.ts'
+import type { Authority } from '../support/certificates.ts'
+import { edgeAddress, startEdge } from '../support/kamailio.ts'
+import type { Edge } from '../support/kamailio.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
+import { createMigratedDatabase } from '../support/postgres-databases.ts'
+import type { TestDatabase } from '../support/postgres-databases.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+import { browserRequest, openWebSocketPhone } from '../support/web-socket-phone.ts'
+import type { WebSocketPhone } from '../support/web-socket-phone.ts'
+import { digestResponse } from '../../src/sip/digest.ts'
+
+// Starts of processes, and the silence after which one of them is dead.
+const timeout = 120_000
+const relays = !isMissing('rtpengine')
+const lostReason = 'platform stopped in mid-call'
+
+describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'openssl'))(
+  'an edge in front of two nodes',
+  { timeout },
+  () => {
+    let authority: Authority
+    let database: TestDatabase
+    let folder: string
+    let application: Application
+    let tenant: Tenant
+    let edge: Edge
+    let a: Platform
+    let b: Platform
+    let alice: Baresip
+    let bob: Baresip
+    let browser: WebSocketPhone
+    const closers: (() => Promise<unknown>)[] = []
+
+    const closes = <T extends { stop(): Promise<unknown> }>(one: T): T => {
+      closers.push(() => one.stop())
+      return one
+    }
+
+    beforeAll(async () => {
+      authority = createAuthority()
+      database = await createMigratedDatabase()
+      folder = await mkdtemp(join(tmpdir(), 'switchhook-edge-nodes-'))
+      application = await startApplication()
+      application.on('/status', { status: 200 })
+      application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 600 }] })
+      a = await start('a')
+      b = await start('b')
+      const certificate = authority.issue({ names: `IP:${edgeAddress}` })
+      edge = closes(await startEdge({ nodes: [a.sip, b.sip], certificate, relays }))
+      tenant = await provision(a.api, { application })
+      const { account_sid, password } = tenant
+      for (const username of ['bob', 'carol'])
+        await a.api.must('POST', '/Clients', { account_sid, username, password })
+    }, timeout)
+
+    afterAll(async () => {
+      browser?.close()
+      await Promise.all(closers.map((close) => close()))
+      await application?.close()
+      await database?.remove()
+      await rm(folder, { recursive: true, force: true })
+      authority?.remove()
+    })
+
+    /** Each on its own disk, as on machines of their own. */
+    async function start(name: string): Promise<Platform> {
+      const platform = await startPlatform({
+        dataDir: join(folder, name),
+        env: {
+          SWITCHHOOK_DATABASE_URL: database.url,
+          SWITCHHOOK_SECRET_KEY: '5e'.repeat(32),
+          SWITCHHOOK_SIP_PROXIES: `${edgeAddress}/32`,
+        },
+      })
+      closers.push(() => platform.stop('SIGKILL'))
+      return platform
+    }
+
+    async function phone(username: string, transport: 'udp' | 'tls'): Promise<Baresip> {
+      const { realm, password } = tenant
+      const port = transport === 'tls' ? edge.securePort : edge.port
+      const proxy = { address: edge.address, port, transport }
+      const authorityFile = authority.certificateFile
+      const made = closes(
+        await startBaresip({ username, password, realm, proxy, authorityFile, answers: 'auto' }),
+      )
+      expect(await made.registered(), made.output).toMatchObject({ ok: true })
+      return made
+    }
+
+    /** The phone's next event of the kind, counted from now on. */
+    const next = (of: Baresip, type: string): (() => Promise<unknown>) => {
+      const from = of.events.items.length
+      return () => of.events.next(type, (event) => event.type === type, { from })
+    }
+
+    const liveCalls = ({ api }: Platform): Promise<{ call_sid: string }[]> =>
+      api.must('GET', `/Accounts/${tenant.account_sid}/Calls`)
+
+    const call = async ({ api }: Platform, name: string): Promise<string> => {
+      const { sid } = await api.must<{ sid: string }>('POST', `/Accounts/${tenant.account_sid}/Calls`, {
+        from: '1',
+        to: { type: 'user', name: `${name}@${tenant.realm}` },
+        application_sid: tenant.application_sid,
+      })
+      return sid
+    }
+
+    async function talks(node: Platform, name: string, at: Baresip): Promise<string> {
+      const established = next(at, 'CALL_ESTABLISHED')
+      const sid = await call(node, name)
+      await established()
+      return sid
+    }
+
+    const recordOf = ({ api }: Platform, call_sid: string): Promise<RecentCallRecord> =>
+      until(`the record of ${call_sid}`, async () =>
+        (await recentCalls(api, tenant.account_sid, 1)).find((record) => record.call_sid === call_sid),
+      )
+
+    async function dials(at: Baresip, target = `sip:${tenant.target}`): Promise<void> {
+      const established = next(at, 'CALL_ESTABLISHED')
+      await at.dial(target)
+      await established()
+    }
+
+    /** The one call that is up, and the node that has it. */
+    async function upAt(nodes: readonly Platform[]): Promise<{ node: Platform; call_sid: string }> {
+      for (const node of nodes) {
+        const [one] = await liveCalls(node)
+        if (one !== undefined) return { node, call_sid: one.call_sid }
+      }
+      throw new Error('no node has a call')
+    }
+
+    it('phones register over UDP, TLS and WSS, and each node calls all of them', async () => {
+      alice = await phone('alice', 'udp')
+      bob = await phone('bob', 'tls')
+      const ca = authority.certificate
+      browser = await openWebSocketPhone(`wss://${edge.address}:${edge.securePort}/`, { ca })
+      await registerBrowser()
+      for (const node of [a, b]) {
+        for (const [name, at] of [
+          ['alice', alice],
+          ['bob', bob],
+        ] as const) {
+          const sid = await talks(node, name, at)
+          await at.hangUp()
+          expect(await recordOf(node, sid)).toMatchObject({ answered: true, sip_status: 200 })
+        }
+        const sid = await call(node, 'carol')
+        const from = browser.received.items.length
+        const invite = await browser.received.next('the call', ({ start }) => start.startsWith('INVITE'), {
+          from: Math.max(0, from - 1),
+        })
+        if (relays) expect(invite.text).toMatch(/^m=audio \d+ UDP\/TLS\/RTP\/SAVPF .*^a=fingerprint:/ms)
+        const kept = invite.text.split('\r\n').filter((line) => /^(via|from|to|call-id|cseq):/i.test(line))
+        browser.send(
+          ['SIP/2.0 486 Busy Here', ...kept, 'Content-Length: 0', '', '']
+            .join('\r\n')
+            .replace(/^(To: [^\r]+)/im, '$1;tag=carol'),
+        )
+        expect(await recordOf(node, sid)).toMatchObject({ sip_status: 486 })
+      }
+    })
+
+    it('phones call an application and each other, and either side ends the call along Record-Route', async () => {
+      for (const [at, endsIt] of [
+        [alice, 'phone'],
+        [bob, 'node'],
+      ] as const) {
+        await dials(at)
+        const { node, call_sid } = await upAt([a, b])
+        const closed = next(at, 'CALL_CLOSED')
+        if (endsIt === 'phone') await at.hangUp()
+        else {
+          await node.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${call_sid}`)
+          await closed()
+        }
+        expect(await recordOf(node, call_sid)).toMatchObject({ answered: true, direction: 'inbound' })
+      }
+      const reached = next(bob, 'CALL_ESTABLISHED')
+      const closed = next(alice, 'CALL_CLOSED')
+      await dials(alice, `sip:bob@${tenant.realm}`)
+      await reached()
+      await bob.hangUp()
+      await closed()
+    })
+
+    it('a node that drains keeps its calls and gets no new ones', async () => {
+      await dials(alice)
+      const { node, call_sid } = await upAt([a, b])
+      const other = node === a ? b : a
+      const events = alice.events.items.length
+      const stopped = node.stop('SIGTERM')
+      await edge.says('out', node.sip)
+      // Each has a Call-ID of its own: one in sixteen times all four would have come here anyway.
+      for (let n = 0; n < 4; n += 1) {
+        await dials(bob)
+        const up = await upAt([other])
+        await bob.hangUp()
+        await recordOf(other, up.call_sid)
+      }
+      expect(alice.events.items.slice(events).filter(({ type }) => type === 'CALL_CLOSED')).toEqual([])
+      await alice.hangUp()
+      expect((await stopped).code).toBe(0)
+      const record = await recordOf(other, call_sid)
+      expect(record).toMatchObject({ answered: true, sip_status: 200 })
+      expect(record.termination_reason).not.toBe(lostReason)
+      if (node === a) a = await start('a')
+      else b = await start('b')
+      await edge.serve([a.sip, b.sip])
+    })
+
+    it('a node that is killed costs its own calls alone, and new calls a few seconds', async () => {
+      const lost = await talks(a, 'alice', alice)
+      const kept = await talks(b, 'bob', bob)
+      const events = bob.events.items.length
+      const killedAt = Date.now()
+      await a.stop('SIGKILL')
+      await alice.hangUp()
+      for (let n = 0; n < 4; n += 1) {
+        await dials(alice)
+        await alice.hangUp()
+      }
+      expect(Date.now() - killedAt).toBeLessThan(8_000)
+      expect(bob.events.items.slice(events).filter(({ type }) => type === 'CALL_CLOSED')).toEqual([])
+      await bob.hangUp()
+      expect((await recordOf(b, kept)).termination_reason).not.toBe(lostReason)
+      expect((await recordOf(b, lost)).termination_reason).toBe(lostReason)
+      expect(Date.now() - killedAt).toBeLessThan(30_000)
+    })
+
+    async function registerBrowser(): Promise<void> {
+      const { realm, password } = tenant
+      const [username, uri] = ['carol', `sip:${realm}`]
+      const user = { From: `<sip:carol@${realm}>;tag=1`, To: `<sip:carol@${realm}>`, 'Call-ID': 'carol' }
+      browser.send(browserRequest('REGISTER', uri, { ...user, CSeq: '1 REGISTER', Expires: '300' }))
+      const challenge = await browser.received.next('401', ({ start }) => start.includes(' 401 '))
+      const nonce = /nonce="([^"]+)"/.exec(challenge.text)?.[1] ?? ''
+      const qop = { cnonce: 'c', nc: '00000001' }
+      const input = {
+        algorithm: 'MD5',
+        username,
+        realm,
+        password,
+        method: 'REGISTER',
+        uri,
+        nonce,
+        qop,
+      } as const
+      const said = { username, realm, nonce, uri, response: digestResponse(input), cnonce: 'c' }
+      const quoted = Object.entries(said).map(([name, value]) => `${name}="${value}"`)
+      const Authorization = `Digest ${[...quoted, 'qop=auth', 'nc=00000001', 'algorithm=MD5'].join(', ')}`
+      browser.send(
+        browserRequest('REGISTER', uri, { ...user, CSeq: '2 REGISTER', Expires: '300', Authorization }),
+      )
+      await browser.received.next('200', ({ start }) => start === 'SIP/2.0 200 OK')
+    }
+  },
+)
