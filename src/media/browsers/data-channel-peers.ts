@@ -63,6 +63,7 @@ class DataChannelPeer implements Peer {
   #expected: string | undefined
   #isOpen = false
   #hasPath = false
+  #isHandshakeOver = false
   #wasConnected = false
   #isClosed = false
 
@@ -122,23 +123,35 @@ class DataChannelPeer implements Peer {
 
   #take(track: Track): void {
     this.#track = track
-    track.onOpen(() => (this.#isOpen = true))
+    track.onOpen(() =>
+      this.#safely(() => {
+        this.#isOpen = true
+        this.#onReady()
+      }),
+    )
     track.onMessage((packet) => this.#safely(() => this.#events.onPacket(packet)))
   }
 
   #onState(state: string): void {
     if (state === 'connected') {
-      this.#wasConnected = true
-      const pair = this.#connection.getSelectedCandidatePair()
-      this.#events.onConnected({ address: pair?.remote.address ?? '', port: pair?.remote.port ?? 0 })
+      this.#isHandshakeOver = true
+      this.#onReady()
     }
     // What it reports of ICE comes by another queue, and may have happened before.
     if (state === 'failed' || state === 'disconnected' || state === 'closed')
       setImmediate(() => this.#safely(() => this.#lose(this.#lossOf())))
   }
 
+  /** The library opens the track after the handshake, and takes no packet before: what is sent at once would be lost. */
+  #onReady(): void {
+    if (!this.#isHandshakeOver || !this.#isOpen || this.#wasConnected) return
+    this.#wasConnected = true
+    const pair = this.#connection.getSelectedCandidatePair()
+    this.#events.onConnected({ address: pair?.remote.address ?? '', port: pair?.remote.port ?? 0 })
+  }
+
   #lossOf(): PathLoss {
-    if (this.#wasConnected) return 'consent-lost'
+    if (this.#isHandshakeOver) return 'consent-lost'
     const seen = this.#connection.remoteFingerprint().value
     if (seen !== '' && seen !== this.#expected) return 'wrong-certificate'
     return this.#hasPath || seen !== '' ? 'no-handshake' : 'no-path'
