@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createUser, openTestApi } from '../../test/support/api.ts'
-import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
+import { openTestApi } from '../../test/support/api.ts'
+import { createUser } from '../../test/support/api-tenants.ts'
+import type { TestApi } from '../../test/support/api.ts'
+import type { ApiAnswer } from '../../test/support/api-request.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { apiRoutes } from './index.ts'
 

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi, TestTenant } from '../../test/support/api.ts'
+import type { TestApi } from '../../test/support/api.ts'
+import type { TestTenant } from '../../test/support/api-tenants.ts'
 
 let api: TestApi
 let own: string

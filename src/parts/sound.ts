@@ -1,15 +1,14 @@
 // What callers hear and what is kept of it: speech, audio files, RTP, recordings.
 import { join } from 'node:path'
 import { createBuckets } from '../buckets/create-buckets.ts'
-import { createAccountBuckets } from '../directory/account-buckets.ts'
 import { createSpeechDirectory } from '../directory/speech-credentials.ts'
 import { createMedia } from '../media/create-media.ts'
 import { createAudioDecoder } from '../media/files/audio-decoder.ts'
-import { createRecordings } from '../recordings/create-recordings.ts'
 import { createSpeech } from '../speech/create-speech.ts'
 import { createStreams } from '../streams/create-streams.ts'
 import { createAudioFetcher } from '../audio/create-audio-fetcher.ts'
 import type { Base } from './base.ts'
+import { createStoredRecordings } from './recordings.ts'
 
 export type Sound = ReturnType<typeof createSound>
 
@@ -50,20 +49,10 @@ export function createSound(base: Base) {
 function createKeeping({ config, log, clock, storage, outgoing, sharePercent }: Base) {
   const buckets = createBuckets({ outgoing, clock, log })
   const megabyte = 1_000_000
-  const recordings = createRecordings({
+  const recordings = createStoredRecordings({
     dataDir: config.dataDir,
-    store: storage.recordings,
-    calls: storage.calls,
-    isShared: () => storage.isShared,
-    bucketOf: createAccountBuckets(storage),
-    put: ({ key, contentType, file, account_sid, credential, signal }) =>
-      buckets.put(
-        { key, contentType, content: file },
-        { account_sid, credential: { ...credential }, signal },
-      ),
-    discard: ({ key, account_sid, credential, signal }) =>
-      buckets.discard(key, { account_sid, credential: { ...credential }, signal }),
-    alerts: storage.alerts,
+    storage,
+    buckets,
     limits: {
       spoolBytes: config.recordingSpoolMb * megabyte,
       accountBytes: config.recordingAccountMb * megabyte,

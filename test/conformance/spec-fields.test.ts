@@ -4,9 +4,11 @@ import { apiRoutes } from '../../src/api/index.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { openTestApi } from '../support/api.ts'
 import { covers } from '../support/covers.ts'
-import type { ApiAnswer, TestApi } from '../support/api.ts'
+import type { TestApi } from '../support/api.ts'
+import type { ApiAnswer } from '../support/api-request.ts'
 import { createValidInput } from './api/valid-input.ts'
-import type { ValidInput, Values } from './api/valid-input.ts'
+import type { ValidInput } from './api/valid-input.ts'
+import type { Values } from './api/known-values.ts'
 import { requestFields, wrongValues } from './spec/request-fields.ts'
 
 let api: TestApi

@@ -11,12 +11,12 @@ import {
   accountApiKey,
   adminApiKey,
   adminPassword,
-  createApi,
   provision,
   recentCalls,
   spawnPlatform,
   startPlatform,
 } from '../support/platform-process.ts'
+import { createApi } from '../support/platform-api.ts'
 import type { Platform, PlatformOptions, Tenant } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import type { Sipp } from '../support/sipp.ts'

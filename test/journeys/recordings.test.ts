@@ -7,8 +7,10 @@ import { tone, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
 import { adminApiKey, provision, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
-import { bucket, serveAzure, serveS3 } from '../support/bucket-vendors.ts'
-import type { BucketStandIn } from '../support/bucket-vendors.ts'
+import { bucket } from '../support/bucket-stand-in.ts'
+import { serveAzure } from '../support/azure-bucket.ts'
+import { serveS3 } from '../support/s3-bucket.ts'
+import type { BucketStandIn } from '../support/bucket-stand-in.ts'
 import { isMissing } from '../support/tools.ts'
 
 const keys = { id: 'minio', secret: 'a-secret-of-the-storage', region: 'us-east-1' }

@@ -1,7 +1,8 @@
 // A phone that registers while its account, realm or user is taken away is not registered afterwards.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../support/api.ts'
-import type { ApiAnswer, TestApi } from '../support/api.ts'
+import type { TestApi } from '../support/api.ts'
+import type { ApiAnswer } from '../support/api-request.ts'
 import type { Bindings } from '../../src/api/services.ts'
 import { createDirectory } from '../../src/directory/create-directory.ts'
 import { systemClock } from '../../src/lib/clock.ts'

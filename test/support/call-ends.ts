@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { journalOf, recentCalls } from './platform-process.ts'
-import type { Api, JournalEntry, RecentCallRecord } from './platform-process.ts'
+import type { JournalEntry, RecentCallRecord } from './platform-process.ts'
+import type { Api } from './platform-api.ts'
 import { until } from './wait.ts'
 
 /** The one record of each of these calls, in their order. */

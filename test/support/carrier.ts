@@ -1,5 +1,6 @@
 // A carrier as the platform sees it: records made by the REST API alone, calls that come from an address of its own.
-import type { Api, Platform } from './platform-process.ts'
+import type { Platform } from './platform-process.ts'
+import type { Api } from './platform-api.ts'
 import { startSipp } from './sipp.ts'
 import type { Sipp, SippOptions, SippResult } from './sipp.ts'
 

@@ -1,8 +1,10 @@
-// The whole product as a child process on free ports with its own data, and a client for its REST API.
+// The whole product as a child process on free ports with its own data.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Application } from './application.ts'
+import { createApi } from './platform-api.ts'
+import type { Api } from './platform-api.ts'
 import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
 import type { Exit } from './processes.ts'
@@ -18,20 +20,6 @@ export const accountApiKey = 'test-account-key-0123456789abcdef'
 
 /** For what sends more requests than a client may: settings without rate limits. */
 export const unlimited = { SWITCHHOOK_RATE_LIMIT_PER_KEY: '0', SWITCHHOOK_RATE_LIMIT_PER_ADDRESS: '0' }
-
-export interface ApiReply {
-  readonly status: number
-  readonly headers: Headers
-  /** The parsed body; undefined when empty or not JSON. */
-  readonly body: unknown
-  readonly text: string
-}
-
-export interface Api {
-  call(method: string, path: string, body?: unknown, token?: string | null): Promise<ApiReply>
-  /** As `call`, and fails the test unless the status is 2xx. */
-  must<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
-}
 
 export interface PlatformOptions {
   /** Keeps its data between two starts; a temporary folder is made and removed otherwise. */
@@ -189,39 +177,6 @@ export async function healthy(child: ToolProcess, port: number, host = '127.0.0.
   } catch (error) {
     await child.stop('SIGKILL')
     throw new Error(`${String(error)}\n${child.output}`)
-  }
-}
-
-export function createApi(base: string, apiKey: string): Api {
-  const call: Api['call'] = async (method, path, body, token = apiKey) => {
-    const response = await fetch(`${base}${path}`, {
-      method,
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(45_000),
-    })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, body: jsonOf(text), text }
-  }
-  return {
-    call,
-    async must<T>(method: string, path: string, body?: unknown) {
-      const reply = await call(method, path, body)
-      if (reply.status < 200 || reply.status > 299)
-        throw new Error(`${method} ${path} answered ${reply.status}: ${reply.text}`)
-      return reply.body as T
-    },
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

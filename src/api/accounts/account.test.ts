@@ -3,7 +3,8 @@ import { covers } from '../../../test/support/covers.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
-import { createUser, openTestApi } from '../../../test/support/api.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import { createUser } from '../../../test/support/api-tenants.ts'
 import type { TestApi } from '../../../test/support/api.ts'
 
 let api: TestApi

@@ -1,7 +1,8 @@
 // Registrations do not outlive the right of an account to its realm.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
-import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+import type { ApiAnswer } from '../../../test/support/api-request.ts'
 
 let api: TestApi
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 // Who may have which name as a SIP realm, with a real name server.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
-import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+import type { ApiAnswer } from '../../../test/support/api-request.ts'
 import { startNameServer } from '../../../test/support/name-server.ts'
 import type { ScriptedNameServer } from '../../../test/support/name-server.ts'
 import { until } from '../../../test/support/wait.ts'

@@ -1,7 +1,9 @@
 // Verifying a password takes a while, and waits in a line before that: what its user has become meanwhile counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
-import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+import type { ApiAnswer } from '../../../test/support/api-request.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Row } from '../../storage/storage.ts'
 

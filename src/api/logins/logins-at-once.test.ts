@@ -1,7 +1,8 @@
 // Many passwords at the same moment, over real connections: who is let in, who waits and who is turned away.
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
 import type { TestApi } from '../../../test/support/api.ts'
 import { createLogger } from '../../lib/log.ts'
 

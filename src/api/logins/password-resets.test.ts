@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createUser } from '../../../test/support/api.ts'
+import { createUser } from '../../../test/support/api-tenants.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'

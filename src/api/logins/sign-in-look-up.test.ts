@@ -1,6 +1,7 @@
 // What a stranger makes the database do by signing in with an address of mail.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
 import type { TestApi } from '../../../test/support/api.ts'
 import type { Repositories, Storage } from '../../storage/storage.ts'
 

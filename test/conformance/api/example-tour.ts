@@ -5,11 +5,13 @@ import type { FieldFacts } from '../../../src/api/define/field.ts'
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import { apiRoutes } from '../../../src/api/index.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
-import { createUser, openTestApi, testPassword } from '../../support/api.ts'
+import { openTestApi } from '../../support/api.ts'
+import { createUser, testPassword } from '../../support/api-tenants.ts'
 import type { TestApi } from '../../support/api.ts'
 import { createSteady } from './steady.ts'
 import { createValidInput } from './valid-input.ts'
-import type { ValidInput, Values } from './valid-input.ts'
+import type { ValidInput } from './valid-input.ts'
+import type { Values } from './known-values.ts'
 
 const start = Date.parse('2026-11-21T08:30:00.000Z')
 

@@ -1,15 +1,16 @@
 // A valid request for any declared route, made from the declaration: bodies, queries and the ids in paths.
-// What cannot be guessed from a field's facts stands in the tables below, by name.
+// What cannot be guessed from a field's facts stands in known-values.ts, by name.
 import type { AnyField, FieldFacts, Fields } from '../../../src/api/define/field.ts'
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import { apiRoutes } from '../../../src/api/index.ts'
-import { systemTenancy } from '../../../src/contracts/caller.ts'
-import { createSid, traceIdOf } from '../../../src/lib/ids.ts'
-import type { ApiAnswer, TestApi, TestTenant } from '../../support/api.ts'
+import { createSid } from '../../../src/lib/ids.ts'
+import type { TestApi } from '../../support/api.ts'
+import type { ApiAnswer } from '../../support/api-request.ts'
+import type { TestTenant } from '../../support/api-tenants.ts'
 import { serveLocally } from '../../support/local-http.ts'
-import { localBucket } from '../../support/bucket-vendors.ts'
+import { alsoNeeded, known, knownIds, leftOut, onePerOwner } from './known-values.ts'
+import type { OnePerOwner, Values } from './known-values.ts'
 
-export type Values = Readonly<Record<string, unknown>>
 type Answer = Pick<ApiAnswer, 'status' | 'text'>
 type Send = (method: string, path: string, token: string, body: unknown) => Promise<Answer>
 
@@ -28,81 +29,6 @@ export interface Parameter {
   readonly name: string
   /** The path before it: `/Clients` of `/Clients/{ClientSid}`. */
   readonly collection: string
-}
-
-/** Values by `operationId.field`, or by field wherever it occurs. */
-const known: Readonly<Record<string, (count: number) => unknown>> = {
-  sip_realm: (count) => `r${count}.sip.example.com`,
-  app_json: () => '[{"verb":"pause","length":1}]',
-  env_vars: () => ({ greeting: 'Good morning' }),
-  bucket_credential: () => localBucket,
-  username: (count) => `user${count}`,
-  email: (count) => `user${count}@example.com`,
-  expires_at: () => '2099-01-01T00:00:00.000Z',
-  initial_password: () => 'Correct-horse-7',
-  ipv4: (count) => `192.0.2.${count % 250}`,
-  country_code: () => '44',
-  source_address: (count) => `192.0.2.${count % 250}`,
-  // Wider ones are not for everyone to enter.
-  netmask: () => 32,
-  users: () => ['user1'],
-  private_network_cidr: () => '10.0.0.0/8',
-  // Of what limits there are, one that no request runs into.
-  category: () => 'device',
-  tenant_fqdn: (count) => `t${count}.teams.example.com`,
-  register_from_domain: () => 'sip.example.com',
-  // One that is not asked: nothing leaves the machine.
-  vendor: () => 'soniox',
-  options: () => '{}',
-  encodingMp3: () => false,
-  service_key: () => '{"client_email":"a@example.com","private_key":"none"}',
-  custom_stt_endpoint_url: () => 'https://speech.example.com/stt',
-  custom_stt_url: () => 'wss://speech.example.com/stt',
-  custom_tts_endpoint_url: () => 'https://speech.example.com/tts',
-  custom_tts_streaming_url: () => 'wss://speech.example.com/tts',
-  custom_tts_url: () => 'https://speech.example.com/tts',
-}
-
-/** Ids that are no record's, or of a record that no endpoint makes. */
-const knownIds: Readonly<
-  Record<string, (api: TestApi, tenant: TestTenant, count: () => number) => string | Promise<string>>
-> = {
-  AccountSid: (_api, { account_sid }) => account_sid,
-  ServiceProviderSid: (_api, { service_provider_sid }) => service_provider_sid,
-  CallSid: callOf,
-  Client: () => 'reception',
-  SipCallId: (api, tenant) => callIdOf(callOf(api, tenant)),
-  TraceId: (api, tenant) => traceIdOf(callOf(api, tenant)),
-  Method: () => 'invite',
-  Year: () => '2026',
-  Month: () => '11',
-  Day: () => '21',
-  Format: recordingFormat,
-  SipRealm: (_api, _tenant, count) => `s${count()}.sip.example.com`,
-  PredefinedCarrierSid: async (api) => {
-    const { body } = await api.get('/PredefinedCarriers', api.adminKey)
-    return (body as { predefined_carrier_sid: string }[])[0]?.predefined_carrier_sid ?? ''
-  },
-}
-
-/** Required by a rule of the record and by no single field. */
-const alsoNeeded: Readonly<Record<string, (tenant: TestTenant) => Values>> = {
-  createSpeechCredentialOfAccount: () => ({ api_key: 'a-key-of-a-vendor' }),
-  createSpeechCredentialOfServiceProvider: () => ({ api_key: 'a-key-of-a-vendor' }),
-  createApiKey: ({ account_sid }) => ({ account_sid }),
-  createCall: () => ({
-    call_hook: 'https://app.example.com/call',
-    speech_synthesis_vendor: 'default',
-    speech_synthesis_language: 'en-US',
-    speech_synthesis_voice: 'default',
-    speech_recognizer_vendor: 'default',
-    speech_recognizer_language: 'en-US',
-  }),
-  updateUser: () => ({ force_change: false }),
-  updateCall: () => ({ sip_request: { method: 'INFO', content_type: 'text/plain', content: 'order 7' } }),
-  updateCallByPost: () => ({
-    sip_request: { method: 'INFO', content_type: 'text/plain', content: 'order 7' },
-  }),
 }
 
 /** Values that name other records of the tenant. */
@@ -148,18 +74,6 @@ async function routesOfLcr(input: ValidInput, tenant: TestTenant): Promise<unkno
   ]
 }
 
-interface OnePerOwner {
-  readonly path: string
-  readonly key: string
-  /** Collections whose records go with it. */
-  readonly below: readonly string[]
-}
-
-/** Resources that an owner may have one of: the present one makes room for a new one. */
-const onePerOwner: Readonly<Record<string, OnePerOwner>> = {
-  createLcr: { path: '/Lcrs', key: 'lcr_sid', below: ['/Lcrs', '/LcrRoutes', '/LcrCarrierSetEntries'] },
-}
-
 /** Query parameters that the declaration leaves optional, and without which there is nothing to see. */
 const alsoAsked: Readonly<Record<string, (input: ValidInput, tenant: TestTenant) => Promise<Values>>> = {
   'GET /Accounts/{AccountSid}/SpeechCredentials/speech/supportedLanguagesAndVoices': fromOurOwnList,
@@ -173,21 +87,6 @@ const alsoAsked: Readonly<Record<string, (input: ValidInput, tenant: TestTenant)
 /** Nothing here shall ask a vendor. */
 async function fromOurOwnList(): Promise<Values> {
   return { create_new: true }
-}
-
-/** Left out of full bodies: what they would name cannot be there yet. */
-const leftOut: Readonly<Record<string, readonly string[]>> = {
-  // They may be sent back as they are, and only so.
-  updateSpeechCredentialOfAccount: ['label', 'api_key'],
-  updateSpeechCredentialOfServiceProvider: ['label', 'api_key'],
-  createLcr: ['default_carrier_set_entry_sid'],
-  updateLcr: ['default_carrier_set_entry_sid'],
-  // A password is changed by itself.
-  updateUser: ['old_password', 'new_password'],
-  // Not served; and one that is named counts before all else.
-  createCall: ['amd', 'dual_streams', 'application_sid'],
-  createAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
-  updateAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
 }
 
 export function createValidInput(api: TestApi, send: Send): ValidInput {
@@ -239,13 +138,13 @@ export function createValidInput(api: TestApi, send: Send): ValidInput {
   ): Promise<string> {
     const route = apiRoutes.find(({ method, path }) => method === 'POST' && path === collection)
     if (route === undefined)
-      throw new Error(`{${name}}: no POST ${collection} makes one; add it to knownIds in valid-input.ts`)
+      throw new Error(`{${name}}: no POST ${collection} makes one; add it to knownIds in known-values.ts`)
     const path = await input.path(route, tenant)
     const body = { ...((await input.body(route, tenant)) as Values), ...having }
     const { status, text } = await send('POST', path, makerOf(route, tenant, api.adminKey), body)
     const id = status < 300 ? idOf(JSON.parse(text) as Values) : undefined
     if (id !== undefined) return id
-    throw new Error(`POST ${path} answered ${status} ${text}: teach valid-input.ts what it needs`)
+    throw new Error(`POST ${path} answered ${status} ${text}: teach known-values.ts what it needs`)
   }
 
   const input: ValidInput = {
@@ -362,61 +261,4 @@ export function plainValue(name: string, { schema, isHook, example }: FieldFacts
   if (format === 'date-time') return '2026-11-21T08:30:00.000Z'
   const text = `${name.replace(/[^a-z]/g, '')}${count}`.slice(-(maxLength ?? 64)).padEnd(minLength ?? 0, 'a')
   return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : (example ?? text)
-}
-
-/** The format of a recording that is there: the account has a bucket with one of every call. */
-async function recordingFormat({ storage }: TestApi, { account_sid }: TestTenant): Promise<string> {
-  const { accounts } = storage.for(systemTenancy)
-  const account = await accounts.find(account_sid)
-  const bucket_credential = JSON.stringify(localBucket)
-  // Once: a row that is written is another row to those who watch.
-  if (account !== undefined && account.bucket_credential !== bucket_credential)
-    await accounts.update(account_sid, { bucket_credential })
-  return 'wav'
-}
-
-function callIdOf(call_sid: string): string {
-  return `${call_sid}@example.com`
-}
-
-/** Enough to be another one where that matters; each further one makes every list of calls longer. */
-const maxCalls = 20
-
-function callOf(api: TestApi, tenant: TestTenant): string {
-  const isMine = ({ account_sid }: { account_sid: string }): boolean => account_sid === tenant.account_sid
-  const known = api.calls.length < maxCalls ? undefined : api.calls.find(isMine)
-  return known?.call_sid ?? makeCall(api, tenant)
-}
-
-/** A live call of the tenant, with a journal: what the call engine would have. */
-export function makeCall(api: TestApi, { account_sid, service_provider_sid }: TestTenant): string {
-  const call_sid = createSid()
-  api.calls.push({
-    account_sid,
-    service_provider_sid,
-    call_id: callIdOf(call_sid),
-    call_sid,
-    call_status: 'in-progress',
-    direction: 'inbound',
-    from: '+15551230001',
-    to: '+15551230002',
-    caller_name: 'Ann',
-    service_url: 'http://127.0.0.1',
-    sip_status: 200,
-    sip_reason: 'OK',
-    trace_id: 't1',
-    local_sip_address: '127.0.0.1:5060',
-  })
-  api.journals.set(call_sid, [
-    {
-      seq: 1,
-      at: 1,
-      type: 'sip',
-      direction: 'received',
-      summary: 'INVITE',
-      remote: 'udp:192.0.2.1:5060',
-      raw: 'INVITE sip:1@example.com SIP/2.0\r\n\r\n',
-    },
-  ])
-  return call_sid
 }

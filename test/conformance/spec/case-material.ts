@@ -1,5 +1,6 @@
 // What the cases of the specification's endpoints are made of: requests, records made for a case, and bodies.
-import type { ApiAnswer, TestApi } from '../../support/api.ts'
+import type { TestApi } from '../../support/api.ts'
+import type { ApiAnswer } from '../../support/api-request.ts'
 import { createSid } from '../../../src/lib/ids.ts'
 import type { ValidInput } from '../api/valid-input.ts'
 

@@ -1,5 +1,5 @@
 // How each status in the spec's endpoint tables is reached. 500 has a test of its own: it is the same for all.
-import { makeCall } from '../api/valid-input.ts'
+import { makeCall } from '../api/live-call.ts'
 import { createSid } from '../../../src/lib/ids.ts'
 import {
   account,

@@ -1,0 +1,50 @@
+// Live calls of a tenant, as the engine would have them.
+import { createSid } from '../../../src/lib/ids.ts'
+import type { TestApi } from '../../support/api.ts'
+import type { TestTenant } from '../../support/api-tenants.ts'
+
+export function callIdOf(call_sid: string): string {
+  return `${call_sid}@example.com`
+}
+
+/** Enough to be another one where that matters; each further one makes every list of calls longer. */
+const maxCalls = 20
+
+export function callOf(api: TestApi, tenant: TestTenant): string {
+  const isMine = ({ account_sid }: { account_sid: string }): boolean => account_sid === tenant.account_sid
+  const known = api.calls.length < maxCalls ? undefined : api.calls.find(isMine)
+  return known?.call_sid ?? makeCall(api, tenant)
+}
+
+/** A live call of the tenant, with a journal: what the call engine would have. */
+export function makeCall(api: TestApi, { account_sid, service_provider_sid }: TestTenant): string {
+  const call_sid = createSid()
+  api.calls.push({
+    account_sid,
+    service_provider_sid,
+    call_id: callIdOf(call_sid),
+    call_sid,
+    call_status: 'in-progress',
+    direction: 'inbound',
+    from: '+15551230001',
+    to: '+15551230002',
+    caller_name: 'Ann',
+    service_url: 'http://127.0.0.1',
+    sip_status: 200,
+    sip_reason: 'OK',
+    trace_id: 't1',
+    local_sip_address: '127.0.0.1:5060',
+  })
+  api.journals.set(call_sid, [
+    {
+      seq: 1,
+      at: 1,
+      type: 'sip',
+      direction: 'received',
+      summary: 'INVITE',
+      remote: 'udp:192.0.2.1:5060',
+      raw: 'INVITE sip:1@example.com SIP/2.0\r\n\r\n',
+    },
+  ])
+  return call_sid
+}
