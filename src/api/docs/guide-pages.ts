@@ -36,7 +36,7 @@ export function guideSections(): readonly (GuideLink & { readonly guide: string;
       .split(/^## /m)
     return sections.map((section) => {
       const [title = '', ...text] = section.split('\n')
-      const words = text.filter((line) => line !== '' && !/^(<!--|\|)/.test(line)).join(' ')
+      const words = text.filter((line) => line !== '' && !/^(<!--|\|)/.test(line)).join('\n')
       return { title, guide: titleOf(name), text: words, url: `${urlOf(name)}#${slugOf(title)}` }
     })
   })

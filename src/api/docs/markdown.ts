@@ -94,6 +94,20 @@ function inline(words: string, lead: Lead): Html {
   return html`${parts}${words.slice(at)}`
 }
 
+/** The words alone, for places that show text as it is. */
+export function withoutMarks(text: string): string {
+  return text
+    .replaceAll(/^ *(?:-|\d+\.) /gm, '')
+    .replaceAll(
+      marked,
+      (_, code?: string, label?: string, _target?: string, strong?: string, stressed?: string) => {
+        return code ?? withoutMarks(label ?? strong ?? stressed ?? '')
+      },
+    )
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
 /** As the anchors of headings are written in links. */
 export function slugOf(heading: string): string {
   return heading

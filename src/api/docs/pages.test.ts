@@ -257,6 +257,18 @@ describe('what /docs/search.json says', () => {
     expect((await pageAt('/docs/verbs')).body).toContain('<a href="/docs/audio-streams">Audio servers</a>')
   })
 
+  it('shows words, and no marks of Markdown', async () => {
+    const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
+    const isMarked = (text: string): boolean => /`|\]\(|\*\*|(^|: )- |(?<!\w)_[^_]+_(?!\w)/.test(text)
+    expect(entries.filter(([title, text]) => isMarked(title) || isMarked(text))).toEqual([])
+    expect(entries).toContainEqual(
+      expect.arrayContaining([
+        'What to know',
+        expect.stringMatching(/^guide: Let callers wait for an agent: npm run example/),
+      ]),
+    )
+  })
+
   it('marks what is not served, and has a field that two operations take alike once', async () => {
     const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
     const of = (title: string): string[] => entries.filter(([one]) => one === title).map(([, text]) => text)

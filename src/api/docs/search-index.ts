@@ -10,7 +10,7 @@ import type { Reference, Schema } from './document.ts'
 import { guideLinks, guideSections } from './guide-pages.ts'
 import { commonFields } from './hook-fields.ts'
 import { hookDescriptions } from './hook-payloads.ts'
-import { slugOf } from './markdown.ts'
+import { slugOf, withoutMarks } from './markdown.ts'
 import type { SettingDescription } from './operation-pages.ts'
 import { otherWords } from './other-words.ts'
 import { resourceUrl } from './resource-pages.ts'
@@ -98,7 +98,7 @@ export function searchIndex({ reference, verbs, verbShapes, settings }: Searched
     ...guideLinks().map(({ title, url }): SearchEntry => [title, 'guide', url]),
     ...guideSections().map(({ title, guide, text, url }): SearchEntry => [
       title,
-      `guide: ${plain(`${guide}: ${text}`)}`,
+      `guide: ${guide}: ${plain(text)}`,
       url,
     ]),
     ...otherWords,
@@ -127,9 +127,9 @@ const unserved = /\bnot served yet\b|\bof no effect until\b/i
 
 const maxTextLength = 120
 
-/** Without the marks of code, and short. */
+/** Without the marks of Markdown, and short. */
 function plain(text: string): string {
-  const words = text.replaceAll('`', '')
+  const words = withoutMarks(text)
   return words.length <= maxTextLength
     ? words
     : `${words.slice(0, maxTextLength - 1).replace(/\s\S*$/, '')} …`
