@@ -64,7 +64,7 @@ describe('Alerts', () => {
   })
 
   it.each([
-    ['', 'page is required'],
+    ['', 'page and count are required'],
     ['?page=1', 'count is required'],
     ['?page=0&count=1', 'page must be at least 1'],
     ['?page=1&count=501', 'count must be at most 500'],

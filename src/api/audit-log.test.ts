@@ -104,10 +104,10 @@ describe('each request that changes a record', () => {
 })
 
 describe('GET /AuditLog', () => {
-  it('answers 401 without a token and 400 without a page, naming it', async () => {
+  it('answers 401 without a token and 400 without a page, naming what is missing', async () => {
     expect((await api.get('/AuditLog')).status).toBe(401)
     const { status, body } = await api.get('/AuditLog', api.adminKey)
-    expect([status, (body as { readonly msg: string }).msg]).toEqual([400, 'page is required'])
+    expect([status, (body as { readonly msg: string }).msg]).toEqual([400, 'page and count are required'])
     expect((await api.get('/AuditLog?page=1&count=501', api.adminKey)).status).toBe(400)
     expect((await api.get('/AuditLog?page=1&count=5&action=steal', api.adminKey)).status).toBe(400)
   })

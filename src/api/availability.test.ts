@@ -45,7 +45,7 @@ describe('GET /Availability', () => {
   )
 
   it.each([
-    ['', 'type is required'],
+    ['', 'type and value are required'],
     ['?value=a', 'type is required'],
     ['?type=email', 'value is required'],
     ['?type=email&value=', 'value is required'],

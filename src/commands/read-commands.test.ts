@@ -38,6 +38,9 @@ describe('commands that come together', () => {
       const read = () => namesOf({ tag: {}, [name]: 'pause' })
       expect(read).toThrow(AppError)
       expect(read).toThrow(`${name} is not served yet`)
+      expect(read).toThrow(
+        expect.objectContaining({ cure: expect.stringContaining('`listen`') as string }) as Error,
+      )
     }
   })
 })

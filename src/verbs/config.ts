@@ -3,7 +3,7 @@ import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import { toDecibels } from '../calls/application/decibels.ts'
 import type { SettingsChange } from '../calls/application/settings.ts'
-import { AppError } from '../lib/errors.ts'
+import { inPlaceOf, notServed } from '../lib/not-served.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
 import { tokenStreams, toVoice } from './define/prompt.ts'
@@ -22,9 +22,16 @@ import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
 /** Needed by applications that use them: silence about it would be worse than a failure. */
-const refused = ['bargeIn', 'ttsStream', 'transcribe', 'amd', 'noiseIsolation', 'turnTaking'] as const
+const refused = {
+  bargeIn: 'Keys interrupt the prompt of a `gather` (`dtmfBargein`), each of them by itself.',
+  ttsStream: 'Give `say` the whole text, or speak by `listen` with `bidirectionalAudio`.',
+  transcribe: inPlaceOf.recognition,
+  amd: inPlaceOf.amd,
+  noiseIsolation: inPlaceOf.leftOut,
+  turnTaking: inPlaceOf.leftOut,
+} as const
 
-const refusal = 'Not served yet: refused.'
+const refusal = (name: keyof typeof refused): string => `Not served yet: refused. ${refused[name]}`
 const resettable = Type.Union([Type.Literal('synthesizer'), Type.Literal('recognizer')])
 
 const backgroundStream = Type.Object(
@@ -68,15 +75,15 @@ const schema = Type.Object({
     'With boostAudioSignal or listen: opens early media (183) instead of answering the call.',
   ),
   ...waitProperties,
-  bargeIn: optional.anything(refusal),
-  ttsStream: optional.anything(refusal),
+  bargeIn: optional.anything(refusal('bargeIn')),
+  ttsStream: optional.anything(refusal('ttsStream')),
   record: Type.Optional(record),
   listen: Type.Optional(backgroundStream),
   stream: Type.Optional(backgroundStream),
-  transcribe: optional.anything(refusal),
-  amd: optional.anything(refusal),
-  noiseIsolation: optional.anything(refusal),
-  turnTaking: optional.anything(refusal),
+  transcribe: optional.anything(refusal('transcribe')),
+  amd: optional.anything(refusal('amd')),
+  noiseIsolation: optional.anything(refusal('noiseIsolation')),
+  turnTaking: optional.anything(refusal('turnTaking')),
   vad: Type.Optional(vad),
   disableTtsCache: optional.flag(
     untilServed(
@@ -130,8 +137,8 @@ export const config = defineVerb({
     }
     if (options.record !== undefined) await applyRecord(options.record, given)
     await switchStream(options, given)
-    const first = refused.find((name) => isWanted(options[name]))
-    if (first !== undefined) throw new AppError('not_served', `config: ${first} is not served yet`)
+    const first = (Object.keys(refused) as (keyof typeof refused)[]).find((name) => isWanted(options[name]))
+    if (first !== undefined) throw notServed(`config: ${first}`, refused[first])
   },
 })
 

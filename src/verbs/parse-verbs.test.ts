@@ -102,6 +102,13 @@ describe('parseVerbs', () => {
     expect(parseVerbs([verb])).toHaveLength(1)
   })
 
+  it('says what to do in place of a verb that is not served', () => {
+    for (const verb of ['transcribe', 'llm', 'openai_s2s', 'transfer'])
+      expect(() => parseVerbs([{ verb }])).toThrow(
+        expect.objectContaining({ cure: expect.stringMatching(/`(listen|dial)`/) as string }) as Error,
+      )
+  })
+
   it('names the nearest verb', () => {
     expect(() => parseVerbs([{ verb: 'sya' }])).toThrow(
       expect.objectContaining({

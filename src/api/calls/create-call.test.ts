@@ -200,6 +200,11 @@ describe('POST /Accounts/{sid}/Calls', () => {
       { ...ownHooks, speech_recognizer_language: undefined },
       'speech_recognizer_language is required',
     ],
+    [
+      'no recognizer without an application',
+      { ...ownHooks, speech_recognizer_vendor: undefined, speech_recognizer_language: undefined },
+      'speech_recognizer_vendor and speech_recognizer_language are required without application_sid',
+    ],
     ['a relative hook', { ...ownHooks, call_hook: '/call' }, 'call_hook.url must be an absolute URL'],
     [
       'verbs that are no JSON',
@@ -229,6 +234,11 @@ describe('POST /Accounts/{sid}/Calls', () => {
     expect(answer.status).toBe(400)
     expect((answer.body as { msg: string }).msg).toContain(msg)
     expect(api.placed).toEqual([])
+  })
+
+  it('says what to do in place of what is not served', async () => {
+    const { body } = await create(call({ amd: {} }))
+    expect((body as { cure: string }).cure).toMatch(/^Leave it out\. A person presses a key/)
   })
 
   it('answers 400 alike for a missing and a foreign application, also to those who see it', async () => {

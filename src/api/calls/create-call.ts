@@ -1,6 +1,7 @@
 // Makes a call: what a request may say, and the order that the call engine gets.
 import type { CallRequest } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
+import { inPlaceOf, notServed } from '../../lib/not-served.ts'
 import type { Row } from '../../storage/storage.ts'
 import { demandVerbs } from '../define/app-json.ts'
 import type { Services } from '../services.ts'
@@ -10,11 +11,12 @@ import { boolean, integer, json, sid, text } from '../define/fields.ts'
 import { ofCaller } from '../define/idempotency.ts'
 import { object, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
+import { areRequired } from '../define/shape.ts'
 import { host } from '../define/sip-fields.ts'
 import { hook, toHook } from './hook.ts'
 import { headersSchema } from './sip-headers.ts'
 import { toTag } from './tag.ts'
-import { headersOf, notServed, target, toTarget } from './target.ts'
+import { headersOf, target, toTarget } from './target.ts'
 
 // A phone that has rung for an hour will not be answered, and the platform lets no call last longer than a day.
 const maxRingSeconds = 3600
@@ -148,8 +150,9 @@ function isGiven<T>(value: T | null | undefined): value is T {
 
 /** What would change how the call goes is refused rather than left out. */
 function refuseUnserved({ amd, dual_streams }: Body): void {
-  if (isGiven(amd)) throw notServed('amd')
-  if (dual_streams === true) throw notServed('dual_streams')
+  if (isGiven(amd)) throw notServed('amd', inPlaceOf.amd)
+  if (dual_streams === true)
+    throw notServed('dual_streams', 'Leave it out: `listen` with the `mixType` `stereo` sends both sides.')
 }
 
 const required = [
@@ -170,8 +173,8 @@ function runsOf(
   const call_hook = toHook(body.call_hook)
   if (call_hook === null && app_json === null)
     throw new AppError('bad_request', 'application_sid, call_hook or app_json is required')
-  for (const name of required)
-    if (!isGiven(body[name])) throw new AppError('bad_request', `${name} is required without application_sid`)
+  const missing = required.filter((name) => !isGiven(body[name]))
+  if (missing.length > 0) throw new AppError('bad_request', `${areRequired(missing)} without application_sid`)
   if (app_json !== null) demandVerbs(app_json, verbsFault)
   const call_status_hook = toHook(body.call_status_hook)
   return { script: { account_sid, call_hook, call_status_hook, ...columnsOf(body), env_vars: null } }

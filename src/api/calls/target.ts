@@ -2,6 +2,7 @@
 import type { CallRequest, Target } from '../../calls/calls.ts'
 import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'
+import { inPlaceOf, notServed } from '../../lib/not-served.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import { text } from '../define/fields.ts'
@@ -90,11 +91,16 @@ export interface TargetContext {
 /** Throws AppError bad_request or not_served naming the member. */
 export function toTarget(input: TargetInput, { realm, trunk }: TargetContext): Target {
   const { type, auth } = input
-  if (input.overrideTo !== undefined) throw notServed('to.overrideTo')
+  if (input.overrideTo !== undefined)
+    throw notServed('to.overrideTo', 'Leave it out: the To header names what is called.')
   const withAuth = auth === undefined ? {} : { auth }
   switch (type) {
     case 'phone': {
-      if (input.proxy !== undefined) throw notServed('to.proxy of a phone')
+      if (input.proxy !== undefined)
+        throw notServed(
+          'to.proxy of a phone',
+          'Set `outbound_sip_proxy` of the carrier, or call a target of type `sip`.',
+        )
       const carrier = input.trunk ?? trunk ?? undefined
       const number = demand(input.number, 'to.number', 'phone')
       return { type, number, ...(carrier === undefined ? {} : { trunk: carrier }), ...withAuth }
@@ -107,7 +113,7 @@ export function toTarget(input: TargetInput, { realm, trunk }: TargetContext): T
       return { type, sipUri, ...(proxy === undefined ? {} : { proxy: toProxy(proxy) }), ...withAuth }
     }
     case 'teams':
-      throw notServed('to.type "teams"')
+      throw notServed('to.type "teams"', inPlaceOf.teams)
     default:
       return type satisfies never
   }
@@ -146,8 +152,4 @@ function toSipUri(text: string, name: string): string {
 /** A proxy may also be named by its host alone. */
 function toProxy(text: string): string {
   return toSipUri(/^sips?:/i.test(text) ? text : `sip:${text}`, 'to.proxy')
-}
-
-export function notServed(what: string): AppError {
-  return new AppError('not_served', `${what} is not served yet`)
 }

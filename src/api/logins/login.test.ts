@@ -90,7 +90,7 @@ describe('POST /login', () => {
   })
 
   it.each([
-    [{}, 'username is required'],
+    [{}, 'username and password are required'],
     [{ username: 'a' }, 'password is required'],
     [{ username: 5, password: 'a' }, 'username must be text'],
     [{ username: 'a', password: ['a'] }, 'password must be text'],

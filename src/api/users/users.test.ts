@@ -114,6 +114,7 @@ describe('POST /Users', () => {
 
   it.each([
     [{ name: undefined }, 'name is required'],
+    [{ name: undefined, email: undefined, is_active: undefined }, 'name, email and is_active are required'],
     [{ name: 5 }, 'name must be text'],
     [{ name: 'a\r\nb' }, 'name must not contain control characters'],
     [{ name: 'x'.repeat(256) }, 'name must have at most 255 characters'],

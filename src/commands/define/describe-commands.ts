@@ -20,10 +20,10 @@ export function membersOf(commands: readonly Command[]): readonly CommandMember[
       description: `${words} Only together with \`${name}\`.`,
     })),
   ])
-  const unserved = unservedCommands.map((name) => ({
+  const unserved = Object.entries(unservedCommands).map(([name, cure]) => ({
     name,
     value: json({}),
-    description: 'Not served yet: refused.',
+    description: `Not served yet: refused. ${cure}`,
   }))
   return [...served, ...unserved]
 }

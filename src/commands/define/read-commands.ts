@@ -1,14 +1,14 @@
 // Which commands a request asks for, and whether they may come together.
 import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
+import { notServed } from '../../lib/not-served.ts'
 import type { Command } from './define-command.ts'
 import { unservedCommands } from './unserved-commands.ts'
 
 /** Those begin first that join others. Throws AppError bad_request, or not_served naming the command. */
 export function readList(asked: AskedCommands, commands: readonly Command[]): readonly RunnableCommand[] {
   const isGiven = (name: string): boolean => asked[name] !== undefined && asked[name] !== null
-  const unserved = unservedCommands.find(isGiven)
-  if (unserved !== undefined) throw new AppError('not_served', `${unserved} is not served yet`)
+  for (const [name, cure] of Object.entries(unservedCommands)) if (isGiven(name)) throw notServed(name, cure)
   const given = commands.filter(({ name }) => isGiven(name))
   for (const command of commands) demandCompany(command, given, isGiven)
   for (const { value, name } of given) value.check?.(asked[name])

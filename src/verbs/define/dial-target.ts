@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import type { DialTarget } from '../../calls/bridge/dial-request.ts'
 import type { Target } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
+import { inPlaceOf, notServed } from '../../lib/not-served.ts'
 import { hookFor, optional, untilServed } from './schemas.ts'
 
 const auth = Type.Optional(
@@ -109,7 +110,7 @@ async function toPlace(
       const first = proxy ?? options.proxy
       const { srtpEncryption } = options
       if (srtpEncryption === 'dtls')
-        throw new AppError('not_served', 'dial: srtpEncryption dtls is not served yet')
+        throw notServed('dial: srtpEncryption dtls', 'Set it to `sdes`, or leave it out.')
       return {
         type,
         sipUri: given(sipUri, 'sipUri'),
@@ -119,7 +120,7 @@ async function toPlace(
       }
     }
     case 'teams':
-      throw new AppError('not_served', 'dial: a target of type teams is not served yet')
+      throw notServed('dial: a target of type teams', inPlaceOf.teams)
     default:
       return type satisfies never
   }

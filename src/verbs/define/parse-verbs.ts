@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { nearestWord } from '../../lib/nearest-word.ts'
 import { invalid } from './define-verb.ts'
 import type { Verb } from './define-verb.ts'
-import { isUnservedVerb } from './unserved-verbs.ts'
+import { cureOfUnserved } from './unserved-verbs.ts'
 
 /** More in one answer is a mistake of the application, or an attack. */
 const maxVerbs = 1000
@@ -21,10 +21,15 @@ function parseItem(item: unknown, place: string, verbs: readonly Verb[]): Runnab
   if (!isRecord(item)) throw invalid(`${place} must be an object`)
   const { name, properties } = readNotation(item, place)
   const verb = verbs.find((known) => known.name === name || known.alias === name)
-  if (verb === undefined && isUnservedVerb(name))
-    throw invalid(`${place}: the verb "${name}" is not served yet`)
-  if (verb === undefined) throw unknownVerb(name.slice(0, maxNameLength), place, verbs)
+  if (verb === undefined)
+    throw unservedVerb(name, place) ?? unknownVerb(name.slice(0, maxNameLength), place, verbs)
   return verb.prepare(properties, `${place} (${name})`)
+}
+
+function unservedVerb(name: string, place: string): AppError | undefined {
+  const cure = cureOfUnserved(name)
+  if (cure === undefined) return undefined
+  return new AppError('hook_invalid_payload', `${place}: the verb "${name}" is not served yet`, { cure })
 }
 
 function unknownVerb(name: string, place: string, verbs: readonly Verb[]): AppError {

@@ -4,7 +4,7 @@ import type { StreamOptions } from '../../calls/abilities/stream-request.ts'
 import { invalid } from './define-verb.ts'
 import { optional, oneOf } from './schemas.ts'
 import { Type } from './type.ts'
-import { AppError } from '../../lib/errors.ts'
+import { notServed } from '../../lib/not-served.ts'
 
 const minRate = 8000
 const maxRate = 64_000
@@ -93,7 +93,10 @@ export const audioServer = Type.Object(
 export function toStreamOptions(given: Static<typeof schema>, where: string): StreamOptions {
   const { url, wsAuth, mixType = 'mono', sampleRate = usualRate, metadata = {}, bidirectionalAudio } = given
   if (given.transcribe !== undefined)
-    throw new AppError('not_served', `${where}: transcribe is not served yet`)
+    throw notServed(
+      `${where}: transcribe`,
+      'Leave it out: the server that hears the call may recognise what is said.',
+    )
   if (url === undefined) throw invalid(`${where}: "url" is required`)
   const { enabled = given.disableBidirectionalAudio !== true, streaming = false } = bidirectionalAudio ?? {}
   return {

@@ -1,20 +1,26 @@
-// The verbs that this release does not serve: an application that uses one learns so, instead of "unknown verb".
+// The verbs that this release does not serve: an application that uses one learns so, and what serves in its place, instead
+// of "unknown verb".
+import { inPlaceOf } from '../../lib/not-served.ts'
 
-const names: ReadonlySet<string> = new Set([
-  'agent',
-  'dialogflow',
-  'lex',
-  'llm',
-  'message',
-  'pipeline',
-  'rasa',
-  'rest:dial',
-  's2s',
-  'transcribe',
-  'transfer',
-])
+const { models, recognition } = inPlaceOf
 
-/** A speech-to-speech verb carries the name of its vendor: `openai_s2s`. */
-export function isUnservedVerb(name: string): boolean {
-  return names.has(name) || /^[a-z]{1,32}_s2s$/.test(name)
+const cures: Readonly<Record<string, string>> = {
+  agent: models,
+  dialogflow: models,
+  lex: models,
+  llm: models,
+  message: 'Let your own server send the message, by a vendor of messages.',
+  pipeline: models,
+  rasa: models,
+  'rest:dial': 'Start the call by `POST /v1/Accounts/{AccountSid}/Calls`.',
+  s2s: models,
+  transcribe: recognition,
+  transfer: 'Connect the caller with `dial`, or let its own side call elsewhere with `sip:refer`.',
+}
+
+/** What to do in place of the verb; undefined: the interface has no such verb. */
+export function cureOfUnserved(name: string): string | undefined {
+  // A speech-to-speech verb carries the name of its vendor: `openai_s2s`.
+  if (/^[a-z]{1,32}_s2s$/.test(name)) return models
+  return Object.hasOwn(cures, name) ? cures[name] : undefined
 }

@@ -1,0 +1,18 @@
+// The refusal of a part of the interface that this release does not serve, and what to do in its place.
+import { AppError } from './errors.ts'
+
+/** `cure` says what to do in place of it. */
+export function notServed(what: string, cure: string): AppError {
+  return new AppError('not_served', `${what} is not served yet`, { cure })
+}
+
+const ownServer = 'a server of yours that `listen` connects with the call'
+
+/** The cures that several parts of the interface share. */
+export const inPlaceOf = {
+  amd: 'Leave it out. A person presses a key that `gather` asks for, or the `confirmHook` of a `dial`; a machine does not.',
+  leftOut: 'Leave it out: the call goes on without it.',
+  models: `Let ${ownServer} speak with the model: with \`bidirectionalAudio\` it hears the caller and is heard.`,
+  recognition: `Let ${ownServer} recognise what is said, or ask for keys with \`gather\`.`,
+  teams: 'Call Microsoft Teams by the session border controller that it trusts, with a target of type `sip`.',
+} as const
