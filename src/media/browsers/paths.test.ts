@@ -62,7 +62,7 @@ async function pair({
   const them = await openEnd(theirs)
   const us = await openEnd(ours, { ...forge(farOf(them.path, 'actpass')), candidates: [] })
   them.path.accept(farOf({ ...us.path, port: port ?? us.path.port }, 'passive'))
-  // Two paths between the same two ports are told apart by their addresses alone: none outlives its test.
+  // Two paths between the same two ports differ by their addresses alone: none outlives its test.
   onTestFinished(() => {
     us.path.close()
     them.path.close()
