@@ -102,7 +102,9 @@ export class Registration {
     this.#known = { ...this.#known, cseq }
   }
 
+  /** There is one timer: a mistake after the next REGISTER was planned must not plan a second one. */
   #after(delayMs: number): void {
+    this.#timer?.cancel()
     if (!this.#isOver) this.#timer = this.#services.clock.after(delayMs, () => void this.#run())
   }
 

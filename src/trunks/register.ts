@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { contactAt } from '../sip/contact.ts'
 import { redirectTargets } from '../sip/message/redirect.ts'
 import { escapeUser, serializeHostPort } from '../sip/message/uri.ts'
-import type { OutsideOutcome, Remote, Resolved, Sip } from '../sip/sip.ts'
+import type { OutsideOutcome, Remote, Sip } from '../sip/sip.ts'
 import type { SipResponse } from '../sip/message/message.ts'
 import { hopOf, isSips, placeOf, reach, uriOf } from './gateway-uri.ts'
 import { grantedSeconds, minExpires, retryAfterSeconds } from './registrar-response.ts'
@@ -102,10 +102,12 @@ async function tryRegistrar(
   let { cseq } = wish
   let seconds = askedSeconds
   let { hop } = registrar
+  const silent = new Set<string>()
   for (let tries = 1; ; tries++) {
-    let destination: Resolved
+    let destination: Remote
+    let hasOthers: boolean
     try {
-      destination = await reach(hop, sip)
+      ;({ destination, hasOthers } = await nextPlace(hop, silent, sip))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return failed(cseq, `${registrar.place} cannot be reached: ${error.message}`)
@@ -120,8 +122,11 @@ async function tryRegistrar(
       const { gateway } = registrar
       return { kind: 'registered', cseq, response, contact, grantedSeconds: granted, destination, gateway }
     }
-    // The next address of its name is tried, since this one rests now.
-    if (outcome.isSilent && destination.alternatives !== undefined && tries < maxTries) continue
+    // RFC 3263 §4.3: the next address of its name is tried.
+    if (outcome.isSilent && hasOthers && tries < maxTries) {
+      silent.add(textOf(destination))
+      continue
+    }
     const least = response.status === 423 ? minExpires(response) : undefined
     const [redirect] = redirectTargets(response)
     if (tries === maxTries || (least === undefined && redirect === undefined))
@@ -130,6 +135,26 @@ async function tryRegistrar(
     if (least !== undefined) seconds = Math.max(least, seconds)
     if (redirect !== undefined) ({ uri: hop } = redirect)
   }
+}
+
+/**
+ * Where the URI leads that has not been silent in this round. Those that rest come last: where all do, each is tried all the
+ * same, for any of them may be back.
+ */
+async function nextPlace(
+  hop: string,
+  silent: ReadonlySet<string>,
+  sip: RegisteringSip,
+): Promise<{ readonly destination: Remote; readonly hasOthers: boolean }> {
+  const { alternatives = [], ...first } = await sip.resolve(hop)
+  const left = [first, ...alternatives].filter((place) => !silent.has(textOf(place)))
+  const [destination = first, ...others] = left
+  if (destination.name !== undefined) await sip.open(destination)
+  return { destination, hasOthers: others.length > 0 }
+}
+
+function textOf({ transport, address, port }: Remote): string {
+  return `${transport} ${address} ${port}`
 }
 
 interface Asked {

@@ -96,6 +96,17 @@ describe('a registration', () => {
     expect(node.registrarsAt(first)).toEqual(['c'])
   })
 
+  it('is refreshed once at a time, also after a mistake beside it', async () => {
+    test.names.get = () => {
+      throw new Error('a mistake')
+    }
+    registrar.answers = granted(60)
+    const node = await test.started()
+    await passed(300)
+    expect(registrar.requests.length).toBeLessThanOrEqual(12)
+    expect(node.registerStatus('c')).toMatchObject({ status: 'ok' })
+  })
+
   it('follows its name when the registrar moves while it is down', async () => {
     test.names.set('gw.example', [first])
     test.trunks = [trunkOf({}, ['gw.example'])]

@@ -6,8 +6,8 @@ import type { NameServer } from '../support/bind.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { callFromCarrier, freshAddress } from '../support/carrier.ts'
-import { startRegistrar } from '../support/kamailio.ts'
-import type { Kamailio } from '../support/kamailio.ts'
+import { startRegistrar } from '../support/kamailio-registrar.ts'
+import type { Arrival, Registrar } from '../support/kamailio-registrar.ts'
 import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
@@ -29,7 +29,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
   let application: Application
   let platform: Platform
   let tenant: Tenant
-  let registrar: Kamailio
+  let registrar: Registrar
   let names: NameServer
   let carrier: string
 
@@ -40,7 +40,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     const namesPort = await freePorts(1)
     platform = await startPlatform({ env: { SWITCHHOOK_NAME_SERVERS: `127.0.0.1:${namesPort}` } })
     tenant = await provision(platform.api, { application })
-    registrar = await startRegistrar(platform.sip, password)
+    registrar = await startRegistrar(platform.sip, password, { hasFaultyPorts: true })
     const service = '_sip._udp.trunk IN SRV'
     const records = [`${service} 10 0 ${await freePorts(1)} ns`, `${service} 20 0 ${registrar.port} ns`]
     names = await startBind({ port: namesPort, records })
@@ -104,6 +104,57 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
       ],
     })
     expect(registrar.passed()).toContain('INVITE from sip:15550199@carrier.example;transport=udp')
+  })
+
+  describe('whose first gateway', () => {
+    const faults = ['silent', 'overloaded', 'moved'] as const
+    let numbers = 15_550_200
+
+    beforeAll(async () => {
+      const { account_sid } = tenant
+      const login = { register_username: 'trunk1', register_password: password }
+      for (const name of faults) {
+        const body = { name, account_sid, ...login }
+        const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', body)
+        for (const port of [registrar.faulty[name], registrar.port]) {
+          const place = { ipv4: registrar.address, port, outbound: true }
+          await platform.api.must('POST', '/SipGateways', { voip_carrier_sid: sid, ...place })
+        }
+      }
+    })
+
+    /** Where the INVITEs of a call over the carrier arrive, until it is at the gateway that is well. */
+    async function callOver(trunk: (typeof faults)[number]): Promise<readonly Arrival[]> {
+      const number = String(numbers++)
+      const { account_sid, application_sid } = tenant
+      const to = { type: 'phone', number, trunk }
+      const body = { application_sid, from: '15550199', to }
+      await platform.api.must('POST', `/Accounts/${account_sid}/Calls`, body)
+      return until(`the call of ${number}`, () => {
+        const came = registrar.arrivals().filter(({ method, user }) => method === 'INVITE' && user === number)
+        return came.some(({ port }) => port === registrar.port) && came
+      })
+    }
+
+    it.each([
+      ['says nothing: two seconds later, and the next call at once', 'silent', [1.9, 4], true],
+      [
+        'answers 503 with Retry-After: at once, and the next call does not try it',
+        'overloaded',
+        [0, 1.5],
+        true,
+      ],
+      ['answers 302: where that leads, each time', 'moved', [0, 1.5], false],
+    ] as const)('%s', async (_what, fault, [least, most], rests) => {
+      const came = await callOver(fault)
+      expect(came[0]!.port).toBe(registrar.faulty[fault])
+      const seconds = came.find(({ port }) => port === registrar.port)!.at - came[0]!.at
+      expect(seconds).toBeGreaterThan(least)
+      // The rest is for a machine that does other things.
+      expect(seconds).toBeLessThan(most)
+      const [next] = await callOver(fault)
+      expect(next!.port).toBe(rests ? registrar.port : registrar.faulty[fault])
+    })
   })
 
   it('says that the password is wrong, is registered with again once it is right, and no more when it is removed', async () => {

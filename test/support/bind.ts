@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Resolver } from 'node:dns/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createUpdateClient } from '../../src/dns/create-update-client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
 import { commandPath, tools } from './tools.ts'
@@ -14,6 +16,8 @@ export interface NameServer {
   readonly key: { readonly name: string; readonly secret: Buffer }
   /** Asks this server alone. */
   readonly resolver: Resolver
+  /** From now on the host of the zone has this address of IPv4 alone. */
+  move(host: string, address: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -43,6 +47,18 @@ export async function startBind({
     port,
     key,
     resolver,
+    async move(host, address) {
+      const name = `${host}.${zone}`
+      const data = Buffer.from(address.split('.').map(Number))
+      const server = { address: '127.0.0.1', port }
+      await createUpdateClient({ server, zone, key, clock: systemClock }).update(
+        [],
+        [
+          { kind: 'remove', name, type: 'a' },
+          { kind: 'add', record: { name, type: 'a', ttlSeconds: 1, data } },
+        ],
+      )
+    },
     async stop() {
       await server.stop('SIGINT', 5000)
       await rm(folder, { recursive: true, force: true })

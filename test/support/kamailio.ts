@@ -1,5 +1,5 @@
-// Kamailio: as a SIP proxy in front of the platform, which stays in the path of every call by Record-Route and Path, as the edge
-// of the guide in front of several nodes, and as the registrar of a carrier.
+// Kamailio: as a SIP proxy in front of the platform, which stays in the path of every call by Record-Route and Path, and as the
+// edge of the guide in front of several nodes.
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
 import { commandPath, tools } from './tools.ts'
 
-interface Place {
+export interface Place {
   readonly address: string
   readonly port: number
 }
@@ -18,26 +18,22 @@ export interface Kamailio extends Place {
   stop(): Promise<void>
 }
 
-export function startKamailio(platform: Place): Promise<Kamailio> {
-  return start((port) => proxyConfiguration(port, platform))
-}
-
-/** A carrier that the platform registers with: calls for any number go to the user `trunk1`, calls of the platform are busy. */
-export function startRegistrar(platform: Place, password: string): Promise<Kamailio> {
-  return start((port) => registrarConfiguration(port, platform, password))
-}
-
-async function start(configurationAt: (port: number) => string): Promise<Kamailio> {
+export async function startKamailio(platform: Place): Promise<Kamailio> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-kamailio-'))
   const port = await freePorts(1)
-  await writeFile(join(folder, 'kamailio.cfg'), configurationAt(port))
-  const child = await run(folder, 'the proxy is ready')
+  await writeFile(join(folder, 'kamailio.cfg'), proxyConfiguration(port, platform))
+  const child = await runKamailio(folder, 'the proxy is ready')
   return {
     address: '127.0.0.1',
     port,
-    passed: () => [...child.output.matchAll(/passes (\w+ from \S+)/g)].map(([, what = '']) => what),
+    passed: () => passedIn(child.output),
     stop: () => stop(child, folder),
   }
+}
+
+/** What the configurations of the tests write of each request. */
+export function passedIn(output: string): readonly string[] {
+  return [...output.matchAll(/passes (\w+ from \S+)/g)].map(([, what = '']) => what)
 }
 
 export interface Edge extends Place {
@@ -72,7 +68,7 @@ export async function startEdge({ nodes, certificate, relays = false }: EdgeOpti
   await writeFile(at('tls.cfg'), tlsConfiguration(certificate))
   const relay = relays ? await startRelay() : undefined
   await writeFile(at('local.cfg'), edgeConfiguration(folder, port) + (relay?.setting ?? ''))
-  const child = await run(folder, 'the edge is ready')
+  const child = await runKamailio(folder, 'the edge is ready')
   const heard = new Map<string, number>()
   return {
     address: edgeAddress,
@@ -133,7 +129,7 @@ private_key = ${keyFile}
 }
 
 /** Resolves when it writes that it is ready. */
-async function run(folder: string, ready: string): Promise<ToolProcess> {
+export async function runKamailio(folder: string, ready: string): Promise<ToolProcess> {
   const child = new ToolProcess({
     command: commandPath(tools.kamailio) ?? 'kamailio',
     args: [
@@ -205,69 +201,6 @@ request_route {
   if (is_method("INVITE")) record_route();
   if (is_method("REGISTER")) add_path();
   if ($sp != ${platform.port}) $du = "sip:${platform.address}:${platform.port}";
-  if (!t_relay()) sl_reply_error();
-}
-`
-}
-
-const registrarModules = [
-  ...['tm', 'sl', 'rr', 'pv', 'maxfwd', 'textops', 'siputils', 'xlog'],
-  ...['usrloc', 'registrar', 'auth'],
-]
-
-function registrarConfiguration(port: number, platform: Place, password: string): string {
-  return `
-debug=1
-log_stderror=yes
-listen=udp:127.0.0.1:${port}
-alias="carrier.example"
-${registrarModules.map((name) => `loadmodule "${name}.so"`).join('\n')}
-modparam("rr", "append_fromtag", 1)
-modparam("registrar", "min_expires", 60)
-
-event_route[core:worker-one-init] {
-  xlog("L_ERR", "the proxy is ready\\n");
-}
-
-request_route {
-  if (!mf_process_maxfwd_header("10")) exit;
-  if (is_method("CANCEL")) {
-    if (t_check_trans()) t_relay();
-    exit;
-  }
-  if (has_totag()) {
-    if (loose_route()) t_relay();
-    else if (is_method("ACK") && t_check_trans()) t_relay();
-    exit;
-  }
-  if (is_method("OPTIONS")) {
-    sl_send_reply("200", "OK");
-    exit;
-  }
-  if (is_method("REGISTER")) {
-    if (!pv_www_authenticate("carrier.example", "${password}", "0")) {
-      www_challenge("carrier.example", "0");
-      exit;
-    }
-    xlog("L_ERR", "passes REGISTER from $hdr(Expires)\\n");
-    save("location");
-    exit;
-  }
-  if ($sp == ${platform.port}) {
-    if (!pv_proxy_authenticate("carrier.example", "${password}", "0")) {
-      proxy_challenge("carrier.example", "0");
-      exit;
-    }
-    xlog("L_ERR", "passes INVITE from $ru\\n");
-    sl_send_reply("486", "Busy Here");
-    exit;
-  }
-  $ru = "sip:trunk1@carrier.example";
-  if (!lookup("location")) {
-    sl_send_reply("404", "Not registered");
-    exit;
-  }
-  record_route();
   if (!t_relay()) sl_reply_error();
 }
 `

@@ -111,6 +111,12 @@ export class ToolProcess {
     this.#child.kill(name)
   }
 
+  /** Ends it at once, with all that it has started. */
+  async kill(): Promise<Exit> {
+    killWhole(this.#child)
+    return await this.exited
+  }
+
   /** Ends it, with SIGKILL when `name` is not obeyed in time. Idempotent. */
   async stop(name: NodeJS.Signals = 'SIGTERM', timeoutMs = 5_000): Promise<Exit> {
     if (this.isRunning) this.signal(name)
