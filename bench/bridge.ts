@@ -2,20 +2,13 @@
 //   node bench/bridge.ts                            60 s for each of the two
 //   node bench/bridge.ts --seconds 20 --calls 100
 //   node bench/bridge.ts --seconds 300 --codecs one  the five minutes of the target, of one codec alone
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { silentLogger } from '../src/lib/log.ts'
-import { createMedia } from '../src/media/create-media.ts'
 import type { Media, MediaSession } from '../src/media/media.ts'
-import { toInline } from '../src/media/sdp/crypto-lines.ts'
-import type { MasterKey } from '../src/media/srtp/suites.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
+import { createBenchMedia, offerOf, workerMs } from './bench-media.ts'
 import { startBareRelay } from './bare-relay.ts'
 import { loadCore, pin, platformCore, unpin } from './cores.ts'
 import { startCrowd } from './rtp-crowd.ts'
@@ -23,29 +16,6 @@ import type { Crowd, Heard } from './rtp-crowd.ts'
 
 const firstPort = 30_000
 const settleMs = 3000
-// USER_HZ of every Linux that Node runs on.
-const ticksPerSecond = 100
-
-/** CPU of the media worker, and how long it was ready to run and had no processor. */
-export function workerMs(): { cpu: number; waited: number } {
-  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`)
-  const worker = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8').startsWith('media-'))
-  // From phone to phone there is none.
-  if (worker === undefined) return { cpu: 0, waited: 0 }
-  const stat = readFileSync(`${worker}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return {
-    cpu: ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1000,
-    waited: Number(readFileSync(`${worker}/schedstat`, 'utf8').split(' ')[1]) / 1e6,
-  }
-}
-
-/** `keys`: of what the phone will send; plain RTP when left out. */
-export function offerOf(port: number, payloadType: number, keys?: MasterKey): string {
-  const media = `m=audio ${port} RTP/${keys === undefined ? 'AVP' : 'SAVP'} ${payloadType} 101\r\na=rtpmap:101 telephone-event/8000\r\n`
-  const crypto = keys === undefined ? '' : `a=crypto:1 ${keys.suite} ${toInline(keys, false)}\r\n`
-  return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n${media}${crypto}`
-}
 
 /** A worker that was late a moment ago takes no call, which is right and not measured here. */
 export async function openPatiently(media: Media): Promise<MediaSession> {
@@ -151,17 +121,9 @@ interface BridgeBenchOptions {
 }
 
 export async function benchBridge({ seconds, calls, codecs }: BridgeBenchOptions): Promise<Figure[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'bridge-bench-'))
   const phones = 2 * calls
-  const media = createMedia({
-    bind: '127.0.0.1',
-    publicAddress: undefined,
-    ports: { first: firstPort, last: firstPort + 2 * phones - 1 },
-    workers: 1,
-    limits: { mediaMs: 0, heldMs: 0 },
-    scratchDir: join(directory, 'scratch'),
-    log: silentLogger,
-  })
+  const bench = await createBenchMedia(firstPort, 2 * phones)
+  const { media } = bench
   const crowd = await startCrowd(phones, { core: loadCore })
   pin(process.pid, platformCore)
   const all = (of: (index: number) => number): number[] =>
@@ -215,9 +177,8 @@ export async function benchBridge({ seconds, calls, codecs }: BridgeBenchOptions
     ]
   } finally {
     unpin(process.pid)
-    await media.stop()
+    await bench.close()
     await crowd.close()
-    await rm(directory, { recursive: true, force: true })
   }
 }
 

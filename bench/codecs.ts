@@ -2,22 +2,17 @@
 //   node bench/codecs.ts --seconds 10
 import { createSocket } from 'node:dgram'
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { silentLogger } from '../src/lib/log.ts'
 import { codecs } from '../src/media/codecs/codecs.ts'
 import type { Encoding, Rate } from '../src/media/codecs/codecs.ts'
 import { createCoders, frameSamplesAt } from '../src/media/codecs/coders.ts'
 import { createLaws } from '../src/media/codecs/g711.ts'
 import { Doubler, Halver } from '../src/media/codecs/half-band.ts'
-import { createMedia } from '../src/media/create-media.ts'
 import { writeRtpHeader } from '../src/media/rtp/packet.ts'
 import { SrtpSender } from '../src/media/srtp/srtp.ts'
 import { ToneDetector } from '../src/media/tone-detector.ts'
+import { createBenchMedia, workerMs } from './bench-media.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 
@@ -105,26 +100,11 @@ async function measureCoders(): Promise<{ figures: Figure[]; opus: Buffer[] }> {
   return { figures, opus: packetsOf.get('OPUS') ?? [] }
 }
 
-/** What the media worker has run, by the kernel, in us. */
-function workerCpuUs(): number {
-  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`)
-  const worker = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8').startsWith('media-'))
-  return worker === undefined ? 0 : Number(readFileSync(`${worker}/schedstat`, 'utf8').split(' ')[0]) / 1000
-}
-
 /** Each call is decoded and coded again on the beat: it hears itself, a little quieter. */
 async function measureCalls(opus: readonly Buffer[], isProtected: boolean, seconds: number): Promise<Figure> {
-  const scratchDir = await mkdtemp(join(tmpdir(), 'codecs-bench-'))
-  const media = createMedia({
-    bind: '127.0.0.1',
-    publicAddress: undefined,
-    // Others on the machine may hold some of them.
-    ports: { first: firstPort, last: firstPort + 8 * calls - 1 },
-    workers: 1,
-    limits: { mediaMs: 0, heldMs: 0 },
-    scratchDir,
-    log: silentLogger,
-  })
+  // Others on the machine may hold some of the ports.
+  const bench = await createBenchMedia(firstPort, 8 * calls)
+  const { media } = bench
   const socket = createSocket('udp4')
   let heard = 0
   socket.on('message', () => (heard += 1))
@@ -155,12 +135,12 @@ async function measureCalls(opus: readonly Buffer[], isProtected: boolean, secon
       }
     }
     await run(0, 100)
-    const before = workerCpuUs()
+    const before = workerMs().cpu
     const heardBefore = heard
     const at = performance.now()
     await run(100, seconds * 50)
     const elapsed = (performance.now() - at) / 1000
-    const perFrame = (workerCpuUs() - before) / (elapsed * 50 * calls)
+    const perFrame = (1000 * (workerMs().cpu - before)) / (elapsed * 50 * calls)
     const perCore = Math.floor((share * 20_000) / perFrame)
     const sent = (heard - heardBefore) / (elapsed * 50 * calls)
     return {
@@ -172,8 +152,7 @@ async function measureCalls(opus: readonly Buffer[], isProtected: boolean, secon
     }
   } finally {
     socket.close()
-    await media.stop()
-    await rm(scratchDir, { recursive: true, force: true })
+    await bench.close()
   }
 }
 

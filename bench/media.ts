@@ -1,19 +1,16 @@
 // RTP pacing: 400 sessions play a clip on one media worker, heard by another process; calm, and with a blocked main thread.
 //   node bench/media.ts                  60 s for each of the two
 //   node bench/media.ts --seconds 300    the five minutes of the target
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { silentLogger } from '../src/lib/log.ts'
-import { createMedia } from '../src/media/create-media.ts'
 import type { MediaSession } from '../src/media/media.ts'
 import { tone, toWav } from '../test/support/audio.ts'
 import { startRecorder } from '../test/support/rtp-recorder.ts'
 import type { Pacing, Recorder } from '../test/support/rtp-recorder.ts'
+import { createBenchMedia, offerOf, workerMs } from './bench-media.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 
@@ -25,10 +22,6 @@ export interface MediaBenchOptions {
 const firstPort = 28_000
 // The clip outlasts the measurement on both sides, so that only playback is measured.
 const marginSeconds = 10
-
-function offerOf(port: number): string {
-  return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n`
-}
 
 interface Measured extends Pacing {
   readonly waitedMsPerSecond: number
@@ -55,13 +48,6 @@ function toFigures(name: string, pacing: Measured, expected: number): Figure[] {
   ]
 }
 
-/** How long the media worker was ready to run and had no processor: what a busy machine takes from the figures. */
-function waitedMs(): number {
-  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`)
-  const worker = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8').startsWith('media-'))
-  return worker === undefined ? 0 : Number(readFileSync(`${worker}/schedstat`, 'utf8').split(' ')[1]) / 1e6
-}
-
 interface Bench {
   readonly sessions: readonly MediaSession[]
   readonly recorder: Recorder
@@ -76,11 +62,11 @@ async function measure(
   const playing = sessions.map((session) => session.play({ clip: { path } }))
   await setTimeout((marginSeconds / 4) * 1000)
   await recorder.reset()
-  const waitedBefore = waitedMs()
+  const { waited: waitedBefore } = workerMs()
   const end = performance.now() + seconds * 1000
   while (performance.now() < end) await pass()
   const pacing = await recorder.report()
-  const waitedMsPerSecond = (waitedMs() - waitedBefore) / seconds
+  const waitedMsPerSecond = (workerMs().waited - waitedBefore) / seconds
   await Promise.all(sessions.map((session) => session.play({ clip: { path }, offsetMs: 1e9 })))
   await Promise.all(playing)
   return { ...pacing, waitedMsPerSecond }
@@ -96,25 +82,17 @@ async function blockQuarterSecond(): Promise<void> {
 export async function benchMedia({ seconds = 60, sessions: count = 400 }: MediaBenchOptions = {}): Promise<
   Figure[]
 > {
-  const directory = await mkdtemp(join(tmpdir(), 'media-bench-'))
-  const path = join(directory, 'tone.wav')
+  const created = await createBenchMedia(firstPort, 2 * count)
+  const { media } = created
+  const path = join(created.directory, 'tone.wav')
   await writeFile(path, toWav(tone(440, (seconds + marginSeconds) * 1000)))
-  const media = createMedia({
-    bind: '127.0.0.1',
-    publicAddress: undefined,
-    ports: { first: firstPort, last: firstPort + 2 * count - 1 },
-    workers: 1,
-    limits: { mediaMs: 0, heldMs: 0 },
-    scratchDir: join(directory, 'scratch'),
-    log: silentLogger,
-  })
   const recorder = await startRecorder(count)
   try {
     await media.start()
     const sessions: MediaSession[] = []
     for (const port of recorder.ports) {
       const session = await media.open()
-      await session.answer(offerOf(port))
+      await session.answer(offerOf(port, 0))
       sessions.push(session)
     }
     const bench = { sessions, recorder, path, seconds }
@@ -136,9 +114,8 @@ export async function benchMedia({ seconds = 60, sessions: count = 400 }: MediaB
       ...toFigures(`the same, main thread blocked 250 ms in every second`, blocked, due),
     ]
   } finally {
-    await media.stop()
+    await created.close()
     await recorder.close()
-    await rm(directory, { recursive: true })
   }
 }
 

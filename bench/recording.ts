@@ -1,8 +1,7 @@
 // What recording costs: 300 calls that are bridged two by two talk, first unrecorded, then each recorded in stereo, then
 // unrecorded again, in one run of one process.
 //   node bench/recording.ts --seconds 20
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -11,11 +10,11 @@ import { AudioRing } from '../src/lib/audio-ring.ts'
 import type { Ring } from '../src/lib/audio-ring.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'
-import { createMedia } from '../src/media/create-media.ts'
 import type { MediaSession } from '../src/media/media.ts'
 import type { Wiring } from '../src/media/graph/wiring.ts'
 import { createRecorderThread } from '../src/recordings/recorder-thread.ts'
 import type { Taken } from '../src/recordings/recorder-thread.ts'
+import { createBenchMedia, offerOf } from './bench-media.ts'
 import { loadCore, pin, platformCore } from './cores.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
@@ -29,10 +28,6 @@ const settleMs = 5000
 interface Period {
   readonly cpuMsPerCallSecond: number
   readonly heard: Heard
-}
-
-function offerOf(port: number): string {
-  return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n`
 }
 
 async function measure(crowd: Crowd, { seconds, calls }: Size): Promise<Period> {
@@ -66,16 +61,8 @@ interface Size {
 export async function benchRecording({ seconds, calls }: Size): Promise<Figure[]> {
   const size = { seconds, calls }
   pin(process.pid, platformCore)
-  const directory = await mkdtemp(join(tmpdir(), 'recording-bench-'))
-  const media = createMedia({
-    bind: '127.0.0.1',
-    publicAddress: undefined,
-    ports: { first: firstPort, last: firstPort + 4 * calls - 1 },
-    workers: 1,
-    limits: { mediaMs: 0, heldMs: 0 },
-    scratchDir: join(directory, 'scratch'),
-    log: silentLogger,
-  })
+  const bench = await createBenchMedia(firstPort, 4 * calls)
+  const { media, directory } = bench
   const recorder = createRecorderThread({ clock: systemClock, log: silentLogger, room: 1e12 })
   const crowd = await startCrowd(calls, { core: loadCore })
   try {
@@ -84,7 +71,7 @@ export async function benchRecording({ seconds, calls }: Size): Promise<Figure[]
     for (const port of crowd.ports) {
       const near = sessions.length % 2 === 1 ? sessions.at(-1)?.id : undefined
       const session = await media.open(near === undefined ? {} : { near })
-      await session.answer(offerOf(port))
+      await session.answer(offerOf(port, 0))
       sessions.push(session)
     }
     await wire(sessions, [])
@@ -122,7 +109,7 @@ export async function benchRecording({ seconds, calls }: Size): Promise<Figure[]
     await media.stop()
     await recorder.stop()
     await crowd.close()
-    await rm(directory, { recursive: true })
+    await bench.close()
   }
 }
 

@@ -1,16 +1,12 @@
 // A room of 100 on one media worker: two speak, all others listen and send silence.
 //   node bench/room.ts                            60 s
 //   node bench/room.ts --seconds 20 --members 50
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { silentLogger } from '../src/lib/log.ts'
-import { createMedia } from '../src/media/create-media.ts'
 import type { MediaSession } from '../src/media/media.ts'
-import { offerOf, openPatiently, workerMs } from './bridge.ts'
+import { createBenchMedia, offerOf, workerMs } from './bench-media.ts'
+import { openPatiently } from './bridge.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { startRoomCrowd } from './room-crowd.ts'
@@ -57,16 +53,8 @@ export async function benchRoom({
   readonly seconds: number
   readonly members: number
 }): Promise<Figure[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'room-bench-'))
-  const media = createMedia({
-    bind: '127.0.0.1',
-    publicAddress: undefined,
-    ports: { first: firstPort, last: firstPort + 2 * members - 1 },
-    workers: 1,
-    limits: { mediaMs: 0, heldMs: 0 },
-    scratchDir: join(directory, 'scratch'),
-    log: silentLogger,
-  })
+  const bench = await createBenchMedia(firstPort, 2 * members)
+  const { media } = bench
   const crowd = await startRoomCrowd(members)
   try {
     await media.start()
@@ -95,9 +83,8 @@ export async function benchRoom({
       waitedMsPerSecond: (after.waited - before.waited) / seconds,
     })
   } finally {
-    await media.stop()
+    await bench.close()
     await crowd.close()
-    await rm(directory, { recursive: true, force: true })
   }
 }
 

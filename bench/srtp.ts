@@ -3,17 +3,13 @@
 //   node bench/srtp.ts                            60 s for each of the two
 //   node bench/srtp.ts --seconds 20 --calls 200
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { silentLogger } from '../src/lib/log.ts'
-import { createMedia } from '../src/media/create-media.ts'
 import type { Media } from '../src/media/media.ts'
 import { parseSdp } from '../src/media/sdp/sdp.ts'
 import type { MasterKey } from '../src/media/srtp/suites.ts'
-import { bridgeAll, measure, offerOf, perPacketUs } from './bridge.ts'
+import { createBenchMedia, offerOf } from './bench-media.ts'
+import { bridgeAll, measure, perPacketUs } from './bridge.ts'
 import type { Measured } from './bridge.ts'
 import { loadCore, pin, platformCore, unpin } from './cores.ts'
 import { toTable } from './figure.ts'
@@ -120,16 +116,8 @@ interface SrtpBenchOptions {
 }
 
 export async function benchSrtp({ seconds, calls }: SrtpBenchOptions): Promise<Figure[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'srtp-bench-'))
-  const media = createMedia({
-    bind: '127.0.0.1',
-    publicAddress: undefined,
-    ports: { first: firstPort, last: firstPort + 4 * calls - 1 },
-    workers: 1,
-    limits: { mediaMs: 0, heldMs: 0 },
-    scratchDir: join(directory, 'scratch'),
-    log: silentLogger,
-  })
+  const bench = await createBenchMedia(firstPort, 4 * calls)
+  const { media } = bench
   const crowd = await startCrowd(calls, { core: loadCore })
   pin(process.pid, platformCore)
   try {
@@ -151,9 +139,8 @@ export async function benchSrtp({ seconds, calls }: SrtpBenchOptions): Promise<F
     ]
   } finally {
     unpin(process.pid)
-    await media.stop()
+    await bench.close()
     await crowd.close()
-    await rm(directory, { recursive: true, force: true })
   }
 }
 

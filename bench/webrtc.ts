@@ -4,16 +4,14 @@ import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { silentLogger } from '../src/lib/log.ts'
-import { createMedia } from '../src/media/create-media.ts'
 import type { Media, MediaSession } from '../src/media/media.ts'
 import { tone, toWav } from '../test/support/audio.ts'
+import { createBenchMedia } from './bench-media.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 
@@ -81,24 +79,17 @@ async function openAll(media: Media, farEnds: ChildProcess, count: number): Prom
 export async function benchWebRtc({ seconds = 30, sessions: count = 150 }: WebRtcBenchOptions = {}): Promise<
   Figure[]
 > {
-  const directory = await mkdtemp(join(tmpdir(), 'webrtc-bench-'))
-  const path = join(directory, 'tone.wav')
-  await writeFile(path, toWav(tone(440, (seconds + 10) * 1000)))
   let browsers: ChildProcess | undefined
-  const media = createMedia({
-    bind: '127.0.0.1',
-    publicAddress: undefined,
-    ports: { first: firstPort, last: firstPort + 2 * count - 1 },
-    workers: 1,
-    limits: { mediaMs: 0, heldMs: 0 },
-    scratchDir: join(directory, 'scratch'),
-    log: silentLogger,
+  const bench = await createBenchMedia(firstPort, 2 * count, {
     createProcess: () =>
       (browsers = fork(new URL('../src/media/browsers/browser-process.ts', import.meta.url), {
         env: {},
         execArgv: [],
       })),
   })
+  const { media } = bench
+  const path = join(bench.directory, 'tone.wav')
+  await writeFile(path, toWav(tone(440, (seconds + 10) * 1000)))
   const farEnds = fork(new URL('./browser-far-ends.ts', import.meta.url), [String(count)])
   try {
     await media.start()
@@ -139,7 +130,7 @@ export async function benchWebRtc({ seconds = 30, sessions: count = 150 }: WebRt
     farEnds.disconnect()
     await media.stop()
     if (farEnds.exitCode === null) await once(farEnds, 'exit')
-    await rm(directory, { recursive: true })
+    await bench.close()
   }
 }
 

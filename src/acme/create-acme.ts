@@ -2,8 +2,10 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { keepCertificate } from '../certificates/own-certificate.ts'
-import type { Clock, Timer } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Repetition } from '../lib/repeat.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { Acme, AcmeStore, Challenge } from './acme.ts'
 import type { AcmeOrder } from './client.ts'
@@ -42,8 +44,7 @@ class CertificateOrders implements Acme {
   readonly #options: AcmeOptions
   readonly #gone = new AbortController()
   #published: Challenge | undefined
-  #timer: Timer | undefined
-  #looking: Promise<void> = Promise.resolve()
+  #looks: Repetition | undefined
 
   constructor(options: AcmeOptions) {
     this.#options = options
@@ -51,13 +52,22 @@ class CertificateOrders implements Acme {
 
   /** Orders nothing before it returns: the authority asks here, and nothing listens yet. */
   async start(): Promise<void> {
-    this.#wait(0)
+    this.#looks = repeat({
+      clock: this.#options.clock,
+      firstMs: 0,
+      everyMs: lookMs,
+      work: () => this.#look(),
+      // The database, or the disk: it is looked at again.
+      failed: (error) => {
+        if (!this.#gone.signal.aborted)
+          this.#options.log.error({ err: error }, 'certificate not looked after')
+      },
+    })
   }
 
   async stop(): Promise<void> {
-    this.#timer?.cancel()
     this.#gone.abort(new Error('the platform is stopping'))
-    await this.#looking
+    await this.#looks?.stop()
   }
 
   async answerTo(token: string): Promise<string | undefined> {
@@ -66,27 +76,14 @@ class CertificateOrders implements Acme {
     return challenge?.token === token ? challenge.keyAuthorization : undefined
   }
 
-  #wait(ms: number): void {
-    this.#timer = this.#options.clock.after(ms, () => {
-      this.#looking = this.#look().finally(() => {
-        if (!this.#gone.signal.aborted) this.#wait(lookMs)
-      })
-    })
-  }
-
   async #look(): Promise<void> {
-    const { file, store, clock, log } = this.#options
-    try {
-      if (this.#isGood(await readFile(file, 'utf8').catch(() => ''))) return
-      const { certificate = '', retryAt = 0 } = await store.load()
-      if (this.#isGood(certificate)) return await keepCertificate(file, certificate)
-      if (clock.now() < retryAt || !(await store.hold(clock.now() + holdMs))) return
-      await this.#order()
-      await store.release()
-    } catch (error) {
-      // The database, or the disk: it is looked at again.
-      if (!this.#gone.signal.aborted) log.error({ err: error }, 'certificate not looked after')
-    }
+    const { file, store, clock } = this.#options
+    if (this.#isGood(await readFile(file, 'utf8').catch(() => ''))) return
+    const { certificate = '', retryAt = 0 } = await store.load()
+    if (this.#isGood(certificate)) return keepCertificate(file, certificate)
+    if (clock.now() < retryAt || !(await store.hold(clock.now() + holdMs))) return
+    await this.#order()
+    await store.release()
   }
 
   async #order(): Promise<void> {

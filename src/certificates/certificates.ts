@@ -1,9 +1,11 @@
 // The certificates of the platform, read from files, and read again when those change.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Clock, Timer } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Repetition } from '../lib/repeat.ts'
 import { stampOfFiles } from '../lib/stamp-of-files.ts'
 import { StartError } from '../lib/start-error.ts'
 import { isForDevelopment } from './own-certificate.ts'
@@ -45,7 +47,7 @@ class CertificateFiles implements Certificates {
   #identity: TlsIdentity | undefined
   #stamp = ''
   #warnedAt = Number.NEGATIVE_INFINITY
-  #timer: Timer | undefined
+  #looks: Repetition | undefined
 
   constructor(options: CertificatesOptions) {
     this.#options = options
@@ -64,20 +66,17 @@ class CertificateFiles implements Certificates {
     } catch (error) {
       throw new StartError(`The certificate cannot be used: ${sentenceOf(error)}.`, { cause: error })
     }
-    this.#wait()
+    const { clock, log } = this.#options
+    this.#looks = repeat({
+      clock,
+      everyMs: lookMs,
+      work: () => this.#look(),
+      failed: (error) => log.error({ err: error }, 'certificates could not be looked at'),
+    })
   }
 
   async stop(): Promise<void> {
-    this.#timer?.cancel()
-    this.#timer = undefined
-  }
-
-  #wait(): void {
-    this.#timer = this.#options.clock.after(lookMs, () => {
-      void this.#look().finally(() => {
-        if (this.#timer !== undefined) this.#wait()
-      })
-    })
+    await this.#looks?.stop()
   }
 
   /** What cannot be used leaves what was read before in force: half of a pair may have been written by now. */

@@ -1,8 +1,9 @@
 // Puts recordings together: the thread that records, the folder that has the sound, and what stores it.
 import { rm } from 'node:fs/promises'
 import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
-import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Repetition } from '../lib/repeat.ts'
 import { createRecorderThread } from './recorder-thread.ts'
 import type { RecorderThread } from './recorder-thread.ts'
 import { createExpiredRemover } from './remove-expired.ts'
@@ -34,7 +35,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   /** Those of this process. */
   const live = new Set<string>()
   let freeBytes = 0
-  let sweeping: Timer | undefined
+  let sweeping: Repetition | undefined
+  let isStopping = false
 
   function free(bytes: number): void {
     freeBytes += bytes
@@ -117,7 +119,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     if (limits.days > 0) {
       const before = clock.now() - limits.days * dayMs
       let expired = await store.expired(spool.id, before, sweptAtOnce)
-      while (expired.length > 0) {
+      while (expired.length > 0 && !isStopping) {
         for (const recording of expired) {
           await spool.removeFile(recording)
           await store.remove(recording.call_sid)
@@ -126,14 +128,6 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         expired = await store.expired(spool.id, before, sweptAtOnce)
       }
     }
-  }
-
-  function sweepLater(): void {
-    sweeping = clock.after(sweepEveryMs, () => {
-      void sweep()
-        .catch((error: unknown) => log.warn({ err: error }, 'old recordings could not be removed'))
-        .then(() => sweepLater())
-    })
   }
 
   return {
@@ -155,15 +149,17 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       freeBytes = limits.spoolBytes - (await spool.bytes())
       thread = createRecorderThread({ ...options, room: freeBytes })
       if (!options.isShared()) await store.hasten(spool.id)
-      await sweep().catch((error: unknown) => log.warn({ err: error }, 'old recordings could not be removed'))
-      sweepLater()
+      const failed = (error: unknown): void => log.warn({ err: error }, 'old recordings could not be removed')
+      await sweep().catch(failed)
+      sweeping = repeat({ clock, everyMs: sweepEveryMs, work: sweep, failed })
       shares.start()
       storer.start()
       remover.start()
     },
     async stop() {
-      sweeping?.cancel()
-      shares.stop()
+      isStopping = true
+      await sweeping?.stop()
+      await shares.stop()
       await storer.stop()
       await remover.stop()
       await thread?.stop()

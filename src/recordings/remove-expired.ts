@@ -1,8 +1,9 @@
 // Removes recordings whose call records are gone: from the bucket of the account, or the disk here. A bucket that refuses is
 // asked again for three days; then its recordings are left to the account, which gets an alert.
 import type { StoredRecording } from '../contracts/recording.ts'
-import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Repetition } from '../lib/repeat.ts'
 import type { RecordingsOptions } from './recordings.ts'
 import type { Spool } from './spool.ts'
 
@@ -27,8 +28,7 @@ export function createExpiredRemover(options: RemoverOptions): ExpiredRemover {
   const { store, spool, clock, log, alerts, bucketOf, discard } = options
   const stopping = new AbortController()
   const { signal } = stopping
-  let looking: Promise<void> | undefined
-  let timer: Timer | undefined
+  let looks: Repetition | undefined
 
   /** The accounts take turns: one with many, or with a slow bucket, holds up no other. */
   async function look(): Promise<void> {
@@ -86,24 +86,20 @@ export function createExpiredRemover(options: RemoverOptions): ExpiredRemover {
     alerts.raise({ account_sid, alert_type: 'recording-failure', message })
   }
 
-  function lookLater(): void {
-    timer = clock.after(lookEveryMs, () => {
-      looking = look()
-        .catch((error: unknown) => {
-          if (!signal.aborted) log.warn({ err: error }, 'expired recordings could not be looked for')
-        })
-        .then(() => {
-          if (!signal.aborted) lookLater()
-        })
-    })
-  }
-
   return {
-    start: lookLater,
+    start() {
+      looks = repeat({
+        clock,
+        everyMs: lookEveryMs,
+        work: look,
+        failed(error) {
+          if (!signal.aborted) log.warn({ err: error }, 'expired recordings could not be looked for')
+        },
+      })
+    },
     async stop() {
       stopping.abort(new Error('the platform is stopping'))
-      timer?.cancel()
-      await looking
+      await looks?.stop()
     },
   }
 }

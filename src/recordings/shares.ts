@@ -1,6 +1,8 @@
 // The shares of the disk that accounts have with recordings that wait to be stored: a bucket that is away must not take it all.
-import type { Clock, Timer } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Repetition } from '../lib/repeat.ts'
 import { defaultSharePercent, mayTakeOne } from '../lib/tenant-pool.ts'
 import { bytesPerMs } from './wav-file.ts'
 
@@ -22,7 +24,7 @@ export class RecordingShares {
   readonly #options: RecordingSharesOptions
   /** Those of this process that grow, the oldest first. */
   readonly #growing = new Map<string, { readonly account_sid: string; readonly begunMs: number }>()
-  #timer: Timer | undefined
+  #looks: Repetition | undefined
 
   constructor(options: RecordingSharesOptions) {
     this.#options = options
@@ -30,15 +32,16 @@ export class RecordingShares {
 
   start(): void {
     const { clock, log } = this.#options
-    this.#timer = clock.after(everyMs, () => {
-      void this.#hold()
-        .catch((error: unknown) => log.warn({ err: error }, 'shares of recordings could not be looked at'))
-        .then(() => this.start())
+    this.#looks = repeat({
+      clock,
+      everyMs,
+      work: () => this.#hold(),
+      failed: (error) => log.warn({ err: error }, 'shares of recordings could not be looked at'),
     })
   }
 
-  stop(): void {
-    this.#timer?.cancel()
+  async stop(): Promise<void> {
+    await this.#looks?.stop()
   }
 
   begun(call_sid: string, account_sid: string): void {

@@ -40,7 +40,7 @@ class StirShaken implements Shaken {
   }
 
   async stop(): Promise<void> {
-    this.#files.stop()
+    await this.#files.stop()
   }
 
   async verify(question: IdentityQuestion): Promise<IdentityFinding> {

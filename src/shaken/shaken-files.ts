@@ -2,8 +2,10 @@
 import { createPrivateKey } from 'node:crypto'
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Clock, Timer } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Repetition } from '../lib/repeat.ts'
 import { stampOfFiles } from '../lib/stamp-of-files.ts'
 import { StartError } from '../lib/start-error.ts'
 import { parseAuthorities } from './signer-certificates.ts'
@@ -26,7 +28,7 @@ export class ShakenFiles {
   readonly #options: ShakenFilesOptions
   #contents: Contents = { authorities: undefined, key: undefined }
   #stamp = ''
-  #timer: Timer | undefined
+  #looks: Repetition | undefined
 
   constructor(options: ShakenFilesOptions) {
     this.#options = options
@@ -46,20 +48,17 @@ export class ShakenFiles {
     } catch (error) {
       throw new StartError(`Calls cannot be signed or verified: ${sentenceOf(error)}.`, { cause: error })
     }
-    this.#wait()
-  }
-
-  stop(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-  }
-
-  #wait(): void {
-    this.#timer = this.#options.clock.after(lookMs, () => {
-      void this.#look().finally(() => {
-        if (this.#timer !== undefined) this.#wait()
-      })
+    const { clock, log } = this.#options
+    this.#looks = repeat({
+      clock,
+      everyMs: lookMs,
+      work: () => this.#look(),
+      failed: (error) => log.error({ err: error }, 'the files of STIR/SHAKEN could not be looked at'),
     })
+  }
+
+  async stop(): Promise<void> {
+    await this.#looks?.stop()
   }
 
   /** What cannot be used leaves what was read before in force. */

@@ -9,12 +9,8 @@ import { startNameServer } from '../support/name-server.ts'
 import type { ScriptedNameServer } from '../support/name-server.ts'
 import { provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startRefusingCarrier } from '../support/refusing-carrier.ts'
 import { isMissing } from '../support/tools.ts'
-import { Inbox } from '../support/wait.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/lib/log.ts'
-import { createSip } from '../../src/sip/create-sip.ts'
-import type { SipRequest } from '../../src/sip/message/message.ts'
 
 describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
   let application: Application
@@ -70,22 +66,7 @@ describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
     const dead = createSocket('udp4')
     dead.bind(0, '127.0.0.1')
     await once(dead, 'listening')
-    const invites = new Inbox<SipRequest>()
-    const gateway = createSip({
-      bind: '127.0.0.1',
-      port: 0,
-      directory: { realmState: async () => 'unknown', findUser: async () => undefined },
-      clock: systemClock,
-      log: silentLogger,
-      userAgent: 'Carrier',
-      handlers: {
-        invited: (invite) => {
-          invites.push(invite.request)
-          invite.reject({ status: 486 })
-        },
-      },
-    })
-    await gateway.start()
+    const { sip: gateway, invites } = await startRefusingCarrier()
     try {
       names.addresses('edge.carrier.test', ['127.0.0.1'])
       names.services('_sip._udp.carrier.test', [

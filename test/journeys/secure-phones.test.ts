@@ -14,15 +14,12 @@ import { startLinphone } from '../support/linphone.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
+import { startRefusingCarrier } from '../support/refusing-carrier.ts'
+import type { RefusingCarrier } from '../support/refusing-carrier.ts'
 import { isMissing } from '../support/tools.ts'
-import { Inbox, until } from '../support/wait.ts'
+import { until } from '../support/wait.ts'
 import { browserRequest, openWebSocketPhone } from '../support/web-socket-phone.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/lib/log.ts'
-import { createSip } from '../../src/sip/create-sip.ts'
 import { headerOf } from '../../src/sip/message/message.ts'
-import type { SipRequest } from '../../src/sip/message/message.ts'
-import type { Sip } from '../../src/sip/sip.ts'
 
 const [callerHz, calledHz] = [700, 1100]
 
@@ -130,27 +127,11 @@ it.skipIf(isMissing('openssl'))(
   },
 )
 
-/** A carrier over TLS that refuses each call with 486, and what it was sent. */
-async function startCarrier(days: number): Promise<{ sip: Sip; invites: Inbox<SipRequest>; port: number }> {
+/** A carrier over TLS, whose certificate lasts for this number of days. */
+async function startCarrier(days: number): Promise<RefusingCarrier & { readonly port: number }> {
   const identity = { ...authority.issue({ names: 'IP:127.0.0.1', days }), authorities: undefined }
-  const invites = new Inbox<SipRequest>()
-  const sip = createSip({
-    bind: '127.0.0.1',
-    port: 0,
-    secure: { identity: () => identity, tlsPort: 0 },
-    directory: { realmState: async () => 'unknown', findUser: async () => undefined },
-    clock: systemClock,
-    log: silentLogger,
-    userAgent: 'Carrier',
-    handlers: {
-      invited: (invite) => {
-        invites.push(invite.request)
-        invite.reject({ status: 486 })
-      },
-    },
-  })
-  await sip.start()
-  return { sip, invites, port: sip.listening.ports?.tls ?? 0 }
+  const carrier = await startRefusingCarrier({ identity: () => identity, tlsPort: 0 })
+  return { ...carrier, port: carrier.sip.listening.ports?.tls ?? 0 }
 }
 
 it.skipIf(isMissing('openssl'))(
