@@ -153,13 +153,13 @@ it('tells ringing once, though the status hook hears of a call that rings from i
   })
   const events = [
     { at: 0, type: 'started', direction: 'inbound', from: 'a', to: 'b' },
-    status(500, 'ringing', 180),
+    { at: 500, type: 'rang' },
     status(900, 'trying', 100),
     status(900, 'ringing', 180),
     status(1000, 'in-progress', 200),
   ]
   expect(journalStory(events).slice(1)).toEqual([
-    '   0.50 s  status ringing (SIP 180)',
+    '   0.50 s  the caller hears ringing (SIP 180)',
     '   1.00 s  status in-progress (SIP 200)',
   ])
 })

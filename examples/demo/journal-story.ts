@@ -135,6 +135,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
     typeof attest !== 'string'
       ? `the calling number is not proven: ${String(reason)}`
       : `the calling number is proven, with attestation ${attest}`,
+  rang: () => 'the caller hears ringing (SIP 180)',
   status: ({ call_status, sip_status }) => `status ${String(call_status)} (SIP ${String(sip_status)})`,
   refusal: withCure,
   problem: withCure,
@@ -172,7 +173,7 @@ export function journalStory(events: readonly StoryEvent[]): string[] {
   for (const event of events) {
     const text = sentences[event.type]?.(event, started)
     if (text === undefined || (hasRung && isBeginning(event))) continue
-    hasRung ||= event.type === 'status' && event['call_status'] === 'ringing'
+    hasRung ||= event.type === 'rang'
     const error = errorOf(event)
     if (
       error !== undefined &&

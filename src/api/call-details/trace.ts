@@ -34,6 +34,7 @@ const lasting: Readonly<
 
 /** Events of one moment that stand as spans of their own. */
 const momentary: Readonly<Record<string, (event: Event) => string>> = {
+  rang: () => 'rang',
   status: ({ call_status }) => `status ${String(call_status)}`,
   decision: ({ rule }) => `decision ${String(rule)}`,
   dialled: ({ to }) => `dialled ${String(to)}`,

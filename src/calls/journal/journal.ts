@@ -210,6 +210,12 @@ export type StatusFact = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/**
+ * 180 was sent before the application took the call. Its status hook hears of it once there is one, after `trying`: the order of the
+ * statuses in the journal is that of the notifications.
+ */
+export type RangFact = { readonly type: 'rang' }
+
 /** Why the platform refused the call. */
 export type RefusalFact = {
   readonly type: 'refusal'
@@ -251,6 +257,7 @@ export type EssentialFact =
   | ApplicationFact
   | TaggedFact
   | StatusFact
+  | RangFact
   | RefusalFact
   | RecordingStartedFact
   | EndedFact

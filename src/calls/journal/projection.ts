@@ -50,6 +50,7 @@ export function factsOf(started: StartedFact): CallFacts {
 /** The next sum; the same object when the event changes nothing that is derived. */
 export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'status') return reduceStatus(facts, event)
+  if (event.type === 'rang') return { ...facts, ...ringing, rang_at: facts.rang_at ?? event.at }
   if (event.type === 'attempt') return { ...facts, attempt: event, isTrying: true }
   if (event.type === 'attempt-ended') return reduceAttempt(facts, event)
   if (event.type === 'branch-answered' && facts.attempt !== undefined)
@@ -64,6 +65,8 @@ export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'ended') return reduceEnded(facts, event)
   return facts
 }
+
+const ringing = { call_status: 'ringing', sip_status: 180, sip_reason: 'Ringing' } as const
 
 function reduceStatus(facts: CallFacts, event: StatusFact & { readonly at: number }): CallFacts {
   const { call_status, sip_status, sip_reason } = event

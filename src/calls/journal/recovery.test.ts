@@ -29,12 +29,7 @@ const started = {
 
 const chosen: JournalFact = { type: 'application', application_sid: application.application_sid }
 const trying: JournalFact = { type: 'status', call_status: 'trying', sip_status: 100, sip_reason: 'Trying' }
-const ringing: JournalFact = {
-  type: 'status',
-  call_status: 'ringing',
-  sip_status: 180,
-  sip_reason: 'Ringing',
-}
+const rang: JournalFact = { type: 'rang' }
 const answered: JournalFact = {
   type: 'status',
   call_status: 'in-progress',
@@ -255,7 +250,7 @@ describe('a call that was left in mid-call', () => {
     ['of which no status hook has heard', [started, chosen], application],
     [
       'whose application had not taken it yet, though its caller heard ringing',
-      [started, chosen, ringing],
+      [started, chosen, rang],
       application,
     ],
     ['without an application', [started, trying], application],

@@ -171,7 +171,7 @@ async function notificationsOf(
   }
 }
 
-/** What a status hook hears first. Before it a caller may have heard ringing, of which the hook has not heard. */
+/** What a status hook hears first. */
 function isAnnouncement(event: StoredEvent): boolean {
   return event.type === 'status' && event['call_status'] === 'trying'
 }

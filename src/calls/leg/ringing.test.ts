@@ -56,6 +56,11 @@ describe('a caller whose application is slow', () => {
     await release([{ verb: 'answer' }])
     expect(at.store.statuses).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
     expect(at.store.notifications.map(({ sip_status }) => sip_status)).toEqual([100, 180, 200, 200])
+    const [{ call_sid } = { call_sid: '' }] = at.store.records
+    const events = at.store.journalOf(call_sid)
+    const journalled = events.flatMap((event) => (event.type === 'status' ? [event.call_status] : []))
+    expect(journalled).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
+    expect(events.filter(({ type }) => type === 'rang')).toHaveLength(1)
   })
 
   it('hears ringing too when the first verbs come at once and say nothing', async () => {

@@ -62,8 +62,12 @@ export class StatusReporter {
     if (isRinging) this.reportRinging()
   }
 
-  /** 180 was sent. */
+  /** 180 was sent. Until the application has the call, no status hook is owed it: `announce` reports it. */
   reportRinging(): void {
+    if (!this.#isAnnounced) {
+      this.#journal.add({ type: 'rang' })
+      return this.#journal.commit()
+    }
     this.report({ call_status: 'ringing', sip_status: 180, sip_reason: 'Ringing' })
   }
 
