@@ -46,6 +46,8 @@ interface CallState {
   /** That of the last notification. */
   readonly sequence: number
   readonly isClosed: boolean
+  /** How many events were numbered here, and not by the journal of the call; undefined until the journal goes on. */
+  readonly shift: number | undefined
 }
 
 // A call that has ended may still send a late notification. After this many others it is looked up in the database.
@@ -64,13 +66,14 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
   async function stateOf(session: Session, batch: MergedBatch): Promise<CallState & { isNew: boolean }> {
     const state = known.get(batch.call_sid)
     if (state !== undefined) return { ...state, isNew: false }
-    if (batch.events[0]?.seq === 1) return { sequence: 0, isClosed: false, isNew: true }
+    if (batch.events[0]?.seq === 1) return { sequence: 0, isClosed: false, shift: 0, isNew: true }
     const values = { call_sid: batch.call_sid }
     const [sent] = await queries.lastSequence.all(session, values)
     const [open] = await queries.findOpen.all(session, values)
     const [record] = await queries.findRecord.all(session, values)
     const sequence = Math.max(Number(sent?.['waiting'] ?? 0), Number(sent?.['settled'] ?? 0))
-    return { sequence, isClosed: record !== undefined, isNew: open === undefined && record === undefined }
+    const isClosed = record !== undefined
+    return { sequence, isClosed, shift: undefined, isNew: open === undefined && !isClosed }
   }
 
   /** Larger than any before, in earlier runs too. An id is never used twice, so a late settlement meets no other item. */
@@ -90,7 +93,8 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     const { call_sid, account_sid, notifications } = batch
     const before = await stateOf(session, batch)
     const created_at = clock.now()
-    const events = [...batch.events, ...(await laterEvents(session, batch))]
+    const shift = before.shift ?? (await laterEvents.shiftOf(session, batch))
+    const events = await laterEvents.numbered(session, batch, shift ?? 0)
     // What comes after the end of a call opens none.
     if (before.isNew && !batch.hasEnded && batch.events.length > 0)
       await queries.open(session, {
@@ -127,7 +131,11 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     if (batch.hasEnded && !before.isNew) await queries.close.all(session, { call_sid })
     if (batch.hasEnded && batch.record === undefined)
       await queries.endUnrecorded(session, { call_sid, ended_at: created_at })
-    return { sequence, isClosed: before.isClosed || batch.hasEnded }
+    return {
+      sequence,
+      isClosed: before.isClosed || batch.hasEnded,
+      shift: shift === undefined ? undefined : shift + batch.later.length,
+    }
   }
 
   function outboxValues(

@@ -1,15 +1,25 @@
-// Events that come after those of the call itself: who reports them does not have its journal, so they are numbered here.
+// Events that come after those of the call itself: who reports them does not have its journal, so they are numbered here. The
+// journal of the call may go on meanwhile, and does not know of them: what it numbers from then on is moved behind them.
 import type { Kysely } from 'kysely'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { Session } from '../database/database.ts'
 import { prepare, slot } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'
 import type { MergedBatch } from './call-batch.ts'
-import { parseEvents } from './journal-events.ts'
+import { parseEvents, selectEvents } from './journal-events.ts'
 
-export type LaterEvents = (session: Session, batch: MergedBatch) => Promise<readonly StoredEvent[]>
+export interface LaterEvents {
+  /**
+   * By how much the numbers of the batch have to rise, from what is stored: for a call that is not known in memory. Undefined where
+   * the batch has none.
+   */
+  shiftOf(session: Session, batch: Pick<MergedBatch, 'call_sid' | 'events'>): Promise<number | undefined>
+  /** All events of the batch, with the numbers that they are stored under. */
+  numbered(session: Session, batch: MergedBatch, shift: number): Promise<readonly StoredEvent[]>
+}
 
 export function createLaterEvents(db: Kysely<Schema>): LaterEvents {
+  const all = prepare(selectEvents(db))
   const last = prepare(
     db
       .selectFrom('call_journal')
@@ -18,10 +28,32 @@ export function createLaterEvents(db: Kysely<Schema>): LaterEvents {
       .orderBy('first_seq', 'desc')
       .limit(1),
   )
-  return async (session, { call_sid, events, later }) => {
-    if (later.length === 0) return []
-    const [row] = events.length > 0 ? [] : await last.all(session, { call_sid })
-    const before = events.at(-1)?.seq ?? parseEvents(row?.['events']).at(-1)?.seq ?? 0
-    return later.map((fact, index) => ({ ...fact, seq: before + 1 + index }))
+  return {
+    async shiftOf(session, { call_sid, events: [first] }) {
+      if (first === undefined) return undefined
+      if (first.seq === 1) return 0
+      const rows = await all.all(session, { call_sid })
+      const stored = rows.flatMap((row) => parseEvents(row['events']))
+      // A write of unknown outcome that was done: it meets itself.
+      const same = stored.find((event) => event.seq >= first.seq && textOf(event) === textOf(first))
+      const end = stored.at(-1)?.seq ?? 0
+      return same === undefined ? Math.max(0, end - first.seq + 1) : same.seq - first.seq
+    },
+    async numbered(session, { call_sid, events, later }, shift) {
+      const own = shift === 0 ? events : events.map((event) => ({ ...event, seq: event.seq + shift }))
+      if (later.length === 0) return own
+      const [row] = own.length > 0 ? [] : await last.all(session, { call_sid })
+      const before = own.at(-1)?.seq ?? parseEvents(row?.['events']).at(-1)?.seq ?? 0
+      return [...own, ...later.map((fact, index) => ({ ...fact, seq: before + 1 + index }))]
+    },
+  }
+}
+
+/** What it says, whatever its number. */
+function textOf(event: StoredEvent): string | undefined {
+  try {
+    return JSON.stringify({ ...event, seq: 0 })
+  } catch {
+    return undefined
   }
 }

@@ -4,6 +4,7 @@ import type { FakeClock } from '../../../test/support/fake-clock.ts'
 import { onEachStore } from '../../../test/support/each-store.ts'
 import type { TestStorage } from '../../../test/support/each-store.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 import type { RecordingChange } from '../../contracts/recording.ts'
 import { createSid } from '../../lib/ids.ts'
 
@@ -154,6 +155,46 @@ onEachStore(({ open: openTestStorage }) => {
       expect(String(row?.['notice'])).not.toContain('hook-password')
     })
   })
+
+  it.each([
+    ['', []],
+    [
+      ', also when the database has said nothing of the write before',
+      ['alter table call_journal rename to away', 'alter table away rename to call_journal'],
+    ],
+  ])(
+    'adds facts between those of a journal that goes on, and loses none%s',
+    async (_when, [breaks, mends]) => {
+      const { calls, journal } = test.storage
+      const call_sid = createSid()
+      const call = { call_sid, account_sid, notifications: [] }
+      const write = async (...events: StoredEvent[]): Promise<void> => {
+        calls.write({ ...call, events }, 'now')
+        await calls.flush()
+      }
+      const fact = (seq: number) => ({ seq, at: 1, type: `fact ${seq}` })
+      const later = async (type: string): Promise<void> => {
+        calls.write({ ...call, events: [], later: [{ at: 2, type }] }, 'now')
+        await calls.flush()
+      }
+      await write(fact(1), fact(2))
+      await later('stored')
+      calls.write({ ...call, events: [fact(3)], ended: true }, 'now')
+      if (breaks !== undefined) {
+        await test.query(breaks)
+        await expect(calls.flush()).rejects.toThrow('could not be written')
+        await test.query(mends!)
+      }
+      await calls.flush()
+      await write(fact(4), fact(5))
+      await later('sent')
+      await write(fact(6))
+      const events = await journal.read(systemTenancy, account_sid, call_sid)
+      expect(events?.map(({ seq, type }) => `${seq} ${type}`)).toEqual([
+        ...['1 fact 1', '2 fact 2', '3 stored', '4 fact 3', '5 fact 4', '6 fact 5', '7 sent', '8 fact 6'],
+      ])
+    },
+  )
 
   it('adds facts after those of the journal, and opens no call that has ended', async () => {
     const { calls, journal } = test.storage
