@@ -69,6 +69,11 @@ export class DigitReceiver {
     return digits
   }
 
+  /** A key press has begun, and its end is still to come. */
+  get isPressed(): boolean {
+    return this.#pressed !== undefined
+  }
+
   /** The key press whose end was lost, once it has been silent for long enough. */
   expire(nowMs: number): Digit | undefined {
     if (this.#pressed === undefined || nowMs - this.#heardMs < lostEndAfterMs) return undefined

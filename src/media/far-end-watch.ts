@@ -15,6 +15,11 @@ export interface FarEndWatchOptions {
   readonly onEvent: (event: MediaEvent) => void
 }
 
+interface Known {
+  readonly rejected: RejectedPackets | undefined
+  readonly heardMs: number
+}
+
 export class FarEndWatch {
   readonly #options: FarEndWatchOptions
   /** When the far end last gave a sign of life, and when its silence was last reported. */
@@ -39,6 +44,7 @@ export class FarEndWatch {
     this.#aliveMs = nowMs
   }
 
+  /** A sign of life that is no packet of its stream. */
   live(nowMs: number): void {
     this.#aliveMs = nowMs
   }
@@ -49,7 +55,16 @@ export class FarEndWatch {
     this.#wasHeard = true
   }
 
-  check(agreement: Agreement, nowMs: number, rejected: RejectedPackets | undefined): void {
+  /** The silence of the far end is not reported before that, as far as is known now. */
+  dueMs(agreement: Agreement): number {
+    const limitMs = this.#limitMs(agreement)
+    if (agreement.isPast === true || limitMs === 0) return Infinity
+    return Math.max(this.#aliveMs, this.#reportedMs) + limitMs
+  }
+
+  /** `heardMs`: when the last packet of its stream came; 0 for none. */
+  check(agreement: Agreement, nowMs: number, { rejected, heardMs }: Known): void {
+    if (heardMs > this.#aliveMs) this.#aliveMs = heardMs
     this.#checkSilence(agreement, nowMs)
     if (rejected !== undefined) this.#checkForged(rejected)
   }
@@ -71,17 +86,25 @@ export class FarEndWatch {
   }
 
   /** Reports once for each time that the limit passes: the call may have had a reason not to heed it. */
-  #checkSilence({ mayReceive, maySend, isPast }: Agreement, nowMs: number): void {
-    if (isPast === true) return
-    const isHeld = !mayReceive || !maySend
-    const limitMs = isHeld ? this.#options.limits.heldMs : this.#options.limits.mediaMs
-    if (limitMs === 0 || nowMs - Math.max(this.#aliveMs, this.#reportedMs) < limitMs) return
+  #checkSilence(agreement: Agreement, nowMs: number): void {
+    if (nowMs < this.dueMs(agreement)) return
+    const limitMs = this.#limitMs(agreement)
     this.#reportedMs = nowMs
     this.#options.onEvent({
       type: 'timeout',
-      cause: isHeld ? 'held' : 'silent',
+      cause: isHeld(agreement) ? 'held' : 'silent',
       silentMs: Math.round(nowMs - this.#aliveMs),
       limitMs,
     })
   }
+
+  /** 0 for none. */
+  #limitMs(agreement: Agreement): number {
+    const { heldMs, mediaMs } = this.#options.limits
+    return isHeld(agreement) ? heldMs : mediaMs
+  }
+}
+
+function isHeld({ mayReceive, maySend }: Agreement): boolean {
+  return !mayReceive || !maySend
 }

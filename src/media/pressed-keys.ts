@@ -39,6 +39,11 @@ export class PressedKeys {
     this.#tones?.hear(packet, encoding, nowMs)
   }
 
+  /** Something may be reported in one of the next ticks. */
+  get isListening(): boolean {
+    return this.#tones !== undefined || this.#events.isPressed
+  }
+
   /** The beat. */
   tick(tick: number, nowMs: number): void {
     const expired = this.#events.expire(nowMs)

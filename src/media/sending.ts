@@ -60,7 +60,14 @@ export class Sending {
   readonly hearing: Hearing
   readonly keys: KeySender
   readonly #options: SendingOptions
+  readonly #send: SendingOptions['send']
   #way: Way | undefined
+  /** Of that way: where packets of another far end may go in this tick, and as what. Looked at for each of them. */
+  #passTo: Endpoint | undefined
+  #passType = 0
+  #encoding: Encoding | undefined
+  /** Someone besides the far end is given what is passed on. */
+  isTapped = false
   #encoder: Encoder | undefined
   #coding: Pick<Agreement, 'encoding' | 'send'> | undefined
   #protection: Protection | undefined
@@ -73,6 +80,7 @@ export class Sending {
 
   constructor(options: SendingOptions) {
     this.#options = options
+    this.#send = options.send
     this.hearing = new Hearing(options)
     this.keys = new KeySender(this.sender)
   }
@@ -109,7 +117,7 @@ export class Sending {
   /** Playback and layers go on in time also while the far end holds us; it just does not hear them. */
   tick(tick: number, nowMs: number, way: Way): void {
     this.#tick = tick
-    this.#way = way
+    if (way !== this.#way) this.#go(way)
     if (this.#isRelayed(tick, nowMs, way)) return
     const encoder = this.#encoder
     if (encoder === undefined) return
@@ -134,17 +142,16 @@ export class Sending {
   }
 
   #passSpeech(session: string, packet: RtpPacket, samples: number): void {
-    const way = this.#way
-    if (way?.to === undefined || !way.agreement.maySend) return
+    const to = this.#passTo
     const relay = this.#relay
-    if (relay?.source !== session) return
+    const encoding = this.#encoding
+    if (to === undefined || encoding === undefined || relay?.source !== session) return
     // Another codec, rhythm or loudness than when the relay began: the beat takes over.
-    if (this.#from?.isRegular(way.agreement.encoding) !== true) return this.#leaveRelay(true)
-    const payloadType = way.agreement.send.audio
-    const outgoing = relay.pass(packet, { tick: this.#tick, payloadType, samples })
+    if (this.#from?.isRegular(encoding) !== true) return this.#leaveRelay(true)
+    const outgoing = relay.pass(packet, { tick: this.#tick, payloadType: this.#passType, samples })
     if (outgoing === undefined) return
-    this.#out(outgoing)
-    this.#options.onPassed(packet, way.agreement.encoding)
+    this.#send(outgoing.packet, outgoing.bytes, to)
+    if (this.isTapped) this.#options.onPassed(packet, encoding)
   }
 
   #passKey(session: string, packet: RtpPacket, clock: number): void {
@@ -158,6 +165,14 @@ export class Sending {
       if (outgoing !== undefined) this.#out(outgoing)
     } else if (event !== undefined && !this.keys.isBusy && this.hearing.hears(session))
       this.#out(this.keys.pass(key, event, this.#tick))
+  }
+
+  #go(way: Way): void {
+    const { maySend, encoding, send } = way.agreement
+    this.#way = way
+    this.#passTo = maySend ? way.to : undefined
+    this.#passType = send.audio
+    this.#encoding = encoding
   }
 
   /** By its own reports. */
@@ -236,6 +251,6 @@ export class Sending {
 
   #out({ packet, bytes }: Outgoing): void {
     const to = this.#way?.to
-    if (to !== undefined) this.#options.send(packet, bytes, to)
+    if (to !== undefined) this.#send(packet, bytes, to)
   }
 }

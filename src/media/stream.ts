@@ -18,11 +18,9 @@ import type { Speech } from './receive/jitter-buffer.ts'
 import { Voice } from './receive/voice.ts'
 import { parseRtp } from './rtp/packet.ts'
 import type { RtpPacket } from './rtp/packet.ts'
-import { encodingOf, eventClockOf, notAgreed, toPayloadKinds } from './rtp/payload-kinds.ts'
-import type { PayloadKinds } from './rtp/payload-kinds.ts'
+import { encodingOf, eventClockOf, KindsOfPackets, notAgreed } from './rtp/payload-kinds.ts'
 import { Reception } from './rtp/reception.ts'
-import { Reporter } from './rtp/reporter.ts'
-import { reportsTo } from './rtp/reports-to.ts'
+import { Reports } from './rtp/reports.ts'
 import { SourceLatch } from './rtp/source.ts'
 import type { Endpoint } from './rtp/source.ts'
 import type { Agreement } from './sdp/agreement.ts'
@@ -43,8 +41,11 @@ export interface StreamOptions {
   readonly now: () => number
 }
 
+const noVoices: readonly AudioRing[] = []
+
 export class Stream implements Member {
   readonly id: string
+  readonly #now: () => number
   readonly #options: StreamOptions
   readonly #sending: Sending
   readonly #voice: Voice
@@ -52,25 +53,31 @@ export class Stream implements Member {
   readonly #reception = new Reception()
   readonly #source = new SourceLatch()
   readonly #keys: PressedKeys
-  readonly #reporter: Reporter
+  readonly #reports: Reports
   readonly #watch: FarEndWatch
   #transport: PacketTransport
   #agreement: Agreement | undefined
   #wiring: WorkerWiring = silentWiring
   /** For other workers. */
-  #voices: readonly AudioRing[] = []
-  #kinds: PayloadKinds = new Uint8Array()
+  #voices = noVoices
+  readonly #kinds = new KindsOfPackets()
   /** Of timestamps, in the codec of the agreement. */
   #unitsPerMs = 8
-  #remoteRtcp: Endpoint | undefined
   /** What the last tick had, and the next one has while nothing has changed. */
   #way: Way | undefined
   #isClosed = false
   #hearers: readonly Member[] = []
+  /** The one that hears it, where it is one. */
+  #hearer: Member | undefined
+  #isTapped = false
+  #listensForKeys = false
+  /** Before that no report is due and no silence to be noticed; where keys may be wrong, there is always something to look at. */
+  #checkMs = 0
 
   constructor(options: StreamOptions) {
     this.id = options.id
     this.#options = options
+    this.#now = options.now
     this.#voice = new Voice(options.coders)
     this.#taps = new Taps(options.coders)
     this.#sending = new Sending({
@@ -87,9 +94,11 @@ export class Stream implements Member {
     })
     this.#keys = new PressedKeys(options)
     this.#watch = new FarEndWatch(options)
-    this.#reporter = new Reporter({
-      sender: this.#sending.sender,
+    const { sender } = this.#sending
+    this.#reports = new Reports({
+      sender,
       reception: this.#reception,
+      source: this.#source,
       now: options.now,
     })
     this.#transport = this.#openTransport('plain')
@@ -104,15 +113,17 @@ export class Stream implements Member {
     this.#sending.agree(agreement)
     // What it shall hear may have been said before it could be known in which codec.
     if (isFirst) this.#wireHearing(agreement)
-    this.#kinds = toPayloadKinds(agreement.receive)
+    this.#kinds.agree(agreement.receive)
     this.#unitsPerMs = clockRateOf(agreement.encoding) / 1000
-    this.#reporter.clock(this.#unitsPerMs)
+    this.#reports.agree(this.#unitsPerMs)
     this.#keys.agree(agreement)
+    this.#listensForKeys = this.#keys.isListening
+    this.#way = undefined
     const nowMs = this.#options.now()
     const { remote, barred, peer } = agreement
     this.#source.signal({ remote: remote ?? barred, isBarred: barred !== undefined, peer }, nowMs)
     this.#watch.agreed(nowMs)
-    this.#remoteRtcp = undefined
+    this.#checkMs = 0
   }
 
   /** The far end gave a sign of life outside of media. */
@@ -135,9 +146,10 @@ export class Stream implements Member {
     this.#wiring = wiring
     const { voices = [], taps = [], isMuted = false, gainDb = 0 } = wiring
     const nowMs = this.#options.now()
-    this.#voices = voices.map(({ memory }) => new AudioRing(memory))
+    this.#voices = voices.length === 0 ? noVoices : voices.map(({ memory }) => new AudioRing(memory))
     this.#voice.setGain(isMuted ? 0 : toFactor(gainDb), nowMs)
     this.#taps.wire(taps, isMuted, nowMs)
+    this.#isTapped = this.#sending.isTapped = this.#taps.isOpen
     if (this.#agreement !== undefined) this.#wireHearing(this.#agreement)
   }
 
@@ -170,6 +182,7 @@ export class Stream implements Member {
 
   heardBy(hearers: readonly Member[]): void {
     this.#hearers = hearers
+    this.#hearer = hearers.length === 1 ? hearers[0] : undefined
   }
 
   /** A packet of another session that the far end may hear. */
@@ -181,18 +194,27 @@ export class Stream implements Member {
   tick(tick: number, nowMs: number): void {
     const agreement = this.#agreement
     if (agreement === undefined) return
-    const to = this.#source.destination
-    if (this.#way?.agreement !== agreement || this.#way.to !== to) this.#way = { agreement, to }
+    this.#way ??= { agreement, to: this.#source.destination }
     this.#sending.tick(tick, nowMs, this.#way)
     for (const voice of this.#voices) voice.write(this.voice(tick, nowMs)?.samples())
-    if (this.#taps.isOpen) this.#taps.tick(tick, nowMs, this.#sending.heard(), this.#sending.passedEars)
-    this.#keys.tick(tick, nowMs)
-    this.#watch.check(agreement, nowMs, this.#transport.rejected)
-    if (this.#reporter.isDue(nowMs)) this.#sendReport(false)
+    if (this.#isTapped) this.#taps.tick(tick, nowMs, this.#sending.heard(), this.#sending.passedEars)
+    if (this.#listensForKeys) {
+      this.#keys.tick(tick, nowMs)
+      this.#listensForKeys = this.#keys.isListening
+    }
+    if (nowMs >= this.#checkMs) this.#check(agreement, nowMs)
+  }
+
+  #check(agreement: Agreement, nowMs: number): void {
+    const { heardMs } = this.#source
+    this.#watch.check(agreement, nowMs, { rejected: this.#transport.rejected, heardMs })
+    if (this.#reports.isDue(nowMs)) this.#sendReport(false)
+    const isPlain = agreement.protection.form === 'plain'
+    this.#checkMs = isPlain ? Math.min(this.#watch.dueMs(agreement), this.#reports.dueMs) : 0
   }
 
   stats(): StreamStats {
-    const { remote } = this.#reporter
+    const { remote } = this.#reports
     return {
       packetsSent: this.#sending.sender.packets,
       packetsReceived: this.#reception.packetsReceived,
@@ -212,6 +234,7 @@ export class Stream implements Member {
     this.#sending.close()
     this.#voice.close()
     this.#taps.close()
+    this.#isTapped = this.#sending.isTapped = false
     this.#keys.close()
     if (this.#sending.sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
     await this.#transport.close()
@@ -239,15 +262,17 @@ export class Stream implements Member {
   #onRtp(packet: RtpPacket, from: Endpoint): void {
     const agreement = this.#agreement
     if (agreement === undefined) return
-    const kind = this.#kinds[packet.payloadType] ?? notAgreed
+    const kind = this.#kinds.of(packet.payloadType)
     if (kind === notAgreed) return
-    const nowMs = this.#options.now()
+    const nowMs = this.#now()
     // Without a right to send, a new source has no business here; the known one may still be draining.
     if (!agreement.mayReceive && this.#source.latched === undefined) return
     const verdict = this.#source.accept(from, packet, nowMs, agreement.protection.form !== 'plain')
     if (verdict === 'foreign') return this.#watch.ignore(from)
-    if (verdict === 'latched') this.#watch.latched(from, this.#transport.trust ?? this.#source.trust ?? 'sdp')
-    this.#watch.live(nowMs)
+    if (verdict === 'latched') {
+      this.#way = undefined
+      this.#watch.latched(from, this.#transport.trust ?? this.#source.trust ?? 'sdp')
+    }
     const eventClock = eventClockOf(kind)
     const isEvent = eventClock !== undefined
     // Events repeat one timestamp, so it does not tell when the packet was sent.
@@ -257,13 +282,14 @@ export class Stream implements Member {
       this.#voice.live(nowMs)
       this.#taps.live(nowMs)
       this.#keys.event(packet, { isLate: arrival === 'late', clockRate: eventClock }, nowMs)
+      this.#listensForKeys = this.#keys.isListening
     }
     const encoding = encodingOf(kind)
     const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
     // What others hear may still be draining; no recording has what a far end says that has said it says nothing.
     if (encoding !== undefined && agreement.mayReceive) {
-      this.#taps.hear(packet, encoding, nowMs)
-      this.#keys.hear(packet, encoding, nowMs)
+      if (this.#isTapped) this.#taps.hear(packet, encoding, nowMs)
+      if (agreement.hearsTones === true) this.#keys.hear(packet, encoding, nowMs)
     }
     // Comfort noise is not passed on: what is missing is silence.
     if (isEvent || samples > 0) this.#passOn(packet, { samples, eventClock })
@@ -271,6 +297,7 @@ export class Stream implements Member {
 
   /** As it came, to those who hear it. */
   #passOn(packet: RtpPacket, passed: Passed): void {
+    if (this.#hearer !== undefined) return this.#hearer.pass(this.id, packet, passed)
     // The memory of a packet can be sent to one only: what the kernel does not take at once is sent later.
     const shared = this.#hearers.length > 1 ? { ...packet, datagram: undefined } : packet
     for (const hearer of this.#hearers) hearer.pass(this.id, shared, passed)
@@ -278,21 +305,14 @@ export class Stream implements Member {
 
   #onRtcp(datagram: Buffer, from: Endpoint): void {
     const agreement = this.#agreement
-    if (agreement === undefined) return
-    // Only from the machine whose media we take, or that signalling named.
-    if (!this.#source.isNamed(from.address) && from.address !== agreement.remoteRtcp?.address) return
-    if (this.#reporter.accept(datagram) === undefined) return
-    this.#sending.expectLoss(this.#reporter.lossPercent)
-    this.#remoteRtcp = from
+    if (agreement === undefined || !this.#reports.accept(datagram, from, agreement)) return
+    this.#sending.expectLoss(this.#reports.lossPercent)
     this.live()
   }
 
   #sendReport(isBye: boolean): void {
     const agreement = this.#agreement
-    const { latched, destination } = this.#source
-    const to = agreement && reportsTo(agreement, { heard: this.#remoteRtcp, latched, destination })
-    if (to === undefined) return
-    const packet = this.#reporter.report(this.#sending.timestamp, isBye)
-    this.#transport.sendRtcp(packet, to)
+    const report = agreement && this.#reports.next(agreement, this.#sending.timestamp, isBye)
+    if (report !== undefined) this.#transport.sendRtcp(report.packet, report.to)
   }
 }

@@ -30,6 +30,8 @@ export class Hearing {
   #heard: Frame | undefined
   /** For the codecs that have no silence of their own, which are of one rate. */
   #silentFrame: Int16Array | undefined
+  /** The one session, where it stays so until something is wired, played or heard by the beat: asked in every tick. */
+  #settled: string | undefined
   /** Of all that is heard: at the end of the last tick, and of the next one. */
   #gain = 1
   #gainTo = 1
@@ -40,6 +42,7 @@ export class Hearing {
   }
 
   async play(order: PlayOrder, encoding: Encoding): Promise<PlayResult> {
+    this.#settled = undefined
     return await this.#playbacks.play(order, clipLawOf(encoding))
   }
 
@@ -49,14 +52,19 @@ export class Hearing {
 
   /** `gain`: a factor for all that is heard. */
   wire(layers: readonly Layer[], encoding: Encoding, gain: number): void {
+    this.#settled = undefined
     this.#layers.wire(layers, clipLawOf(encoding))
     this.#gainTo = gain
   }
 
   /** The one session that is heard, unchanged and with nothing else. */
   get onlySession(): string | undefined {
+    if (this.#settled !== undefined) return this.#settled
     const isChanged = this.#playbacks.isPlaying || this.#gain !== 1 || this.#gainTo !== 1
-    return isChanged ? undefined : this.#layers.onlySession
+    if (isChanged) return undefined
+    const only = this.#layers.onlySession
+    if (this.#layers.hasOne) this.#settled = only
+    return only
   }
 
   hears(session: string): boolean {
@@ -65,6 +73,7 @@ export class Hearing {
 
   /** What sounds in this tick; undefined for silence. Valid until the next one. */
   next(tick: number, nowMs: number, { instead, ...coding }: Coding): Octets | undefined {
+    this.#settled = undefined
     const played = this.#playbacks.next(nowMs)
     const parts = this.#layers.next(tick, nowMs, this.#playbacks.isPlaying)
     if (played !== undefined) parts.push({ frame: played, from: 1, to: 1 })

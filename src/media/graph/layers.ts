@@ -78,6 +78,11 @@ export class Layers {
     this.#leaving = [...this.#leaving, ...left]
   }
 
+  /** No other may come to be heard by itself, as one that is idle does. */
+  get hasOne(): boolean {
+    return this.#sounding.length === 1 && this.#leaving.length === 0
+  }
+
   /** The one session that is heard, unchanged and with nothing else; undefined when it is any other way. */
   get onlySession(): string | undefined {
     if (this.#leaving.length > 0) return undefined

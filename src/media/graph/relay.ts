@@ -23,7 +23,11 @@ export interface PassOptions {
 export class Relay {
   readonly source: string
   readonly #sender: RtpSender
-  #from: RtpPacket | undefined
+  // From the last packet, as numbers of 32 bits: a packet that is kept would be copied by the collector.
+  #hasFrom = false
+  #fromSsrc = 0
+  #fromSequence = 0
+  #fromTimestamp = 0
   /** What is added to the numbers of the source. */
   #sequence = 0
   #timestamp = 0
@@ -48,7 +52,7 @@ export class Relay {
     this.#passedTick = tick
     if (samples > 0) this.#speechTick = tick
     if (this.#isElsewhere(packet)) this.#begin(packet, tick)
-    this.#from = packet
+    this.#keep(packet)
     const sequence = (packet.sequence + this.#sequence) & 0xffff
     if (((sequence - this.#first) << 16) >> 16 < 0) return undefined
     if (payloadType === undefined) {
@@ -80,13 +84,19 @@ export class Relay {
   }
 
   #isElsewhere({ ssrc, sequence, timestamp }: RtpPacket): boolean {
-    const from = this.#from
-    if (from?.ssrc !== ssrc) return true
-    const step = ((sequence - from.sequence) << 16) >> 16
+    if (!this.#hasFrom || this.#fromSsrc !== (ssrc | 0)) return true
+    const step = ((sequence - this.#fromSequence) << 16) >> 16
     return (
       Math.abs(step) > maxSequenceStep ||
-      Math.abs(timestampDistance(from.timestamp, timestamp)) > this.#sender.unitsOf(maxStepSamples)
+      Math.abs(timestampDistance(this.#fromTimestamp, timestamp)) > this.#sender.unitsOf(maxStepSamples)
     )
+  }
+
+  #keep({ ssrc, sequence, timestamp }: RtpPacket): void {
+    this.#hasFrom = true
+    this.#fromSsrc = ssrc | 0
+    this.#fromSequence = sequence
+    this.#fromTimestamp = timestamp | 0
   }
 
   #begin({ sequence, timestamp }: RtpPacket, tick: number): void {
@@ -96,9 +106,8 @@ export class Relay {
     const beat = this.#sender.timestampAt(tick)
     // To a far end that holds nothing is sent, while time goes on (RFC 3550 §5.1). The beat knows it until the relay counts.
     const isAfterPause =
-      this.#from === undefined &&
-      timestampDistance(next, beat) > this.#sender.unitsOf(standstillTicks * tickSamples)
-    this.#timestamp = (isAfterPause ? beat : next) - timestamp
+      !this.#hasFrom && timestampDistance(next, beat) > this.#sender.unitsOf(standstillTicks * tickSamples)
+    this.#timestamp = ((isAfterPause ? beat : next) - timestamp) | 0
     this.#startsTalk = isAfterPause
   }
 }

@@ -27,21 +27,24 @@ const idleFrames = 15
 const lossyMs = 10_000
 
 export class Voice {
+  // What is looked at for each packet comes first, and lies together in memory.
+  #encoding: Encoding | undefined
+  /** In 32 bits. */
+  #ssrc = 0
+  #decoder: Decoder | undefined
+  #heardMs = 0
+  #regular = 0
+  #recent: Speech[] = []
+  #isHeard = false
+  #isPlain = true
+  readonly #buffer = new JitterBuffer()
   readonly #coders: Coders
   readonly #rate: Rate | undefined
-  readonly #buffer = new JitterBuffer()
   #at: Decoded
   #frame: SampleFrame
   #readySamples = 0
-  #recent: Speech[] = []
-  #encoding: Encoding | undefined
-  #decoder: Decoder | undefined
-  #ssrc: number | undefined
-  #heardMs = 0
-  #regular = 0
   #lastTick = -1
   #askedMs = 0
-  #isHeard = false
   #quietFrames = idleFrames
   #gain = { now: 1, next: 1 }
   #gainMs = 0
@@ -71,14 +74,11 @@ export class Voice {
     return this.#regular >= regularPackets && this.#isPlain && this.#encoding === encoding
   }
 
-  get #isPlain(): boolean {
-    return this.#gain.now === 1 && this.#gain.next === 1
-  }
-
   setGain(gain: number, nowMs: number): void {
     if (gain === this.#gain.next) return
     this.#gain.next = gain
     this.#gainMs = nowMs
+    this.#noteGain()
   }
 
   /** A sign of life that is no speech: a key is pressed, and what follows is in the rhythm of before. */
@@ -88,7 +88,7 @@ export class Voice {
 
   /** Returns how much time the packet holds, in 1/8000 s; 0 when it is none that can be heard. */
   hear(packet: RtpPacket, encoding: Encoding, nowMs: number): number {
-    if (encoding !== this.#encoding || packet.ssrc !== this.#ssrc) this.#restart(packet, encoding)
+    if (encoding !== this.#encoding || (packet.ssrc | 0) !== this.#ssrc) this.#restart(packet, encoding)
     const samples = this.#decoder?.timeOf(packet.payload) ?? 0
     if (samples === 0 || samples > maxPacketSamples) return 0
     const isRegular = samples === frameSamples && nowMs - this.#heardMs < standstillMs
@@ -148,7 +148,7 @@ export class Voice {
       this.#readySamples = 0
     }
     this.#encoding = encoding
-    this.#ssrc = ssrc
+    this.#ssrc = ssrc | 0
     this.#recent = []
     this.#regular = 0
     this.#isAhead = false
@@ -168,6 +168,7 @@ export class Voice {
     concealment.forget()
     // A gain that is as old as that was not a change for anyone who listens.
     if (nowMs - this.#gainMs > staleMs) this.#gain.now = this.#gain.next
+    this.#noteGain()
     if (nowMs - this.#heardMs > staleMs) this.#recent = []
     for (const { packet, samples } of this.#recent) {
       this.#decoder?.decode(packet.payload, ready, 0)
@@ -266,6 +267,11 @@ export class Voice {
     return used
   }
 
+  /** As loud as it is. */
+  #noteGain(): void {
+    this.#isPlain = this.#gain.now === 1 && this.#gain.next === 1
+  }
+
   #applyGain(): void {
     const { mixer, own } = this.#at
     const { now, next } = this.#gain
@@ -275,5 +281,6 @@ export class Voice {
     mixer.add(own, now, next)
     own.set(mixer.end())
     this.#gain.now = next
+    this.#noteGain()
   }
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { comfortNoise, encodingOf, eventClockOf, notAgreed, toPayloadKinds } from './payload-kinds.ts'
+import {
+  comfortNoise,
+  encodingOf,
+  eventClockOf,
+  KindsOfPackets,
+  notAgreed,
+  toPayloadKinds,
+} from './payload-kinds.ts'
 
 const kinds = toPayloadKinds({
   codecs: [
@@ -62,5 +69,29 @@ describe('the kind of a payload type', () => {
       noises: [],
     })
     expect(encodingOf(twice[5] ?? notAgreed)).toBe('PCMA')
+  })
+})
+
+describe('the kinds of the packets of one stream', () => {
+  const speech = (encoding: 'PCMU' | 'PCMA') => ({
+    codecs: [{ encoding, payloadType: 0 }],
+    events: [{ payloadType: 101, clockRate: 8000 } as const],
+    noises: [],
+  })
+
+  it('are nothing before they were agreed on, and after it what was agreed on last', () => {
+    const of = new KindsOfPackets()
+    expect(of.of(0)).toBe(notAgreed)
+    of.agree(speech('PCMU'))
+    expect(encodingOf(of.of(0))).toBe('PCMU')
+    of.agree(speech('PCMA'))
+    expect(encodingOf(of.of(0))).toBe('PCMA')
+    expect([101, 0, 5, 5].map((payloadType) => of.of(payloadType) === notAgreed)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ])
+    expect(eventClockOf(of.of(101))).toBe(8000)
   })
 })

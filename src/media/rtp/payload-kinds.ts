@@ -25,12 +25,33 @@ export function toPayloadKinds({ codecs: spoken, events, noises }: Receivable): 
   return kinds
 }
 
+/** What the packets of one stream are. */
+export class KindsOfPackets {
+  #kinds: PayloadKinds = new Uint8Array()
+  /** That came last: nearly all are the same. */
+  #payloadType = -1
+  #kind = notAgreed
+
+  agree(receivable: Receivable): void {
+    this.#kinds = toPayloadKinds(receivable)
+    this.#payloadType = -1
+  }
+
+  of(payloadType: number): number {
+    if (payloadType !== this.#payloadType) {
+      this.#payloadType = payloadType
+      this.#kind = this.#kinds[payloadType] ?? notAgreed
+    }
+    return this.#kind
+  }
+}
+
 /** The clock that an event counts in; undefined for a kind that is no event. */
 export function eventClockOf(kind: number): number | undefined {
-  return eventClocks[kind - firstEvent]
+  return kind < firstCodec ? eventClocks[kind - firstEvent] : undefined
 }
 
 /** Undefined for a kind that is no speech. */
 export function encodingOf(kind: number): Encoding | undefined {
-  return codecs[kind - firstCodec]?.encoding
+  return kind < firstCodec ? undefined : codecs[kind - firstCodec]?.encoding
 }

@@ -30,7 +30,9 @@ export class Reception {
   #expectedStray: number | undefined
   readonly #seen = new Int32Array(rememberedPackets).fill(-1)
   #jitter = 0
-  #transit: number | undefined
+  /** In 32 bits, as timestamps are. */
+  #transit = 0
+  #hasTransit = false
   #reported = { expected: 0, received: 0 }
   // Figures of sources that came before the present one: a re-INVITE may bring a new SSRC.
   #former = { received: 0, lost: 0 }
@@ -98,7 +100,7 @@ export class Reception {
     this.#received = 0
     this.#expectedStray = undefined
     this.#seen.fill(-1)
-    this.#transit = undefined
+    this.#hasTransit = false
     this.#reported = { expected: 0, received: 0 }
   }
 
@@ -135,11 +137,12 @@ export class Reception {
   }
 
   #measureJitter(timestamp: number, arrivalTimestamp: number): void {
-    const transit = arrivalTimestamp - timestamp
-    if (this.#transit !== undefined) {
+    const transit = (arrivalTimestamp - timestamp) | 0
+    if (this.#hasTransit) {
       const difference = Math.abs(timestampDistance(this.#transit, transit))
       this.#jitter += (difference - this.#jitter) / 16
     }
     this.#transit = transit
+    this.#hasTransit = true
   }
 }

@@ -56,6 +56,11 @@ export class Reporter {
     return this.#lossPercent
   }
 
+  /** When the next report is due; 0 before it was asked for. */
+  get dueMs(): number {
+    return this.#dueMs ?? 0
+  }
+
   isDue(nowMs: number): boolean {
     this.#dueMs ??= nowMs + this.#spread() / 2
     return nowMs >= this.#dueMs

@@ -64,8 +64,9 @@ export class RtpSender {
   #sequence = randomBytes(2).readUInt16BE() & 0x7fff
   /** That of tick 0: moves when the numbers went on otherwise than with the beat. */
   #timestampStart = randomBytes(4).readUInt32BE()
-  /** That of the sample after the last one that was sent. */
-  #nextTimestamp: number | undefined
+  /** That of the sample after the last one that was sent, in 32 bits with a sign: larger numbers are objects of their own. */
+  #nextTimestamp = 0
+  #hasTimestamp = false
   readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + frameBytes))
   /** Units of timestamps in a tick. */
   #perTick = tickSamples
@@ -96,7 +97,7 @@ export class RtpSender {
 
   /** How many units of timestamps `samples` of 1/8000 s are. */
   unitsOf(samples: number): number {
-    return (samples * this.#perTick) / tickSamples
+    return this.#perTick === tickSamples ? samples : (samples * this.#perTick) / tickSamples
   }
 
   /** From this tick on timestamps count in another clock, where the codec has another one: they go on from where they are. */
@@ -114,7 +115,7 @@ export class RtpSender {
 
   /** What follows the last sample that was sent; before the first one, what `tick` has. */
   nextTimestamp(tick: number): number {
-    return this.#nextTimestamp ?? this.timestampAt(tick)
+    return this.#hasTimestamp ? this.#nextTimestamp >>> 0 : this.timestampAt(tick)
   }
 
   /** From this tick on the beat goes on with these numbers. */
@@ -128,9 +129,10 @@ export class RtpSender {
     const { payload, datagram, samples, sequence, timestamp, marker, payloadType } = passed
     const ahead = ((sequence - this.#sequence + 1) << 16) >> 16
     if (ahead > 0) this.#sequence = (sequence + 1) & 0xffff
-    const next = (timestamp + this.unitsOf(samples)) >>> 0
-    if (samples > 0 && timestampDistance(this.#nextTimestamp ?? next - 1, next) > 0)
-      this.#nextTimestamp = next
+    if (samples > 0) {
+      const next = (timestamp + this.unitsOf(samples)) | 0
+      if (!this.#hasTimestamp || timestampDistance(this.#nextTimestamp, next) > 0) this.#follow(next)
+    }
     const header = { marker, payloadType, sequence, timestamp, ssrc: this.ssrc }
     if (datagram === undefined) return this.#write(header, payload)
     writeRtpHeader(datagram, header)
@@ -170,8 +172,13 @@ export class RtpSender {
 
   #next({ timestamp, payloadType, marker, payloadBytes, units }: PacketFields): Outgoing {
     const sequence = this.#advance()
-    this.#nextTimestamp = (timestamp + units) >>> 0
+    this.#follow((timestamp + units) | 0)
     return this.#count({ marker, payloadType, sequence, timestamp, ssrc: this.ssrc }, payloadBytes)
+  }
+
+  #follow(nextTimestamp: number): void {
+    this.#nextTimestamp = nextTimestamp
+    this.#hasTimestamp = true
   }
 
   #advance(): number {

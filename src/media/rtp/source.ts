@@ -55,8 +55,9 @@ const ranks: Readonly<Record<Exclude<Trust, 'same-stream' | 'handshake'>, number
   'behind-nat': 1,
 }
 
-interface Latched {
-  endpoint: Endpoint
+interface Latched extends Endpoint {
+  /** The same, for those who send. */
+  readonly endpoint: Endpoint
   readonly rank: number
   readonly trust: Trust
   ssrc: number
@@ -113,6 +114,11 @@ export class SourceLatch {
     return this.#latched?.endpoint
   }
 
+  /** When the latched source was heard last. */
+  get heardMs(): number {
+    return this.#latched?.heardMs ?? 0
+  }
+
   get trust(): Trust | undefined {
     return this.#latched?.trust
   }
@@ -153,11 +159,12 @@ export class SourceLatch {
   /** Whether the packet is the far end's; latches when it may. An authentic one is, wherever it comes from. */
   accept(from: Endpoint, packet: Numbered, nowMs: number, isAuthentic = false): Verdict {
     const latched = this.#latched
-    if (latched !== undefined && isSame(from, latched.endpoint)) {
-      latched.ssrc = packet.ssrc
+    if (latched !== undefined && isSame(from, latched)) {
+      // Stored where it differs: a store of a number that is no small integer makes an object.
+      if (latched.ssrc !== packet.ssrc) latched.ssrc = packet.ssrc
       latched.sequence = packet.sequence
       latched.heardMs = nowMs
-      this.#openSinceMs = undefined
+      if (this.#openSinceMs !== undefined) this.#openSinceMs = undefined
       return 'known'
     }
     if (isAuthentic) return this.#acceptAuthentic(latched, from, packet, nowMs)
@@ -173,8 +180,10 @@ export class SourceLatch {
 
   /** Heard elsewhere than before: a late packet of the old place is taken, and is no reason to go back. */
   #acceptAuthentic(latched: Latched | undefined, from: Endpoint, packet: Numbered, nowMs: number): Verdict {
-    const isLate = latched?.ssrc === packet.ssrc && !isAhead(latched, packet, plausibleStep)
-    if (isLate) return 'known'
+    if (latched?.ssrc === packet.ssrc && !isAhead(latched, packet, plausibleStep)) {
+      latched.heardMs = nowMs
+      return 'known'
+    }
     const trust = this.#trustOf(from) ?? 'authentic'
     return this.#latch({ from, rank: ranks.authentic, trust }, packet, nowMs)
   }
@@ -221,7 +230,7 @@ export class SourceLatch {
   #latch({ from, rank, trust }: Place<Trust>, { ssrc, sequence }: Numbered, nowMs: number): 'latched' {
     // A view of its own: what a socket hands out may carry more.
     const endpoint = { address: from.address, port: from.port }
-    this.#latched = { endpoint, rank, trust, ssrc, sequence, heardMs: nowMs }
+    this.#latched = { ...endpoint, endpoint, rank, trust, ssrc, sequence, heardMs: nowMs }
     this.#openSinceMs = undefined
     this.#candidates = []
     return 'latched'
