@@ -112,7 +112,7 @@ describe('npm run demo beside a platform', () => {
   it('says that it was refused, why, and fails', async () => {
     const run = beside(['--api-key', 'wrong-key-0123456789'])
     expect((await run.exited).code).toBe(1)
-    expect(run.stderr).toContain('returned 401')
+    expect(run.stderr).toContain('does not take this API key')
   })
 
   it('prints the same settings for a softphone each time', async () => {

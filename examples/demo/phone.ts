@@ -97,7 +97,12 @@ class OutgoingCall implements PhoneCall {
     })
     this.#socket.on('error', (cause) => {
       const { host, port } = this.#options.server
-      this.#fail(new Error(`The platform takes no SIP at ${host}:${port}.`, { cause }))
+      this.#fail(
+        new Error(
+          `The platform takes no SIP at ${host}:${port}: SWITCHHOOK_SIP_PORT names the port where it does.`,
+          { cause },
+        ),
+      )
     })
     this.#sendInvite()
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accountApiKey, adminApiKey, startPlatform } from '../../test/support/platform-process.ts'
 import type { Platform } from '../../test/support/platform-process.ts'
 import { provisionCall, provisionPhone } from './provision-demo.ts'
+import { runCall } from './run-call.ts'
 
 let platform: Platform
 
@@ -62,8 +63,11 @@ describe('provisionPhone', () => {
 
   it('says in words what is wrong', async () => {
     const provision = (change: object) => provisionPhone({ ...options(), ...change })
-    await expect(provision({ apiKey: 'wrong' })).rejects.toThrow('returned 401')
-    await expect(provision({ apiKey: accountApiKey })).rejects.toThrow('The demo needs the admin API key')
+    await expect(provision({ apiKey: 'wrong' })).rejects.toThrow(/does not take this API key .*reset-admin/)
+    await expect(provision({ apiKey: accountApiKey })).rejects.toThrow('Take the admin API key')
+    await expect(provision({ realm: 'no realm' })).rejects.toThrow(
+      /refused POST \/Accounts \(400 bad_request\): sip_realm .*\. [A-Z]/,
+    )
     await expect(provision({ baseUrl: 'http://127.0.0.1:1' })).rejects.toThrow(
       'The platform does not respond',
     )
@@ -87,5 +91,16 @@ describe('provisionCall', () => {
       await namesAt('/Clients', 'client_sid'),
       await namesAt('/Applications', 'application_sid'),
     ]).toEqual(before)
+  })
+})
+
+describe('runCall', () => {
+  it('says why the platform refused the call, with the cure', async () => {
+    const { account_sid } = await provisionPhone(options())
+    await platform.api.must('PUT', `/Accounts/${account_sid}`, { is_active: 0 })
+    const sip = { host: '127.0.0.1', port: platform.sip.port }
+    await expect(runCall({ ...options(), sip }, () => undefined)).rejects.toThrow(
+      /^The platform refused the call: .+\. [A-Z].+ \(account_inactive\)$/,
+    )
   })
 })

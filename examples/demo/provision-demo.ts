@@ -146,13 +146,37 @@ export function createClient({ baseUrl, apiKey }: Pick<DemoOptions, 'baseUrl' | 
       throw new Error(`The platform does not respond at ${baseUrl}. Is it running (npm start)?`, { cause })
     })
     const text = await response.text()
-    if (!response.ok) {
-      // The first boot prints both keys, one above the other.
-      const hint =
-        response.status === 403 ? '\nThe demo needs the admin API key, not the one of an account.' : ''
-      throw new Error(`${method} ${path} returned ${response.status}: ${text}${hint}`)
-    }
+    if (!response.ok) throw new Error(sentenceOf(response, text, { baseUrl, asked: `${method} ${path}` }))
     return text === '' ? undefined : JSON.parse(text)
+  }
+}
+
+interface Asked {
+  readonly baseUrl: string
+  readonly asked: string
+}
+
+/** What the platform has refused, why, and what to do about it. */
+function sentenceOf({ status }: Response, text: string, { baseUrl, asked }: Asked): string {
+  const refusal = refusalIn(text)
+  if (refusal === undefined)
+    return `What runs at ${baseUrl} is no Switchhook: it responded to ${asked} with ${status}. Name the platform with --base-url.`
+  if (status === 401)
+    return `The platform at ${baseUrl} does not take this API key (${refusal.msg}). Its first start has printed the admin API key, for SWITCHHOOK_ADMIN_API_KEY or --api-key; npm run reset-admin makes another one.`
+  // The first boot prints both keys, one above the other.
+  if (status === 403)
+    return `This API key may not do that (${refusal.msg}). Take the admin API key, not the one of an account.`
+  return `The platform refused ${asked} (${status} ${refusal.code}): ${refusal.msg}. ${refusal.cure}`
+}
+
+type Refusal = Readonly<Record<'msg' | 'code' | 'cure', string>>
+
+function refusalIn(text: string): Refusal | undefined {
+  try {
+    const { msg, code, cure } = JSON.parse(text) as Partial<Refusal>
+    return msg === undefined || code === undefined || cure === undefined ? undefined : { msg, code, cure }
+  } catch {
+    return undefined
   }
 }
 

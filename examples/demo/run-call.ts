@@ -1,12 +1,12 @@
 // One call of the demo's phone to the hello application, printed as it happens, and what the platform kept of it.
 import { setTimeout as wait } from 'node:timers/promises'
 import { phrases, startHelloApplication } from '../hello.ts'
-import { journalStory } from './journal-story.ts'
+import { journalStory, refusalIn } from './journal-story.ts'
 import type { StoryEvent } from './journal-story.ts'
 import type { Sound } from './phone-audio.ts'
 import { placeCall } from './phone.ts'
 import type { PhoneCall } from './phone.ts'
-import { provisionCall } from './provision-demo.ts'
+import { createClient, provisionCall } from './provision-demo.ts'
 import type { CallDemo } from './provision-demo.ts'
 
 export interface CallTarget {
@@ -29,6 +29,8 @@ const listenMs = 300
 // These end what will never come; a slow machine needs some of them.
 const maxCallMs = 90_000
 const maxRecordMs = 20_000
+// A call that never reached the platform has no record to wait for.
+const maxReasonMs = 2000
 const recordPollMs = 50
 const maxNotificationMs = 5000
 
@@ -43,7 +45,10 @@ export async function runCall(target: CallTarget, print: Print): Promise<CallRec
       print('\nThe call')
       const conversation = new Conversation(print)
       onServer = (line) => conversation.onServer(line)
-      const callId = await conversation.hold(target, demo)
+      const callId = await conversation.hold(target, demo).catch(async (error: unknown) => {
+        const why = await whyRefused(target, demo)
+        throw why === undefined ? error : new Error(`The platform refused the call: ${why}`, { cause: error })
+      })
       const record = await printRecord(target, demo, callId, print)
       // A notification that finds no server would be tried again for days.
       await Promise.race([conversation.completed, wait(maxNotificationMs)])
@@ -144,20 +149,34 @@ async function giveUp(signal: AbortSignal, next: () => Part): Promise<never> {
   throw new Error(`The call was given up after ${maxCallMs / 1000} s, before the ${next()} was heard.`)
 }
 
+/** What the platform has kept of a call that it refused: the reason and the cure. Undefined where there is nothing. */
+async function whyRefused(
+  { baseUrl, apiKey }: CallTarget,
+  { account_sid, application_sid }: CallDemo,
+): Promise<string | undefined> {
+  const api = createClient({ baseUrl, apiKey })
+  const calls = `/Accounts/${account_sid}/RecentCalls`
+  const deadline = performance.now() + maxReasonMs
+  while (performance.now() < deadline) {
+    const { data } = (await api('GET', `${calls}?page=1&count=25`)) as {
+      data: readonly (CallRecord & { to: string })[]
+    }
+    const record = data.find(({ to }) => to.includes(application_sid))
+    if (record !== undefined)
+      return refusalIn((await api('GET', `${calls}/${record.call_sid}/journal`)) as readonly StoryEvent[])
+    await wait(recordPollMs)
+  }
+  return undefined
+}
+
 async function printRecord(
   { baseUrl, apiKey }: CallTarget,
   { account_sid }: CallDemo,
   callId: string,
   print: Print,
 ): Promise<CallRecord> {
-  const get = async (path: string): Promise<unknown> => {
-    const response = await fetch(`${new URL(baseUrl).origin}/v1/Accounts/${account_sid}/RecentCalls${path}`, {
-      headers: { authorization: `Bearer ${apiKey}` },
-    })
-    if (!response.ok)
-      throw new Error(`RecentCalls${path} returned ${response.status}: ${await response.text()}`)
-    return response.json()
-  }
+  const api = createClient({ baseUrl, apiKey })
+  const get = (path: string): Promise<unknown> => api('GET', `/Accounts/${account_sid}/RecentCalls${path}`)
   const deadline = performance.now() + maxRecordMs
   for (;;) {
     const { data } = (await get('?page=1&count=25')) as {
