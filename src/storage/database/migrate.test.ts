@@ -90,6 +90,20 @@ describe.each([
       await expect(refused).rejects.toThrow(/from before its first release.*SWITCHHOOK_DATABASE_URL/s)
     })
 
+    it('are refused with a cure by a database that another build has made, which lacks columns and tables', async () => {
+      const smaller = async (db: Kysely<Schema>): Promise<void> => {
+        await migrate(db)
+        await db.schema.dropTable('outdial_usage').execute()
+        await db.schema.alterTable('clients').dropColumn('allow_direct_queue_calling').execute()
+      }
+      await (await place.open(smaller)).close()
+      const refused = place.open(migrate)
+      await expect(refused).rejects.toThrow(StartError)
+      await expect(refused).rejects.toThrow(
+        /another build .*lacks clients\.allow_direct_queue_calling, outdial_usage\..*SWITCHHOOK_DATABASE_URL/s,
+      )
+    })
+
     it('are refused with a cure by a database of a newer version', async () => {
       const newer = { ...migrations, '9999-later': { up: () => Promise.resolve() } }
       await (await place.open((db) => migrate(db, newer))).close()

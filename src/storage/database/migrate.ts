@@ -1,9 +1,10 @@
 // Brings a database to the schema of this version. Forward only; the database of another version is refused, never guessed at.
-import type { Kysely } from 'kysely'
+import type { Kysely, TableMetadata } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { Migration } from 'kysely/migration'
 import * as initial from '../../../migrations/0001-initial.ts'
 import { StartError } from '../../lib/start-error.ts'
+import { columns } from '../tables.ts'
 import type { Schema } from '../tables.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -14,7 +15,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
 const beforeFirstRelease = '0001-first-call'
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {
-  const applied = await appliedMigrations(db)
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  const applied = await appliedMigrations(db, tables)
   if (applied.includes(beforeFirstRelease))
     throw new StartError(
       'The database was made by a version of Switchhook from before its first release, which this version cannot read. ' +
@@ -26,6 +28,8 @@ export async function migrate(db: Kysely<Schema>, known = migrations): Promise<v
       `The database was last used by a newer version of Switchhook (it has ${unknown.join(', ')}). ` +
         'Start that version, or restore a backup made before the upgrade.',
     )
+  const isUpToDate = Object.keys(known).every((name) => applied.includes(name))
+  if (known === migrations && isUpToDate) demandColumns(tables)
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve({ ...known }) },
@@ -40,8 +44,29 @@ export async function migrate(db: Kysely<Schema>, known = migrations): Promise<v
     })
 }
 
-async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+/** Before the first release the first migration grew: a database that an earlier build made has it, and lacks what came later. */
+function demandColumns(tables: readonly TableMetadata[]): void {
+  const present = new Map(tables.map(({ name, columns: own }) => [name, new Set(own.map((one) => one.name))]))
+  const lacks = Object.entries(columns).flatMap(([table, names]) => {
+    const own = present.get(table)
+    if (own === undefined) return [table]
+    return names.filter((name) => !own.has(name)).map((name) => `${table}.${name}`)
+  })
+  if (lacks.length === 0) return
+  throw new StartError(
+    `The database was made by another build from before the first release: it lacks ${shown(lacks)}. ` +
+      'Start that build, or start on an empty database: name another directory in SWITCHHOOK_DATA_DIR, or another database in SWITCHHOOK_DATABASE_URL.',
+  )
+}
+
+const maxShown = 3
+
+function shown(names: readonly string[]): string {
+  const more = names.length - maxShown
+  return `${names.slice(0, maxShown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+async function appliedMigrations(db: Kysely<Schema>, tables: readonly TableMetadata[]): Promise<string[]> {
   if (!tables.some(({ name }) => name === 'kysely_migration')) return []
   const rows = await db
     .withTables<{ kysely_migration: { name: string } }>()
