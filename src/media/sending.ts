@@ -95,6 +95,7 @@ export class Sending {
     if (former?.encoding === encoding && isDeepStrictEqual(former.send.wishes, send.wishes)) return
     this.#encoder?.close()
     this.#encoder = this.#options.coders.encoder(encoding, send.wishes)
+    this.hearing.forgetSilence()
   }
 
   /** The timestamp that goes with this tick, for reports. */
@@ -227,6 +228,7 @@ export class Sending {
 
   #endRelay(tick: number): void {
     this.#relay?.end(tick)
+    this.hearing.forgetSilence()
     this.#relay = undefined
     this.#from = undefined
   }

@@ -155,6 +155,16 @@ describe('two legs', () => {
   )
 })
 
+it('silence that lasts is not coded again for Opus, and what follows it is heard as it is', async () => {
+  const { legs, a, b } = await pairOf('PCMU', 'OPUS')
+  await a.say(sine(440), 500)
+  legs.run(1500)
+  const silent = b.leg.between(1500).map(({ payload }) => payload.toString('hex'))
+  expect(new Set(silent).size).toBe(1)
+  await a.say(sine(440), 1000)
+  expect(Math.abs(toneDb(await b.heard(2300), 440))).toBeLessThan(1)
+})
+
 it('keys are passed on in the clock that each far end counts in, and reported as long as they were', async () => {
   const { legs, a, b } = await pairOf('OPUS', 'PCMU')
   await a.say(sine(440), 400)

@@ -40,6 +40,8 @@ export interface Encoder {
   readonly maxOctets: number
   /** The octets of a frame of silence, where they are the same after any other. */
   readonly silence: Buffer | undefined
+  /** Whether frames of silence after many others may have the octets of the last one. */
+  readonly repeatsSilence?: boolean
   close(): void
 }
 
@@ -117,6 +119,7 @@ function opusEncoder(library: OpusLibrary, wishes: Wishes): Encoder {
     expectLoss: (percent) => encoder.expectLoss(percent),
     maxOctets: maxOpusOctets,
     silence: undefined,
+    repeatsSilence: true,
     close: () => encoder.close(),
   }
 }

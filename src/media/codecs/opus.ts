@@ -15,11 +15,11 @@ export interface OpusWishes {
   readonly isConstant: boolean
 }
 
-// Voice of 16 kHz with the packet before it in each: RFC 7587 §3.1.1 names 16 to 20 kbit/s for the voice alone.
-const bitrate = 24_000
+// Voice of 16 kHz, and in part the packet before it: RFC 7587 §3.1.1 names 16 to 20 kbit/s for the voice alone. The bits beyond 24
+// make up for the lower complexity: as good as three with 24, in two thirds of the time (docs/decisions/0086-opus-complexity.md).
+const bitrate = 28_000
 const leastBitrate = 6000
-// Half of the quality that ten would give costs a third of its time.
-const complexity = 3
+const complexity = 1
 // RFC 6716 §3.2.1: longer ones are no Opus packets.
 const maxFrameMs = 120
 /** The most octets of a packet that is sent. */

@@ -14,6 +14,8 @@ import type { Layer } from './wiring.ts'
 
 // Of any codec: the largest that a packet holds.
 const maxOctets = 1280
+// Half a second: by then what is coded of silence does not change any more.
+const lastingFrames = 25
 
 export interface HearingOptions {
   readonly session: string
@@ -32,6 +34,9 @@ export class Hearing {
   #silentFrame: Int16Array | undefined
   /** The one session, where it stays so until something is wired, played or heard by the beat: asked in every tick. */
   #settled: string | undefined
+  /** Frames of silence that were coded in a row, and the octets of the last one. */
+  #silentFrames = 0
+  #silentOctets = 0
   /** Of all that is heard: at the end of the last tick, and of the next one. */
   #gain = 1
   #gainTo = 1
@@ -87,8 +92,17 @@ export class Hearing {
   silence(encoder: Encoder): Octets {
     const { silence, rate } = encoder
     if (silence !== undefined) return { bytes: silence, offset: 0, length: silence.length }
-    this.#silentFrame ??= new Int16Array(frameSamplesAt(rate))
-    return { bytes: this.#coded, offset: 0, length: encoder.encode(this.#silentFrame, this.#coded, 0) }
+    if (encoder.repeatsSilence !== true || this.#silentFrames < lastingFrames) {
+      this.#silentFrame ??= new Int16Array(frameSamplesAt(rate))
+      this.#silentOctets = encoder.encode(this.#silentFrame, this.#coded, 0)
+      this.#silentFrames += 1
+    }
+    return { bytes: this.#coded, offset: 0, length: this.#silentOctets }
+  }
+
+  /** The far end heard something that was not coded here, or by another coder. */
+  forgetSilence(): void {
+    this.#silentFrames = 0
   }
 
   /** The same as samples, for taps; undefined for silence. */
@@ -132,6 +146,7 @@ export class Hearing {
 
   #code(frame: Frame | undefined, encoder: Encoder): Octets | undefined {
     if (frame === undefined) return undefined
+    this.forgetSilence()
     const length = encoder.encode(frame.samples(encoder.rate), this.#coded, 0)
     return { bytes: this.#coded, offset: 0, length }
   }

@@ -15,6 +15,9 @@ export const jointSamples = 32
 // A voice changes within 60 ms: what goes on for longer is a drone.
 const steady = 80
 const faded = 480
+// A codec fades what it makes up by itself, into the noise behind the voice; a far end that sends nothing in silence says how that
+// sounds every 400 ms (RFC 6716 §2.1.9), of which one may be lost.
+const fadedByCodec = 8000
 
 export class Concealment {
   /** Samples in 1/8000 s. */
@@ -22,6 +25,7 @@ export class Concealment {
   readonly #historySamples: number
   readonly #steadySamples: number
   readonly #fadedSamples: number
+  readonly #fadedByCodec: number
   readonly #jointSamples: number
   readonly #kept: Int16Array
   /** Where the history ends among what is kept. */
@@ -43,6 +47,7 @@ export class Concealment {
     this.#historySamples = history * samples
     this.#steadySamples = steady * samples
     this.#fadedSamples = faded * samples
+    this.#fadedByCodec = fadedByCodec * samples
     this.#jointSamples = jointSamples * samples
     this.#kept = new Int16Array(kept * samples)
     this.#end = this.#historySamples
@@ -52,7 +57,7 @@ export class Concealment {
 
   /** Nothing is left to go on with. */
   get isSilent(): boolean {
-    return !this.#hasHeard || this.#made >= this.#fadedSamples
+    return !this.#hasHeard || this.#made >= (this.#isMadeByCodec ? this.#fadedByCodec : this.#fadedSamples)
   }
 
   /** The last samples were made up. */
