@@ -128,6 +128,7 @@ export class Session implements MediaSession, Wired {
   async answer(offer: string): Promise<FarEnd & { sdp: string }> {
     const far = this.#negotiation.offeredPath(offer)
     const answered = this.#negotiation.answer(offer, far && (await this.#path.towards(far)))
+    if (answered.path === undefined) this.#path.leave()
     return { sdp: answered.sdp, ...(await this.#agree(answered)) }
   }
 

@@ -1,8 +1,8 @@
 // The process of browsers from inside, over a library that a test plays.
 import { connect } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { Inbox } from '../../../test/support/wait.ts'
+import { Inbox, until } from '../../../test/support/wait.ts'
 import { BrowserHost } from './browser-host.ts'
 import { BrowserGates } from './gates.ts'
 import type { FarSide, FromBrowsers } from './messages.ts'
@@ -21,6 +21,8 @@ let said: Inbox<FromBrowsers>
 let clock: ReturnType<typeof createFakeClock>
 let host: BrowserHost
 let gates: BrowserGates
+/** What the library refuses with. */
+let refusal: Error | undefined
 let peers: {
   readonly events: PeerEvents
   readonly sent: Inbox<Buffer>
@@ -31,6 +33,7 @@ let peers: {
 beforeEach(() => {
   said = new Inbox()
   peers = []
+  refusal = undefined
   clock = createFakeClock()
   gates = new BrowserGates()
   host = new BrowserHost({
@@ -42,6 +45,7 @@ beforeEach(() => {
         port: 45_000,
         close: () => undefined,
         open: (_far, events) => {
+          if (refusal !== undefined) throw refusal
           const peer = { events, sent: new Inbox<Buffer>(), hasPath: false, isClosed: false }
           peers.push(peer)
           return {
@@ -49,7 +53,9 @@ beforeEach(() => {
             get hasPath() {
               return peer.hasPath
             },
-            accept: () => undefined,
+            accept: () => {
+              if (refusal !== undefined) throw refusal
+            },
             send: (packet) => peer.sent.push(Buffer.from(packet)),
             close: () => (peer.isClosed = true),
           }
@@ -133,5 +139,70 @@ describe('the process of browsers', () => {
     for (const text of ['two', 'three']) peers[0]?.events.onPacket(Buffer.from(text))
     await heard.next('the last one', (text) => text === 'three')
     expect(heard.items).toEqual(['two', 'three'])
+  })
+
+  it.each([
+    ['says nothing', ''],
+    ['says half of the token', token.slice(0, 32)],
+  ])('does not wait for ever for a connection that %s', async (_, text) => {
+    const port = await gatePort()
+    const silent = connect({ host: '127.0.0.1', port })
+    silent.on('error', () => undefined)
+    const closed = new Promise((resolve) => silent.once('close', resolve))
+    silent.write(text)
+    await until('the connection to be waited for', () => clock.pending === 1)
+    clock.advance(2000)
+    await closed
+    expect(clock.pending).toBe(0)
+  })
+
+  it('takes a token and packets that come in pieces', async () => {
+    const port = await gatePort()
+    await host.accept({ kind: 'open', peer: 7, far })
+    const worker = connect({ host: '127.0.0.1', port, noDelay: true })
+    onTestFinished(() => void worker.destroy())
+    const bytes = Buffer.concat([Buffer.from(token), Buffer.from('000000070003', 'hex'), Buffer.from('one')])
+    for (const part of [bytes.subarray(0, 10), bytes.subarray(10, 66), bytes.subarray(66)]) {
+      await new Promise((resolve) => worker.write(part, resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect((await peers[0]?.sent.next('the packet', () => true))?.toString()).toBe('one')
+  })
+
+  it('brings packets to the worker that asked last, and none of a path that was closed', async () => {
+    const port = await gatePort()
+    await host.accept({ kind: 'open', peer: 7, far })
+    const other = new BrowserGates()
+    onTestFinished(() => other.close())
+    const heard = new Inbox<string>()
+    gates.enter({ port, token }, 7, () => heard.push('first'))
+    const send = other.enter({ port, token }, 7, () => heard.push('second'))
+    send(Buffer.from('is asked'), 8)
+    await peers[0]?.sent.next('the packet after it', () => true)
+    peers[0]?.events.onPacket(Buffer.from('x'))
+    await heard.next('the packet', () => true)
+    await host.accept({ kind: 'close', peer: 7 })
+    peers[0]?.events.onPacket(Buffer.from('x'))
+    send(Buffer.from('too late'), 8)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(heard.items).toEqual(['second'])
+    expect(peers[0]?.sent.items).toHaveLength(1)
+  })
+
+  it('loses a path whose answer the library refuses, and says so of an offer', async () => {
+    await start()
+    await host.accept({ kind: 'open', peer: 7, far: undefined })
+    refusal = new Error('no such fingerprint')
+    await host.accept({ kind: 'answer', peer: 7, far })
+    expect(said.items.at(-1)).toEqual({ kind: 'lost', peer: 7, loss: 'no-path' })
+    await host.accept({ kind: 'open', peer: 8, far })
+    expect(said.items.at(-1)).toEqual({ kind: 'refused', peer: 8, reason: 'no such fingerprint' })
+    await host.accept({ kind: 'answer', peer: 9, far })
+    expect(said.items).toHaveLength(4)
+  })
+
+  it('has no path before it has started', async () => {
+    await host.accept({ kind: 'open', peer: 7, far })
+    expect(said.items).toMatchObject([{ kind: 'refused', peer: 7 }])
   })
 })

@@ -62,7 +62,7 @@ export class SessionPath {
   accept(far: FarSide | undefined): void {
     const open = this.#open
     if (open === undefined) return
-    if (far === undefined) return this.close()
+    if (far === undefined) return this.leave()
     if (open.far !== undefined && !isSame(open.far, far))
       throw new AppError('media_not_acceptable', 'two browsers answered one offer')
     if (open.far !== undefined) return
@@ -71,11 +71,16 @@ export class SessionPath {
     open.path.accept(this.#permitted(far))
   }
 
-  /** Idempotent. */
-  close(): void {
-    this.#isClosed = true
+  /** Packets take no path any more: the far end goes on without one. It may want another one later. */
+  leave(): void {
     this.#open?.path.close()
     this.#open = undefined
+  }
+
+  /** None is open from now on. Idempotent. */
+  close(): void {
+    this.#isClosed = true
+    this.leave()
   }
 
   async #start(far: FarSide | undefined, setup: FarSide['setup']): Promise<Open> {
@@ -92,10 +97,11 @@ export class SessionPath {
       },
     })
     open = { path, setup, far: undefined, place: undefined }
-    // The session may have been closed meanwhile; and a path that the far end has left is of no use.
+    // A path that the far end has left is of no use.
+    this.leave()
+    // The session may have been closed meanwhile.
     if (this.#isClosed) path.close()
-    this.#open?.path.close()
-    this.#open = open
+    else this.#open = open
     return open
   }
 

@@ -1,0 +1,163 @@
+// The path of one session over its life: offers, answers, restarts, and far ends that go on without one.
+import { describe, expect, it } from 'vitest'
+import type { BrowserPaths, PathEvents } from './browser-paths.ts'
+import type { FarSide, PathLoss } from './messages.ts'
+import { SessionPath } from './session-path.ts'
+
+const fingerprint = { algorithm: 'sha-256', value: 'AA:BB' }
+const browser: FarSide = {
+  ufrag: 'abcd',
+  pwd: 'p'.repeat(24),
+  fingerprint,
+  setup: 'actpass',
+  candidates: [
+    { address: '203.0.113.9', port: 5000 },
+    { address: '10.0.0.9', port: 5001 },
+  ],
+}
+const restarted: FarSide = { ...browser, ufrag: 'wxyz' }
+
+interface Opened {
+  readonly far: FarSide | undefined
+  readonly events: PathEvents
+  readonly answered: FarSide[]
+  isClosed: boolean
+}
+
+/** `hold`: how long a path takes to be there. */
+function createSession(hold: () => Promise<void> = async () => undefined) {
+  const opened: Opened[] = []
+  const losses: PathLoss[] = []
+  let connected = 0
+  const paths: Pick<BrowserPaths, 'open'> = {
+    async open(far, events) {
+      const one: Opened = { far, events, answered: [], isClosed: false }
+      opened.push(one)
+      const peer = opened.length
+      await hold()
+      return {
+        peer,
+        port: 45_000,
+        gate: { port: 1, token: 't' },
+        own: { ufrag: `own${peer}`, pwd: 'q'.repeat(24), fingerprint },
+        accept: (answer) => void one.answered.push(answer),
+        close: () => void (one.isClosed = true),
+      }
+    },
+  }
+  const path = new SessionPath({
+    paths: paths as BrowserPaths,
+    maySendTo: (address) => !address.startsWith('10.'),
+    onConnected: () => (connected += 1),
+    onLost: (loss) => losses.push(loss),
+  })
+  return { path, opened, losses, connected: () => connected }
+}
+
+const place = { address: '203.0.113.9', port: 5000 }
+
+describe('the offer of a browser', () => {
+  it('opens a path in the role that it leaves to us, and tries no place that may not be sent to', async () => {
+    const { path, opened } = createSession()
+    expect(await path.towards(browser)).toEqual({
+      ufrag: 'own1',
+      pwd: 'q'.repeat(24),
+      fingerprint,
+      setup: 'passive',
+      port: 45_000,
+    })
+    expect(opened[0]?.far?.candidates).toEqual([place])
+    expect(path.protection).toEqual({ form: 'browser', peer: 1, gate: { port: 1, token: 't' } })
+    expect(path.place).toBeUndefined()
+    expect((await createSession().path.towards({ ...browser, setup: 'passive' })).setup).toBe('active')
+  })
+
+  it('that repeats its credentials goes on over the path that is there', async () => {
+    const { path, opened, connected } = createSession()
+    const first = await path.towards(browser)
+    opened[0]?.events.onConnected(place)
+    expect(await path.towards({ ...browser, candidates: [] })).toEqual(first)
+    expect(opened).toHaveLength(1)
+    expect([path.place, connected()]).toEqual([place, 1])
+  })
+
+  it.each([
+    ['another name', restarted],
+    ['another password', { ...browser, pwd: 'r'.repeat(24) }],
+    ['another certificate', { ...browser, fingerprint: { ...fingerprint, value: 'CC:DD' } }],
+  ])('with %s gets another path, and the former one is over, whatever is heard of it', async (_, next) => {
+    const { path, opened, losses, connected } = createSession()
+    await path.towards(browser)
+    opened[0]?.events.onConnected(place)
+    await path.towards(next)
+    expect(opened.map(({ isClosed }) => isClosed)).toEqual([true, false])
+    expect(path.place).toBeUndefined()
+    opened[0]?.events.onLost('consent-lost')
+    opened[0]?.events.onConnected({ ...place, port: 6000 })
+    expect([losses, connected(), path.place]).toEqual([[], 1, undefined])
+    opened[1]?.events.onLost('no-path')
+    expect(losses).toEqual(['no-path'])
+  })
+})
+
+describe('our offer', () => {
+  it('leaves the roles open, is repeated as it was, and takes one answer', async () => {
+    const { path, opened } = createSession()
+    const first = await path.own()
+    expect(first.setup).toBe('actpass')
+    expect(await path.own()).toEqual(first)
+    path.accept({ ...browser, setup: 'active' })
+    path.accept({ ...browser, setup: 'active' })
+    expect(opened[0]?.answered.map(({ candidates }) => candidates)).toEqual([[place]])
+    expect((await path.own()).setup).toBe('passive')
+    expect(() => path.accept(restarted)).toThrow('two browsers answered one offer')
+    expect(opened).toHaveLength(1)
+  })
+
+  it('that a phone answers without a path leaves none, and a browser that comes later gets one', async () => {
+    const { path, opened } = createSession()
+    await path.own()
+    path.accept(undefined)
+    expect(opened[0]?.isClosed).toBe(true)
+    expect(path.protection).toBeUndefined()
+    await path.towards(browser)
+    expect(opened[1]?.isClosed).toBe(false)
+    expect(path.protection).toMatchObject({ peer: 2 })
+  })
+})
+
+describe('a far end that goes on without a path', () => {
+  it('leaves the one that was there, of which nothing is heard any more', async () => {
+    const { path, opened, losses } = createSession()
+    await path.towards(browser)
+    path.leave()
+    opened[0]?.events.onLost('consent-lost')
+    expect([opened[0]?.isClosed, path.protection, losses]).toEqual([true, undefined, []])
+  })
+
+  it('takes no answer to what was never offered', () => {
+    const { path, opened } = createSession()
+    path.accept(browser)
+    expect([opened, path.protection]).toEqual([[], undefined])
+  })
+})
+
+describe('a session that is closed', () => {
+  it('closes its path, once', async () => {
+    const { path, opened } = createSession()
+    await path.towards(browser)
+    path.close()
+    path.close()
+    expect([opened[0]?.isClosed, path.protection]).toEqual([true, undefined])
+  })
+
+  it('while its path is being opened leaves none behind', async () => {
+    let release = (): void => undefined
+    const { path, opened } = createSession(() => new Promise((resolve) => (release = resolve)))
+    const opening = path.towards(browser)
+    path.close()
+    release()
+    await opening
+    expect([opened[0]?.isClosed, path.protection]).toEqual([true, undefined])
+  })
+})
