@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 
+const calledByOthers = new Set<string>()
 let api: TestApi
 beforeAll(async () => {
-  api = await openTestApi()
+  api = await openTestApi({ realmFacts: { isCalledByOthers: async (host) => calledByOthers.has(host) } })
 })
 afterAll(() => api.close())
 
@@ -102,6 +104,34 @@ describe('POST /MicrosoftTeamsTenants', () => {
     const answer = await api.post(path, api.adminKey, again)
     expect(answer.status).toBe(422)
     expect((answer.body as { msg: string }).msg).toContain('tenant_fqdn')
+  })
+})
+
+describe('the name of a tenant', () => {
+  it('may not lie below the domain of another provider, nor be what carriers of others or their phones call', async () => {
+    const { accounts, service_providers } = api.storage.for(systemTenancy)
+    await service_providers.update(api.foreign.service_provider_sid, {
+      ms_teams_fqdn: 'teams.foreign.example',
+    })
+    await accounts.update(api.sibling.account_sid, { sip_realm: 'sip.sibling.example' })
+    calledByOthers.add('sbc.hand-made.example')
+    const { account_sid } = api.own
+    for (const [tenant_fqdn, why] of [
+      [
+        'acme.teams.foreign.example',
+        'teams.foreign.example is the ms_teams_fqdn of another service provider',
+      ],
+      ['teams.foreign.example', 'of another service provider'],
+      ['sip.sibling.example', 'is the SIP realm of another account'],
+      ['sbc.hand-made.example', 'carriers of other accounts call'],
+    ] as const) {
+      const answer = await api.post(path, api.own.accountKey, body({ account_sid, tenant_fqdn }))
+      expect(answer.status).toBe(422)
+      expect((answer.body as { msg: string }).msg).toContain(why)
+      const sid = await create({ account_sid })
+      expect((await api.put(`${path}/${sid}`, api.own.accountKey, { tenant_fqdn })).status).toBe(422)
+    }
+    await create({ account_sid: api.sibling.account_sid, tenant_fqdn: 'sip.sibling.example' })
   })
 })
 

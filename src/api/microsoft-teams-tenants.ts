@@ -1,4 +1,7 @@
 // All the API says about a Microsoft Teams tenant: whose calls arrive by direct routing under a domain name.
+import { systemTenancy } from '../contracts/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import type { RecordContext } from './define/request.ts'
 import { recordSid, sid } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 import { fullDomainName } from './define/sip-fields.ts'
@@ -20,8 +23,42 @@ export const microsoftTeamsTenants = defineResource({
     account_sid: sid('accounts').optional().describe('The account whose users they are.'),
     application_sid: sid('applications').optional().describe('Runs for its calls; needs an account.'),
     tenant_fqdn: fullDomainName({ max: 255 })
-      .describe('Unique; in lower case.')
-      .example('acme.teams.example.com')
-      .notServed('Microsoft Teams'),
+      .describe(
+        'The FQDN that the SBC has for this organisation in the Teams admin centre: calls to it are its own, and calls to it say it in From and Contact. The certificate of the platform must name it. Unique; in lower case.',
+      )
+      .example('acme.teams.example.com'),
+  },
+  async beforeCreate({ tenant_fqdn, account_sid = null, service_provider_sid }, context) {
+    await demandFreeName(tenant_fqdn, { account_sid, service_provider_sid }, context)
+  },
+  async beforeUpdate({ tenant_fqdn }, { account_sid, service_provider_sid }, context) {
+    if (tenant_fqdn !== undefined)
+      await demandFreeName(tenant_fqdn, { account_sid, service_provider_sid }, context)
   },
 })
+
+interface Owner {
+  readonly account_sid: string | null | undefined
+  readonly service_provider_sid: string | null | undefined
+}
+
+/** Calls from Microsoft to the name become the tenant's: no account gets those of another by naming its domain. Throws duplicate. */
+async function demandFreeName(
+  tenant_fqdn: string,
+  { account_sid, service_provider_sid }: Owner,
+  { services }: Pick<RecordContext, 'services'>,
+): Promise<void> {
+  const { accounts, service_providers } = services.storage.for(systemTenancy)
+  const [realm] = await accounts.list({ where: { sip_realm: tenant_fqdn }, limit: 1 })
+  if (realm !== undefined && realm.account_sid !== account_sid)
+    throw new AppError('duplicate', `${tenant_fqdn} is the SIP realm of another account`)
+  const labels = tenant_fqdn.split('.')
+  for (const index of labels.keys()) {
+    const ms_teams_fqdn = labels.slice(index).join('.')
+    const [provider] = await service_providers.list({ where: { ms_teams_fqdn }, limit: 1 })
+    if (provider !== undefined && provider.service_provider_sid !== service_provider_sid)
+      throw new AppError('duplicate', `${ms_teams_fqdn} is the ms_teams_fqdn of another service provider`)
+  }
+  if (await services.realmFacts.isCalledByOthers(tenant_fqdn, account_sid ?? ''))
+    throw new AppError('duplicate', `carriers of other accounts call ${tenant_fqdn}`)
+}

@@ -26,8 +26,9 @@ export const serviceProviders = defineResource({
       .example('sip.example.com'),
     ms_teams_fqdn: text({ min: 1, max: 255, ...hostName })
       .nullable()
-      .describe('The domain that Microsoft Teams sends its calls to; unique.')
-      .notServed('Microsoft Teams'),
+      .describe(
+        'The FQDN that the SBC of the provider has in the Teams admin centre: Microsoft Teams is sent OPTIONS in its name, for all tenants below it. Unique.',
+      ),
     registration_hook: webhook()
       .nullable()
       .describe('Decides about registrations of accounts that have no hook of their own.'),

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Media } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
-import type { AccountFacts, Directory, TrunkState } from './ports.ts'
+import type { AccountFacts, Directory, TeamsFacts, TrunkState } from './ports.ts'
 import type { AudioFetcher, Speech } from '../contracts/speech.ts'
 import type { AppSockets } from '../contracts/app-socket.ts'
 import type { Recorder } from '../contracts/recording.ts'
@@ -35,6 +35,7 @@ export interface CallServices {
   readonly media: Pick<Media, 'open' | 'demandServable'>
   readonly directory: Directory
   readonly trunks: TrunkState
+  readonly teams: TeamsFacts
   readonly numberTrust: NumberTrust
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean

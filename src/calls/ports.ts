@@ -72,6 +72,40 @@ export interface CarrierFacts {
   readonly dtmf_type?: KeyWay
 }
 
+/** A Microsoft Teams organisation that reaches its telephones through the platform. */
+export interface TeamsTenantFacts {
+  readonly ms_teams_tenant_sid: string
+  /** Lower case: the name by which Microsoft knows the platform for this tenant. */
+  readonly tenant_fqdn: string
+  /** The name that Microsoft is sent OPTIONS in: that of its service provider, where the tenant lies below it. */
+  readonly ping_fqdn: string
+  readonly account_sid: string | null
+  readonly application_sid: string | null
+}
+
+/** A SIP proxy of Microsoft. */
+export interface TeamsProxy {
+  readonly host: string
+  readonly port: number
+}
+
+/** What is known of Microsoft Teams beyond its tenants. */
+export interface TeamsFacts {
+  /** In the order in which they are tried. */
+  readonly proxies: readonly TeamsProxy[]
+  /** Whether the address is one that Microsoft Teams signals from. */
+  readonly isAddress: (address: string) => boolean
+  /** Throws AppError teams_not_ready where the platform cannot show Microsoft that it is this name. */
+  readonly demandReady: (tenant_fqdn: string) => void
+}
+
+/** The tenants of Microsoft Teams. */
+export interface TeamsDirectory {
+  teamsTenant(tenant_fqdn: string): Promise<TeamsTenantFacts | undefined>
+  /** Those of the account, the oldest first. */
+  teamsTenantsOf(account_sid: string): Promise<readonly TeamsTenantFacts[]>
+}
+
 /** A carrier that an address belongs to. */
 export interface CarrierMatch {
   readonly carrier: CarrierFacts
@@ -191,7 +225,7 @@ export type GatewaySign =
   | { readonly kind: 'silent' }
   | { readonly kind: 'overloaded'; readonly retryAfterSeconds: number }
 
-export interface Directory extends CarrierDirectory, OutboundDirectory {
+export interface Directory extends CarrierDirectory, OutboundDirectory, TeamsDirectory {
   callLimits(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallLimits>
   /** What the account may call, and how much, by its own settings and those of its provider. */
   callDefence(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallDefence>

@@ -8,7 +8,9 @@ describe('the settings', () => {
   })
 
   it('are each read by the platform: there is none that does nothing', () => {
-    const parts = ['base', 'sound', 'telephony', 'administration', 'secure'].map((name) => `parts/${name}.ts`)
+    const parts = ['base', 'sound', 'telephony', 'administration', 'secure', 'teams'].map(
+      (name) => `parts/${name}.ts`,
+    )
     const readers = ['app.ts', 'main.ts', 'network/address-guard.ts', ...parts].map((file) =>
       readFileSync(`${import.meta.dirname}/../${file}`, 'utf8'),
     )

@@ -10,6 +10,7 @@ import { processSettings } from './process.ts'
 import { missingForTls, secureSettings } from './secure.ts'
 import { missingForShaken, shakenSettings } from './shaken.ts'
 import { storageSettings } from './storage.ts'
+import { teamsSettings } from './teams.ts'
 
 const settings = {
   ...networkSettings,
@@ -20,6 +21,7 @@ const settings = {
   ...dnsSettings,
   ...secureSettings,
   ...shakenSettings,
+  ...teamsSettings,
   ...processSettings,
 }
 

@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createMemo } from '../lib/memo.ts'
 import type { Memo } from '../lib/memo.ts'
 import type { RealmHook } from './registration-hook.ts'
+import { createTeamsDirectory } from './teams-tenants.ts'
 import { createOutboundDirectory } from './ways-out.ts'
 import type { Repositories, Row, Storage, TableName } from '../storage/storage.ts'
 import type { StorageDirectory } from './directory.ts'
@@ -37,6 +38,7 @@ export function createDirectory(options: DirectoryOptions): StorageDirectory {
     })
   const carriers = createCarrierDirectory({ rows, remember, clock, registrarsAt })
   const outbound = createOutboundDirectory({ rows, remember })
+  const teams = createTeamsDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()
   const accountsBySid = remember<AccountFacts>()
   const clients = remember<Row<'clients'>>()
@@ -84,6 +86,7 @@ export function createDirectory(options: DirectoryOptions): StorageDirectory {
   return {
     ...carriers,
     ...outbound,
+    ...teams,
     accountByRealm,
     account: (account_sid) =>
       accountsBySid(account_sid, async () => {

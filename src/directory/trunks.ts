@@ -1,18 +1,24 @@
 // Which carriers the platform registers with and watches, as their rows say.
+import type { TeamsFacts } from '../calls/ports.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Repositories, Row, Storage } from '../storage/storage.ts'
 import { toTrunkGateway } from '../trunks/trunk-gateway.ts'
 import type { Trunk, TrunkDirectory, TrunkLogin } from '../trunks/trunks.ts'
 import { inPages } from './in-pages.ts'
+import { teamsTrunks } from './teams-trunks.ts'
 
-const tables = ['voip_carriers', 'sip_gateways', 'accounts', 'service_providers'] as const
+const tables = ['voip_carriers', 'sip_gateways', 'ms_teams_tenants', 'accounts', 'service_providers'] as const
 // As calls to a carrier have it.
 const maxGateways = 64
 
-export function createTrunkDirectory(storage: Pick<Storage, 'for' | 'revision'>): TrunkDirectory {
+export function createTrunkDirectory(
+  storage: Pick<Storage, 'for' | 'revision'>,
+  teamsProxies: TeamsFacts['proxies'] = [],
+): TrunkDirectory {
   const rows = (): Repositories => storage.for(systemTenancy)
   return {
     revision: () => storage.revision(tables),
+    teams: () => teamsTrunks(rows(), teamsProxies),
     async trunks() {
       const { voip_carriers, sip_gateways } = rows()
       const sids = new Set<string>()

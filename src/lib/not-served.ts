@@ -14,5 +14,4 @@ export const inPlaceOf = {
   leftOut: 'Leave it out: the call goes on without it.',
   models: `Let ${ownServer} speak with the model: with \`bidirectionalAudio\` it hears the caller and is heard.`,
   recognition: `Let ${ownServer} recognise what is said, or ask for keys with \`gather\`.`,
-  teams: 'Call Microsoft Teams by the session border controller that it trusts, with a target of type `sip`.',
 } as const

@@ -1,6 +1,7 @@
 // The SIP stack, the call engine, registrations with carriers, and the delivery of what calls report.
 import { createOrderReader } from '../api/calls/read-order.ts'
 import { createCalls } from '../calls/create-calls.ts'
+import type { TeamsFacts } from '../calls/ports.ts'
 import { createDeviceLimits } from '../directory/device-limits.ts'
 import { createRegistrationHook } from '../directory/registration-hook.ts'
 import { createTrunkDirectory } from '../directory/trunks.ts'
@@ -9,8 +10,10 @@ import { createAddressGuard, createRangeGuard } from '../network/address-guard.t
 import { createSockets } from '../outgoing/create-sockets.ts'
 import { createSip } from '../sip/create-sip.ts'
 import type { Sip, SipDirectory } from '../sip/sip.ts'
+import { transports } from '../sip/transport/transports.ts'
 import { createShaken } from '../shaken/create-shaken.ts'
 import { secureSip } from './secure.ts'
+import { createTeamsFacts } from './teams.ts'
 import { readCommands, readFrame } from '../commands/index.ts'
 import { parseVerbs } from '../verbs/index.ts'
 import { createAppSockets } from '../webhooks/create-app-sockets.ts'
@@ -38,8 +41,10 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     shakenCertificateUrl: certificateUrl,
   } = config
   const shaken = createShaken({ authoritiesFile, keyFile, certificateUrl, outgoing, clock, log })
+  const teams = createTeamsFacts(config, base.certificates)
   const calls = createCalls({
     ...enginePorts(base, sound),
+    teams,
     numberTrust: shaken,
     sip: () => sip,
     trunks: {
@@ -67,7 +72,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     port: config.sipPort,
     ...secure,
     publicAddress: config.publicAddress,
-    directory: createPhoneDirectory(base, () => sip.bindings),
+    directory: createPhoneDirectory(base, teams, () => sip.bindings),
     handlers: calls,
     serves: { referrals: true, replaces: true, messages: true },
     seal: (text) => storage.mac('sip passage', text),
@@ -80,7 +85,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     lookup: base.names.lookup,
     names: base.names,
   })
-  const trunks = createRegistrations(base, sip)
+  const trunks = createRegistrations(base, sip, teams)
   base.learnt.at = (address) => trunks.registrarsAt(address)
   const { outbox, alerts } = storage
   const ways = { outgoing, appSockets: openAppSockets(base), signingSecret, userAgent }
@@ -91,6 +96,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
 /** Who may register, and with how many phones. */
 function createPhoneDirectory(
   { directory, storage, outgoing, clock, log }: Base,
+  teams: TeamsFacts,
   bindings: () => Sip['bindings'],
 ): SipDirectory {
   const { alerts } = storage
@@ -99,13 +105,20 @@ function createPhoneDirectory(
   const hooks = createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets })
   return {
     ...directory,
+    // Over TLS alone: the address of a datagram may be written by anyone.
+    isGateway: (address, transport) =>
+      directory.isGateway(address) || (transports[transport].isSecure && teams.isAddress(address)),
     judgeOf: createRegistrationHook({ hookOf, hooks, alerts, clock }),
     admitDevice: createDeviceLimits({ storage, alerts, bindings }),
   }
 }
 
 /** What the platform is to its carriers. */
-function createRegistrations({ config, storage, names, clock, log }: Base, sip: Sip): Trunks {
+function createRegistrations(
+  { config, storage, names, clock, log }: Base,
+  sip: Sip,
+  teams: TeamsFacts,
+): Trunks {
   const { publicAddress } = config
   const addressesOf = async (host: string): Promise<readonly string[]> => {
     const found = await names.lookup(host).catch(() => [])
@@ -113,7 +126,8 @@ function createRegistrations({ config, storage, names, clock, log }: Base, sip: 
   }
   return createTrunks({
     sip,
-    directory: createTrunkDirectory(storage),
+    directory: createTrunkDirectory(storage, teams.proxies),
+    demandName: teams.demandReady,
     store: storage.carrierRegistrations,
     alerts: storage.alerts,
     addressesOf,

@@ -8,14 +8,16 @@ export interface ContactName {
   readonly user?: string | undefined
   /** What the dialog began with was a sips URI: each hop of its requests is to be secure. */
   readonly isSips?: boolean
+  /** The host name that this peer knows us by, where it is another one than other peers do. */
+  readonly host?: string | undefined
 }
 
 export function contactAt(
   place: HostPort,
   transport: Transport,
-  { user, isSips = false }: ContactName,
+  { user, isSips = false, host = place.host }: ContactName,
 ): string {
-  const hostPort = serializeHostPort(place)
+  const hostPort = serializeHostPort({ ...place, host })
   const address = user === undefined ? hostPort : `${escapeUser(user)}@${hostPort}`
   const { uriParameter, isSecure } = transports[transport]
   const scheme = isSips && isSecure ? 'sips' : 'sip'

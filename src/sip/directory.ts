@@ -53,7 +53,7 @@ export interface SipDirectory {
   /** What decides about the users of a realm in place of their passwords; undefined where nothing does. */
   judgeOf?(realm: string): Promise<Judge | undefined>
   /** Whether a carrier's gateway is at this address, as far as is known at the moment: asked for each message of a stranger. */
-  isGateway?(address: string): boolean
+  isGateway?(address: string, transport: Remote['transport']): boolean
   /** Asked for calls only. A peer and a user may have one name: the password tells them apart. */
   findPeer?(realm: string, username: string): Promise<SipUser | undefined>
   /**

@@ -62,6 +62,8 @@ export interface IncomingInvite {
   restrict(mayReach: (address: string) => boolean): void
   /** From now on requests within the dialog, its ACK and its CANCEL are taken from the user alone. */
   holdTo(user: DialogUser): void
+  /** From now on our Contact has this host: the far end knows us by a name of its own. */
+  nameContact(host: string): void
   /** Who takes the offers of UPDATE before the answer. */
   listen(listener: EarlyListener): void
   /** A provisional response 101..199; with a body it is early media. */
@@ -118,6 +120,8 @@ export interface OutgoingInviteOptions {
   readonly callId?: string
   /** The user part of our Contact; none when left out. */
   readonly contactUser?: string
+  /** The host of our Contact, for a far end that knows us by a name of its own; our usual one when left out. */
+  readonly contactHost?: string
   readonly from: string
   readonly to: string
   readonly headers?: readonly HeaderField[]

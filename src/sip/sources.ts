@@ -19,7 +19,7 @@ export interface Sources {
 export interface SourcesOptions {
   readonly clock: Clock
   /** A carrier calls from there: known without having shown anything. */
-  readonly isGateway?: (address: string) => boolean
+  readonly isGateway?: (address: string, transport: Remote['transport']) => boolean
   /** A phone has registered from there. */
   readonly isBound?: (remote: Remote) => boolean
 }
@@ -36,14 +36,16 @@ export function createSources(options: SourcesOptions): Sources {
   return {
     admits(remote) {
       const source = networkOf(remote.address)
-      if (isGateway(remote.address)) return peers.take(source, sourceLimits.perGateway) === 0
+      if (isGateway(remote.address, remote.transport))
+        return peers.take(source, sourceLimits.perGateway) === 0
       if (isUser(source, remote)) return peers.take(source, sourceLimits.perUser) === 0
       return (
         strangers.take(source, sourceLimits.perStranger) === 0 &&
         everyStranger.take('', sourceLimits.perAllStrangers) === 0
       )
     },
-    isProven: (remote) => isGateway(remote.address) || isUser(networkOf(remote.address), remote),
+    isProven: (remote) =>
+      isGateway(remote.address, remote.transport) || isUser(networkOf(remote.address), remote),
     prove: ({ address }) => proven.note(networkOf(address)),
   }
 }

@@ -89,7 +89,7 @@ class Agent implements UserAgent {
     this.#reach = createReach({ bindings: this.bindings, transport, resolve, log })
     this.#sources = createSources({
       clock,
-      isGateway: (address) => directory.isGateway?.(address) ?? false,
+      isGateway: (...from) => directory.isGateway?.(...from) ?? false,
       isBound: (remote) => this.bindings.isBound(remote),
     })
     this.#guesses = createGuessLimit(clock)

@@ -30,6 +30,8 @@ export interface TrunksOptions extends Pick<
   readonly directory: TrunkDirectory
   readonly store: CarrierRegistrationStore
   readonly alerts: Alerts
+  /** As GatewayWatchOptions have it. */
+  readonly demandName?: (name: string) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -73,8 +75,9 @@ class CarrierTrunks implements Trunks {
     this.#watch = new GatewayWatch({
       ...options,
       turned: (trunk, gateway, ping) => {
-        // Each node asks for itself; one of them says it.
-        if (this.#mine.has(trunk.voip_carrier_sid)) raiseGatewayTurned(trunk, gateway, ping, alerts)
+        // Each node asks for itself; one of them says it. Microsoft may be reached by one and not by another: each says it.
+        if (this.#mine.has(trunk.voip_carrier_sid) || gateway.ourName !== undefined)
+          raiseGatewayTurned(trunk, gateway, ping, alerts)
       },
     })
   }
@@ -149,7 +152,7 @@ class CarrierTrunks implements Trunks {
       const revision = directory.revision()
       const isDue = clock.monotonic() - this.#heldAt >= holdEveryMs
       if (isDue || revision !== this.#revision) {
-        await this.#follow(await directory.trunks())
+        await this.#follow(await directory.trunks(), await directory.teams())
         this.#revision = revision
       }
       this.#isFailing = false
@@ -164,7 +167,7 @@ class CarrierTrunks implements Trunks {
     })
   }
 
-  async #follow(trunks: readonly Trunk[]): Promise<void> {
+  async #follow(trunks: readonly Trunk[], teams: readonly Trunk[]): Promise<void> {
     const { store, clock } = this.#options
     const wanted = new Map(trunks.filter(isRegistered).map((trunk) => [trunk.voip_carrier_sid, trunk]))
     const beganAt = clock.monotonic()
@@ -173,7 +176,7 @@ class CarrierTrunks implements Trunks {
       (sid) => !trunks.some(({ voip_carrier_sid }) => voip_carrier_sid === sid),
     )
     this.#mine = mine
-    this.#watch.follow(trunks)
+    this.#watch.follow([...trunks, ...teams])
     this.#heldAt = beganAt
     this.#others = new Map((await store.load()).map((one) => [one.voip_carrier_sid, one]))
     await this.#end(

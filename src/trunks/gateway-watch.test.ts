@@ -3,6 +3,7 @@ import { attachRegistrar, granted } from '../../test/support/scripted-registrar.
 import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
 import { openStage } from '../../test/support/sip-stage.ts'
 import type { Stage } from '../../test/support/sip-stage.ts'
+import { AppError } from '../lib/errors.ts'
 import { silentLogger } from '../lib/log.ts'
 import { headerOf } from '../sip/message/message.ts'
 import { GatewayWatch } from './gateway-watch.ts'
@@ -60,6 +61,34 @@ describe('the watch over gateways', () => {
     watch.follow([])
     await stage.pass(180_000)
     expect(carrier.requests).toHaveLength(4)
+  })
+
+  it('names us as Microsoft Teams knows us, and asks nothing where we could not prove that name', async () => {
+    const fault = new AppError('teams_not_ready', 'the certificate does not name it')
+    const demandName = (name: string): void => {
+      if (name !== 'sbc.example.com') throw fault
+    }
+    watch = new GatewayWatch({
+      sip: stage.agent,
+      clock: stage.clock,
+      random: () => 0.5,
+      log: silentLogger,
+      demandName,
+      turned: (_trunk, _gateway, { reason }) => void turns.push(reason),
+    })
+    const port = 5061
+    watch.follow([
+      trunkOf({ port, ourName: 'sbc.example.com' }),
+      trunkOf({ port, sip_gateway_sid: 'h', ourName: 'other.example.com' }),
+    ])
+    await stage.pass(90_000)
+    const [asked] = carrier.requests
+    expect(asked).toMatchObject({ method: 'OPTIONS', uri: `sip:${address}:5061;transport=udp` })
+    expect(headerOf(asked!, 'from')).toMatch(/^<sip:sbc\.example\.com>;tag=/)
+    expect(headerOf(asked!, 'contact')).toBe('<sip:sbc.example.com:5060>')
+    expect(watch.isUp('g')).toBe(true)
+    expect(watch.of('h')).toMatchObject({ condition: 'down' })
+    expect(turns).toEqual([`${address}:5061 cannot be reached: the certificate does not name it`])
   })
 
   it('takes a gateway out after two misses, and back after two answers, and says so once each', async () => {

@@ -16,6 +16,8 @@ export interface GatewayWatchOptions {
   /** From 0 to 1. */
   readonly random: () => number
   readonly log: Logger
+  /** Throws AppError where we cannot show a gateway that we have the name that it knows us by. */
+  readonly demandName?: ((name: string) => void) | undefined
   readonly turned: (trunk: Trunk, gateway: TrunkGateway, ping: Ping) => void
 }
 
@@ -104,12 +106,14 @@ export class GatewayWatch {
     const { sip, clock } = this.#options
     const at = clock.now()
     try {
+      const { ourName } = gateway
+      if (ourName !== undefined) this.#options.demandName?.(ourName)
       const destination = await reach(hopOf(gateway), sip)
-      const local = sip.addressFor(destination)
+      const local = { ...sip.addressFor(destination), ...(ourName === undefined ? {} : { host: ourName }) }
       const scheme = isSips(gateway) ? 'sips' : 'sip'
       const { response, isSilent, delayMs } = await sip.request({
         method: 'OPTIONS',
-        uri: uriOf(gateway),
+        uri: ourName === undefined ? uriOf(gateway) : hopOf(gateway),
         from: `${scheme}:${serializeHostPort({ host: local.host })}`,
         to: `${scheme}:${serializeHostPort({ host: gateway.host })}`,
         headers: [

@@ -16,6 +16,8 @@ export interface TrunkGateway {
   readonly use_sips_scheme: boolean
   /** OPTIONS is sent to it. */
   readonly isWatched: boolean
+  /** The name that it knows us by: From and Contact of OPTIONS say it. Left out, our address, or the name in our certificate. */
+  readonly ourName?: string
 }
 
 /** As whom the platform registers. */
@@ -47,7 +49,9 @@ export interface Trunk {
 export interface TrunkDirectory {
   /** Every carrier that is active and is registered with, or has a gateway to watch. */
   trunks(): Promise<readonly Trunk[]>
-  /** Rises with each change of what `trunks` returns. */
+  /** The proxies of Microsoft Teams: all are watched, in each name that it knows us by. */
+  teams(): Promise<readonly Trunk[]>
+  /** Rises with each change of what these return. */
   revision(): number
 }
 

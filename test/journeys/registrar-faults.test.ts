@@ -75,7 +75,7 @@ describe.skipIf(isMissing('kamailio', 'bind'))('a registration with Kamailio', (
     ]
     node = createTrunks({
       sip: agent,
-      directory: { trunks: async () => trunks, revision: () => revision },
+      directory: { trunks: async () => trunks, teams: async () => [], revision: () => revision },
       store: rows.storeOf('n1'),
       alerts: { raise: (alert) => void alerts.push(alert) },
       addressesOf: (host) =>

@@ -112,7 +112,7 @@ export async function openTrunkStage(): Promise<TrunkStage> {
     nodeOf: (name = 'n1') =>
       createTrunks({
         sip: stage.agent,
-        directory: { trunks: async () => test.trunks, revision: () => revision },
+        directory: { trunks: async () => test.trunks, teams: async () => [], revision: () => revision },
         store: test.rows.storeOf(name),
         alerts: { raise: (alert) => void test.alerts.push(alert) },
         addressesOf: async (host) => names.get(host) ?? [],

@@ -40,7 +40,10 @@ async function neighbourOf(
   { realm, account }: Required<RealmClaim>,
   { storage }: Pick<RecordContext['services'], 'storage'>,
 ): Promise<string | undefined> {
-  const { accounts, service_providers } = storage.for(systemTenancy)
+  const { accounts, service_providers, ms_teams_tenants } = storage.for(systemTenancy)
+  const [tenant] = await ms_teams_tenants.list({ where: { tenant_fqdn: realm }, limit: 1 })
+  if (tenant !== undefined && tenant.account_sid !== account?.account_sid)
+    return `${realm} is the Microsoft Teams tenant of another account`
   for (const parent of parentsOf(realm)) {
     const [provider] = await service_providers.list({ where: { root_domain: parent }, limit: 1 })
     if (provider !== undefined && provider.service_provider_sid !== account?.service_provider_sid)

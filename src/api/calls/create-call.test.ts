@@ -186,7 +186,7 @@ describe('POST /Accounts/{sid}/Calls', () => {
     ],
     ['a proxy for a phone', { to: { ...phone, proxy: 'edge.example' } }, 'to.proxy of a phone'],
     ['overrideTo', { to: { ...phone, overrideTo: 'x' } }, 'to.overrideTo is not served yet'],
-    ['teams', { to: { type: 'teams', number: '1' } }, 'to.type "teams" is not served yet'],
+    ['teams without a number', { to: { type: 'teams' } }, 'to.number is required with to.type "teams"'],
     [
       'half of the credentials',
       { to: { ...phone, auth: { username: 'u' } } },

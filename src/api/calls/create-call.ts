@@ -94,7 +94,7 @@ export const createCall = defineRoute({
   description:
     'Responds when the INVITE is out. Whether the call is answered, busy or fails, also by a rule of the platform before any ' +
     'INVITE, goes to the status hook and into the record of the call. An Idempotency-Key is kept before the INVITE goes out: ' +
-    'a request that is sent again never calls again. Targets of type `teams` are not served yet.',
+    'a request that is sent again never calls again.',
   body: callFields,
   reply: {
     status: 201,

@@ -22,7 +22,7 @@ const body = {
     .example('+15551230100'),
   to: sipWord({ max: 255 })
     .describe(
-      'Who is called. Inbound: as the caller dials it, `15550100` or `15550100@sip.example.com`. Outbound: a number, `user@realm` of the account, or a SIP URI.',
+      'Who is called. Inbound: as the caller dials it, `15550100` or `15550100@sip.example.com`. Outbound: a number, `user@realm` of the account, a SIP URI, or `teams:` and a number, with `@` and the `tenant_fqdn` where the account has several tenants.',
     )
     .example('+15550123'),
   source_address: text({ min: 1, max: 64 })
@@ -113,7 +113,9 @@ async function toQuestion({ direction, from, to, ...asked }: Asked, context: Ask
     if (sourceAddress !== undefined)
       throw new AppError('bad_request', 'source_address is for calls of direction inbound')
     const { sip_realm: realm } = context.account
-    const target = { type: typeOf(to), number: to, name: to, sipUri: to }
+    const [, number = to, tenant] = teams.exec(to) ?? []
+    const ofTeams = tenant === undefined ? {} : { tenant }
+    const target = { type: typeOf(to), number, name: to, sipUri: to, ...ofTeams }
     return { direction, from, to: toTarget(target, { realm, trunk }) }
   }
   if (sourceAddress !== undefined && isIP(sourceAddress) === 0)
@@ -122,7 +124,10 @@ async function toQuestion({ direction, from, to, ...asked }: Asked, context: Ask
   return { direction, from, to, sourceAddress: address }
 }
 
-function typeOf(to: string): 'sip' | 'user' | 'phone' {
+const teams = /^teams:([^@]*)(?:@(.*))?$/i
+
+function typeOf(to: string): 'sip' | 'user' | 'phone' | 'teams' {
+  if (teams.test(to)) return 'teams'
   if (/^sips?:/i.test(to)) return 'sip'
   return to.includes('@') ? 'user' : 'phone'
 }

@@ -2,7 +2,7 @@
 import type { CallRequest, Target } from '../../calls/calls.ts'
 import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'
-import { inPlaceOf, notServed } from '../../lib/not-served.ts'
+import { notServed } from '../../lib/not-served.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import { text } from '../define/fields.ts'
@@ -37,9 +37,12 @@ export function target(): Field<TargetInput> {
         type: {
           type: 'string',
           enum: ['phone', 'user', 'sip', 'teams'],
-          description: 'What it is; `teams` is not served yet.',
+          description: 'What it is; `teams` is a user of a Microsoft Teams tenant of the account.',
         },
-        number: { ...sipWord({ max: maxNumberLength }).facts.schema, description: 'Of a phone.' },
+        number: {
+          ...sipWord({ max: maxNumberLength }).facts.schema,
+          description: 'Of a phone, or of Teams.',
+        },
         name: {
           ...sipWord({ max: 255 }).facts.schema,
           description: 'Of a registered user: without a realm, or with that of the account.',
@@ -66,8 +69,11 @@ export function target(): Field<TargetInput> {
         headers: headersSchema,
         proxy: { ...sipWord({ max: 255 }).facts.schema, description: 'Where a SIP URI is asked for first.' },
         overrideTo: { type: 'string', maxLength: 255, description: 'Not served yet.' },
-        tenant: { type: 'string', maxLength: 255, description: 'Of Teams: not served yet.' },
-        vmail: { type: 'boolean', description: 'Of Teams: not served yet.' },
+        tenant: {
+          ...sipWord({ max: 255 }).facts.schema,
+          description: 'Of Teams: the `tenant_fqdn`, where the account has several tenants.',
+        },
+        vmail: { type: 'boolean', description: 'Of Teams: whether the voice mail of the number is called.' },
       },
     },
     normalize: withoutNulls,
@@ -112,8 +118,15 @@ export function toTarget(input: TargetInput, { realm, trunk }: TargetContext): T
       const { proxy } = input
       return { type, sipUri, ...(proxy === undefined ? {} : { proxy: toProxy(proxy) }), ...withAuth }
     }
-    case 'teams':
-      throw notServed('to.type "teams"', inPlaceOf.teams)
+    case 'teams': {
+      const { tenant, vmail } = input
+      const number = demand(input.number, 'to.number', 'teams')
+      const wishes = {
+        ...(tenant === undefined ? {} : { tenant }),
+        ...(vmail === true && { isVoiceMail: true }),
+      }
+      return { type, number, ...wishes }
+    }
     default:
       return type satisfies never
   }

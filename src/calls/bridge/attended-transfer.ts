@@ -12,6 +12,7 @@ import { isUser } from './blind-transfer.ts'
 import { dismissTransferor, join } from './join.ts'
 import { Stop } from '../session/stop.ts'
 import { partyOf } from './leg-story.ts'
+import { isOfOneTenant } from '../teams-trunk.ts'
 import { talkOf } from './talk.ts'
 import type { Talk } from './talk.ts'
 import { goneMeanwhile, noteTransferRefused, turnDown, underWay } from './transfer-story.ts'
@@ -79,7 +80,7 @@ function secondCall({ referral, by, talk }: Transfer, registry: CallRegistry): L
     })
   if (leg === by || talk?.otherOf(by) === leg)
     throw new AppError('bad_request', 'Replaces names the call that is transferred')
-  if (!isUser(by) || !isUser(leg))
+  if ((!isUser(by) || !isUser(leg)) && !isOfOneTenant(by, leg))
     throw new AppError('not_permitted', 'only a user may join its two calls with each other', {
       cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
     })

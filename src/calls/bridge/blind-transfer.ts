@@ -1,5 +1,5 @@
-// A blind transfer that no application decides (RFC 5589 §6): a user sends the other side to a user of its realm. The two stay
-// together until that one answers, and so they do when it does not.
+// A blind transfer that no application decides (RFC 5589 §6): a user sends the other side to a user of its realm, and Microsoft
+// Teams sends it to one of its own. The two stay together until that one answers, and so they do when it does not.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
@@ -10,7 +10,9 @@ import { toDecision } from '../journal/decision.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
+import type { Target } from '../outbound/target.ts'
 import type { AccountFacts } from '../ports.ts'
+import { teamsTenantOf } from '../teams-trunk.ts'
 import { dismissTransferor, join } from './join.ts'
 import { partyOf, whyGone } from './leg-story.ts'
 import { hopsLeft } from './passed-on-headers.ts'
@@ -31,14 +33,15 @@ const ringMs = 60_000
 
 /** Throws AppError when the REFER is to be refused. */
 export async function sendToUser({ referral, by, talk }: BlindTransfer, context: CallContext): Promise<void> {
-  const { account, name } = await userAt(referral.referTo, by, context)
+  const called = teamsTenantOf(by) === undefined ? await userAt(referral.referTo, by, context) : undefined
+  const { account, to } = called ?? (await backToTeams(referral.referTo, by, context))
   const other = talk.otherOf(by)
   if (by.hasEnded || other.hasEnded)
     return turnDown({ referral, by, talk }, { status: 481, sentence: goneMeanwhile })
   const subscription = referral.accept()
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
   for (const leg of [by, other]) leg.journal.note(decision)
-  const order = orderFor(referral, other, { account, name })
+  const order = orderFor(referral, other, { account, to })
   const { leg, dial } = openSecondLeg(order, context, other)
   const giveUp = (): void => void leg.hangUp({ because: 'the side that was to be transferred has gone' })
   other.signal.addEventListener('abort', giveUp, { once: true })
@@ -57,7 +60,25 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
 
 interface Called {
   readonly account: AccountFacts
-  readonly name: string
+  readonly to: Target
+}
+
+/**
+ * Microsoft Teams sends the other side to a proxy of its own, wherever it goes from there: what Refer-To says comes back to it
+ * as it stands, and finds the user or the number that was meant. Throws not_permitted or unknown_teams_tenant.
+ */
+async function backToTeams(referTo: string, by: Leg, { services }: CallContext): Promise<Called> {
+  const { started } = by.journal.facts
+  const account = await services.directory.account(started.account_sid)
+  const tenant = teamsTenantOf(by)
+  const uri = tryParseUri(referTo)
+  const { proxies } = services.teams
+  const isProxy = uri?.scheme === 'sip' && proxies.some(({ host }) => host === uri.host)
+  if (uri?.scheme !== 'sip' || !isProxy || account?.is_active !== true || tenant === undefined)
+    throw new AppError('not_permitted', 'Microsoft Teams may send the other side to Microsoft Teams only', {
+      cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
+    })
+  return { account, to: { type: 'teams', number: uri.user ?? uri.host, tenant, uri: referTo } }
 }
 
 /** Throws not_permitted, no_application or user_not_registered. */
@@ -77,7 +98,7 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
   const aor = `${name}@${realm}`
   if ((await services.sip().bindings.find(aor)).length === 0)
     throw new AppError('user_not_registered', `${aor} is not registered`)
-  return { account, name }
+  return { account, to: { type: 'user', name, realm } }
 }
 
 /** Whether its far end is a user, who has proved to be one or is reached where it registered. */
@@ -87,7 +108,7 @@ export function isUser({ journal }: Leg): boolean {
 }
 
 /** The one that is called sees who will talk with it. */
-function orderFor(referral: IncomingReferral, other: Leg, { account, name }: Called): CallOrder {
+function orderFor(referral: IncomingReferral, other: Leg, { account, to }: Called): CallOrder {
   const { started, application_sid } = other.journal.facts
   const { referredBy } = referral
   const isCaller = started.direction === 'inbound'
@@ -97,7 +118,7 @@ function orderFor(referral: IncomingReferral, other: Leg, { account, name }: Cal
     account,
     application_sid,
     parent: started,
-    to: { type: 'user', name, realm: account.sip_realm ?? '' },
+    to,
     from: isCaller ? started.from : shortNameOf(started.to),
     ...(isCaller ? { callerName: started.caller_name } : {}),
     headers:

@@ -15,6 +15,7 @@ import type { Refusal } from '../leg/refusals.ts'
 import { ringingLeg } from '../outbound/ringing-legs.ts'
 import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
+import { isOfOneTenant } from '../teams-trunk.ts'
 import { join } from './join.ts'
 import { partyOf } from './leg-story.ts'
 import { pickUpOf } from './pick-up.ts'
@@ -24,7 +25,7 @@ import { demandUserCalling } from './user-calling.ts'
 /** `leg`: not answered yet. Resolves when the call is over. Throws AppError when it is refused. */
 export async function takePlace(leg: Leg, replaced: Replaced, context: CallContext): Promise<void> {
   const former = formerLeg(leg, replaced, context.registry)
-  if (userWith(leg.journal) === undefined)
+  if (userWith(leg.journal) === undefined && !isOfOneTenant(leg, former))
     throw new AppError('not_permitted', 'only a user may take the place of another phone')
   if (replaced.kind === 'confirmed' && replaced.isEarlyOnly === true) return leg.refuseWith(answeredAlready())
   await demandUserCalling(leg, context.services)

@@ -8,7 +8,8 @@ import type { CallServices } from '../call-services.ts'
 import { findTaker } from '../inbound/find-taker.ts'
 import { identifyCarrier } from '../inbound/identify-carrier.ts'
 import { identifyUser } from '../inbound/identify-user.ts'
-import { carrierOf } from '../inbound/identity.ts'
+import { identifyTeams } from '../inbound/identify-teams.ts'
+import { carrierOf, trunkOf } from '../inbound/identity.ts'
 import type { Identity } from '../inbound/identity.ts'
 import { partiesOf } from '../inbound/invite.ts'
 import { toDecision } from '../journal/decision.ts'
@@ -31,7 +32,11 @@ export async function runInbound(
   const invite = {
     request: toRequest(question, host),
     // Where no address is given none is a carrier's.
-    remote: { transport: 'udp', address: sourceAddress ?? '0.0.0.0', port: 5060 } as const,
+    remote: {
+      transport: isOfTeams(sourceAddress, services) ? ('tls' as const) : ('udp' as const),
+      address: sourceAddress ?? '0.0.0.0',
+      port: 5060,
+    },
     reject: (reply: Reply) => void replies.push(reply),
   }
   const assumptions =
@@ -40,8 +45,9 @@ export async function runInbound(
       : []
   const { directory } = services
   const matches = sourceAddress === undefined ? [] : await directory.carriersAt(sourceAddress)
+  const asTeams = await identifyTeams(invite, services)
   const asCarrier = matches.length === 0 ? undefined : await identifyCarrier(invite, services)
-  const identity = asCarrier ?? (await identifyUser(invite, services))
+  const identity = asTeams ?? asCarrier ?? (await identifyUser(invite, services))
   const isServed = matches.length === 0 || matches.some(({ carrier }) => mayServe(carrier, account))
   const isOwn = identity.kind !== 'turned-away' && identity.account.account_sid === account.account_sid
   // The calls of others are none of the account's business: that they are not its own is all it is shown.
@@ -50,7 +56,7 @@ export async function runInbound(
   if (identity.kind === 'turned-away') return { ...turnedAway(replies[0]), assumptions }
   const carrier = carrierOf(identity)
   const parties = partiesOf(invite.request, {
-    believesAsserted: carrier !== undefined,
+    believesAsserted: trunkOf(identity) !== undefined,
     registeredAs: carrier?.registration?.username,
   })
   const journal = scratchJournal(toStarted(account, parties, 'inbound'), services.clock)
@@ -62,6 +68,11 @@ export async function runInbound(
     return takerOf(identity, { leg: { journal }, registry, services })
   })
   return { ...outcome, assumptions: [...assumptions, ...assumed(outcome)] }
+}
+
+/** What comes from there over another transport is no call of a tenant. */
+function isOfTeams(sourceAddress: string | undefined, { teams }: Pick<CallServices, 'teams'>): boolean {
+  return sourceAddress !== undefined && teams.isAddress(sourceAddress)
 }
 
 function assumed({ outcome }: Pick<DryRun, 'outcome'>): readonly string[] {

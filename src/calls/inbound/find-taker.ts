@@ -4,6 +4,8 @@ import { holdToLimits } from '../leg/hold-to-limits.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import type { CallRegistry } from '../registry.ts'
+import { toDecision } from '../journal/decision.ts'
+import { noTeamsApplication } from './identify-teams.ts'
 import type { Identity } from './identity.ts'
 import { refuseReturned } from './returned-call.ts'
 import { routeCall } from './route-call.ts'
@@ -37,5 +39,9 @@ export async function findTaker(
   refuseReturned(leg, registry)
   await beforeRouting?.()
   if (isOver()) return { kind: 'over' }
+  if (origin.kind === 'teams' && origin.tenant.application_sid === null) {
+    leg.journal.note(toDecision({ rule: 'teams-no-application', outcome: 'refused', code: 'no_application' }))
+    return { kind: 'refused', refusal: noTeamsApplication() }
+  }
   return { kind: 'taken', target: await routeCall(leg.journal, account, origin, services) }
 }

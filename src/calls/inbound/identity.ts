@@ -1,7 +1,8 @@
 // Who is calling, once that is settled: whose call it is, by which rules, and what it came from.
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingInvite, SipUser } from '../../sip/sip.ts'
-import type { AccountFacts, CarrierFacts } from '../ports.ts'
+import type { AccountFacts, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
+import { teamsTrunk } from '../teams-trunk.ts'
 import { toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import type { CarrierRoute } from '../routing/carrier-call.ts'
@@ -17,6 +18,7 @@ export type Origin =
       readonly carrier: CarrierFacts
       readonly application: CarrierRoute['application']
     }
+  | { readonly kind: 'teams'; readonly tenant: TeamsTenantFacts }
 
 interface OfAccount {
   readonly account: AccountFacts
@@ -30,6 +32,8 @@ export type Identity =
   | ({
       readonly kind: 'refused'
       readonly carrier: CarrierFacts | undefined
+      /** Of Microsoft Teams. */
+      readonly tenant?: TeamsTenantFacts
       readonly refusal: Refusal
     } & OfAccount)
   | ({ readonly kind: 'known'; readonly origin: Origin } & OfAccount)
@@ -40,6 +44,16 @@ export type OwnedIdentity = Exclude<Identity, { kind: 'turned-away' }>
 export function carrierOf(identity: OwnedIdentity): CarrierFacts | undefined {
   if (identity.kind === 'refused') return identity.carrier
   return identity.origin.kind === 'carrier' ? identity.origin.carrier : undefined
+}
+
+export function tenantOf(identity: OwnedIdentity): TeamsTenantFacts | undefined {
+  if (identity.kind === 'refused') return identity.tenant
+  return identity.origin.kind === 'teams' ? identity.origin.tenant : undefined
+}
+
+/** What vouches for who calls, as the record names it; undefined for a user. */
+export function trunkOf(identity: OwnedIdentity): string | undefined {
+  return tenantOf(identity) === undefined ? carrierOf(identity)?.name : teamsTrunk
 }
 
 export function inactiveAccount(): Refusal {

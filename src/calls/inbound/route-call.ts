@@ -27,10 +27,7 @@ export async function routeCall(
   origin: Origin,
   services: Pick<CallServices, 'directory' | 'sip'>,
 ): Promise<CallTarget> {
-  const chosen =
-    origin.kind === 'user'
-      ? await routeUser(journal, account, origin.user, services)
-      : routeCarrier(journal, origin)
+  const chosen = await choose(journal, account, origin, services)
   const { rule } = chosen
   if ('room' in chosen) {
     const { name } = chosen.room
@@ -48,6 +45,19 @@ export async function routeCall(
   journal.note(toDecision({ rule, outcome }))
   if (application === undefined) throw new AppError('no_application', 'the account has no such application')
   return { kind: 'application', application }
+}
+
+function choose(
+  journal: JournalWriter,
+  account: AccountFacts,
+  origin: Origin,
+  services: Pick<CallServices, 'directory' | 'sip'>,
+): Promise<Chosen | ChosenUser | ChosenRoom> | Chosen {
+  if (origin.kind === 'user') return routeUser(journal, account, origin.user, services)
+  if (origin.kind === 'carrier') return routeCarrier(journal, origin)
+  const { application_sid } = origin.tenant
+  if (application_sid === null) throw new AppError('no_application', refusalSentences.no_application)
+  return { rule: 'teams-application', application_sid }
 }
 
 interface Chosen {

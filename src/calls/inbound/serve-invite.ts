@@ -15,7 +15,8 @@ import { dialogUser } from '../leg/dialog-user.ts'
 import { checkIdentity } from './check-identity.ts'
 import { identifyCarrier } from './identify-carrier.ts'
 import { identifyUser } from './identify-user.ts'
-import { carrierOf } from './identity.ts'
+import { identifyTeams, refuseStrayTeams } from './identify-teams.ts'
+import { carrierOf, tenantOf, trunkOf } from './identity.ts'
 import type { Identity, Origin, OwnedIdentity } from './identity.ts'
 import { partiesOf } from './invite.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
@@ -82,8 +83,11 @@ export function cancelArrival(arrival: Arrival, cancel: SipRequest): void {
 }
 
 async function identify({ invite, owed }: Arrival, services: CallServices): Promise<Identity> {
-  const carrier = await identifyCarrier(invite, services)
-  if (carrier !== undefined) return carrier
+  const known =
+    (await identifyTeams(invite, services)) ??
+    (await identifyCarrier(invite, services)) ??
+    refuseStrayTeams(invite, services)
+  if (known !== undefined) return known
   // RFC 3261 §8.2 authenticates before anything else. A node that takes no calls does not challenge strangers.
   const isNewcomer = headerOf(invite.request, 'authorization') === undefined
   if (owed?.reply.status !== 503 || !isNewcomer) return await identifyUser(invite, services)
@@ -103,7 +107,9 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   })
   // Users only: many gateways of carriers are at private addresses.
   const isUser = carrierOf(identity) === undefined
-  if (isUser) arrival.invite.restrict(services.isAllowedHop)
+  const tenant = tenantOf(identity)
+  if (isUser) arrival.invite.restrict(tenant === undefined ? services.isAllowedHop : services.teams.isAddress)
+  if (tenant !== undefined) arrival.invite.nameContact(tenant.tenant_fqdn)
   const leg: Leg = new Leg({
     session: new Session(clock),
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
@@ -113,6 +119,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
       owner: started.account_sid,
       peers: isUser ? new Set([arrival.invite.remote.address]) : undefined,
     }),
+    protection: tenant === undefined ? undefined : { sdes: 'required' },
     clock,
     log,
     maxCallMs: services.maxCallMs,
@@ -136,6 +143,8 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
   const { invite, attemptedAt } = arrival
   const { account } = identity
   const carrier = carrierOf(identity)
+  const trunk = trunkOf(identity)
+  const tenant = tenantOf(identity)
   const { apiBaseUrl } = services.node()
   const local = localPlaceOf(services.sip(), invite.remote)
   const sipAddress = serializeHostPort(local)
@@ -147,7 +156,7 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
     service_provider_sid: account.service_provider_sid,
     direction: 'inbound',
     ...partiesOf(invite.request, {
-      believesAsserted: carrier !== undefined,
+      believesAsserted: trunk !== undefined,
       registeredAs: carrier?.registration?.username,
     }),
     sip_call_id: invite.callId,
@@ -156,8 +165,9 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
     local_sip_address: sipAddress,
     remote_host: invite.remote.address,
     originating_sip_ip: sourceOf(invite, services),
-    ...(carrier === undefined ? {} : { originating_sip_trunk_name: carrier.name }),
-    trunk: carrier?.name ?? 'user',
+    ...(trunk === undefined ? {} : { originating_sip_trunk_name: trunk }),
+    ...(tenant === undefined ? {} : { ms_teams_tenant: tenant.tenant_fqdn }),
+    trunk: trunk ?? 'user',
     service_url: apiBaseUrl ?? `sip:${sipAddress}`,
     attempted_at: attemptedAt,
     is_record_disabled: account.disable_cdrs,

@@ -17,6 +17,8 @@ export type AttemptFact = AttemptPlaces & {
   /** The gateway, the phone or the URI. */
   readonly place: string
   readonly sip_gateway_sid?: string
+  /** The FQDN of the Microsoft Teams tenant that is called. */
+  readonly ms_teams_tenant?: string
 }
 
 /** What came of one INVITE, at one place. */

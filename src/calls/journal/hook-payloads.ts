@@ -3,7 +3,7 @@ import { bodyParts } from '../../sip/message/body.ts'
 import { isKnownName } from '../../sip/message/header-names.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote, SipUser } from '../../sip/sip.ts'
-import type { CallScript, CarrierFacts } from '../ports.ts'
+import type { CallScript, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
 import { localSipAddressOf, originOf, parentOf } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toText, withoutKeys } from './sip-text.ts'
@@ -76,6 +76,7 @@ export interface CallHookQuestion {
 export type PayloadOrigin =
   | { readonly kind: 'user'; readonly user: Pick<SipUser, 'username' | 'realm'> }
   | { readonly kind: 'carrier'; readonly carrier: Pick<CarrierFacts, 'name' | 'voip_carrier_sid'> }
+  | { readonly kind: 'teams'; readonly tenant: Pick<TeamsTenantFacts, 'tenant_fqdn'> }
 
 export interface ReceivedInvite {
   readonly request: SipRequest
@@ -117,6 +118,7 @@ function toSip({ request, raw, remote, origin }: ReceivedInvite, facts: CallFact
 function originHeaders(origin: PayloadOrigin): VouchedHeaders {
   if (origin.kind === 'user')
     return { 'X-Authenticated-User': `${origin.user.username}@${origin.user.realm}` }
+  if (origin.kind === 'teams') return { 'X-MS-Teams-Tenant-FQDN': origin.tenant.tenant_fqdn }
   const { name, voip_carrier_sid } = origin.carrier
   return { 'X-Originating-Carrier': name, 'X-Voip-Carrier-Sid': voip_carrier_sid }
 }
@@ -151,6 +153,7 @@ const vouchedNames = [
   'X-Authenticated-User',
   'X-Originating-Carrier',
   'X-Voip-Carrier-Sid',
+  'X-MS-Teams-Tenant-FQDN',
 ] as const
 
 /** Headers that the platform alone writes: an application may believe them. */

@@ -37,6 +37,8 @@ export type StartedFact = {
   readonly originating_sip_ip?: string
   /** The carrier that the call came from. */
   readonly originating_sip_trunk_name?: string
+  /** The FQDN of the Microsoft Teams tenant that the call came from. */
+  readonly ms_teams_tenant?: string
   readonly trunk: string
   readonly service_url: string
   /** Epoch ms. */

@@ -1,7 +1,7 @@
 // What a leg is made from, and how it may be hung up.
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { Media } from '../../media/media.ts'
+import type { Media, OfferedKeys } from '../../media/media.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { MediaPathName } from '../journal/journal.ts'
@@ -21,6 +21,8 @@ export interface LegOptions {
   readonly journal: JournalWriter
   readonly status: StatusReporter
   readonly media: Pick<Media, 'open'>
+  /** How its media is offered to a caller that offers none; as its transport has it when left out. */
+  readonly protection?: OfferedKeys | undefined
   readonly clock: Clock
   readonly log: Logger
   /** The platform hangs up this long after the answer. */

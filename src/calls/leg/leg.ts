@@ -137,8 +137,8 @@ export class Leg {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
     const { request, remote } = incoming
-    const offered = this.media.negotiate(sdpOf(request), remote, protectionTowards(remote))
-    const sdp = await this.#mediaOrEnd(offered)
+    const protection = this.#options.protection ?? protectionTowards(remote)
+    const sdp = await this.#mediaOrEnd(this.media.negotiate(sdpOf(request), remote, protection))
     if (sdp === undefined || this.#hasChanged()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }

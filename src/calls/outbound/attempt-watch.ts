@@ -96,9 +96,9 @@ export class AttemptWatch {
   }
 
   #noted(sign: GatewaySign): void {
-    const { gateway } = this.#attempt
+    const { gateway, watchedAs = gateway } = this.#attempt
     const isOfOne = this.#options.hasOthers === true && sign.kind !== 'alive'
-    if (gateway !== undefined && !isOfOne) this.#options.trunks.noted(gateway, sign)
+    if (watchedAs !== undefined && !isOfOne) this.#options.trunks.noted(watchedAs, sign)
   }
 }
 

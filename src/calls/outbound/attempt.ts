@@ -11,7 +11,16 @@ export type Round = readonly Attempt[]
 
 export type AttemptInvite = Pick<
   OutgoingInviteOptions,
-  'uri' | 'to' | 'from' | 'contactUser' | 'headers' | 'routes' | 'credentials' | 'mayReach' | 'user'
+  | 'uri'
+  | 'to'
+  | 'from'
+  | 'contactUser'
+  | 'contactHost'
+  | 'headers'
+  | 'routes'
+  | 'credentials'
+  | 'mayReach'
+  | 'user'
 >
 
 export interface Attempt {
@@ -21,6 +30,10 @@ export interface Attempt {
   readonly place: string
   /** The sid of the gateway that is there, where it is one of a carrier. */
   readonly gateway?: string
+  /** The FQDN of the Microsoft Teams tenant that is called. */
+  readonly tenant?: string
+  /** By which it is known whether the place is well, where that is not `gateway`. */
+  readonly watchedAs?: string
   /** The user part of the Request-URI: where it goes to a carrier, what the carrier is to dial. */
   readonly dialled?: string
   /** How keys go there; as RTP events when left out. */
@@ -40,8 +53,14 @@ export function namesOf({
   trunk,
   place,
   gateway,
-}: Attempt): Pick<AttemptFact, 'trunk' | 'place' | 'sip_gateway_sid'> {
-  return { trunk, place, ...(gateway === undefined ? {} : { sip_gateway_sid: gateway }) }
+  tenant,
+}: Attempt): Pick<AttemptFact, 'trunk' | 'place' | 'sip_gateway_sid' | 'ms_teams_tenant'> {
+  return {
+    trunk,
+    place,
+    ...(gateway === undefined ? {} : { sip_gateway_sid: gateway }),
+    ...(tenant === undefined ? {} : { ms_teams_tenant: tenant }),
+  }
 }
 
 /** Everything that the search for places needs. */

@@ -55,6 +55,7 @@ function usable(script: CallScript): CallScript {
 export function calledPartyOf(to: Target): string {
   switch (to.type) {
     case 'phone':
+    case 'teams':
       return to.number
     case 'user':
       return `${to.name}@${to.realm}`

@@ -11,6 +11,7 @@ import type { TargetOf } from '../calls.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
 import { toPhone } from './to-phone.ts'
 import { toSipUri } from './to-sip-uri.ts'
+import { toTeams } from './to-teams.ts'
 
 /** Throws AppError when there is no place to try. */
 export function findAttempts(search: Search): Promise<readonly Round[]> {
@@ -22,6 +23,8 @@ export function findAttempts(search: Search): Promise<readonly Round[]> {
       return toSipUri(to, search)
     case 'phone':
       return toPhone(to, search)
+    case 'teams':
+      return toTeams(to, search)
     default:
       return to satisfies never
   }

@@ -26,5 +26,16 @@ export type Target =
       readonly srtpEncryption?: 'sdes'
       readonly auth?: Credentials
     }
+  | {
+      readonly type: 'teams'
+      /** As the tenant has it: with a plus, as a rule. */
+      readonly number: string
+      /** The FQDN of the tenant; left out: the only one of the account. */
+      readonly tenant?: string
+      /** The voice mail of the number. */
+      readonly isVoiceMail?: boolean
+      /** What Microsoft itself wants called, in place of the number: it is sent back as it came. */
+      readonly uri?: string
+    }
 
 export type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>

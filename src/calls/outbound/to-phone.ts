@@ -14,7 +14,7 @@ import type { PhoneAttempt } from './phone-attempt.ts'
 import { signedCaller } from './signed-caller.ts'
 import type { SignedCaller } from './signed-caller.ts'
 import { parseTargetUri } from './target-uri.ts'
-import { toSipUri } from './to-sip-uri.ts'
+import { demandNoTeams, toSipUri } from './to-sip-uri.ts'
 
 // No caller waits for more places than this.
 const maxAttempts = 20
@@ -113,7 +113,12 @@ function toAttempt(
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host }),
     // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
     // (SECURITY.md).
-    destination: () => services.sip().resolve(firstHopOf(routes) ?? nextHopOf(carrier, gateway)),
+    async destination() {
+      const hop = firstHopOf(routes) ?? nextHopOf(carrier, gateway)
+      const found = await services.sip().resolve(hop)
+      if (!carrier.isShared) demandNoTeams(hop, [found, ...(found.alternatives ?? [])], services.teams)
+      return found
+    },
     redirect: ({ uri }) => elsewhere(uri, way, { ...search, identity }),
   }
 }

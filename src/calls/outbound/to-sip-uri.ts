@@ -1,11 +1,12 @@
 // The place to try for a call to a SIP URI: guarded, since a customer wrote it.
 import { AppError } from '../../lib/errors.ts'
 import { hasSips } from '../../sip/contact.ts'
-import { serializeUri, unescapeUri } from '../../sip/message/uri.ts'
+import { serializeUri, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
+import type { SipUri } from '../../sip/message/uri.ts'
 import type { Binding, Remote, Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
-import type { AccountFacts } from '../ports.ts'
+import type { AccountFacts, TeamsFacts, TeamsProxy } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
 import { localPlaceOf } from '../local-place.ts'
 import { callerFields } from './caller-identity.ts'
@@ -70,8 +71,9 @@ function toLooseRoute(proxy: string): string {
 export async function guardedPlace(
   uri: string,
   account: Pick<AccountFacts, 'sip_realm'>,
-  { sip, isAllowedAddress }: Pick<CallServices, 'sip' | 'isAllowedAddress'>,
+  { sip, isAllowedAddress, teams }: Pick<CallServices, 'sip' | 'isAllowedAddress' | 'teams'>,
 ): Promise<Resolved> {
+  demandNoTeams(uri, [], teams)
   const { alternatives = [], ...first } = await sip().resolve(uri)
   const demand = (remote: Remote): void => {
     const { host, port } = localPlaceOf(sip(), remote)
@@ -80,7 +82,23 @@ export async function guardedPlace(
     if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
   }
   for (const place of [first, ...alternatives]) demand(place)
+  demandNoTeams(uri, [first, ...alternatives], teams)
   return alternatives.length === 0 ? first : { ...first, alternatives }
+}
+
+/**
+ * Microsoft knows a tenant by our Contact and our certificate, which all accounts share: who calls there says by a target of its
+ * own in whose name. Throws AppError teams_by_tenant_only.
+ */
+export function demandNoTeams(uri: string, places: readonly Remote[], teams: TeamsFacts): void {
+  const parsed = tryParseUri(uri)
+  const isProxy = parsed?.scheme !== 'tel' && teams.proxies.some((one) => isSamePlace(one, parsed))
+  if (isProxy || places.some(({ address }) => teams.isAddress(address)))
+    throw new AppError('teams_by_tenant_only', 'Microsoft Teams is called by a target of type teams alone')
+}
+
+function isSamePlace({ host, port }: TeamsProxy, uri: Pick<SipUri, 'host' | 'port'> | undefined): boolean {
+  return uri?.host === host && (uri.port ?? transports.tls.defaultPort) === port
 }
 
 /**

@@ -2,6 +2,7 @@
 // that chooses, they are asked in the order in which they stand here, and the first one that applies decides.
 import type { RuleGroup } from './rule-group.ts'
 import { defence } from './defence-rules.ts'
+import { teamsCall } from './teams-rules.ts'
 import { userCall } from './user-rules.ts'
 
 const caller = {
@@ -9,6 +10,11 @@ const caller = {
   question:
     'Who is calling? Asked of every INVITE that comes in, before anything else. A caller that no rule takes for a carrier or for a user is refused.',
   rules: {
+    'caller-teams': {
+      sentence:
+        'The call comes over TLS from an address of Microsoft Teams, and names a Microsoft Teams tenant.',
+      decides: 'That tenant calls, for its account.',
+    },
     'caller-own-carrier': {
       sentence:
         'The call names the SIP realm of an account and comes from an address of one of its carriers.',
@@ -242,11 +248,21 @@ const course = {
   },
 } as const satisfies RuleGroup
 
-export const ruleGroups = [caller, carrierCall, userCall, phoneCall, limits, defence, course] as const
+export const ruleGroups = [
+  caller,
+  carrierCall,
+  teamsCall,
+  userCall,
+  phoneCall,
+  limits,
+  defence,
+  course,
+] as const
 
 export const rules = {
   ...caller.rules,
   ...carrierCall.rules,
+  ...teamsCall.rules,
   ...userCall.rules,
   ...phoneCall.rules,
   ...limits.rules,

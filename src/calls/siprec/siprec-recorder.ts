@@ -39,7 +39,7 @@ export interface RecordedLeg {
 
 type Services = Pick<
   CallServices,
-  'sip' | 'media' | 'directory' | 'clock' | 'isAllowedAddress' | 'isAllowedHop'
+  'sip' | 'media' | 'directory' | 'clock' | 'isAllowedAddress' | 'isAllowedHop' | 'teams'
 >
 
 /** What was asked for, from its start to the end of what came of it. */

@@ -191,6 +191,27 @@ export const callErrors = {
     sip: 503,
     cure: 'Widen SWITCHHOOK_RTP_PORTS or lower the number of calls. Where few calls are up, other programs of the machine hold ports of the range: set SWITCHHOOK_RTP_PORTS to a range that no other program uses.',
   },
+  unknown_teams_tenant: {
+    cause:
+      'Microsoft Teams called a name that is no tenant here, or a call was to reach Microsoft Teams and the account has no such tenant, or several.',
+    http: 422,
+    sip: 404,
+    cure: 'Create the tenant (POST /MicrosoftTeamsTenants) for the account, with the FQDN that the SBC has in the Teams admin centre. An account with several names one in tenant.',
+  },
+  teams_not_ready: {
+    cause:
+      'The platform cannot speak to Microsoft Teams by the FQDN of the tenant: SIP over TLS is not served, or its certificate does not name the FQDN.',
+    http: 422,
+    sip: 480,
+    cure: 'Set SWITCHHOOK_SIPS_PORT, SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY. The certificate must name the FQDN, or its domain with a wildcard, and be signed by an authority that Microsoft believes.',
+  },
+  teams_by_tenant_only: {
+    cause:
+      'A SIP URI, or a carrier of an account, leads to Microsoft Teams. Calls there go out in the name of a tenant of the account alone.',
+    http: 422,
+    sip: 403,
+    cure: 'Call a target of type teams.',
+  },
   sip_unreachable: {
     cause: 'No answer came from the SIP address, or no connection to it could be made.',
     http: 480,

@@ -45,6 +45,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #isUpdated = false
   #mayReach: ((address: string) => boolean) | undefined
   #guard: DialogGuard | undefined
+  #contactHost: string | undefined
 
   constructor(core: Core, transaction: ServerTransaction, replaces?: Replaced) {
     this.replaces = replaces
@@ -83,7 +84,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     const user = uri?.scheme === 'tel' ? uri.number : uri?.user
     const isUsable = user !== undefined && user.length <= maxContactUserChars
     const isSips = hasSips(this.request.uri, recordedBy(this.request) ?? contactUriOf(this.request))
-    return { user: isUsable ? unescapeUri(user) : undefined, isSips }
+    return { user: isUsable ? unescapeUri(user) : undefined, host: this.#contactHost, isSips }
   }
 
   get callId(): string {
@@ -92,6 +93,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   restrict(mayReach: (address: string) => boolean): void {
     this.#mayReach = (address) => address === this.remote.address || mayReach(address)
+  }
+
+  nameContact(host: string): void {
+    this.#contactHost = host
   }
 
   listen(listener: EarlyListener): void {

@@ -56,8 +56,9 @@ export class SentInvite implements OutgoingInvite {
     const isOwn = options.mustLeave === true && core.seal !== undefined
     this.#localTag = isOwn ? createOwnTag(core.seal) : randomHex(8)
     this.outcome = this.#settled.promise
-    const { uri, routes = [], contactUser } = options
-    this.#contact = { user: contactUser, isSips: hasSips(uri, addressed(uri, routes).nextHop) }
+    const { uri, routes = [], contactUser, contactHost } = options
+    const isSips = hasSips(uri, addressed(uri, routes).nextHop)
+    this.#contact = { user: contactUser, host: contactHost, isSips }
     this.#early = new EarlyDialogs({
       core,
       call: this,

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import type { DialTarget } from '../../calls/bridge/dial-request.ts'
 import type { Target } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
-import { inPlaceOf, notServed } from '../../lib/not-served.ts'
+import { notServed } from '../../lib/not-served.ts'
 import { hookFor, optional, untilServed } from './schemas.ts'
 
 const auth = Type.Optional(
@@ -33,16 +33,18 @@ export const target = Type.Object({
     [Type.Literal('phone'), Type.Literal('user'), Type.Literal('sip'), Type.Literal('teams')],
     {
       description:
-        '`phone`: a number, by carriers; `user`: the registered phones of a client of the account; `sip`: any SIP URI; `teams`: not served yet, refused.',
+        '`phone`: a number, by carriers; `user`: the registered phones of a client of the account; `sip`: any SIP URI; `teams`: a user of a Microsoft Teams tenant of the account.',
     },
   ),
-  number: word('Required for a phone target: its number.', maxNumberLength),
+  number: word('Required for a phone or teams target: its number.', maxNumberLength),
   name: word(
     'Required for a user target: the username, or username@realm with the SIP realm of the account.',
   ),
   sipUri: word('Required for a sip target: its URI.', 1024),
   trunk: optional.text('The carrier of a phone target, by its name.'),
   proxy: word('A SIP URI: where a sip target is sent first.'),
+  tenant: word('The `tenant_fqdn` of a teams target, where the account has several tenants.'),
+  vmail: Type.Optional(Type.Boolean({ description: 'The voice mail of a teams target is called.' })),
   auth,
   headers: optional.headers('SIP headers of the INVITE to this target.'),
   from: Type.Optional(
@@ -91,7 +93,7 @@ export async function toTarget(
 }
 
 async function toPlace(
-  { type, number, name, sipUri, trunk, proxy, auth: credentials }: GivenTarget,
+  { type, number, name, sipUri, trunk, proxy, tenant, vmail, auth: credentials }: GivenTarget,
   options: SipOptions,
   realmOf: () => Promise<string | undefined>,
 ): Promise<Target> {
@@ -119,8 +121,10 @@ async function toPlace(
         ...proof,
       }
     }
-    case 'teams':
-      throw notServed('dial: a target of type teams', inPlaceOf.teams)
+    case 'teams': {
+      const mail = vmail === true ? { isVoiceMail: true } : {}
+      return { type, number: given(number, 'number'), ...(tenant === undefined ? {} : { tenant }), ...mail }
+    }
     default:
       return type satisfies never
   }

@@ -12,6 +12,7 @@ import type {
   NumberFacts,
   NumberPattern,
   OutboundCarrier,
+  TeamsTenantFacts,
 } from '../../../src/calls/ports.ts'
 import { combine, noChoices } from '../../../src/calls/defence/defence-settings.ts'
 import type { CallDefence } from '../../../src/calls/defence/defence-settings.ts'
@@ -39,6 +40,7 @@ export interface ScriptedRows {
   readonly patterns: readonly NumberPattern[]
   readonly waysOut: readonly OutboundCarrier[]
   readonly dialPlan: DialPlan | undefined
+  readonly teamsTenants?: readonly TeamsTenantFacts[]
 }
 
 export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
@@ -60,6 +62,9 @@ export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
     soleAccountOf: async () => undefined,
     outboundCarriers: async () => rows().waysOut,
     dialPlan: async () => rows().dialPlan,
+    teamsTenant: async (fqdn) => rows().teamsTenants?.find(({ tenant_fqdn }) => tenant_fqdn === fqdn),
+    teamsTenantsOf: async (sid) =>
+      rows().teamsTenants?.filter(({ account_sid }) => account_sid === sid) ?? [],
     callLimits: async () => rows().limits,
     callDefence: async () => rows().defence ?? combine(noChoices, noChoices),
     queueEventHook: async () => rows().queueEventHook ?? null,

@@ -25,6 +25,7 @@ import type {
   NumberFacts,
   NumberPattern,
   OutboundCarrier,
+  TeamsTenantFacts,
 } from '../../../src/calls/ports.ts'
 import type { CallDefence } from '../../../src/calls/defence/defence-settings.ts'
 import type { BorrowedClip } from '../../../src/contracts/speech.ts'
@@ -226,6 +227,9 @@ export interface ScriptedEngine {
   readonly registeredOver: Map<string, string>
   readonly serviceRoutes: Map<string, readonly string[]>
   readonly gatewaysDown: Set<string>
+  teamsTenants: readonly TeamsTenantFacts[]
+  /** Why the platform cannot speak to Microsoft Teams. */
+  teamsFault: string | undefined
   /** What calls have found out of gateways. */
   readonly gatewaySigns: string[]
   readonly identitiesAsked: IdentityQuestion[]
@@ -348,6 +352,14 @@ export function createScriptedEngine(
     isAllowedHop: (address) => address.startsWith('192.0.2.'),
     isSipProxy: (address) => address === '10.0.0.1',
     directory: createScriptedDirectory(() => engine),
+    teams: {
+      proxies: [1, 2, 3].map((n) => ({ host: `192.0.2.20${n}`, port: 5061 })),
+      isAddress: (address) => /^192\.0\.2\.20[123]$/.test(address),
+      demandReady: (fqdn) => {
+        if (engine.teamsFault !== undefined)
+          throw new AppError('teams_not_ready', `${engine.teamsFault} ${fqdn}`)
+      },
+    },
     trunks: {
       registeredOver: (sid) => engine.registeredOver.get(sid),
       routesOf: (sid) => engine.serviceRoutes.get(sid) ?? [],
@@ -425,6 +437,8 @@ export function createScriptedEngine(
     registeredOver: new Map(),
     serviceRoutes: new Map(),
     gatewaysDown: new Set(),
+    teamsTenants: [],
+    teamsFault: undefined,
     gatewaySigns: [],
     identitiesAsked: [],
     identitiesSigned: [],

@@ -81,6 +81,7 @@ export class ScriptedInvite implements IncomingInvite {
   accepted: Omit<Reply, 'status'> | undefined
   mayReach: ((address: string) => boolean) | undefined
   user: DialogUser | undefined
+  contactHost: string | undefined
   early: EarlyListener | undefined
   dialog: ScriptedDialog | undefined
   #isCancelled = false
@@ -127,6 +128,10 @@ export class ScriptedInvite implements IncomingInvite {
 
   holdTo(user: DialogUser): void {
     this.user = user
+  }
+
+  nameContact(host: string): void {
+    this.contactHost = host
   }
 
   listen(listener: EarlyListener): void {

@@ -1,0 +1,83 @@
+// A call from Microsoft Teams: known by the addresses that Microsoft signals from, by TLS, and by the tenant that it calls.
+import { AppError } from '../../lib/errors.ts'
+import { sdpOf } from '../../sip/message/body.ts'
+import { transports } from '../../sip/transport/transports.ts'
+import type { CallServices } from '../call-services.ts'
+import type { Decision } from '../journal/decision.ts'
+import { toRefusal, toStackRefusal } from '../leg/refusals.ts'
+import type { Refusal } from '../leg/refusals.ts'
+import type { TeamsTenantFacts } from '../ports.ts'
+import { inactiveAccount } from './identity.ts'
+import type { Identity, UnknownInvite } from './identity.ts'
+import { calledHostOf } from './invite.ts'
+import { sourceOf } from './source.ts'
+
+type Means = Pick<CallServices, 'directory' | 'teams' | 'isSipProxy' | 'log'>
+
+/** Undefined where no tenant is called: a carrier or a user may be calling. */
+export async function identifyTeams(invite: UnknownInvite, means: Means): Promise<Identity | undefined> {
+  if (!isFromTeams(invite, means)) return undefined
+  const host = calledHostOf(invite.request)
+  const tenant = host === undefined ? undefined : await means.directory.teamsTenant(host)
+  if (tenant === undefined) return undefined
+  const account = tenant.account_sid === null ? undefined : await means.directory.account(tenant.account_sid)
+  if (account === undefined) return turnAway(invite, noAccount(tenant), means)
+  const { tenant_fqdn } = tenant
+  const decisions: Decision[] = [{ rule: 'caller-teams', outcome: tenant_fqdn }]
+  const settled = { account, decisions, carrier: undefined, tenant } as const
+  if (!account.is_active) return { kind: 'refused', ...settled, refusal: inactiveAccount() }
+  if (!isEncrypted(invite)) return { kind: 'refused', ...settled, refusal: plainAudio() }
+  return { kind: 'known', account, decisions, origin: { kind: 'teams', tenant } }
+}
+
+/**
+ * To be asked once neither a tenant nor a carrier is calling: who calls from the addresses of Microsoft is no user of an
+ * account, and hears what is missing in place of a challenge.
+ */
+export function refuseStrayTeams(invite: UnknownInvite, means: Means): Identity | undefined {
+  if (!isFromTeams(invite, means)) return undefined
+  const host = calledHostOf(invite.request) ?? 'no host'
+  return turnAway(invite, new AppError('unknown_teams_tenant', `no Microsoft Teams tenant ${host}`), means)
+}
+
+/** A connection over TLS has shown that its far end is at that address; a datagram may name any. */
+function isFromTeams(invite: UnknownInvite, means: Means): boolean {
+  const { isSecure, isOpenedHere } = transports[invite.remote.transport]
+  return isSecure && isOpenedHere && means.teams.isAddress(sourceOf(invite, means))
+}
+
+function turnAway(invite: UnknownInvite, error: AppError, means: Means): Identity {
+  const { reply, fact } = toRefusal(error)
+  means.log.info({ code: fact.code, remote: sourceOf(invite, means) }, 'call from Microsoft Teams refused')
+  invite.reject({ ...reply, isUnproven: true })
+  return { kind: 'turned-away' }
+}
+
+function noAccount({ tenant_fqdn }: TeamsTenantFacts): AppError {
+  return new AppError('unknown_teams_tenant', `the Microsoft Teams tenant ${tenant_fqdn} has no account`, {
+    cure: 'Set account_sid and application_sid of the tenant.',
+  })
+}
+
+/** Microsoft sends nothing else: an offer without keys was changed on its way. Without an offer, keys are offered from here. */
+function isEncrypted({ request }: UnknownInvite): boolean {
+  const offer = sdpOf(request)
+  return offer === undefined || /^a=crypto:/m.test(offer)
+}
+
+function plainAudio(): Refusal {
+  return toRefusal(
+    new AppError('media_not_acceptable', 'calls with Microsoft Teams are encrypted by SRTP alone', {
+      cure: 'Look at what stands between Microsoft and the platform: the offer came without an a=crypto line.',
+    }),
+  )
+}
+
+/** Of a tenant without an application. Microsoft tells it from a user who is not there by 404. */
+export function noTeamsApplication(): Refusal {
+  const code = 'no_application'
+  const { reply } = toRefusal(new AppError(code, 'no configured application'))
+  const { fact } = toStackRefusal(code, { ...reply, status: 404 })
+  const cure = 'Set application_sid of the Microsoft Teams tenant.'
+  return { reply: { ...reply, status: 404 }, fact: { ...fact, cure } }
+}

@@ -1,0 +1,116 @@
+// The places to try for a call to Microsoft Teams: its proxies, one after another, in the name of a tenant of the account.
+import { AppError } from '../../lib/errors.ts'
+import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
+import { transports } from '../../sip/transport/transports.ts'
+import { toDecision } from '../journal/decision.ts'
+import { teamsProxyKey } from '../../contracts/teams.ts'
+import type { TeamsProxy, TeamsTenantFacts } from '../ports.ts'
+import { orAll } from '../routing/phone-call.ts'
+import type { RuleName } from '../routing/rules.ts'
+import { teamsTrunk } from '../teams-trunk.ts'
+import type { Attempt, Round, Search } from './attempt.ts'
+import { callerFields } from './caller-identity.ts'
+import type { TargetOf } from './target.ts'
+
+/** Throws AppError unknown_teams_tenant or teams_not_ready. */
+export async function toTeams(to: TargetOf<'teams'>, search: Search): Promise<readonly Round[]> {
+  const { services, journal } = search
+  const { teams, trunks } = services
+  const tenant = await tenantFor(to, search)
+  teams.demandReady(tenant.tenant_fqdn)
+  const isUp = (proxy: TeamsProxy): boolean => trunks.isUp(teamsProxyKey(tenant.ping_fqdn, proxy))
+  const usable = orAll(teams.proxies, isUp)
+  const down = teams.proxies.filter((proxy) => !usable.includes(proxy)).map(({ host }) => host)
+  if (down.length > 0) journal.note(toDecision({ rule: 'teams-proxy-down', outcome: down.join(', ') }))
+  return usable.map((proxy) => [toAttempt(to, { tenant, proxy }, search)])
+}
+
+/** The tenant whose name the call goes out in: never one of another account. */
+async function tenantFor({ tenant }: TargetOf<'teams'>, search: Search): Promise<TeamsTenantFacts> {
+  const { order, services, journal } = search
+  const { account_sid } = order.account
+  const own = await services.directory.teamsTenantsOf(account_sid)
+  const choice = chooseTenant(own, tenant, order.parent?.ms_teams_tenant)
+  const chosen = choice?.tenant
+  if (chosen === undefined || chosen.account_sid !== account_sid) {
+    const error = noTenant(own, tenant)
+    journal.note(toDecision({ rule: 'teams-no-tenant', outcome: error.message, code: error.code }))
+    throw error
+  }
+  journal.note(toDecision({ rule: choice?.rule ?? 'teams-no-tenant', outcome: chosen.tenant_fqdn }))
+  return chosen
+}
+
+/** `ofCaller`: the tenant of the call that dials this one. */
+export function chooseTenant(
+  own: readonly TeamsTenantFacts[],
+  named: string | undefined,
+  ofCaller: string | undefined,
+): { readonly rule: RuleName; readonly tenant: TeamsTenantFacts } | undefined {
+  const byName = (name: string): TeamsTenantFacts | undefined =>
+    own.find(({ tenant_fqdn }) => tenant_fqdn === name.toLowerCase())
+  const found = (rule: RuleName, tenant: TeamsTenantFacts | undefined): ReturnType<typeof chooseTenant> =>
+    tenant && { rule, tenant }
+  if (named !== undefined && named !== '') return found('teams-named-tenant', byName(named))
+  const calling = ofCaller === undefined ? undefined : byName(ofCaller)
+  if (calling !== undefined) return found('teams-tenant-of-caller', calling)
+  return own.length === 1 ? found('teams-only-tenant', own[0]) : undefined
+}
+
+// How much of a name that the account does not have a sentence shows.
+const maxNameChars = 64
+
+function noTenant(own: readonly TeamsTenantFacts[], named: string | undefined): AppError {
+  const code = 'unknown_teams_tenant'
+  if (named !== undefined && named !== '')
+    return new AppError(
+      code,
+      `the account has no Microsoft Teams tenant ${JSON.stringify(named.slice(0, maxNameChars))}`,
+    )
+  if (own.length === 0) return new AppError(code, 'the account has no Microsoft Teams tenant')
+  return new AppError(
+    code,
+    `the account has ${own.length} Microsoft Teams tenants, and the target names none`,
+    {
+      cure: 'Name the one that is meant in tenant, by its tenant_fqdn.',
+    },
+  )
+}
+
+interface Way {
+  readonly tenant: TeamsTenantFacts
+  readonly proxy: TeamsProxy
+}
+
+function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, services }: Search): Attempt {
+  const { tenant_fqdn, ping_fqdn } = tenant
+  const uri = to.uri ?? uriAt(proxy, to)
+  return {
+    trunk: teamsTrunk,
+    place: placeOf(proxy),
+    tenant: tenant_fqdn,
+    watchedAs: teamsProxyKey(ping_fqdn, proxy),
+    protection: { sdes: 'required' },
+    invite: () => ({
+      // A From of another name would be one of another tenant.
+      ...callerFields({ ...order, fromHost: tenant_fqdn }, tenant_fqdn),
+      contactHost: tenant_fqdn,
+      uri,
+      to: uri,
+      mayReach: (address) => services.teams.isAddress(address),
+    }),
+    // The operator has named the proxies: they may be anywhere.
+    destination: () => services.sip().resolve(`sip:${serializeHostPort(proxy)};transport=tls`),
+  }
+}
+
+/** Microsoft asks that a telephone number says that it is one, and takes no sips. */
+function uriAt(proxy: TeamsProxy, { number, isVoiceMail }: TargetOf<'teams'>): string {
+  const phone = /^\+?\d+$/.test(number) ? ';user=phone' : ''
+  const mail = isVoiceMail === true ? ';opaque=app:voicemail' : ''
+  return `sip:${escapeUser(number)}@${serializeHostPort(proxy)};transport=tls${phone}${mail}`
+}
+
+function placeOf({ host, port }: TeamsProxy): string {
+  return serializeHostPort({ host, port: port === transports.tls.defaultPort ? undefined : port })
+}
