@@ -16,6 +16,7 @@ import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
+import { createStrangerLog } from './inbound/stranger-log.ts'
 import { WireTap } from './journal/wire-tap.ts'
 import { toRefusal, toStackRefusal } from './leg/refusals.ts'
 import type { Refusal } from './leg/refusals.ts'
@@ -78,6 +79,7 @@ export class CallEngine implements Calls, CallHandlers {
       queues: this.#queues,
       order: (account_sid, data) => this.#order(account_sid, data),
       heardPaces: new HeardPaces(options.clock),
+      logStranger: createStrangerLog(options),
       conferences: new Conferences({ clock: options.clock, node: () => this.#node() }),
     }
     const { store, directory, log } = options

@@ -5,7 +5,7 @@ import { startBind } from '../support/bind.ts'
 import type { NameServer } from '../support/bind.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
-import { callFromCarrier, freshAddress } from '../support/carrier.ts'
+import { callFromCarrier, freshAddress, refusedCall } from '../support/carrier.ts'
 import { startRegistrar } from '../support/kamailio-registrar.ts'
 import type { Arrival, Registrar } from '../support/kamailio-registrar.ts'
 import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
@@ -32,6 +32,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
   let registrar: Registrar
   let names: NameServer
   let carrier: string
+  let testOfSilent: Promise<Tried>
 
   beforeAll(async () => {
     application = await startApplication()
@@ -58,7 +59,19 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     carrier = sid
     const place = { ipv4: `trunk.${names.zone}`, port: null, outbound: true, send_options_ping: 1 }
     await platform.api.must('POST', '/SipGateways', { voip_carrier_sid: carrier, ...place })
+    testOfSilent = testSilent()
+    testOfSilent.catch(() => undefined)
   })
+
+  /** It takes 15 seconds, beside the other tests. */
+  async function testSilent(): Promise<Tried> {
+    const owner = { account_sid: tenant.account_sid }
+    const body = { name: 'Silent Telecom', ...owner }
+    const { sid: voip_carrier_sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', body)
+    const place = { ipv4: registrar.address, port: registrar.faulty.silent, outbound: true }
+    await platform.api.must('POST', '/SipGateways', { voip_carrier_sid, ...place })
+    return platform.api.must<Tried>('POST', `/VoipCarriers/${voip_carrier_sid}/Test`, { to: '+15550198' })
+  }
 
   afterAll(async () => {
     await platform?.remove()
@@ -104,6 +117,15 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
       ],
     })
     expect(registrar.passed()).toContain('INVITE from sip:15550199@carrier.example;transport=udp')
+  })
+
+  it('is not any stranger, who gets 404 and a line in the log that names the address', async () => {
+    const address = freshAddress()
+    await refusedCall(platform, { address }, '15550177', 404)
+    await platform.process.lines.next(
+      'the line',
+      (line) => line.includes('call from an unknown address refused with 404') && line.includes(address),
+    )
   })
 
   describe('whose first gateway', () => {
@@ -155,6 +177,16 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
       const [next] = await callOver(fault)
       expect(next!.port).toBe(rests ? registrar.port : registrar.faulty[fault])
     })
+  })
+
+  it('that says nothing at all fails its test, which says so and what to change', async () => {
+    const { ok, steps } = await testOfSilent
+    expect(ok).toBe(false)
+    const cure = expect.stringContaining('Check ipv4, port and protocol') as string
+    expect(steps).toMatchObject([
+      { step: 'options', ok: false, reason: expect.stringContaining('no response from') as string, cure },
+      { step: 'call', ok: false, reason: 'no gateway has sent any response to INVITE', cure },
+    ])
   })
 
   it('says that the password is wrong, is registered with again once it is right, and no more when it is removed', async () => {

@@ -168,6 +168,23 @@ describe('POST /VoipCarriers/{sid}/Test', () => {
     expect(JSON.stringify(json)).toContain(text)
   })
 
+  it.each([
+    ['no-answer', 487, 'Request Terminated'],
+    ['failed', 408, 'Request Timeout'],
+  ] as const)(
+    'says that the gateway was silent where a call that ended as %s got no response',
+    async (call_status, sip_status, sip_reason) => {
+      callThatEnds(call_status, sip_status, sip_reason)
+      const { body: json } = await tried({ to: '+15551230100' })
+      expect(json).toMatchObject({
+        ok: false,
+        steps: [{}, { step: 'call', ok: false, reason: 'no gateway has sent any response to INVITE' }],
+      })
+      expect(JSON.stringify(json)).toContain('Check ipv4, port and protocol')
+      expect(JSON.stringify(json)).not.toContain('487')
+    },
+  )
+
   it('says which account pays: the one that asks, or the one that is named, of the provider', async () => {
     callThatEnds('completed', 200, 'OK')
     await tried({ to: '1' }, shared)

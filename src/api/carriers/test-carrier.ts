@@ -1,5 +1,6 @@
 // Tries a carrier out, as a person would who has just entered it: its registration, its gateways, and a call that costs little.
 import type { LiveCall } from '../../calls/calls.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 import { sleep } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
@@ -184,17 +185,18 @@ async function callStep(
   const beganAt = clock.monotonic()
   await begin()
   const gone = whenGone()
-  let hasRung = false
+  let [hasRung, wasHeard] = [false, false]
   let call: LiveCall | undefined
   for (let looks = 0; looks < maxLooks && !gone.aborted; looks++) {
     call = calls.find(account_sid, call_sid)
     hasRung ||= call?.call_status === 'ringing' || call?.call_status === 'early-media'
+    wasHeard ||= calls.journal(account_sid, call_sid)?.some(isReceived) === true
     if (call === undefined || isOver(call)) break
     await sleep(lookEveryMs, clock, gone)
   }
   if (call !== undefined && !isOver(call)) await calls.hangUp(account_sid, call_sid)
   return {
-    ...judged(call, hasRung),
+    ...(isSilence(call, wasHeard) ? silence : judged(call, hasRung)),
     step: 'call',
     target: to,
     call_sid,
@@ -206,6 +208,23 @@ const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'busy', 'no-a
 
 function isOver({ call_status }: LiveCall): boolean {
   return ended.has(call_status)
+}
+
+function isReceived({ type, ...facts }: StoredEvent): boolean {
+  return type === 'sip' && facts['direction'] === 'received'
+}
+
+// What the platform says itself, when a call is given up and when nothing comes.
+const ownStatuses: ReadonlySet<number> = new Set([408, 487])
+
+function isSilence(call: LiveCall | undefined, wasHeard: boolean): boolean {
+  return call !== undefined && !wasHeard && ownStatuses.has(call.sip_status)
+}
+
+const silence: Pick<Step, 'ok' | 'reason' | 'cure'> = {
+  ok: false,
+  reason: 'no gateway has sent any response to INVITE',
+  cure: cureOf('silent'),
 }
 
 // The called party has spoken, so the carrier has brought the call there.

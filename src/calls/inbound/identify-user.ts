@@ -18,7 +18,7 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
   if (checked.verdict === 'refused' && !checked.isWorthRecord) {
     // A stranger who tries again and again would fill the disk with records.
     invite.reject(checked.reply)
-    return { kind: 'turned-away' }
+    return { kind: 'turned-away', isStranger: checked.code === 'unknown_realm' }
   }
   const realm = realmOf(invite.request)
   const account = realm === undefined ? undefined : await directory.accountByRealm(realm)

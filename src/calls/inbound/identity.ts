@@ -28,7 +28,11 @@ interface OfAccount {
 
 export type Identity =
   /** The INVITE has its final response. No account is known, so no record is kept. */
-  | { readonly kind: 'turned-away' }
+  | {
+      readonly kind: 'turned-away'
+      /** What was called is no realm of an account: the caller may be a carrier whose address is not entered. */
+      readonly isStranger?: boolean
+    }
   | ({
       readonly kind: 'refused'
       readonly carrier: CarrierFacts | undefined

@@ -61,7 +61,10 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
     const { invite } = arrival
     const { services } = options
     const identity = await identify(arrival, services)
-    if (identity.kind === 'turned-away') return
+    if (identity.kind === 'turned-away') {
+      if (identity.isStranger === true) options.logStranger(invite, services)
+      return
+    }
     const leg = openLeg(arrival, identity, options)
     if (arrival.cancel !== undefined) return leg.cancelled(arrival.cancel)
     if (identity.kind === 'refused') return leg.refuseWith(identity.refusal)

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { silentLogger } from '../../lib/log.ts'
+import type { UnknownInvite } from './identity.ts'
+import { createStrangerLog } from './stranger-log.ts'
+
+describe('the log of strangers who call', () => {
+  const clock = createFakeClock()
+  const lines: unknown[] = []
+  const log = createStrangerLog({
+    clock,
+    log: { ...silentLogger, info: (fields: unknown) => void lines.push(fields) },
+  })
+  const callFrom = (address: string): void => {
+    const request = { method: 'INVITE', uri: 'sip:15550100@198.51.100.7', headers: [] }
+    log({ request, remote: { address } } as unknown as UnknownInvite, { isSipProxy: () => false })
+  }
+
+  it('has a line a minute for an address, with what it called, and 20 a minute in all', () => {
+    callFrom('192.0.2.1')
+    callFrom('192.0.2.1')
+    expect(lines).toMatchObject([{ remote: '192.0.2.1', called: '15550100' }])
+    for (let n = 0; n < 100; n++) callFrom(`203.0.113.${n}`)
+    expect(lines).toHaveLength(20)
+    clock.advance(60_000)
+    callFrom('192.0.2.1')
+    expect(lines).toHaveLength(21)
+  })
+})
