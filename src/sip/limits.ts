@@ -49,7 +49,7 @@ export interface ConnectionLimits {
   readonly messageMs: number
   /** A connection without traffic is closed after this. */
   readonly idleMs: number
-  /** How long a connection is silent before the operating system asks whether the far end is still there. */
+  /** How long a connection is silent before the operating system asks whether the far end is still there; and how often a WebSocket is asked. */
   readonly keepAliveMs: number
   readonly connectMs: number
   /** TLS, and the upgrade of a WebSocket: over this long after the connection came. */

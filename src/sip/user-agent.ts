@@ -143,6 +143,8 @@ class Agent implements UserAgent {
       resolve,
       rest: (remote) => this.rest(remote),
       isBound: (remote) => this.bindings.isBound(remote),
+      phonesAt: (remote) => this.bindings.boundTo(remote),
+      flowAgain: (phone) => this.#reach.again(phone),
       isOpen: (remote) => !isReliable(remote) || transport.isOpen(remote),
     }
   }

@@ -105,7 +105,7 @@ const schema = Type.Object({
     'The sound stays with the platform, whatever `exitMediaPath` and the command `media_path` say. Default false.',
   ),
   exitMediaPath: optional.flag(
-    'Once the two talk, each gets the address of the other and they send their sound to each other, where they can: both are heard from the places that their SDP names, have a codec in common, and neither holds nor is muted. Each thus learns the media address of the other. What needs the platform (a whisper, `mute_status`, `dub`, `dtmf`, a hold, the end of the dial) brings the sound back; with `dtmfCapture` it stays. Default false.',
+    'Once the two talk, each gets the address of the other and they send their sound to each other, where they can: both are heard from the places that their SDP names, have a codec in common, and neither holds, is muted or encrypts its packets, as browsers do. Each thus learns the media address of the other. What needs the platform (a whisper, `mute_status`, `dub`, `dtmf`, a hold, the end of the dial) brings the sound back; with `dtmfCapture` it stays. Default false.',
   ),
   listen: Type.Optional(talkStream),
   stream: Type.Optional(talkStream),

@@ -1,12 +1,7 @@
-// A real browser as a phone: the softphone page of the examples in Chromium, over WebSockets, ICE, DTLS and SRTP.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+// A real browser as a phone: the softphone page of the examples in Chromium, over secure WebSockets, ICE, DTLS and SRTP.
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { serveSoftphone } from '../../examples/browser/serve-softphone.ts'
-import type { SoftphonePage } from '../../examples/browser/serve-softphone.ts'
-import { startChromium } from '../docs/chromium.ts'
-import type { Browser } from '../docs/chromium.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { tone, toneSegments, toWav } from '../support/audio.ts'
@@ -14,148 +9,244 @@ import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
 import { adminApiKey, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import type { JournalEntry, RecentCallRecord, SharedPlatform, Tenant } from '../support/platform-process.ts'
 import { ToolProcess } from '../support/processes.ts'
+import { openSoftphone } from '../support/softphone-page.ts'
+import type { SoftphoneInBrowser } from '../support/softphone-page.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
+import { callWithoutOffer } from '../support/web-socket-phone.ts'
 
-const [browserHz, phoneHz] = [700, 1100]
+const [browserHz, phoneHz, applicationHz] = [700, 1100, 1500]
 
-let folder: string
 let application: Application
-let platform: Platform
+let platform: SharedPlatform
 let tenant: Tenant
-let browser: Browser
-let page: SoftphonePage
+let page: SoftphoneInBrowser
 let bob: Baresip
 
-/** The loudest frequency of what the page hears, of one look at it. */
-const loudest = `(async () => {
-  const { stream } = window.phone
-  if (stream === undefined) return 0
-  const context = (window.listening ??= new AudioContext({ sampleRate: 8000 }))
-  const analyser = context.createAnalyser()
-  analyser.fftSize = 2048
-  context.createMediaStreamSource(stream).connect(analyser)
-  await new Promise((resolve) => setTimeout(resolve, 400))
-  const levels = new Float32Array(analyser.frequencyBinCount)
-  analyser.getFloatFrequencyData(levels)
-  const best = levels.reduce((at, level, index) => (level > levels[at] ? index : at), 0)
-  return levels[best] < -60 ? 0 : (best * context.sampleRate) / analyser.fftSize
-})()`
+const holdSays = (text: string): Promise<boolean> =>
+  until(`the button to say ${text}`, () =>
+    page.evaluate<boolean>(
+      `(({ textContent, disabled }) => textContent === '${text}' && !disabled)(document.getElementById('hold'))`,
+    ),
+  )
 
-const state = (): Promise<string> => browser.evaluate("document.querySelector('#state').textContent")
-const isState = (wanted: RegExp): Promise<string> =>
-  until(`the page to say ${wanted.source}`, async () => {
-    const text = await state()
-    return wanted.test(text) ? text : undefined
-  })
-const press = (id: string): Promise<void> => browser.evaluate(`document.getElementById('${id}').click()`)
-const hears = (hz: number): Promise<unknown> =>
-  until(`the page to hear ${hz} Hz`, async () => {
-    const heard = await browser.evaluate<number>(loudest)
-    return Math.abs(heard - hz) < 15 ? heard : undefined
-  })
+const callsOf = (): Promise<{ readonly call_sid: string }[]> =>
+  platform.api.must('GET', `/Accounts/${tenant.account_sid}/Calls`)
+const noCalls = (): Promise<boolean> =>
+  until('the end of all calls', async () => (await callsOf()).length === 0)
 
-async function call(number: string): Promise<void> {
-  await browser.evaluate(`document.getElementById('number').value = ${JSON.stringify(number)}`)
-  await press('call')
+interface Told {
+  readonly record: RecentCallRecord
+  readonly events: readonly JournalEntry[]
+  of(type: string): readonly JournalEntry[]
 }
 
-const holdSays = (text: string): string =>
-  `(({ textContent, disabled }) => textContent === '${text}' && !disabled)(document.getElementById('hold'))`
+/** Of the last call that the page has made. */
+async function lastCall(): Promise<Told> {
+  await noCalls()
+  const [record] = (await recentCalls(platform.api, tenant.account_sid, 1)).filter(
+    ({ direction }) => direction === 'inbound',
+  )
+  if (record === undefined) throw new Error('the page has made no call')
+  const events = await endedJournal(platform.api, tenant.account_sid, record.call_sid)
+  return { record, events, of: (wanted) => events.filter(({ type }) => type === wanted) }
+}
 
-const size = { width: 600, height: 800 }
+async function bobHears(hz: number): Promise<void> {
+  await until(`the desk phone to hear ${hz} Hz`, async () => {
+    const heard = await bob.heard().catch(() => undefined)
+    return heard && toneSegments(heard, hz).some(({ startMs, endMs }) => endMs - startMs > 300)
+  })
+}
+
+const callBob = async (): Promise<void> => {
+  await page.call('bob')
+  await page.says(/^connected$/)
+  await page.hears(phoneHz)
+}
 
 describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'microphone-'))
-    const microphone = join(folder, 'tone.wav')
-    await writeFile(microphone, toWav(tone(browserHz, 2000, { sampleRate: 48_000 })))
     application = await startApplication()
     application.on('/status', { status: 200 })
+    application.on('/tone.wav', { status: 200, body: toWav(tone(applicationHz, 40_000)) })
     platform = await sharedPlatform()
     tenant = await provision(platform.api, { application })
-    const { account_sid, realm, username, password } = tenant
+    const { account_sid, password } = tenant
     await platform.api.must('POST', '/Clients', { account_sid, username: 'bob', password })
     const says = tone(phoneHz, 60_000)
-    bob = await startBaresip({ ...tenant, username: 'bob', says, answers: 'auto', proxy: platform.sip })
-    await bob.registered()
-    page = await serveSoftphone({
-      server: `ws://127.0.0.1:${platform.httpPort}`,
-      realm,
-      username,
-      password,
-      number: 'bob',
+    bob = await startBaresip({
+      ...tenant,
+      username: 'bob',
+      says,
+      answers: 'auto',
+      proxy: platform.sip,
+      codecs: 'PCMU',
     })
-    browser = await startChromium([
-      '--use-fake-ui-for-media-stream',
-      '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-audio-capture=${microphone}`,
-      '--autoplay-policy=no-user-gesture-required',
-    ])
-    await browser.open(page.url, size)
-    await isState(/^ready$/)
+    await bob.registered()
+    page = await openSoftphone({ platform, tenant, saysHz: browserHz })
   }, 60_000)
 
   afterEach(async () => {
-    if (await browser.evaluate("!document.getElementById('hangup').hidden")) await press('hangup')
+    if (await page.evaluate("!document.getElementById('hangup').hidden")) await page.press('hangup')
   })
 
   afterAll(async () => {
-    await browser?.close()
-    await Promise.all([bob?.stop(), page?.close(), application?.close()])
-    await rm(folder, { recursive: true, force: true })
+    await page?.close()
+    await Promise.all([bob?.stop(), application?.close()])
   })
 
-  it('calls a desk phone: each hears the other, also after a hold, and the story says by which path', async () => {
-    await call('bob')
-    await isState(/^connected$/)
-    await hears(phoneHz)
-    await press('hold')
-    await until('the hold', () => browser.evaluate<boolean>(holdSays('Resume')))
-    await press('hold')
-    await until('its end', () => browser.evaluate<boolean>(holdSays('Hold')))
-    await hears(phoneHz)
-    await press('hangup')
-    await isState(/^ended/)
+  it('calls a desk phone that has PCMU alone: each hears the other, also after a hold, and the story says by which path', async () => {
+    await callBob()
+    await page.press('hold')
+    await holdSays('Resume')
+    await page.press('hold')
+    await holdSays('Hold')
+    await page.hears(phoneHz)
+    await page.press('hangup')
+    await page.says(/^ended/)
     await bob.events.next('the end of the call', ({ type }) => type === 'CALL_CLOSED')
-    const heard = await bob.heard()
-    expect(toneSegments(heard, browserHz).some(({ startMs, endMs }) => endMs - startMs > 300)).toBe(true)
-    const [first] = (await recentCalls(platform.api, tenant.account_sid, 2)).filter(
-      ({ direction }) => direction === 'inbound',
-    )
-    const events = await endedJournal(platform.api, tenant.account_sid, String(first?.call_sid))
-    expect(events.filter(({ type }) => type === 'media-first-packet')).toMatchObject([{ trust: 'handshake' }])
-    const [closed] = events.filter(({ type }) => type === 'media-closed')
-    expect(closed).toMatchObject({ packets_lost: 0, packets_ignored: 0 })
+    await bobHears(browserHz)
+    const { of } = await lastCall()
+    expect(of('sip')[0]?.['remote']).toMatch(/^wss:127\.0\.0\.1:/)
+    expect(of('media-open')[0]).toMatchObject({ codec: 'OPUS', encryption: 'DTLS-SRTP' })
+    expect(of('media-first-packet')).toMatchObject([
+      { trust: 'handshake', address: expect.stringMatching(/[1-9]/) },
+    ])
+    expect(of('media-moved')).toEqual([])
+    expect(of('media-closed')[0]).toMatchObject({ packets_lost: 0, packets_ignored: 0 })
   })
 
-  it('calls an application, which gets its keys', async () => {
-    application.on('/call', {
+  it('hears an application before it answers, which then gets its keys', async () => {
+    application.on('/call', { json: [{ verb: 'play', url: application.url('/tone.wav'), earlyMedia: true }] })
+    application.on('/answer', {
       json: [
         { verb: 'gather', input: ['digits'], numDigits: 2, timeout: 20, actionHook: '/keys' },
         { verb: 'hangup' },
       ],
     })
     application.on('/keys', { json: [{ verb: 'hangup' }] })
-    await call(`app-${tenant.application_sid}`)
-    await isState(/^connected$/)
-    await until('the path', () =>
-      browser.evaluate<boolean>("window.phone.session.connection.connectionState === 'connected'"),
-    )
-    await press('key-4')
-    await press('key-7')
-    await isState(/^ended/)
+    await page.call(`app-${tenant.application_sid}`)
+    await page.says(/^ringing$/)
+    await page.hears(applicationHz)
+    expect(await page.says(/./)).toBe('ringing')
+    const [{ call_sid } = { call_sid: '' }] = await callsOf()
+    await platform.api.must('PUT', `/Accounts/${tenant.account_sid}/Calls/${call_sid}`, {
+      call_hook: application.url('/answer'),
+    })
+    await page.says(/^connected$/)
+    await page.connected()
+    await page.press('key-4')
+    await page.press('key-7')
+    await page.says(/^ended/)
     expect(application.to('/keys')).toMatchObject([{ body: { digits: '47' } }])
   })
 
-  it('is called by a desk phone, and each hears the other', async () => {
+  it('meets a desk phone in a conference that is recorded', async () => {
+    const account = `/Accounts/${tenant.account_sid}`
+    await platform.api.must('PUT', account, { record_all_calls: 1, record_format: 'wav' })
+    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'conference', name: 'browsers' }] })
+    await Promise.all([page.call(`app-${tenant.application_sid}`), bob.dial(`sip:${tenant.target}`)])
+    await page.hears(phoneHz)
+    await bobHears(browserHz)
+    await page.press('hangup')
+    await bob.hangUp()
+    await noCalls()
+    await platform.api.must('PUT', account, { record_all_calls: 0 })
+    const records = await recentCalls(platform.api, tenant.account_sid, 2)
+    const own = records.find(
+      ({ from, direction }) => from.includes(tenant.username) && direction === 'inbound',
+    )
+    const url = `http://127.0.0.1:${platform.httpPort}/v1${String({ ...own }['recording_url' as never])}`
+    const bytes = await until('the recording', async () => {
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${adminApiKey}` } })
+      return answer.status === 200 && Buffer.from(await answer.arrayBuffer())
+    })
+    for (const [channel, hz] of [browserHz, phoneHz].entries())
+      expect(longest(bytes, channel, hz), `${hz} Hz`).toBeGreaterThan(300)
+  })
+
+  it('is called by a desk phone, goes on after another ICE session and another WebSocket, and is hung up by it', async () => {
     await bob.dial(`sip:${tenant.username}@${tenant.realm}`)
-    await isState(/^bob calls$/)
-    await press('answer')
-    await isState(/^connected$/)
-    await hears(phoneHz)
+    await page.says(/^bob calls$/)
+    await page.press('answer')
+    await page.says(/^connected$/)
+    await page.hears(phoneHz)
+    const ufrag = 'window.phone.session.connection.remoteDescription.sdp.match(/ice-ufrag:(.*)/)[1]'
+    const former = await page.evaluate(ufrag)
+    await page.evaluate(
+      'new Promise((done) => window.phone.session.renegotiate({ rtcOfferConstraints: { iceRestart: true } }, done))',
+    )
+    expect(await page.evaluate(ufrag)).not.toBe(former)
+    await page.connected()
+    await page.evaluate('ua.transport.socket._ws.close()')
+    await page.says(/^no connection/)
+    await page.says(/^ready$/)
+    await page.hears(phoneHz)
+    await bob.hangUp()
+    await page.says(/^ended/)
+  })
+
+  it('whose page is loaded again in mid-call leaves it at once, for a reason that the record names, and calls again', async () => {
+    const target = [{ type: 'user', name: `bob@${tenant.realm}` }]
+    application.on('/call', { json: [{ verb: 'dial', target, exitMediaPath: true }] })
+    await page.call(`app-${tenant.application_sid}`)
+    await page.says(/^connected$/)
+    await page.hears(phoneHz)
+    await page.open()
+    const { record, of } = await lastCall()
+    const because = 'the browser has closed its media path: its page was closed, left or loaded again'
+    expect(record.termination_reason).toBe(`failed: ${because}`)
+    expect(of('refusal')).toMatchObject([{ code: 'media_path_lost', sentence: because }])
+    expect(of('note').map(({ sentence }) => sentence)).toContain(
+      'the sound stays with the platform: one side encrypts its packets, as browsers do',
+    )
+    await page.says(/^ready$/)
+    await callBob()
+  })
+
+  it('learns at once that the process of its media has died, and the next call works', async () => {
+    await callBob()
+    const children = execFileSync('ps', ['--ppid', String(platform.pid), '-o', 'pid=,args='], {
+      encoding: 'utf8',
+    })
+    const [, pid] = /^ *(\d+) .*browser-process/m.exec(children) ?? []
+    process.kill(Number(pid), 'SIGKILL')
+    expect(await page.says(/^ended/)).toBe('ended: the process that carried the media of browsers ended')
+    const { record } = await lastCall()
+    expect(record.termination_reason).toBe('failed: the process that carried the media of browsers ended')
+    await callBob()
+  })
+
+  it('may leave the offer to the platform', async () => {
+    application.on('/call', {
+      json: [{ verb: 'answer' }, { verb: 'play', url: application.url('/tone.wav') }],
+    })
+    const call = await callWithoutOffer(`ws://127.0.0.1:${platform.httpPort}`, tenant)
+    try {
+      await call.acknowledge(
+        await page.evaluate<string>(`(async () => {
+          const connection = (window.late = new RTCPeerConnection())
+          connection.ontrack = ({ streams }) =>
+            (window.phone.stream = document.getElementById('sound').srcObject = streams[0])
+          const { sdp } = ${JSON.stringify({ sdp: call.offer })}
+          await connection.setRemoteDescription({ type: 'offer', sdp })
+          const [microphone] = (await navigator.mediaDevices.getUserMedia({ audio: true })).getTracks()
+          connection.addTrack(microphone)
+          await connection.setLocalDescription()
+          if (connection.iceGatheringState !== 'complete')
+            await new Promise((done) => (connection.onicegatheringstatechange = () => connection.iceGatheringState === 'complete' && done()))
+          return connection.localDescription.sdp
+        })()`),
+      )
+      await page.hears(applicationHz)
+    } finally {
+      call.close()
+    }
+    await page.evaluate('window.late.close()')
+    expect((await lastCall()).of('media-first-packet')).toMatchObject([{ trust: 'handshake' }])
   })
 
   it('registers by the one link of the demo, and hears its application', async () => {
@@ -166,18 +257,30 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
         ...['--browser', '--api-key', adminApiKey],
         ...['--base-url', `http://127.0.0.1:${platform.httpPort}`],
       ],
-      cwd: folder,
       env: {},
     })
     try {
       const line = await demo.lines.next('the link', (text) => text.includes('http://localhost:'))
-      await browser.open(line.trim(), size)
-      await isState(/^ready$/)
-      await press('call')
-      await isState(/^connected$/)
-      await until('the page to hear it speak', async () => (await browser.evaluate<number>(loudest)) > 0)
+      await page.open(line.trim())
+      await page.says(/^ready$/)
+      await page.press('call')
+      await page.says(/^connected$/)
+      await page.hears()
     } finally {
       await demo.stop('SIGINT')
     }
   })
 })
+
+/** How long a tone is in one channel of a WAV file with two, in ms. */
+function longest(bytes: Buffer, channel: number, hz: number): number {
+  const both = new Int16Array(Uint8Array.from(bytes.subarray(44)).buffer)
+  const samples = Float64Array.from(
+    { length: both.length / 2 },
+    (_, index) => (both[2 * index + channel] ?? 0) / 32_768,
+  )
+  return Math.max(
+    0,
+    ...toneSegments({ sampleRate: 8000, samples }, hz).map(({ startMs, endMs }) => endMs - startMs),
+  )
+}

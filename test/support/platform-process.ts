@@ -121,30 +121,41 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   }
 }
 
-let shared: Promise<Platform> | undefined
+export interface SharedPlatform extends Platform {
+  /** With the certificate that it has made for itself. */
+  readonly httpsPort: number
+}
+
+let shared: Promise<SharedPlatform> | undefined
 
 /**
  * One platform for all files of this process that need no more than an account of their own on it: it lasts as long as the run.
  * A start costs more than most of what is asked of it.
  */
-export function sharedPlatform(): Promise<Platform> {
+export function sharedPlatform(): Promise<SharedPlatform> {
   shared ??= startShared()
   return shared
 }
 
 /** Global-setup.ts ends it, by its pid; where the run is killed, it sees that its parent has gone, as below npm. */
-async function startShared(): Promise<Platform> {
+async function startShared(): Promise<SharedPlatform> {
   const folder = process.env['SWITCHHOOK_TEST_FOLDER'] ?? tmpdir()
+  const httpsPort = await freePorts(1, { outlastsFile: true })
   const platform = await startPlatform({
     dataDir: join(folder, `shared-${process.pid}`),
-    env: { ...unlimited, npm_lifecycle_event: 'test', SWITCHHOOK_DRAIN_SECONDS: '0' },
+    env: {
+      ...unlimited,
+      npm_lifecycle_event: 'test',
+      SWITCHHOOK_DRAIN_SECONDS: '0',
+      SWITCHHOOK_HTTPS_PORT: String(httpsPort),
+    },
     outlastsFile: true,
   })
   await writeFile(join(folder, `${platform.pid}.shared`), '')
   const belongsToAll = (): never => {
     throw new Error('this platform belongs to other files too')
   }
-  return { ...platform, stop: belongsToAll, remove: belongsToAll }
+  return { ...platform, httpsPort, stop: belongsToAll, remove: belongsToAll }
 }
 
 /** What first boot reads or keeps elsewhere. */

@@ -2,7 +2,9 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { ClientOptions } from 'ws'
+import { digestResponse } from '../../src/sip/digest.ts'
 import type { RawMessage } from './phone.ts'
+import type { Tenant } from './platform-process.ts'
 import { Inbox } from './wait.ts'
 
 export interface WebSocketPhone {
@@ -65,4 +67,41 @@ export function browserRequest(
   }
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
   return [`${method} ${uri} SIP/2.0`, ...lines, '', body].join('\r\n')
+}
+
+export interface CallWithoutOffer {
+  /** Of the 200. */
+  readonly offer: string
+  acknowledge(answer: string): Promise<void>
+  /** Its WebSocket: the call goes on. */
+  close(): void
+}
+
+/** Calls the application of a tenant by an INVITE without SDP. */
+export async function callWithoutOffer(
+  url: string,
+  { username, realm, password, target }: Tenant,
+): Promise<CallWithoutOffer> {
+  const phone = await openWebSocketPhone(url)
+  const uri = `sip:${target}`
+  const common = { From: `<sip:${username}@${realm}>;tag=late`, 'Call-ID': `late-${process.pid}-${serial}` }
+  phone.send(browserRequest('INVITE', uri, common))
+  const challenge = await phone.received.next('the challenge', ({ start }) => / 40[17] /.test(start))
+  const nonce = /nonce="([^"]+)"/.exec(challenge.text)?.[1] ?? ''
+  const facts = { username, realm, nonce, uri }
+  const input = { ...facts, algorithm: 'MD5', qop: undefined, method: 'INVITE', password } as const
+  const said = Object.entries({ ...facts, response: digestResponse(input) })
+  const authorization = `Digest ${said.map(([name, value]) => `${name}="${value}"`).join(', ')}`
+  phone.send(browserRequest('INVITE', uri, { ...common, CSeq: '2 INVITE', Authorization: authorization }))
+  const { text } = await phone.received.next('the answer', ({ start }) => start.includes(' 200 '))
+  const [, to = ''] = /^To: *(.*)$/im.exec(text) ?? []
+  const [, contact = ''] = /^Contact: *<(.*)>/im.exec(text) ?? []
+  return {
+    offer: text.slice(text.indexOf('\r\n\r\n') + 4),
+    acknowledge: async (answer) => {
+      const more = { ...common, To: to, CSeq: '2 ACK', 'Content-Type': 'application/sdp' }
+      phone.send(browserRequest('ACK', contact, more, answer))
+    },
+    close: () => phone.close(),
+  }
 }

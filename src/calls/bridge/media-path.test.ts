@@ -179,6 +179,21 @@ describe('a dial with exitMediaPath', () => {
     expect(isPast(talking)).toEqual([false, false])
   })
 
+  it('stays with the platform at once where one side encrypts its packets', async () => {
+    const talking = await bridged({ exitMediaPath: true }, ({ media }) => {
+      const open = media.open.bind(media)
+      media.open = async () => {
+        const session = (await open()) as ScriptedSession
+        session.encryption = 'DTLS-SRTP'
+        return session
+      }
+    })
+    expect(talking.story()).toEqual([
+      'the sound stays with the platform: one side encrypts its packets, as browsers do',
+    ])
+    expect([talking.a.dialog.offers, talking.b.dialog.offers]).toEqual([[], []])
+  })
+
   it('stays with the platform where the first refuses', async () => {
     const talking = await bridged({ exitMediaPath: true })
     talking.a.dialog.answers = () => sipResponse(488)

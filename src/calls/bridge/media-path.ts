@@ -126,6 +126,8 @@ export class MediaPath {
 
   async #leave(because: string, tries = 1): Promise<void> {
     if (this.#legs.every(({ media }) => media.path.isPast)) return
+    if (this.#legs.some(({ media }) => media.path.isEncrypted))
+      return this.#stayHere('one side encrypts its packets, as browsers do')
     await this.#untilHeard()
     const objection = this.#objection()
     if (objection !== undefined) return this.#stayHere(objection)

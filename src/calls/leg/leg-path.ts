@@ -17,6 +17,7 @@ export class LegPath {
   readonly #options: LegPathOptions
   #heard: Heard | undefined
   #isPast = false
+  #isEncrypted = false
 
   constructor(options: LegPathOptions) {
     this.#options = options
@@ -25,6 +26,11 @@ export class LegPath {
   /** The far end sends to another one, or has agreed to. */
   get isPast(): boolean {
     return this.#isPast
+  }
+
+  /** The far end has agreed with the platform, and with no one else, on the keys of its packets. */
+  get isEncrypted(): boolean {
+    return this.#isEncrypted
   }
 
   /** Where the far end takes its stream, as it says; undefined while it takes none. */
@@ -44,8 +50,9 @@ export class LegPath {
     this.#options.events.tell('heard')
   }
 
-  agreed({ isPast }: FarEnd): void {
+  agreed({ isPast, encryption }: FarEnd): void {
     const wasPast = this.#isPast
+    this.#isEncrypted = encryption !== undefined
     this.#isPast = isPast
     if (wasPast && !isPast) this.#options.events.tell('anchored')
   }

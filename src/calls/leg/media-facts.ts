@@ -31,8 +31,8 @@ const pathLossSentences: Readonly<Record<PathLoss, string>> = {
     'no media path to the browser was found: a firewall keeps UDP back, or the address that we name is wrong',
   'wrong-certificate': 'the certificate of the media handshake is not the one that the SDP names',
   'no-handshake': 'the media handshake with the browser did not come to its end',
-  'consent-lost':
-    'the browser no longer answers on its media path: its page was closed, or its network is gone',
+  closed: 'the browser has closed its media path: its page was closed, left or loaded again',
+  'consent-lost': 'the browser no longer answers on its media path: it has ended, or its network is gone',
   'process-lost': 'the process that carried the media of browsers ended',
 }
 

@@ -139,7 +139,7 @@ class DataChannelPeer implements Peer {
     }
     // What it reports of ICE comes by another queue, and may have happened before.
     if (state === 'failed' || state === 'disconnected' || state === 'closed')
-      setImmediate(() => this.#safely(() => this.#lose(this.#lossOf())))
+      setImmediate(() => this.#safely(() => this.#lose(this.#lossOf(state))))
   }
 
   /** The library opens the track after the handshake, and takes no packet before: what is sent at once would be lost. */
@@ -150,8 +150,9 @@ class DataChannelPeer implements Peer {
     this.#events.onConnected({ address: pair?.remote.address ?? '', port: pair?.remote.port ?? 0 })
   }
 
-  #lossOf(): PathLoss {
-    if (this.#isHandshakeOver) return 'consent-lost'
+  #lossOf(state: string): PathLoss {
+    // A lost path fails; one that its far end has closed is disconnected.
+    if (this.#isHandshakeOver) return state === 'failed' ? 'consent-lost' : 'closed'
     const seen = this.#connection.remoteFingerprint().value
     if (seen !== '' && seen !== this.#expected) return 'wrong-certificate'
     return this.#hasPath || seen !== '' ? 'no-handshake' : 'no-path'

@@ -37,7 +37,9 @@ export type PathLoss =
   | 'wrong-certificate'
   /** ICE has a path, and the handshake over it did not come to its end. */
   | 'no-handshake'
-  /** The far end no longer answers the checks of RFC 7675: its page was closed, or its network is gone. */
+  /** The far end has closed what the handshake had opened: its page was closed or left without hanging up. */
+  | 'closed'
+  /** The far end no longer answers the checks of RFC 7675: its browser or its network is gone. */
   | 'consent-lost'
   /** The process that carried it ended. */
   | 'process-lost'

@@ -6,8 +6,6 @@ import type { Endpoint } from '../rtp/source.ts'
 import type { Agreement } from '../sdp/agreement.ts'
 import type { PacketListener, PacketTransport } from './transport.ts'
 
-const nowhere: Endpoint = { address: '0.0.0.0', port: 0 }
-
 export class BrowserTransport implements PacketTransport {
   readonly form = 'browser'
   readonly trust = 'handshake'
@@ -20,7 +18,7 @@ export class BrowserTransport implements PacketTransport {
   #peer: number | undefined
   #send: (packet: Buffer, bytes: number) => boolean = () => false
   /** Where the handshake was made, with the certificate that the SDP names: no packet comes from anywhere else. */
-  #from = nowhere
+  #from: Endpoint | undefined
 
   constructor(sockets: SocketPair, gates: BrowserGates) {
     this.#sockets = sockets
@@ -39,13 +37,16 @@ export class BrowserTransport implements PacketTransport {
 
   agree({ protection, remote }: Agreement): void {
     if (protection.form !== 'browser') return
-    this.#from = remote ?? nowhere
+    this.#from = remote
     if (protection.peer === this.#peer) return
     if (this.#peer !== undefined) this.#gates.leave(this.#peer)
     this.#peer = protection.peer
     this.#send = this.#gates.enter(protection.gate, protection.peer, (packet) => {
-      if (isRtcp(packet)) this.#onRtcp(packet, this.#from)
-      else this.#onRtp(packet, this.#from)
+      const from = this.#from
+      // The first ones may be here before the word that the handshake is over.
+      if (from === undefined) return
+      if (isRtcp(packet)) this.#onRtcp(packet, from)
+      else this.#onRtp(packet, from)
     })
   }
 

@@ -8,7 +8,7 @@ import { allowHeader } from '../message/validate.ts'
 import type { HeaderField } from '../message/message.ts'
 import type { ContactName } from '../contact.ts'
 import { cleanHeaderValue } from '../refusal.ts'
-import type { Remote, Reply, Serves } from '../sip.ts'
+import type { Binding, Remote, Reply, Serves } from '../sip.ts'
 import type { Timers } from '../timers.ts'
 import type { TransactionLayer } from '../transaction/transaction.ts'
 import type { DialogTable } from './dialog-table.ts'
@@ -36,6 +36,10 @@ export interface Core {
   rest(remote: Remote): void
   /** Whether a registered phone is reached there. */
   isBound(remote: Remote): boolean
+  /** The registered phones that are reached there. */
+  phonesAt(remote: Remote): readonly Binding[]
+  /** The connection that a phone has registered over since another one was lost; undefined where it has not come back. */
+  flowAgain(phone: Binding): Promise<Remote | undefined>
   /** False for a connection that does not stand; true for UDP. */
   isOpen(remote: Remote): boolean
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { buildRequest } from '../message/build.ts'
 import type { SipRequest } from '../message/message.ts'
-import type { Remote } from '../sip.ts'
+import type { Binding, Remote } from '../sip.ts'
 import { DialogRoute } from './dialog-route.ts'
 import type { DialogRouteOptions } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
@@ -24,6 +24,8 @@ interface Setup extends Partial<Omit<DialogRouteOptions, 'state' | 'core'>> {
   readonly routeSet?: readonly string[]
   readonly isBound?: (remote: Remote) => boolean
   readonly isOpen?: boolean
+  /** Where a registered peer is again. */
+  readonly again?: Remote
 }
 
 function routeOf(setup: Setup = {}) {
@@ -32,6 +34,7 @@ function routeOf(setup: Setup = {}) {
     routeSet = [],
     isBound = () => false,
     isOpen = true,
+    again,
     ...rest
   } = setup
   const notes: string[] = []
@@ -48,7 +51,13 @@ function routeOf(setup: Setup = {}) {
     remoteSequence: undefined,
   } as unknown as DialogState
   const route = new DialogRoute({
-    core: { resolve, isBound, isOpen: () => isOpen, log: silentLogger },
+    core: {
+      resolve,
+      phonesAt: (remote) => (isBound(remote) ? [{ remote } as Binding] : []),
+      flowAgain: async () => again,
+      isOpen: () => isOpen,
+      log: silentLogger,
+    },
     state,
     flow: { source, isDirect: true, isOurs: false },
     keepsTransport: false,
@@ -134,6 +143,25 @@ describe('the requests of a dialog', () => {
     const flow = { source: { ...source, transport: 'tcp' as const }, isDirect: true, isOurs: false }
     expect(await addressOf(routeOf({ flow }).route)).toBe(source.address)
     expect(await addressOf(routeOf({ flow, isOpen: false }).route)).toBe('203.0.113.20')
+  })
+
+  describe('of a browser whose WebSocket is gone', () => {
+    const gone = { ...source, transport: 'wss' as const }
+    const again = { ...gone, port: 40_002 }
+    const common = { target: 'sip:x@y.invalid', isBound: () => true, isOpen: false, again }
+    const found = async (setup: Setup): Promise<number> => (await routeOf(setup).route.find()).remote.port
+
+    it('go by the one that it has registered over since', async () => {
+      const flow = { source: gone, isDirect: true, isOurs: false }
+      expect(await found({ ...common, flow })).toBe(again.port)
+      expect(await found({ ...common, flow, isBound: () => false })).toBe(gone.port)
+    })
+
+    it('go by no phone of a proxy, which brings those of others', async () => {
+      expect(await found({ ...common, flow: { source: gone, isDirect: false, isOurs: false } })).toBe(
+        gone.port,
+      )
+    })
   })
 
   it('go to the Contact when a proxy stands between', async () => {

@@ -1,8 +1,8 @@
 // Where the requests of a dialog go: the first place that can be found and may be reached, or else to where the peer's
-// packets come from.
+// packets come from. A phone that has lost its connection, and has come back by another one, is there.
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
-import type { Remote } from '../sip.ts'
+import type { Binding, Remote } from '../sip.ts'
 import type { Core } from './core.ts'
 import { addressed } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
@@ -10,7 +10,7 @@ import { flowOf, hopsOf, namesDatagrams } from './flow.ts'
 import type { Flow, Hop } from './flow.ts'
 
 export interface DialogRouteOptions {
-  readonly core: Pick<Core, 'isBound' | 'isOpen' | 'resolve' | 'log'>
+  readonly core: Pick<Core, 'phonesAt' | 'flowAgain' | 'isOpen' | 'resolve' | 'log'>
   readonly state: DialogState
   readonly flow: Flow
   /** Requests over UDP stay there, however large they are. */
@@ -30,21 +30,25 @@ export class DialogRoute {
   readonly #options: DialogRouteOptions
   readonly #noted = new Set<string>()
   #flow: Flow
-  #isRegistered: boolean
+  /** Of the peer, as far as they are registered. */
+  #phones: readonly Binding[]
 
   constructor(options: DialogRouteOptions) {
     this.#options = options
     this.#flow = options.flow
-    this.#isRegistered = options.core.isBound(options.flow.source)
+    this.#phones = options.core.phonesAt(options.flow.source)
   }
 
   /** From now on the peer's packets come from `source`. */
   follow(request: SipRequest, source: Remote): void {
     this.#flow = { ...flowOf(request, source), isOurs: this.#flow.isOurs }
-    this.#isRegistered ||= this.#options.core.isBound(source)
+    const phones = this.#options.core.phonesAt(source)
+    if (phones.length > 0) this.#phones = phones
   }
 
   async find(): Promise<Destination> {
+    const again = await this.#again()
+    if (again !== undefined) return { remote: again, keepsTransport: true }
     for (const hop of this.#hops()) {
       if (hop === 'flow') break
       const remote = await this.#resolve(hop.uri)
@@ -55,13 +59,26 @@ export class DialogRoute {
     return { remote: this.#flow.source, keepsTransport: true }
   }
 
+  /** A browser that was offline for a moment goes on with its calls over another WebSocket. */
+  async #again(): Promise<Remote | undefined> {
+    const { core, state } = this.#options
+    const { source, isDirect } = this.#flow
+    // By way of a proxy come the phones of many.
+    if (core.isOpen(source) || !isDirect || state.routeSet.length > 0) return undefined
+    for (const phone of this.#phones) {
+      const remote = await core.flowAgain(phone)
+      if (remote !== undefined) return remote
+    }
+    return undefined
+  }
+
   #hops(): readonly Hop[] {
     const { core, state } = this.#options
     const { remoteTarget, routeSet } = state
     const { nextHop } = addressed(remoteTarget, routeSet)
     return hopsOf({
       ...this.#flow,
-      isRegistered: this.#isRegistered,
+      isRegistered: this.#phones.length > 0,
       isOpen: core.isOpen(this.#flow.source),
       target: remoteTarget,
       route: routeSet.length === 0 ? undefined : nextHop,

@@ -21,6 +21,8 @@ export interface Reach {
    * asked for addresses that the Contact names, other than the one the phone registered from.
    */
   find(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote>
+  /** Where a phone is whose connection is gone: at the one that it has registered over since. */
+  again(binding: Binding): Promise<Remote | undefined>
   /** A connection has closed: what it carried and has no other way is not registered any more. */
   closed(remote: Remote): void
 }
@@ -63,6 +65,10 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
         await remove(binding, reason)
         throw new AppError('sip_unreachable', reason, { cause: error })
       }
+    },
+    async again({ aor, key }) {
+      const [there] = (await bindings.get(aor)).filter((binding) => binding.key === key)
+      return there !== undefined && transport.isOpen(there.remote) ? there.remote : undefined
     },
     closed(remote) {
       for (const binding of bindings.boundTo(remote)) {

@@ -1,5 +1,7 @@
 // The 200 to a REGISTER: every binding of the user, RFC 3261 §10.3 step 8.
 import { quoted, splitList } from '../message/list.ts'
+import { nameAddrsOf } from '../message/name-addr.ts'
+import { tryParseUri } from '../message/uri.ts'
 import { headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest } from '../message/message.ts'
 import type { Binding, Reply } from '../sip.ts'
@@ -7,6 +9,9 @@ import { isReliable } from '../transport/transports.ts'
 
 /** User agents on UDP come back this often, which keeps the hole in their NAT open. */
 export const keepAliveSeconds = 30
+
+// RFC 5626 §4.4: the most that a user agent waits between its own keep-alives.
+const flowSeconds = 120
 
 export interface RegisteredFacts {
   readonly bound: readonly Binding[]
@@ -36,10 +41,27 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
     { name: 'expires', value: String(isRemoval ? 0 : leftOf(first)) },
   ]
   const supported = headersOf(request, 'supported').flatMap(splitList)
+  if (supported.includes('outbound') && keepsFlow(request, own)) {
+    const keepsEvery = isReliable(first.remote) ? flowSeconds : keepAliveSeconds
+    headers.push({ name: 'require', value: 'outbound' }, { name: 'flow-timer', value: String(keepsEvery) })
+  }
   if (supported.includes('path')) {
     for (const value of first.path) headers.push({ name: 'path', value })
   }
   return { status: 200, headers }
+}
+
+/**
+ * Whether the phone is reached by its flow alone, which it is then to keep open (RFC 5626 §6). Deviation from there: one that has
+ * come by a proxy without such flows is bound all the same, and not sent back with 439.
+ */
+function keepsFlow(request: SipRequest, own: readonly Binding[]): boolean {
+  const [phone, another] = own
+  if (phone?.instance === undefined || phone.instance.endsWith(';') || another !== undefined) return false
+  const edge = nameAddrsOf(request, 'path').at(-1)
+  if (edge === undefined) return headersOf(request, 'via').flatMap(splitList).length <= 1
+  const uri = tryParseUri(edge.uri)
+  return uri !== undefined && uri.scheme !== 'tel' && uri.params.has('ob')
 }
 
 export function unregistered(): Reply {

@@ -177,6 +177,44 @@ describe('REGISTER', () => {
     expect(headersOf(await sendWithDigest({ contacts: [], headers: [path] }), 'path')).toEqual([])
   })
 
+  it.each<[string, Partial<Remote>, Record<string, string>, unknown[]]>([
+    ['comes straight, over UDP', {}, {}, ['outbound', '30']],
+    ['comes straight, over TCP', { transport: 'tcp' }, {}, ['outbound', '120']],
+    ['does not support it', {}, { supported: 'path' }, [undefined, undefined]],
+    ['names no flow', {}, { contact: `<${contact}>;+sip.instance="<urn:uuid:1>"` }, [undefined, undefined]],
+    [
+      'comes by a proxy',
+      {},
+      { via: 'SIP/2.0/UDP b;branch=2, SIP/2.0/UDP a;branch=1' },
+      [undefined, undefined],
+    ],
+    [
+      'comes by an edge that keeps flows',
+      {},
+      { path: '<sip:e.example;lr>, <sip:f.example;lr;ob>' },
+      ['outbound', '30'],
+    ],
+    ['comes by an edge that does not', {}, { path: '<sip:e.example;lr>' }, [undefined, undefined]],
+  ])(
+    'asks a phone to keep its flow open (RFC 5626 §6), or not, where it %s',
+    async (_what, place, changes, expected) => {
+      const fields = { supported: 'outbound, path', via: 'SIP/2.0/UDP a;branch=z9hG4bK1', ...changes }
+      const { contact: own = `<${contact}>;+sip.instance="<urn:uuid:1>";reg-id=1`, ...headers } = {
+        contact: undefined,
+        ...fields,
+      }
+      const response = await sendWithDigest(
+        {
+          contacts: [own],
+          headers: Object.entries(headers).map(([name, value]) => ({ name, value: String(value) })),
+        },
+        { ...remote, ...place },
+      )
+      expect(response.status).toBe(200)
+      expect([headerOf(response, 'require'), headerOf(response, 'flow-timer')]).toEqual(expected)
+    },
+  )
+
   it('refuses an older CSeq of the same Call-ID, and takes any of another', async () => {
     await sendWithDigest({ cseq: 10, expires: '600' })
     const other = { ...remote, port: 41_000 }

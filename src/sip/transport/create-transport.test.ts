@@ -146,6 +146,31 @@ describe('UDP', () => {
   })
 })
 
+describe('a keep-alive by STUN', () => {
+  it.each([true, false])('is answered to a registered phone alone: %s', async (isPhone) => {
+    const phone = createSocket('udp4')
+    await new Promise<void>((resolve) => phone.bind(0, '127.0.0.3', resolve))
+    if (isPhone) needed = new Set([phone.address().port])
+    const answers: Buffer[] = []
+    phone.on('message', (answer) => answers.push(answer))
+    const { port } = transport.listening
+    phone.send(Buffer.from('000100002112a442b7e7a701bc34d686fa87dfae', 'hex'), port, '127.0.0.1')
+    phone.send(options('after'), port, '127.0.0.1')
+    await arrivals(1)
+    await transport.send(options('last'), {
+      transport: 'udp',
+      address: '127.0.0.3',
+      port: phone.address().port,
+    })
+    await until(() => answers.at(-1)?.includes('last') === true)
+    expect(answers.map((answer) => answer.readUInt16BE(0) === 0x0101)).toEqual(
+      isPhone ? [true, false] : [false],
+    )
+    expect(transport.counters.unparsable).toBe(isPhone ? 0 : 1)
+    phone.close()
+  })
+})
+
 describe('a source over its budget', () => {
   it('is not read over UDP, and costs no other source a message', async () => {
     denied.add('127.0.0.2')

@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import { toMappedAddress, toPlainAddress } from '../../network/mapped-address.ts'
 import { parseMessage, skipLeadingBlankLines } from '../message/parse-message.ts'
 import type { Remote } from '../sip.ts'
+import { isBindingRequest, toBindingResponse } from './stun.ts'
 import type { TransportHandlers } from './transport.ts'
 import { transports } from './transports.ts'
 
@@ -81,6 +82,9 @@ export class UdpTransport {
     // Keep-alives of phones behind NAT: line ends, or four zero bytes.
     if (bytes.byteLength <= 4 && isKeepAlive(bytes)) return
     if (this.#options.handlers.admits?.(remote) === false) return
+    // A stranger gets none: it could have them sent to whom it names.
+    if (isBindingRequest(bytes) && this.#options.handlers.isNeeded?.(remote) === true)
+      return void this.send(toBindingResponse(bytes, remote), remote).catch(() => undefined)
     let message
     try {
       message = parseMessage(bytes)

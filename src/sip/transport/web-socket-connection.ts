@@ -14,6 +14,8 @@ export interface WebSocketConnectionOptions extends ConnectionMeans {
 // RFC 6455 §7.4.1.
 const goingAway = 1001
 const maxKeepAliveBytes = 4
+// One may be on its way when the next is due.
+const maxUnanswered = 2
 
 export class WebSocketConnection implements Connection {
   readonly remote: Remote
@@ -22,6 +24,8 @@ export class WebSocketConnection implements Connection {
   #hasSpoken = false
   #firstTimer: Timer | undefined
   #idleTimer: Timer | undefined
+  #pingTimer: Timer | undefined
+  #unanswered = 0
 
   constructor(options: WebSocketConnectionOptions) {
     const { channel, clock, limits } = options
@@ -30,11 +34,13 @@ export class WebSocketConnection implements Connection {
     this.#channel = channel
     channel.on('message', (data) => this.#received(data))
     channel.on('ping', () => this.#pinged())
+    channel.on('pong', () => (this.#unanswered = 0))
     // `close` follows it.
     channel.on('error', (error) => options.misbehaved(error.message, 'unparsable'))
     channel.on('close', () => {
       this.#firstTimer?.cancel()
       this.#idleTimer?.cancel()
+      this.#pingTimer?.cancel()
       options.closed()
     })
     this.#firstTimer = clock.after(limits.messageMs, () => {
@@ -42,6 +48,7 @@ export class WebSocketConnection implements Connection {
       this.close()
     })
     this.#watchIdle()
+    this.#pingLater()
   }
 
   get hasSpoken(): boolean {
@@ -83,6 +90,7 @@ export class WebSocketConnection implements Connection {
 
   #received(data: RawData): void {
     const bytes = toBytes(data)
+    this.#unanswered = 0
     this.#watchIdle()
     const isKeepAlive =
       bytes.byteLength <= maxKeepAliveBytes && skipLeadingBlankLines(bytes) === bytes.byteLength
@@ -105,6 +113,19 @@ export class WebSocketConnection implements Connection {
   /** RFC 5626 §3.5.1: two line ends ask for one. */
   #answerPing(bytes: Buffer): void {
     if (bytes.byteLength === maxKeepAliveBytes) this.send(Buffer.from('\r\n')).catch(() => undefined)
+  }
+
+  /**
+   * A page cannot ask for itself whether we are there (RFC 7118 §6), and proxies close what is silent for a minute. A far end that
+   * answers no more is gone, also behind a proxy that is still there.
+   */
+  #pingLater(): void {
+    this.#pingTimer = this.#options.clock.after(this.#options.limits.keepAliveMs, () => {
+      if (this.#unanswered === maxUnanswered) return this.close()
+      this.#unanswered += 1
+      if (this.isOpen) this.#channel.ping()
+      this.#pingLater()
+    })
   }
 
   #watchIdle(): void {

@@ -106,6 +106,24 @@ describe('a WebSocket', () => {
     await once(browser.socket, 'pong')
   })
 
+  it('is asked twice a minute whether its far end is there, and closed where that does not answer', async () => {
+    const [browser, gone] = [await phone(), await phone('ws', { autoPong: false })]
+    for (const { send } of [browser, gone]) send(options)
+    await until(() => received.items.length === 2)
+    const pings = new Inbox<string>()
+    for (const { socket } of [browser, gone]) socket.on('ping', () => pings.push('ping'))
+    for (const rounds of [1, 2]) {
+      clock.advance(30_000)
+      await pings.next('both', () => pings.items.length === 2 * rounds)
+    }
+    // The pong of the one comes before what it sends afterwards.
+    browser.send(options)
+    await until(() => received.items.length === 3)
+    clock.advance(30_000)
+    await gone.closed
+    expect(browser.socket.readyState).toBe(browser.socket.OPEN)
+  })
+
   it('is closed when its first frame is no SIP, and later on only loses what is none', async () => {
     const bad = await phone()
     bad.send('hello')

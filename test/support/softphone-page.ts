@@ -1,0 +1,117 @@
+// The softphone of the examples in Chromium, over WSS: what a test presses, reads and hears there.
+import { createHash, X509Certificate } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serveSoftphone } from '../../examples/browser/serve-softphone.ts'
+import { startChromium } from '../docs/chromium.ts'
+import { tone, toWav } from './audio.ts'
+import type { SharedPlatform, Tenant } from './platform-process.ts'
+import { until } from './wait.ts'
+
+const size = { width: 600, height: 800 }
+
+/** The loudest frequency of what the page hears, of one look at it. */
+const loudest = `(async () => {
+  const { stream } = window.phone
+  if (stream === undefined) return 0
+  const context = (window.listening ??= new AudioContext({ sampleRate: 8000 }))
+  const analyser = context.createAnalyser()
+  analyser.fftSize = 2048
+  context.createMediaStreamSource(stream).connect(analyser)
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  const levels = new Float32Array(analyser.frequencyBinCount)
+  analyser.getFloatFrequencyData(levels)
+  const best = levels.reduce((at, level, index) => (level > levels[at] ? index : at), 0)
+  return levels[best] < -60 ? 0 : (best * context.sampleRate) / analyser.fftSize
+})()`
+
+export interface SoftphoneInBrowser {
+  /** A script in the page; what a promise resolves with. */
+  evaluate<T>(expression: string): Promise<T>
+  /** Until the page says so. */
+  says(wanted: RegExp): Promise<string>
+  press(id: string): Promise<void>
+  call(number: string): Promise<void>
+  /** Anything at all, where no frequency is named. */
+  hears(hz?: number): Promise<void>
+  /** Waits for its path, over which keys and sound go. */
+  connected(): Promise<void>
+  /** Another page, or its own once more. */
+  open(url?: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface SoftphoneOptions {
+  readonly platform: SharedPlatform
+  readonly tenant: Tenant
+  /** What its microphone hears. */
+  readonly saysHz: number
+}
+
+/** Resolves when it is registered. */
+export async function openSoftphone({
+  platform,
+  tenant,
+  saysHz,
+}: SoftphoneOptions): Promise<SoftphoneInBrowser> {
+  const folder = await mkdtemp(join(tmpdir(), 'microphone-'))
+  const microphone = join(folder, 'tone.wav')
+  await writeFile(microphone, toWav(tone(saysHz, 2000, { sampleRate: 48_000 })))
+  const { realm, username, password } = tenant
+  const server = `wss://127.0.0.1:${platform.httpsPort}`
+  const page = await serveSoftphone({ server, realm, username, password, number: 'bob' })
+  const browser = await startChromium([
+    '--use-fake-ui-for-media-stream',
+    '--use-fake-device-for-media-stream',
+    `--use-file-for-fake-audio-capture=${microphone}`,
+    '--autoplay-policy=no-user-gesture-required',
+    // Nothing has signed the certificate for development: this one is believed, and no other.
+    `--ignore-certificate-errors-spki-list=${await publicKeyOf(platform.dataDir)}`,
+  ])
+  const { evaluate } = browser
+  const phone: SoftphoneInBrowser = {
+    evaluate,
+    says: (wanted) =>
+      until(`the page to say ${wanted.source}`, async () => {
+        const text = await evaluate<string>("document.querySelector('#state').textContent")
+        return wanted.test(text) ? text : undefined
+      }),
+    press: (id) => evaluate(`document.getElementById('${id}').click()`),
+    async call(number) {
+      await evaluate(`document.getElementById('number').value = ${JSON.stringify(number)}`)
+      await phone.press('call')
+    },
+    async hears(hz) {
+      await until(`the page to hear ${hz ?? 'something'}`, async () => {
+        const heard = await evaluate<number>(loudest)
+        return hz === undefined ? heard > 0 : Math.abs(heard - hz) < 15
+      })
+    },
+    async connected() {
+      await until('the path', () =>
+        evaluate<boolean>("window.phone.session.connection.connectionState === 'connected'"),
+      )
+    },
+    open: (url = page.url) => browser.open(url, size),
+    async close() {
+      await Promise.all([browser.close(), page.close()])
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  try {
+    await phone.open()
+    await phone.says(/^ready$/)
+  } catch (error) {
+    await phone.close()
+    throw new Error(`the softphone is not ready: ${browser.problems.join('\n')}`, { cause: error })
+  }
+  return phone
+}
+
+async function publicKeyOf(dataDir: string): Promise<string> {
+  const pem = await readFile(join(dataDir, 'certificates', 'own.pem'), 'utf8')
+  const certificate = new X509Certificate(pem.slice(pem.indexOf('-----BEGIN CERTIFICATE')))
+  const key = certificate.publicKey.export({ type: 'spki', format: 'der' })
+  return createHash('sha256').update(key).digest('base64')
+}
