@@ -183,6 +183,25 @@ describe('playback', () => {
     expect(loud.length).toBeLessThanOrEqual(25)
   })
 
+  it('begins with the answer to our offer, which an ACK brings later, unless it is stopped or closed before', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.offer()
+    const abort = new AbortController()
+    const [stopped, played] = [abort.signal, undefined].map((signal) =>
+      session.play({ clip: { path: sine }, ...(signal === undefined ? {} : { signal }) }),
+    )
+    abort.abort()
+    expect(await stopped).toEqual({ reason: 'stopped', playedMs: 0 })
+    await session.acceptAnswer(peer.offer())
+    expect(await played).toMatchObject({ playedMs: 1000 })
+    const other = await media.open()
+    await other.offer()
+    const closed = other.play({ clip: { path: sine } })
+    await other.close()
+    expect(await closed).toEqual({ reason: 'stopped', playedMs: 0 })
+  })
+
   it('is ended by the next one, and by closing', async () => {
     const peer = await peerOf()
     const session = await media.open()

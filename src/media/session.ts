@@ -73,6 +73,8 @@ export class Session implements MediaSession, Wired {
   readonly #path: SessionPath
   readonly #listeners: ((event: MediaEvent) => void)[] = []
   #agreement: Agreement | undefined
+  /** Resolves with the first agreement, or when there will be none. */
+  readonly #begun = Promise.withResolvers<void>()
   #isPast = false
   #keyWay: KeyWay = 'rfc2833'
   #stats: StreamStats = nothingYet
@@ -80,18 +82,8 @@ export class Session implements MediaSession, Wired {
   #closing: Promise<StreamStats> | undefined
 
   constructor(options: SessionOptions) {
-    const {
-      id,
-      port,
-      local,
-      link,
-      wirings,
-      paths,
-      maySendTo = () => true,
-      prefers,
-      offers,
-      onClosed,
-    } = options
+    const { id, port, local, link, wirings, paths, maySendTo = () => true, onClosed } = options
+    const { prefers, offers } = options
     this.id = id
     this.port = port
     this.link = link
@@ -167,7 +159,9 @@ export class Session implements MediaSession, Wired {
   }
 
   async play({ clip, offsetMs = 0, rounds = 1, follows = false, signal }: PlayOptions): Promise<PlayResult> {
-    if (signal?.aborted === true) return { reason: 'stopped', playedMs: 0 }
+    // The answer to an offer of ours comes with the ACK, and a verb does not wait for it.
+    if (this.#agreement === undefined) await this.#begins(signal)
+    if (signal?.aborted === true || this.#agreement === undefined) return { reason: 'stopped', playedMs: 0 }
     this.#lastPlay += 1
     const play = this.#lastPlay
     const session = this.id
@@ -185,6 +179,12 @@ export class Session implements MediaSession, Wired {
     } finally {
       signal?.removeEventListener('abort', stop)
     }
+  }
+
+  async #begins(signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    signal?.addEventListener('abort', () => resolve(), { once: true })
+    if (signal?.aborted !== true) await Promise.race([this.#begun.promise, promise])
   }
 
   async wire(wiring: Wiring): Promise<void> {
@@ -216,6 +216,7 @@ export class Session implements MediaSession, Wired {
 
   close(): Promise<StreamStats> {
     this.#closing ??= this.#close()
+    this.#begun.resolve()
     return this.#closing
   }
 
@@ -228,6 +229,7 @@ export class Session implements MediaSession, Wired {
   lose(): void {
     if (this.#closing !== undefined) return
     this.#closing = Promise.resolve(this.#stats)
+    this.#begun.resolve()
     this.#path.close()
     this.#onClosed()
     this.emit({ type: 'lost' })
@@ -236,6 +238,7 @@ export class Session implements MediaSession, Wired {
   async #agree({ agreement: agreed, isHeld, isPast }: Answered): Promise<FarEnd> {
     this.#agreement = this.#keyed(this.#permitted(agreed))
     await this.#state(this.#agreement)
+    this.#begun.resolve()
     const { encoding: codec, remote } = agreed
     this.#weight = weightOf(codec)
     this.#stats = { ...this.#stats, codec }

@@ -142,7 +142,6 @@ class Agent implements UserAgent {
       contactFor: (remote, name) => contactAt(this.addressFor(remote), remote.transport, name),
       resolve,
       rest: (remote) => this.rest(remote),
-      isBound: (remote) => this.bindings.isBound(remote),
       phonesAt: (remote) => this.bindings.boundTo(remote),
       flowAgain: (phone) => this.#reach.again(phone),
       isOpen: (remote) => !isReliable(remote) || transport.isOpen(remote),

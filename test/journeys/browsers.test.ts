@@ -40,10 +40,10 @@ const noCalls = (): Promise<boolean> =>
 interface Told {
   readonly record: RecentCallRecord
   readonly events: readonly JournalEntry[]
-  of(type: string): readonly JournalEntry[]
+  readonly of: (type: string) => readonly JournalEntry[]
 }
 
-/** Of the last call that the page has made. */
+/** What is kept of the last call that the page has made. */
 async function lastCall(): Promise<Told> {
   await noCalls()
   const [record] = (await recentCalls(platform.api, tenant.account_sid, 1)).filter(

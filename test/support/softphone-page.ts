@@ -69,7 +69,7 @@ export async function openSoftphone({
     // Nothing has signed the certificate for development: this one is believed, and no other.
     `--ignore-certificate-errors-spki-list=${await publicKeyOf(platform.dataDir)}`,
   ])
-  const { evaluate } = browser
+  const evaluate = <T>(expression: string): Promise<T> => browser.evaluate<T>(expression)
   const phone: SoftphoneInBrowser = {
     evaluate,
     says: (wanted) =>

@@ -70,7 +70,7 @@ export function browserRequest(
 }
 
 export interface CallWithoutOffer {
-  /** Of the 200. */
+  /** What the 200 brought. */
   readonly offer: string
   acknowledge(answer: string): Promise<void>
   /** Its WebSocket: the call goes on. */

@@ -34,8 +34,6 @@ export interface Core {
   resolve(uri: string): Promise<Remote>
   /** As `Sip.rest`. */
   rest(remote: Remote): void
-  /** Whether a registered phone is reached there. */
-  isBound(remote: Remote): boolean
   /** The registered phones that are reached there. */
   phonesAt(remote: Remote): readonly Binding[]
   /** The connection that a phone has registered over since another one was lost; undefined where it has not come back. */

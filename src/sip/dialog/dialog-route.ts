@@ -30,7 +30,7 @@ export class DialogRoute {
   readonly #options: DialogRouteOptions
   readonly #noted = new Set<string>()
   #flow: Flow
-  /** Of the peer, as far as they are registered. */
+  /** The registered ones that the peer may be. */
   #phones: readonly Binding[]
 
   constructor(options: DialogRouteOptions) {

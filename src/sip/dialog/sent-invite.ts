@@ -169,7 +169,7 @@ export class SentInvite implements OutgoingInvite {
   /** A binding is reached by the flow it registered over, and nothing else. */
   #keepsTransport(): boolean {
     const { uri, routes = [] } = this.#options
-    const isFlow = this.#remote !== undefined && this.#core.isBound(this.#remote)
+    const isFlow = this.#remote !== undefined && this.#core.phonesAt(this.#remote).length > 0
     return isFlow || namesDatagrams(addressed(uri, routes).nextHop)
   }
 

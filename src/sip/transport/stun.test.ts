@@ -25,7 +25,7 @@ describe('a keep-alive by STUN', () => {
     ['one with another length', Buffer.concat([request, Buffer.alloc(4)]), false],
     ['one of an older kind', Buffer.from(`0001000000000000${id}`, 'hex'), false],
     ['a SIP message', Buffer.from('OPTIONS sip:a@b.example SIP/2.0'), false],
-  ])('is told from other datagrams: %s', (_what, datagram, isOne) => {
+  ])('differs from other datagrams: %s', (_what, datagram, isOne) => {
     expect(isBindingRequest(datagram)).toBe(isOne)
   })
 })

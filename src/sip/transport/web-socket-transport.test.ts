@@ -108,7 +108,7 @@ describe('a WebSocket', () => {
 
   it('is asked twice a minute whether its far end is there, and closed where that does not answer', async () => {
     const [browser, gone] = [await phone(), await phone('ws', { autoPong: false })]
-    for (const { send } of [browser, gone]) send(options)
+    for (const one of [browser, gone]) one.send(options)
     await until(() => received.items.length === 2)
     const pings = new Inbox<string>()
     for (const { socket } of [browser, gone]) socket.on('ping', () => pings.push('ping'))
