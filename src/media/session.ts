@@ -159,7 +159,7 @@ export class Session implements MediaSession, Wired {
   }
 
   async play({ clip, offsetMs = 0, rounds = 1, follows = false, signal }: PlayOptions): Promise<PlayResult> {
-    // The answer to an offer of ours comes with the ACK, and a verb does not wait for it.
+    // The answer to an offer that we made comes with the ACK, and a verb does not wait for it.
     if (this.#agreement === undefined) await this.#begins(signal)
     if (signal?.aborted === true || this.#agreement === undefined) return { reason: 'stopped', playedMs: 0 }
     this.#lastPlay += 1
