@@ -1,6 +1,6 @@
 // What CONTRIBUTING.md says of the code, held against the code.
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
@@ -14,7 +14,7 @@ async function section(title: string): Promise<string> {
 }
 
 describe('CONTRIBUTING', () => {
-  it('answers thirty questions of a newcomer with paths that exist', async () => {
+  it('answers questions of a newcomer with paths that exist', async () => {
     const rows = [
       ...(await section('Where is the rule that ...')).matchAll(/^\| (?!\.\.\.|-)(.+?) +\| `(.+?)` +\|$/gm),
     ]
@@ -28,5 +28,13 @@ describe('CONTRIBUTING', () => {
       ([, path = '']) => path,
     )
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
+  it('has a row for every journey, and for none that there is not', async () => {
+    const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
+    const named = [...text.matchAll(/^\| `journeys\/([\w-]+)` /gm)].map(([, name = '']) => name)
+    const files = await readdir(join(root, 'test/journeys'))
+    const journeys = files.flatMap((name) => /^(.+)\.test\.ts$/.exec(name)?.[1] ?? [])
+    expect(named.toSorted()).toEqual(journeys.toSorted())
   })
 })

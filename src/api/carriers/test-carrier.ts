@@ -1,4 +1,5 @@
 // Tries a carrier out, as a person would who has just entered it: its registration, its gateways, and a call that costs little.
+import { noScript } from '../../calls/application/no-script.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -175,7 +176,7 @@ async function callStep(
   const [number] = await rows.phone_numbers.list({ where: { voip_carrier_sid, is_pattern: 0 }, limit: 1 })
   const { call_sid, begin } = await calls.prepare({
     account_sid,
-    runs: { script: hangUpAtOnce(account_sid) },
+    runs: { script: { ...noScript(account_sid), app_json: '[{"verb":"hangup"}]' } },
     to: { type: 'phone', number: to, voip_carrier_sid },
     from: from ?? number?.number ?? carrier.register_username ?? 'anonymous',
     headers: [],
@@ -243,21 +244,4 @@ function judged(
   if (reached.has(sip_status))
     return { ok: true, reason: `the called party was reached: ${reason}`, sip_status }
   return { ok: false, reason, cure: cureOf(sip_status), sip_status }
-}
-
-function hangUpAtOnce(account_sid: string) {
-  return {
-    account_sid,
-    call_hook: null,
-    call_status_hook: null,
-    app_json: '[{"verb":"hangup"}]',
-    speech_synthesis_vendor: null,
-    speech_synthesis_language: null,
-    speech_synthesis_voice: null,
-    speech_synthesis_label: null,
-    speech_recognizer_vendor: null,
-    speech_recognizer_language: null,
-    speech_recognizer_label: null,
-    env_vars: null,
-  }
 }

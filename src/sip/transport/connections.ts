@@ -124,11 +124,16 @@ export class Connections {
     if (isCurrent) this.#options.handlers.closed?.(remote)
   }
 
-  closeAllSoon(): void {
+  /** Flushes and closes every one, within a second, with the listener that takes no more of them. Idempotent. */
+  async closeWith(listener: { stop(): Promise<void> }): Promise<void> {
     for (const connection of this.#connections.values()) connection.closeSoon()
+    const lastChance = this.#options.clock.after(1_000, () => this.#closeAll())
+    await listener.stop()
+    lastChance.cancel()
+    this.#closeAll()
   }
 
-  closeAll(): void {
+  #closeAll(): void {
     for (const connection of this.#connections.values()) connection.close()
   }
 

@@ -60,11 +60,7 @@ export class StreamTransport {
   /** Flushes and closes every connection. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#connections.closeAllSoon()
-    const lastChance = this.#options.clock.after(1_000, () => this.#connections.closeAll())
-    await this.#listener.stop()
-    lastChance.cancel()
-    this.#connections.closeAll()
+    await this.#connections.closeWith(this.#listener)
   }
 
   /** Closes the listening socket again, when its port is not free for UDP. */

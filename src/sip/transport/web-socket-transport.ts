@@ -89,11 +89,7 @@ export class WebSocketTransport {
   /** Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#connections.closeAllSoon()
-    const lastChance = this.#options.clock.after(1_000, () => this.#connections.closeAll())
-    await this.#listener.stop()
-    lastChance.cancel()
-    this.#connections.closeAll()
+    await this.#connections.closeWith(this.#listener)
   }
 
   async send(bytes: Uint8Array, remote: Remote): Promise<void> {
