@@ -1,5 +1,4 @@
 // Media for a measurement: one worker on loopback, what phones offer it, and what it takes of a processor.
-import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { createMedia } from '../src/media/create-media.ts'
 import type { Media, MediaOptions } from '../src/media/media.ts'
 import { toInline } from '../src/media/sdp/crypto-lines.ts'
 import type { MasterKey } from '../src/media/srtp/suites.ts'
+import { threadsMs } from './proc.ts'
 
 export interface BenchMedia {
   /** Not started yet. */
@@ -53,10 +53,6 @@ export function offerOf(port: number, payloadType: number, keys?: MasterKey): st
 
 /** By the kernel: how long the media worker ran, and how long it was ready to run and had no processor. */
 export function workerMs(): { cpu: number; waited: number } {
-  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`)
-  const worker = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8').startsWith('media-'))
   // From phone to phone there is none.
-  if (worker === undefined) return { cpu: 0, waited: 0 }
-  const [ran, waited] = readFileSync(`${worker}/schedstat`, 'utf8').split(' ')
-  return { cpu: Number(ran) / 1e6, waited: Number(waited) / 1e6 }
+  return threadsMs('self', 'media-')
 }

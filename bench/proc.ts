@@ -21,6 +21,18 @@ export function processCpuMs(pid: number): number {
   return cpuMs(`/proc/${pid}/stat`)
 }
 
+/** What the threads whose names begin so have run, and how long they were ready and had no processor, together. */
+export function threadsMs(pid: number | 'self', name: string): { cpu: number; waited: number } {
+  const sum = { cpu: 0, waited: 0 }
+  for (const task of readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`)) {
+    if (!readFileSync(`${task}/comm`, 'utf8').startsWith(name)) continue
+    const [ran, waited] = readFileSync(`${task}/schedstat`, 'utf8').split(' ')
+    sum.cpu += Number(ran) / 1e6
+    sum.waited += Number(waited) / 1e6
+  }
+  return sum
+}
+
 export function residentMb(pid: number): number {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return Number(match?.[1]) / 1024

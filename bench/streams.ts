@@ -14,10 +14,11 @@ import { silentLogger } from '../src/lib/log.ts'
 import { createSip } from '../src/sip/create-sip.ts'
 import type { DialogListener, Sip } from '../src/sip/sip.ts'
 import type { Figure } from './figure.ts'
-import { processCpuMs } from './proc.ts'
+import { processCpuMs, threadsMs } from './proc.ts'
 
 const each = 200
 const settleMs = 4000
+const workers = 2
 
 interface AudioServer {
   readonly origin: string
@@ -110,6 +111,8 @@ interface Run {
   readonly cpuMs: number
   /** Frames that the audio server got in the time, of all streams. */
   readonly frames: number
+  /** How long each media worker was ready to run in a second, and had no processor: no packet is sent meanwhile. */
+  readonly waitedMs: number
 }
 
 /** 200 calls that play, and 200 of the other kind. */
@@ -120,7 +123,7 @@ async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
     env: {
       SWITCHHOOK_LOG_LEVEL: 'warn',
       SWITCHHOOK_RTP_PORTS: '40000-41999',
-      SWITCHHOOK_MEDIA_WORKERS: '2',
+      SWITCHHOOK_MEDIA_WORKERS: String(workers),
       SWITCHHOOK_ACCOUNT_SHARE: '100',
       ...unlimited,
     },
@@ -149,13 +152,15 @@ async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
     }
     await delay(settleMs)
     await Promise.all(recorders.map((recorder) => recorder.reset()))
-    const [cpu, frames] = [processCpuMs(platform.pid), server.frames]
+    const waited = (): number => threadsMs(platform.pid, 'media-').waited / workers
+    const [cpu, frames, waitedBefore] = [processCpuMs(platform.pid), server.frames, waited()]
     await delay(seconds * 1000)
     const cpuMs = (processCpuMs(platform.pid) - cpu) / seconds / (2 * each)
     const came = server.frames - frames
+    const waitedMs = (waited() - waitedBefore) / seconds
     const [playing, others] = await Promise.all(recorders.map((recorder) => recorder.report()))
     if (playing === undefined || others === undefined) throw new Error('no phone was there to listen')
-    return { playing, others, cpuMs, frames: came }
+    return { playing, others, cpuMs, frames: came, waitedMs }
   } finally {
     for (const recorder of recorders) await recorder.close()
     await sip.stop()
@@ -177,6 +182,11 @@ export async function measureStreams(seconds = 20): Promise<Figure[]> {
       what: `${each} streams, frames that the audio server got`,
       target: '-',
       figure: `${beside.frames} of ${due}`,
+    },
+    {
+      what: 'a media worker was ready and had no processor, in every second: with streams, without',
+      target: '-',
+      figure: `${beside.waitedMs.toFixed(0)} ms, ${alone.waitedMs.toFixed(0)} ms`,
     },
     {
       what: 'a call that plays: CPU of all threads in a second',
