@@ -34,6 +34,8 @@ const maxNonces = 5
 const pollMs = { first: 1_000, max: 10_000 }
 const maxPolls = 30
 const maxBodyBytes = 256 * 1024
+// A reason goes to the log and into an alert.
+const maxReasonChars = 300
 
 /** Returns key and certificates in one PEM. Rejects with AcmeError, AppError or the reason of the signal. */
 export async function orderCertificate(order: AcmeOrder): Promise<string> {
@@ -123,7 +125,9 @@ class AcmeSession {
       const { type, detail } = json(answer)
       const isOfNonce = type === 'urn:ietf:params:acme:error:badNonce'
       if (!isOfNonce || count === maxNonces)
-        throw new AcmeError(`it refused with ${answer.status}: ${String(detail ?? type)}`)
+        throw new AcmeError(
+          `it refused with ${answer.status}: ${String(detail ?? type).slice(0, maxReasonChars)}`,
+        )
     }
   }
 
@@ -216,5 +220,5 @@ function reasonIn(state: Json): string {
     const detail = (error as Json | undefined)?.['detail']
     return typeof detail === 'string' ? [detail] : []
   })
-  return details[0]?.slice(0, 300) ?? 'it gave no reason'
+  return details[0]?.slice(0, maxReasonChars) ?? 'it gave no reason'
 }

@@ -107,7 +107,10 @@ export class Stream implements Member {
   agree(agreement: Agreement): void {
     const isFirst = this.#agreement === undefined
     const { form } = agreement.protection
-    if (form !== this.#transport.form) this.#transport = this.#openTransport(form)
+    if (form !== this.#transport.form) {
+      this.#transport.leave?.()
+      this.#transport = this.#openTransport(form)
+    }
     this.#transport.agree(agreement)
     this.#agreement = agreement
     this.#sending.agree(agreement)

@@ -39,7 +39,7 @@ export class BrowserTransport implements PacketTransport {
     if (protection.form !== 'browser') return
     this.#from = remote
     if (protection.peer === this.#peer) return
-    if (this.#peer !== undefined) this.#gates.leave(this.#peer)
+    this.leave()
     this.#peer = protection.peer
     this.#send = this.#gates.enter(protection.gate, protection.peer, (packet) => {
       const from = this.#from
@@ -58,8 +58,13 @@ export class BrowserTransport implements PacketTransport {
     return this.#send(packet, packet.length)
   }
 
-  async close(): Promise<void> {
+  leave(): void {
     if (this.#peer !== undefined) this.#gates.leave(this.#peer)
+    this.#peer = undefined
+  }
+
+  async close(): Promise<void> {
+    this.leave()
     await this.#sockets.close()
   }
 }

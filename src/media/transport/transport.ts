@@ -28,6 +28,8 @@ export interface PacketTransport {
   sendRtcp(packet: Buffer, to: Endpoint): boolean
   /** What it dropped of what came; undefined where it takes all. */
   readonly rejected: RejectedPackets | undefined
+  /** Another form takes its place, on the same sockets. */
+  leave?(): void
   /** Resolves when all that it stands on is free again. */
   close(): Promise<void>
 }
