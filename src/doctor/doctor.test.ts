@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,15 +11,23 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuthority } from '../../test/support/certificates.ts'
 import type { Authority, CertificateWish } from '../../test/support/certificates.ts'
+import { startNameServer } from '../../test/support/name-server.ts'
+import { createMigratedDatabase } from '../../test/support/postgres-databases.ts'
+import { isMissing } from '../../test/support/tools.ts'
+import { createNames } from '../network/create-names.ts'
+import { lookAtStorage } from '../storage/look.ts'
+import { createStorage } from '../storage/create-storage.ts'
 import { createCertificates } from '../certificates/certificates.ts'
 import { warningOn } from '../data-directory.ts'
 import { createUpdateClient } from '../dns/create-update-client.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { silentLogger as log } from '../lib/log.ts'
+import { createAcmeDomainsCheck } from './acme-domains.ts'
 import { createCertificatesCheck } from './certificates.ts'
 import { createClockCheck, notingDates } from './clock.ts'
 import type { ClockSample } from './clock.ts'
 import { createBucketsCheck } from './credentials.ts'
+import { createDatabaseCheck } from './database.ts'
 import { createDiskCheck } from './disk.ts'
 import { examine, ok } from './doctor.ts'
 import type { Check, Finding } from './doctor.ts'
@@ -79,6 +89,95 @@ describe('ports', () => {
       expect.stringContaining('ok RTP: there are free UDP ports'),
     ])
     expect(await cureOf(check)).toBe('Stop that program, or set SWITCHHOOK_HTTP_PORT to a free port.')
+  })
+})
+
+describe('the domains of ACME', () => {
+  it('says of each whether it leads here, by port 80 too, and how long its certificate is valid', async () => {
+    const answers: Record<string, string> = { 'other.example.test': '<h1>It works</h1>' }
+    const server = createHttpServer((request, response) => {
+      response.end(
+        answers[request.headers.host ?? ''] ?? '{"msg":"no such challenge","code":"no_such_route"}',
+      )
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const nameServer = await startNameServer()
+    const names = createNames({ servers: [nameServer.at], clock })
+    const { certificateFile } = authority.issue({
+      names: 'DNS:good.example.test,DNS:late.example.test',
+      days: 60,
+    })
+    const good = ['good.example.test', 'fresh.example.test', 'other.example.test']
+    for (const domain of good) nameServer.addresses(domain, ['127.0.0.1'])
+    nameServer.addresses('far.example.test', ['192.0.2.77'])
+    const options = {
+      domains: [...good, 'far.example.test', 'absent.example.test'],
+      ...{ names, address: '127.0.0.1', isOwnAddress: true, port, clock },
+      platform: async (): Promise<RunningPlatform> => ({ health: 'ok', pid: 1 }),
+      certificate: () => readFile(certificateFile, 'utf8'),
+    }
+    const here = 'leads here, and so does its port 80'
+    expect(await statesOf(createAcmeDomainsCheck(options))).toEqual([
+      expect.stringMatching(`^ok good.example.test ${here}. Its certificate is valid for (59|60) days`),
+      `note fresh.example.test ${here}. There is no certificate for it yet: one is ordered within minutes`,
+      'bad Port 80 of other.example.test leads to another server: the authority finds no proof there',
+      'bad far.example.test leads to 192.0.2.77, and the platform is reached at 127.0.0.1',
+      'bad absent.example.test is not known to DNS',
+    ])
+    const one = { ...options, domains: ['good.example.test'] }
+    const later = { ...clock, now: () => clock.now() + 50 * dayMs }
+    expect(await statesOf(createAcmeDomainsCheck({ ...one, clock: later }))).toEqual([
+      expect.stringContaining(
+        'bad good.example.test leads here, and so does its port 80. Its certificate was not renewed',
+      ),
+    ])
+    server.close()
+    await once(server, 'close')
+    const closed = createAcmeDomainsCheck(one)
+    expect(await statesOf(closed)).toEqual([
+      expect.stringMatching(/^bad Port 80 of good.example.test cannot be reached from here/),
+    ])
+    expect(await cureOf(closed)).toContain('lead to SWITCHHOOK_HTTP_PORT')
+    expect(await statesOf(createAcmeDomainsCheck({ ...one, isOwnAddress: false }))).toEqual([
+      expect.stringMatching(/^note Port 80 of good.example.test cannot be reached .* behind NAT$/),
+    ])
+    expect(await statesOf(createAcmeDomainsCheck({ ...one, platform: async () => absent }))).toEqual([
+      'note good.example.test leads here. Its port 80 is not checked: the platform does not run',
+    ])
+    names.close()
+    await nameServer.close()
+  })
+})
+
+describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
+  it('is a line too: whether it can be read, with which key, and where it is', async () => {
+    const database = await createMigratedDatabase()
+    const settings = { dataDir: folder, databaseUrl: database.url, secretKey: '5e'.repeat(32), clock, log }
+    const storage = createStorage(settings)
+    await storage.start()
+    await storage.stop()
+    const check = (changes: Partial<typeof settings> = {}): Check =>
+      createDatabaseCheck(async () => {
+        const look = await lookAtStorage({ ...settings, ...changes })
+        await look?.close()
+        return look
+      }, 'PostgreSQL')
+    expect(await statesOf(check())).toEqual(['ok PostgreSQL: it can be read, and the key opens its secrets'])
+    expect(await statesOf(check({ secretKey: '00'.repeat(32) }))).toEqual([
+      expect.stringContaining('bad The key does not open the secrets of this database'),
+    ])
+    const nowhere = check({ databaseUrl: 'postgres://127.0.0.1:9/none' })
+    expect(await statesOf(nowhere)).toEqual([expect.stringContaining('bad PostgreSQL does not answer')])
+    expect(await cureOf(nowhere).catch((error: unknown) => String(error))).toContain(
+      'SWITCHHOOK_DATABASE_URL',
+    )
+    await database.query('drop schema public cascade')
+    await database.query('create schema public')
+    expect(await statesOf(check())).toEqual([
+      'note PostgreSQL: no platform was started with these settings yet',
+    ])
+    await database.remove()
   })
 })
 

@@ -16,7 +16,8 @@ export interface PlatformPlace {
   readonly dataDir: string
 }
 
-const answerMs = 2000
+// A platform under full load, or just after its start, takes seconds; what depends on this has to be there within ten.
+const answerMs = 6_000
 
 export async function findPlatform({ bind, httpPort, dataDir }: PlatformPlace): Promise<RunningPlatform> {
   const locks = ['switchhook.db.lock', 'node.lock'].map((name) => holderOf(join(dataDir, name)))

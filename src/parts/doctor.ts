@@ -1,12 +1,13 @@
 // Puts the setup doctor together from the settings, with the parts that the platform itself has for the same questions.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createBuckets } from '../buckets/create-buckets.ts'
 import type { Config } from '../config/config.ts'
 import { warningOn } from '../data-directory.ts'
 import { createRealmFacts } from '../directory/realm-facts.ts'
 import { createUpdateClient } from '../dns/create-update-client.ts'
+import { createAcmeDomainsCheck } from '../doctor/acme-domains.ts'
 import { createCertificatesCheck } from '../doctor/certificates.ts'
 import { createPlatformCheck } from '../doctor/check-platform.ts'
 import { createClockCheck, notingDates } from '../doctor/clock.ts'
@@ -55,7 +56,8 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
     const realms = createRealmsCheck({ rows, names, ...realmMeans(config, { rows, names }) })
     const { checks, samples } = vendors
     const last = createClockCheck({ rows, samples, clock })
-    return await examine([...machine, realms, ...checks, last], { clock, limitMs })
+    const acme = acmeChecks(config, { names, platform })
+    return await examine([...machine, ...acme, realms, ...checks, last], { clock, limitMs })
   } finally {
     names.close()
     await vendors.close()
@@ -88,6 +90,24 @@ function checksOfMachine(
       tlsName: tlsNameOf(config),
       clock,
       ports: { ...config, platform },
+    }),
+  ]
+}
+
+/** None where no certificate is ordered. */
+function acmeChecks(
+  config: Config,
+  { names, platform }: Pick<Means, 'names' | 'platform'>,
+): readonly Check[] {
+  const file = ownCertificateOf(config)
+  if (config.acmeDomains.length === 0 || file === undefined) return []
+  const { general: address } = createLocalAddress({ ...config, clock })
+  const own = Object.values(networkInterfaces()).flatMap((all) => all?.map((one) => one.address) ?? [])
+  return [
+    createAcmeDomainsCheck({
+      ...{ domains: config.acmeDomains, names, address, isOwnAddress: own.includes(address) },
+      ...{ platform, clock },
+      certificate: () => readFile(file, 'utf8').catch(() => ''),
     }),
   ]
 }

@@ -37,7 +37,13 @@ describe.skipIf(isMissing('postgres'))('two nodes that guard the calls of one ac
     folder = await mkdtemp(join(tmpdir(), 'switchhook-guards-'))
     for (const name of ['a', 'b']) {
       const dataDir = join(folder, name)
-      const options = { dataDir, databaseUrl: database.url, secretKey: '5e'.repeat(32), clock: systemClock, log }
+      const options = {
+        dataDir,
+        databaseUrl: database.url,
+        secretKey: '5e'.repeat(32),
+        clock: systemClock,
+        log,
+      }
       const storage = createStorage(options)
       await storage.start()
       storages.push(storage)
