@@ -11,9 +11,8 @@ export interface RecordingSpan {
 export interface Recording {
   /** Before the answer it is remembered. Throws AppError recording_refused or overloaded. */
   start(): Promise<void>
-  /** These throw AppError call_state where nothing is recorded. */
-  stop(): void
-  mask(isMasked: boolean): void
+  /** What becomes of the recording that the platform makes. Throws AppError call_state where nothing is recorded. */
+  change(action: RunningAction): Promise<void>
   /** Of whatever records the call, a recording server too. Where nothing does, the journal says so. */
   changeRunning(action: RunningAction): Promise<void>
   /** A call that is recorded already goes on being recorded as it was. */

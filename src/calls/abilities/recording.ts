@@ -2,7 +2,7 @@
 import type { RecordingWish } from '../../contracts/recording.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import { changeRunning } from '../leg/ready-recording.ts'
+import { changeOwn, changeRunning } from '../leg/ready-recording.ts'
 import type { Notes, Recording } from './abilities.ts'
 import type { RecordingSpan } from './recording-request.ts'
 
@@ -10,14 +10,7 @@ export function createRecording(leg: Leg, notes: Notes): Recording {
   const { recording } = leg
   return {
     start: () => recording.start(),
-    stop() {
-      recording.demand()
-      recording.stop()
-    },
-    mask(isMasked) {
-      recording.demand()
-      recording.mask(isMasked)
-    },
+    change: (action) => changeOwn(recording, action),
     changeRunning: (action) => changeRunning(leg, action),
     span: (wish) => spanOf(leg, wish, notes),
   }

@@ -157,6 +157,39 @@ describe('while the recorder begins', () => {
   })
 })
 
+describe('in the first moment after the answer, before it is known whether the call is always recorded', () => {
+  const answered = async (isAlways: boolean) => {
+    const call = await called([{ verb: 'pause', length: 1 }, answer], {
+      prepare: (engine) => void (engine.account = { ...account, record_all_calls: isAlways }),
+    })
+    const known = Promise.withResolvers<void>()
+    call.engine.accountsKnown = known.promise
+    call.engine.clock.advance(1000)
+    await calm(12)
+    expect(call.begun).toEqual([])
+    return { call, known }
+  }
+
+  it('a pause is carried out once it is known', async () => {
+    const { call, known } = await answered(true)
+    const commanded = call.command('pause')
+    await calm()
+    known.resolve()
+    await commanded
+    await calm()
+    expect([call.begun[0]?.masks, call.story()]).toEqual([[true], ['paused', 'started']])
+  })
+
+  it('a pause of what is not recorded is refused once it is known', async () => {
+    const { call, known } = await answered(false)
+    const commanded = call.command('pause')
+    known.resolve()
+    await Promise.allSettled([commanded])
+    await calm()
+    expect([call.begun, call.story()]).toEqual([[], ['problem call_state']])
+  })
+})
+
 describe('a recorder that fails', () => {
   it('at the beginning leaves the call unrecorded; another start tries again', async () => {
     let tries = 0

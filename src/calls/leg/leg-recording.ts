@@ -46,6 +46,7 @@ export class LegRecording {
   #isMasked = false
   /** Whether it is always recorded: looked up at the answer. */
   #always = Promise.resolve(false)
+  #isLookedUp = false
 
   constructor(leg: RecordedLeg, services: RecordingServices) {
     this.#leg = leg
@@ -77,9 +78,9 @@ export class LegRecording {
     else await this.#goOn(this.#running)
   }
 
-  /** Throws AppError call_state where nothing is recorded. */
+  /** Throws AppError call_state where nothing is recorded. Whether it is always recorded may be known a moment later. */
   demand(): void {
-    if (this.#isWanted && this.#state !== 'over') return
+    if (this.#isLookedUp || (this.#isWanted && this.#state !== 'over')) return
     throw new AppError('call_state', 'the call is not being recorded', {
       cure: 'Start its recording with startCallRecording.',
     })
@@ -107,10 +108,19 @@ export class LegRecording {
   /** The far end has answered, or has been answered: what was remembered begins, and what is always recorded. */
   async answered(): Promise<void> {
     try {
-      if (!this.#isWanted) this.#always = this.#isAlways()
-      if (this.#isWanted || (await this.#always)) await this.start()
+      if (this.#isWanted || (await this.#lookUp())) await this.start()
     } catch (error) {
       this.#leg.journal.note(toProblem(toAppError(error, this.#services.log)))
+    }
+  }
+
+  async #lookUp(): Promise<boolean> {
+    this.#isLookedUp = true
+    this.#always = this.#isAlways()
+    try {
+      return await this.#always
+    } finally {
+      this.#isLookedUp = false
     }
   }
 

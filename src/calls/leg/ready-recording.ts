@@ -13,14 +13,18 @@ export function readyRecording(
   { recording }: { readonly recording: LegRecording },
   action: RecordAction,
 ): () => Promise<void> | void {
-  if (action !== 'startCallRecording') recording.demand()
-  const acts = {
-    startCallRecording: () => recording.start(),
-    stopCallRecording: () => recording.stop(),
-    pauseCallRecording: () => recording.mask(true),
-    resumeCallRecording: () => recording.mask(false),
-  }
-  return acts[action]
+  if (action === 'startCallRecording') return () => recording.start()
+  recording.demand()
+  return () => changeOwn(recording, action)
+}
+
+/** In the first moment after the answer it waits until it is known whether the call is always recorded. Throws AppError call_state. */
+export async function changeOwn(recording: LegRecording, action: RunningAction): Promise<void> {
+  recording.demand()
+  await recording.isRunning()
+  recording.demand()
+  if (action === 'stopCallRecording') recording.stop()
+  else recording.mask(action === 'pauseCallRecording')
 }
 
 interface RecordedLeg {
@@ -38,8 +42,6 @@ export async function changeRunning(leg: RecordedLeg, action: RunningAction): Pr
     else if (action === 'pauseCallRecording') siprec.pause()
     else siprec.resume()
   }
-  if (await recording.isRunning()) {
-    if (action === 'stopCallRecording') recording.stop()
-    else recording.mask(action === 'pauseCallRecording')
-  } else if (!isServed) journal.note({ type: 'note', sentence: `${action}: the call is not being recorded` })
+  if (await recording.isRunning()) await changeOwn(recording, action)
+  else if (!isServed) journal.note({ type: 'note', sentence: `${action}: the call is not being recorded` })
 }

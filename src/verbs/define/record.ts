@@ -70,6 +70,5 @@ async function applyCloud(
   recording: Given<'recording'>['recording'],
 ): Promise<void> {
   if (action === 'startCallRecording') await recording.start()
-  else if (action === 'stopCallRecording') recording.stop()
-  else recording.mask(action === 'pauseCallRecording')
+  else await recording.change(action)
 }

@@ -20,6 +20,8 @@ import type { Hook } from '../../../src/contracts/hook.ts'
 
 export interface ScriptedRows {
   readonly account: AccountFacts | undefined
+  /** Looking accounts up takes so long. */
+  readonly accountsKnown?: Promise<void> | undefined
   /** Accounts that are only looked up. */
   readonly otherAccounts?: readonly AccountFacts[]
   readonly client: ClientFacts | undefined
@@ -51,7 +53,11 @@ export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
   return {
     accountByRealm: async (realm) =>
       accountIf(({ sip_realm }) => sip_realm?.toLowerCase() === realm.toLowerCase()),
-    account: async (sid) => accountIf(({ account_sid }) => account_sid === sid),
+    account: async (sid) => {
+      const { accountsKnown } = rows()
+      if (accountsKnown !== undefined) await accountsKnown
+      return accountIf(({ account_sid }) => account_sid === sid)
+    },
     carriersAt: async (address) => {
       rows().carriersAskedAt?.push(address)
       return rows().carriers

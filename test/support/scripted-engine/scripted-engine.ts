@@ -199,6 +199,7 @@ export interface ScriptedEngine {
   readonly lent: Set<BorrowedClip>
   authentication: Authentication
   account: AccountFacts | undefined
+  accountsKnown?: Promise<void>
   /** Whose carriers and numbers there are besides. */
   readonly otherAccounts: AccountFacts[]
   client: ClientFacts | undefined
