@@ -76,6 +76,11 @@ export interface RecordingStore {
   waitingBytes(spool: string, account_sid: string): Promise<number>
   /** Those that were never ended. */
   unfinished(spool: string): Promise<readonly StoredRecording[]>
+  /**
+   * One that waits, or was never ended, in a data directory other than this, and that no process has worked on for long; for
+   * `leaseMs` no other claim returns it.
+   */
+  claimLost(spool: string, claim: LostClaim): Promise<StoredRecording | undefined>
   /** Those on the disk that began before. */
   expired(spool: string, before: number, limit: number): Promise<readonly StoredRecording[]>
   remove(call_sid: string): Promise<void>
@@ -86,6 +91,17 @@ export interface RecordingStore {
    * again. Those that have waited so often are forgotten; returns how many that were.
    */
   postponeExpired(recording: StoredRecording, wait: ExpiredWait): Promise<number>
+}
+
+/** Times in epoch ms. */
+export interface LostClaim {
+  readonly leaseMs: number
+  /** Of those that wait. */
+  readonly endedBefore: number
+  /** Of those that were never ended. */
+  readonly begunBefore: number
+  /** No attempt to store it was due since then. */
+  readonly silentSince: number
 }
 
 export interface ExpiredWait {

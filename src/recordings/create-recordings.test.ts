@@ -23,6 +23,7 @@ import { createStorage } from '../storage/create-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createRecordings } from './create-recordings.ts'
 import type { PutRecording, RecordingObject, Recordings, RecordingsOptions } from './recordings.ts'
+import { lostAfterMs } from './lost-recordings.ts'
 import { maxRemovals } from './remove-expired.ts'
 import { maxAgeMs } from './store-recordings.ts'
 
@@ -343,6 +344,37 @@ describe('a bucket that fails', () => {
     ])
     expect(await notified()).toMatchObject([{ recording_status: 'failed' }])
     await until('nothing is spooled', async () => (await spooled()).length === 0)
+  })
+
+  it('of a node that never comes back is lost after three days, once, and the hook and the account hear of it', async () => {
+    refusal = new AppError('bucket_failed', 'aws_s3 refused the connection')
+    const call = await begin()
+    say(call, 20)
+    await end(call)
+    await recordings.stop()
+    const otherDir = await mkdtemp(join(tmpdir(), 'switchhook-other-node-'))
+    const others = await Promise.all([open({ dataDir: otherDir }), open({ dataDir: otherDir })])
+    try {
+      clock.advance(lostAfterMs - 3_600_000)
+      await until('nodes look every hour', async () => {
+        expect((await storage.recordings.find(call.call_sid))?.state).toMatch(/waiting|failed/)
+        clock.advance(3_600_000)
+        return (await storage.recordings.find(call.call_sid))?.state === 'failed'
+      })
+      const reason = 'the node that has its file did not come back'
+      expect(await notified()).toMatchObject([{ recording_status: 'failed', recording_reason: reason }])
+      expect(alerts.at(-1)).toMatchObject({
+        call_sid: call.call_sid,
+        message: `a recording is lost: ${reason}`,
+      })
+    } finally {
+      for (const other of others) await other.stop()
+      await rm(otherDir, { recursive: true, force: true })
+    }
+    // It comes back: what was said is said, and the file goes.
+    recordings = await open()
+    expect(await spooled()).toEqual([])
+    expect(await notified()).toEqual([])
   })
 
   it('for its credential gets it as soon as the account has another one', async () => {

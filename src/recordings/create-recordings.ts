@@ -6,6 +6,7 @@ import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
 import { createRecorderThread } from './recorder-thread.ts'
 import type { RecorderThread } from './recorder-thread.ts'
+import { reportLost } from './lost-recordings.ts'
 import { createExpiredRemover } from './remove-expired.ts'
 import type { Recordings, RecordingsOptions } from './recordings.ts'
 import { RecordingShares } from './shares.ts'
@@ -128,6 +129,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         expired = await store.expired(spool.id, before, sweptAtOnce)
       }
     }
+    await reportLost({ ...options, spool })
   }
 
   return {

@@ -1,12 +1,13 @@
 // Stores what was recorded: in the bucket of the account, or on the disk here; again and again until it is stored or its
 // time is over. What it does survives the process: a recording waits in the database until it is stored.
-import type { LaterFact, Notification } from '../contracts/call-record.ts'
-import type { RecordingChange, StoredRecording } from '../contracts/recording.ts'
+import type { StoredRecording } from '../contracts/recording.ts'
 import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { finishInThread } from './finish-thread.ts'
 import type { Finished } from './finish.ts'
 import type { RecordingsOptions } from './recordings.ts'
+import { reportSettled } from './report-settled.ts'
+import type { Settled } from './report-settled.ts'
 import type { Spool } from './spool.ts'
 
 export interface RecordingStorer {
@@ -158,17 +159,10 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
     await settle(recording, { change: 'failed', reason, at: clock.now() })
   }
 
-  /** State, fact and notification are one transaction; the file goes after it. */
-  async function settle(
-    recording: StoredRecording,
-    change: RecordingChange & { change: 'stored' | 'failed' },
-  ) {
+  /** The file goes after the transaction that says so. */
+  async function settle(recording: StoredRecording, change: Settled) {
     const { call_sid, account_sid } = recording
-    const { calls } = options
-    const later = [toFact(change)]
-    const notifications = toNotifications(recording, change)
-    calls.write({ call_sid, account_sid, events: [], notifications, recordings: [change], later }, 'now')
-    await calls.flush()
+    await reportSettled(recording, change, options.calls)
     await spool.clear(call_sid)
     options.freed(recording.bytes)
     log.info({ call_sid, account_sid, ...change }, 'recording settled')
@@ -193,30 +187,3 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
 
 /** However often it is tried. */
 class Unstorable extends Error {}
-
-type Settled = RecordingChange & { change: 'stored' | 'failed' }
-
-function toFact(change: Settled): LaterFact {
-  const { at } = change
-  return change.change === 'stored'
-    ? { at, type: 'recording-stored', place: change.place, bytes: change.bytes }
-    : { at, type: 'recording-failed', because: change.reason }
-}
-
-function toNotifications(recording: StoredRecording, change: Settled): readonly Notification[] {
-  const { call_sid, account_sid, notice, format, duration_ms } = recording
-  if (notice === undefined) return []
-  const payload = {
-    ...notice.payload,
-    event: 'recording',
-    recording_status: change.change,
-    recording_format: format,
-    recording_duration: duration_ms / 1000,
-    ...(change.change === 'stored'
-      ? { recording_bytes: change.bytes, ...reasonIn(recording.attempts === 0 ? recording.reason : null) }
-      : reasonIn(change.reason)),
-  }
-  return [{ account_sid, call_sid, hook: notice.hook, payload }]
-}
-
-const reasonIn = (reason: string | null) => (reason === null ? {} : { recording_reason: reason })

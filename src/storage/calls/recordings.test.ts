@@ -71,6 +71,31 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recordings.unfinished('here')).toEqual([])
     })
 
+    it('that its data directory leaves alone is claimed once by another one, also where it was never ended', async () => {
+      const { recordings } = test.storage
+      await change('waits', [begun('waits', 'gone'), ended()])
+      await change('unended', [begun('unended', 'gone')])
+      await change('own', [begun('own'), ended()])
+      const lost = () =>
+        recordings.claimLost('here', {
+          leaseMs: 60_000,
+          endedBefore: clock.now() - 10_000,
+          begunBefore: clock.now() - 20_000,
+          silentSince: clock.now() - 5000,
+        })
+      clock.advance(9999)
+      expect(await lost()).toBeUndefined()
+      clock.advance(2)
+      await recordings.renew('waits', 1000)
+      expect(await lost()).toBeUndefined()
+      clock.advance(6000)
+      expect(await lost()).toMatchObject({ call_sid: 'waits', notice: { hook } })
+      expect(await lost()).toBeUndefined()
+      clock.advance(4000)
+      expect(await lost()).toMatchObject({ call_sid: 'unended' })
+      expect(await lost()).toBeUndefined()
+    })
+
     it('waits after a failure until it is due, or until others hasten it', async () => {
       const { recordings } = test.storage
       const other = createSid()

@@ -12,6 +12,7 @@ import { createPreparedCache, prepare, prepareInsert, rowSlot, slot } from '../d
 import type { Vault } from '../secrets.ts'
 import type { RecordingsRow, Schema } from '../tables.ts'
 import { createExpiredRecordings } from './expired-recordings.ts'
+import { createLostRecordings } from './lost-recordings.ts'
 
 /** What is left of the call is written a moment after its end, and has its place before what follows from the recording. */
 const storeAfterMs = 1000
@@ -87,6 +88,7 @@ export interface RecordingStoreOptions {
 export function createRecordingStore({ database, vault, clock }: RecordingStoreOptions): RecordingStore {
   const queries = createQueries(database)
   const expired = createExpiredRecordings(database)
+  const lost = createLostRecordings(database)
   const read = (rows: readonly object[]): readonly StoredRecording[] =>
     rows.map((row) => toRecording(row as RecordingsRow, vault))
   const change = (work: (session: Session) => Promise<unknown>): Promise<void> =>
@@ -125,6 +127,10 @@ export function createRecordingStore({ database, vault, clock }: RecordingStoreO
     unfinished: async (spool) => read(await queries.unfinished.all(database.reader, { spool })),
     expired: async (spool, before, limit) =>
       read(await queries.expired.all(database.reader, { spool, before, limit })),
+    async claimLost(spool, claim) {
+      const now = clock.now()
+      return read(await database.commitBeside((session) => lost.claim(session, { ...claim, spool, now })))[0]
+    },
     remove: (call_sid) => change((session) => queries.remove.all(session, { call_sid })),
     async claimExpired(spool, claim) {
       const rows = await database.commitBeside((session) =>
