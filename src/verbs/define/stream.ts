@@ -33,7 +33,9 @@ export const streamProperties = {
     ['mono', 'mixed', 'stereo'] as const,
     '`mono` (default): what the party of the call says; `mixed`: together with what it hears; `stereo`: both, what it says on the left.',
   ),
-  sampleRate: rate('Of what the server is sent, in Hz. Default 8000.'),
+  sampleRate: rate(
+    'Of what the server is sent, in Hz. Default 8000. The sound is that of a telephone at any rate, also of Opus and G.722.',
+  ),
   metadata: optional.anything(
     'Members of the first frame, beside the facts of the call and before those of the same name.',
   ),
