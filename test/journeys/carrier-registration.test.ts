@@ -189,13 +189,23 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     ])
   })
 
-  it('says that the password is wrong, is registered with again once it is right, and no more when it is removed', async () => {
+  it('says that the password is wrong, is registered with again once it is right, and no more when it is switched off or removed', async () => {
     const path = `/VoipCarriers/${carrier}`
     await platform.api.must('PUT', path, { register_password: 'wrong' })
     expect((await turned('fail')).reason).toContain('register_username or register_password is wrong')
     await platform.api.must('PUT', path, { register_password: password })
     await turned('ok')
+    const takenBack = (times: number): Promise<unknown> =>
+      until('the registration to be taken back', () => {
+        return registrar.passed().filter((what) => what === 'REGISTER from 0').length === times
+      })
+    await platform.api.must('PUT', path, { is_active: 0 })
+    await takenBack(1)
+    const { register_status } = await platform.api.must<Registered>('GET', path)
+    expect(register_status).toEqual({})
+    await platform.api.must('PUT', path, { is_active: 1 })
+    await turned('ok')
     await platform.api.must('DELETE', path)
-    await until('the registration to be taken back', () => registrar.passed().includes('REGISTER from 0'))
+    await takenBack(2)
   })
 })
