@@ -1,4 +1,5 @@
-// TLS from end to end: a call between two real phones, what is kept of it, and calls to the gateways of carriers.
+// TLS from end to end: a call between two real phones, what is kept of it, calls to the gateways of carriers, and Microsoft
+// Teams.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
@@ -16,6 +17,7 @@ import type { Platform } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import { startRefusingCarrier } from '../support/refusing-carrier.ts'
 import type { RefusingCarrier } from '../support/refusing-carrier.ts'
+import { TeamsStandIn, teamsAddress, TeamsVoice } from '../support/teams.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { browserRequest, openWebSocketPhone } from '../support/web-socket-phone.ts'
@@ -31,8 +33,10 @@ let port: number
 beforeAll(async () => {
   authority = createAuthority()
   // Linphone looks for its proxy among the names alone.
-  const { certificateFile, keyFile } = authority.issue({ names: 'IP:127.0.0.1,DNS:127.0.0.1,DNS:localhost' })
-  port = await freePorts(2)
+  const { certificateFile, keyFile } = authority.issue({
+    names: 'IP:127.0.0.1,DNS:127.0.0.1,DNS:localhost,DNS:*.teams.test',
+  })
+  port = await freePorts(5)
   application = await startApplication()
   application.on('/status', { status: 200 })
   platform = await startPlatform({
@@ -43,6 +47,8 @@ beforeAll(async () => {
       SWITCHHOOK_TLS_KEY: keyFile,
       SWITCHHOOK_TLS_AUTHORITIES: authority.certificateFile,
       SWITCHHOOK_TLS_NAME: 'localhost',
+      SWITCHHOOK_TEAMS_NETWORKS: `${teamsAddress}/32`,
+      SWITCHHOOK_TEAMS_PROXIES: [2, 3, 4].map((n) => `${teamsAddress}:${port + n}`).join(),
     },
   })
 })
@@ -175,3 +181,109 @@ it.skipIf(isMissing('openssl'))(
     }
   },
 )
+
+it.skipIf(isMissing('openssl'))(
+  'a call from Microsoft Teams reaches its tenant, is put through to another user there, who sends it on, all by the documents of Microsoft',
+  async () => {
+    const fqdn = 'acme.teams.test'
+    // The first proxy has no room, the second does not listen.
+    const ports = [port + 2, port + 4]
+    const teams = await TeamsStandIn.open({ ports, authority, platformPort: port, fqdn })
+    const [first, second, third] = [await TeamsVoice.open(), await TeamsVoice.open(), await TeamsVoice.open()]
+    try {
+      const { account_sid, application_sid } = await provision(platform.api, { application })
+      const tenant = { account_sid, application_sid, tenant_fqdn: fqdn }
+      const [provider] = await platform.api.must<{ service_provider_sid: string }[]>(
+        'GET',
+        '/ServiceProviders',
+      )
+      await platform.api.must('POST', '/MicrosoftTeamsTenants', { ...tenant, ...owned(provider) })
+      const target = [{ type: 'teams', number: '+15550200' }]
+      application.on('/call', { json: [{ verb: 'dial', target, answerOnBridge: true }] })
+      const refusals = refusing(teams)
+
+      const uri = `sip:+15550100@${fqdn}:5061;user=phone;transport=tls`
+      const from = `From: "John" <sip:+15550123@sip.pstnhub.microsoft.com:5061;user=phone>;tag=john`
+      const parties = [from, `To: <${uri}>`]
+      await teams.send([...teams.lines(`INVITE ${uri}`, 'one', '1 INVITE'), ...parties], first.sdp())
+      const called = await teams.next('INVITE', ({ proxy }) => proxy === 1)
+      expect(called.start).toBe(
+        `INVITE sip:+15550200@${teamsAddress}:${port + 4};transport=tls;user=phone SIP/2.0`,
+      )
+      expect(called.header('from')).toMatch(`<sip:+15550123@${fqdn}>;tag=`)
+      expect(called.header('contact')).toBe(`<sip:+15550123@${fqdn}:${port};transport=tls>`)
+      called.respond('180 Ringing', [teams.contact])
+      called.respond('200 OK', [teams.contact], second.sdp(second.talks(called.body, calledHz)))
+      const answer = await teams.responses.next('the answer', ({ start }) => start === 'SIP/2.0 200 OK')
+      expect(answer.header('contact')).toBe(`<sip:+15550100@${fqdn}:${port};transport=tls>`)
+      expect(answer.header('allow')).toContain('REFER')
+      const dialog = [from, `To: ${answer.header('to')}`]
+      await teams.send([...teams.lines(`ACK sip:${fqdn}:${port}`, 'one', '1 ACK'), ...dialog])
+      first.talks(answer.body, callerHz)
+      await Promise.all([first.hears(calledHz), second.hears(callerHz)])
+      expect(application.to('/call').at(-1)?.body).toMatchObject({
+        originating_sip_trunk_name: 'Microsoft Teams',
+        sip: { headers: { 'X-MS-Teams-Tenant-FQDN': fqdn } },
+      })
+
+      // The transferee comes back to Teams with what the REFER says, to the letter.
+      const target2 = `sip:${teamsAddress}:${port + 4};transport=tls;x-m=8:orgid:carol;x-t=42`
+      const referredBy = `<sip:${teamsAddress};x-m=8:orgid:bob;x-ti=7;x-tt=aHR0cHM%3d>`
+      const back = [`From: ${called.header('to')};tag=teams-1`, `To: ${called.header('from')}`]
+      const contact = /<([^>]+)>/.exec(called.header('contact'))?.[1] ?? ''
+      await teams.send([
+        ...teams.lines(`REFER ${contact}`, called.header('call-id'), '1 REFER'),
+        ...back,
+        `Refer-To: <${target2}>`,
+        `Referred-By: ${referredBy}`,
+      ])
+      const again = await teams.next('INVITE', ({ start, proxy }) => start.includes('x-m=') && proxy === 1)
+      expect(again.start).toBe(`INVITE ${target2} SIP/2.0`)
+      expect(again.header('referred-by')).toBe(referredBy)
+      again.respond('200 OK', [teams.contact], third.sdp(third.talks(again.body, 1700)))
+      await Promise.all([first.hears(1700), third.hears(callerHz)])
+      expect((await teams.next('BYE')).header('call-id')).toBe(called.header('call-id'))
+
+      await teams.send([...teams.lines(`BYE sip:${fqdn}:${port}`, 'one', '2 BYE'), ...dialog])
+      const asked = await teams.next('OPTIONS', ({ proxy }) => proxy === 0)
+      expect(asked.start).toBe(`OPTIONS sip:${teamsAddress}:${port + 2};transport=tls SIP/2.0`)
+      expect(asked.header('contact')).toBe(`<sip:${fqdn}:${port};transport=tls>`)
+      await teams.send([...teams.lines(`OPTIONS sip:${fqdn}`, 'ping', '1 OPTIONS'), ...parties])
+      await teams.responses.next(
+        'the answer to OPTIONS',
+        (one) => one.start === 'SIP/2.0 200 OK' && one.header('call-id') === 'ping',
+      )
+      const records = await recentCalls(platform.api, account_sid, 3)
+      expect(records.map((record) => ({ ...record }))).toEqual(
+        Array.from(
+          { length: 3 },
+          () => expect.objectContaining({ trunk: 'Microsoft Teams', answered: true }) as object,
+        ),
+      )
+      expect(refusals.count).toBeGreaterThan(0)
+      expect(teams.faults).toEqual([])
+    } finally {
+      for (const voice of [first, second, third]) voice.close()
+      await teams.close()
+    }
+  },
+  60_000,
+)
+
+const owned = (provider: { service_provider_sid: string } | undefined): object => ({
+  service_provider_sid: provider?.service_provider_sid,
+})
+
+/** The first proxy has no room for calls; all are well otherwise. */
+function refusing(teams: TeamsStandIn): { count: number } {
+  const refused = { count: 0 }
+  const push = teams.requests.push.bind(teams.requests)
+  teams.requests.push = (one) => {
+    push(one)
+    if (one.method === 'INVITE' && one.proxy === 0) {
+      refused.count += 1
+      one.respond('503 Service Unavailable', ['Retry-After: 1'])
+    } else if (!['INVITE', 'ACK'].includes(one.method)) one.respond('200 OK', [teams.contact])
+  }
+  return refused
+}
