@@ -204,7 +204,7 @@ describe.concurrent('every command and answer of the guide', () => {
   it.skipIf(!hasCommand('python3') || isMissing('openssl', 'baresip'))(
     'first-application, and those that go on from it in the same terminal',
     () => {
-      const names = ['first-application', 'collect-digits', 'connect-two', 'verify-signatures']
+      const names = ['first-application', 'collect-digits', 'connect-two', 'verify-signatures', 'teams']
       const before = async (): Promise<void> => undefined
       return runGuides(names, { actions: { ...actions, 'a first application': before } })
     },

@@ -238,7 +238,7 @@ export class TeamsStandIn {
     message: TeamsMessage,
     { proxy, shown }: { readonly proxy: number; readonly shown: X509Certificate | undefined },
   ): void {
-    if (message.start.startsWith('SIP/2.0')) return void this.responses.push(message)
+    if (message.start.startsWith('SIP/2.0')) return this.responses.push(message)
     this.faults.push(...faultsOf(message, shown))
     const to = message.header('to')
     const tagged = /;tag=/.test(to) ? to : `${to};tag=teams-${proxy}`

@@ -48,7 +48,7 @@ const decision = object({
 
 const attempt = object({
   round: whole('From 1; those of one round ring together.'),
-  trunk: word('The carrier; `user` or `sipUri` where there is none.'),
+  trunk: word('The carrier; `user`, `sipUri` or `Microsoft Teams` where there is none.'),
   place: word('The gateway, or where the phone is.'),
   request_uri: word('What the INVITE would call.'),
 })

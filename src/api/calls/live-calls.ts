@@ -27,7 +27,7 @@ const callField = object({
   sip_reason: word('The reason phrase that came with sip_status.').optional(),
   duration: whole('Whole seconds since the answer, once it has ended.').optional(),
   originating_sip_ip: word('The address that the INVITE came from.').optional(),
-  originating_sip_trunk_name: word('The carrier that the call came from.').optional(),
+  originating_sip_trunk_name: word('The carrier that the call came from, or `Microsoft Teams`.').optional(),
   parent_call_sid: word('The call for which this one was made.').optional(),
   trace_id: word('Names the trace of the call.').optional(),
   recording_url: word(

@@ -78,7 +78,12 @@ export const commonFields: readonly HookField[] = [
     'The address that the INVITE came from; behind a proxy of SWITCHHOOK_SIP_PROXIES, the one that it names.',
     'the call is inbound',
   ),
-  field('originating_sip_trunk_name', 'text', 'The name of the carrier.', 'a carrier calls'),
+  field(
+    'originating_sip_trunk_name',
+    'text',
+    'The name of the carrier, or `Microsoft Teams`.',
+    'a carrier or Microsoft Teams calls',
+  ),
   field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
   field('fs_public_ip', 'text', 'The public address of the node.', '`SWITCHHOOK_PUBLIC_ADDRESS` is set'),
   field('api_base_url', 'text', 'The base of the REST API, for commands to this call.', 'the node is ready'),
