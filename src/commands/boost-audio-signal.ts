@@ -16,6 +16,7 @@ export const boostAudioSignal = defineCommand({
   name: 'boostAudioSignal',
   frame: 'boostAudioSignal',
   description: 'How much louder the far end hears everything, in dB: `6`, or `"-10 dB"`.',
+  example: '+6 dB',
   value: json<number | string>(gain),
   needs: 'answered',
   ready: (given, { leg }) => ({

@@ -9,6 +9,7 @@ export const callHook = defineCommand({
   name: 'call_hook',
   frame: 'redirect',
   description: 'Asked at once; its verbs take the place of all others.',
+  example: 'https://example.com/transfer',
   value: hook,
   needs: 'application',
   joins: ['child_call_hook'],

@@ -6,6 +6,7 @@ export const callStatus = defineCommand({
   name: 'call_status',
   frame: 'call:status',
   description: 'Ends the call: `completed` one that was answered, `no-answer` one that was not.',
+  example: 'completed',
   value: oneOf(['completed', 'no-answer']),
   isUrgent: true,
   needs: (status) => (status === 'completed' ? 'answered' : 'unanswered'),

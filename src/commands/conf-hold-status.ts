@@ -8,6 +8,7 @@ export const confHoldStatus = defineCommand({
   frame: 'conf:hold-status',
   description:
     'Whether the call that the path names is on hold in its conference: neither heard nor hearing.',
+  example: 'hold',
   value: oneOf(['hold', 'unhold']),
   needs: 'conference',
   additions: {

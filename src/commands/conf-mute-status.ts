@@ -7,6 +7,7 @@ export const confMuteStatus = defineCommand({
   frame: 'conf:mute-status',
   description:
     'Mutes all in the conference of the call who are no moderators (`endConferenceOnExit`), those too who come later; or lets all be heard again.',
+  example: 'mute',
   value: oneOf(['mute', 'unmute']),
   needs: 'conference',
   ready: (status, { member }) => ({

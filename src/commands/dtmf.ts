@@ -33,6 +33,7 @@ export const dtmf = defineCommand({
   name: 'dtmf',
   frame: 'dtmf',
   description: 'Presses keys at the far end.',
+  example: { digit: '1', duration: 250 },
   value: json<Keys>(schema),
   needs: 'answered',
   ready({ digit, duration = usualMs }, { leg: { keys } }) {

@@ -9,6 +9,7 @@ export const dub = defineCommand({
   name: 'dub',
   frame: 'dub',
   description: 'What the verb `dub` takes: a track that the far end hears.',
+  example: { action: 'addTrack', track: 'music', play: 'https://example.com/music.mp3' },
   value: json<object>(anyObject),
   needs: 'answered',
   ready: (options, { leg }) => ({

@@ -51,5 +51,8 @@ export const commandMembers = membersOf(commands)
 /** The same as frames of an application over WebSocket, for the reference. */
 export const commandFrames = commands.map(({ frame, name, description }) => ({ frame, name, description }))
 
+/** A body of a request for each. */
+export const commandExamples = commands.map(({ name, value, example }) => ({ name, value, example }))
+
 /** Which of them a request may have, in sentences. */
 export const commandRules = rulesOf(commands)

@@ -13,6 +13,7 @@ const statusCommand = (name: 'listen_status' | 'stream_status', frame: string, d
     name,
     frame,
     description,
+    example: 'pause',
     value: oneOf(['pause', 'silence', 'resume']),
     needs: 'stream',
     ready: (status, { leg }) => ({ outcome: status, apply: () => leg.streams.setMode(modes[status]) }),

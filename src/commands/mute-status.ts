@@ -6,6 +6,7 @@ export const muteStatus = defineCommand({
   name: 'mute_status',
   frame: 'mute:status',
   description: 'Whether the other side, or the conference, hears the one that the path names.',
+  example: 'mute',
   value: oneOf(['mute', 'unmute']),
   needs: 'company',
   ready: (status, { company }) => ({ outcome: status, apply: () => company.mute(status === 'mute') }),

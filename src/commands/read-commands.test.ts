@@ -1,6 +1,7 @@
+import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { commandMembers, readCommands } from './index.ts'
+import { commandExamples, commandMembers, readCommands } from './index.ts'
 
 const hook = { url: 'http://app.test/next', method: 'POST', username: null, password: null }
 const namesOf = (asked: object): readonly string[] => readCommands({ ...asked }).map(({ name }) => name)
@@ -43,6 +44,12 @@ describe('commands that come together', () => {
       )
     }
   })
+})
+
+it.each(commandExamples)('the example of $name is what it takes', ({ name, value, example }) => {
+  expect(namesOf({ [name]: example })).toEqual([name])
+  if (value.form === 'words') expect(value.words).toContain(example)
+  if (value.form === 'json') expect(new Ajv({ strict: false }).validate(value.schema, example)).toBe(true)
 })
 
 it('members of the body have names of their own', () => {

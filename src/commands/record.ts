@@ -55,6 +55,7 @@ export const record = defineCommand({
   frame: 'record',
   description:
     'Starts, stops, pauses or resumes a recording, as `record` of the verb `config` does. A start of type `siprec` needs `siprecServerURL`.',
+  example: { action: 'startCallRecording', type: 'cloud' },
   value: json<Given>(schema, ({ action, type = 'siprec', siprecServerURL }) => {
     if (type === 'siprec' && action === start && siprecServerURL === undefined)
       throw new AppError('bad_request', 'record: siprecServerURL is needed to start a recording', {

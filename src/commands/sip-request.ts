@@ -38,6 +38,7 @@ export const sipRequest = defineCommand({
   name: 'sip_request',
   frame: 'sip:request',
   description: 'Sends a request to the far end. The reply has the status and the reason of its response.',
+  example: { method: 'INFO', content_type: 'text/plain', content: 'order 7' },
   value: json<Given>(schema),
   needs: 'answered',
   ready({ content_type: contentType, ...given }, { leg }) {

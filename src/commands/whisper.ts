@@ -6,6 +6,7 @@ export const whisper = defineCommand({
   name: 'whisper',
   frame: 'whisper',
   description: 'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names alone.',
+  example: { verb: 'say', text: 'One minute left.' },
   value: json<object>(verbOrList),
   needs: 'audience',
   joins: 'any',

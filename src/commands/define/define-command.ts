@@ -16,6 +16,8 @@ export interface CommandDefinition<T, N extends CommandNeeds, M extends object> 
   /** For the reference page; the state that it needs is added. */
   readonly description: string
   readonly value: Value<T>
+  /** For the reference page: a test reads it. */
+  readonly example: NoInfer<T>
   /** What the call must be. */
   readonly needs: N | ((value: T) => N)
   /** What to do when it is something else, where that depends on the value. */
@@ -35,6 +37,7 @@ export interface Command {
   readonly frame: string
   readonly description: string
   readonly value: Value<unknown>
+  readonly example: unknown
   readonly joins: readonly string[] | 'any'
   readonly additions: Readonly<Record<string, Addition<unknown>>>
   prepare(value: unknown, more: Readonly<Record<string, unknown>>): RunnableCommand
@@ -51,6 +54,7 @@ export function defineCommand<T, N extends CommandNeeds, M extends object = NoAd
     frame,
     description: describe(definition),
     value: definition.value as Value<unknown>,
+    example: definition.example,
     joins,
     additions: additions as Command['additions'],
     prepare(given, more) {
@@ -85,6 +89,8 @@ const states: Readonly<Record<CommandNeeds, string>> = {
 function describe<T, N extends CommandNeeds, M extends object>({
   description,
   needs,
+  example,
 }: CommandDefinition<T, N, M>): string {
-  return typeof needs === 'function' ? description : `${description}${states[needs]}`
+  const shown = ` For example \`${JSON.stringify(example)}\`.`
+  return typeof needs === 'function' ? `${description}${shown}` : `${description}${states[needs]}${shown}`
 }
