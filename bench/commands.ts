@@ -18,6 +18,7 @@ import type { Application } from './commands-application.ts'
 import { loadCore, pin, unpin } from './cores.ts'
 import type { Figure } from './figure.ts'
 import { startLoadedPlatform } from './loaded-platform.ts'
+import { tickMs } from '../src/media/tick-clock.ts'
 import { startCrowd } from './rtp-crowd.ts'
 
 /** Those whose sound is looked at; what the others say only has to be carried. */
@@ -26,6 +27,9 @@ const rounds = 20
 const targetMs = 40
 /** After a command, so that what it has begun is over before the next one. */
 const restMs = 60
+
+// An effect comes with a beat: after a rest of whole beats, each command would wait for nearly all of the next one.
+const rest = (): Promise<void> => delay(restMs + Math.random() * tickMs)
 
 const listener: DialogListener = {
   ended: () => undefined,
@@ -160,6 +164,7 @@ async function measure(
   command: Command,
 ): Promise<Figure[]> {
   const delays: Record<'mute' | 'unmute' | 'whisper', number[]> = { mute: [], unmute: [], whisper: [] }
+  const answered: number[] = []
   const whisper = { verb: 'play', url: `${origin}/whisper.wav` }
   for (let round = 0; round < rounds; round += 1)
     for (const one of watched) {
@@ -172,15 +177,20 @@ async function measure(
       for (const [name, body, ear, isEffect] of sides) {
         const sentMs = performance.now()
         const effect = ear.next(`the effect of ${name}`, sentMs, isEffect)
-        await command(one, body)
+        answered.push((await command(one, body)) - sentMs)
         delays[name].push((await effect) - sentMs)
-        await delay(restMs)
+        await rest()
       }
     }
   return [
     toFigure('mute to silence of the other side', delays.mute, allCalls),
     toFigure('unmute to its voice', delays.unmute, allCalls),
     toFigure('whisper to its sound', delays.whisper, allCalls),
+    {
+      what: 'all of these until the REST interface has answered',
+      target: '-',
+      figure: `p50 ${percentile(answered, 0.5).toFixed(1)} ms, p99 ${percentile(answered, 0.99).toFixed(1)} ms`,
+    },
   ]
 }
 

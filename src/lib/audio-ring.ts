@@ -37,7 +37,10 @@ export class AudioRing {
   readonly #frames: number
   readonly #frameSamples: number
   readonly #silence: Int16Array
-  /** The counter of this side, which no other thread moves: it is only stored, and the other's is only loaded. */
+  /**
+   * The counter of this side, which no other thread moves: it is only stored. The other's is that of the last look at it, and
+   * looked at again when it stops this side: it can only have moved on since.
+   */
   #written: number
   #read: number
 
@@ -97,7 +100,10 @@ export class AudioRing {
 
   /** For the one thread that reads: a frame into the samples from `from` on. */
   read(into: Int16Array, from = 0): 'sound' | 'silence' | undefined {
-    if (this.#between(Atomics.load(this.#controls, written), this.#read) === 0) return undefined
+    if (this.#written === this.#read) {
+      this.#written = Atomics.load(this.#controls, written)
+      if (this.#written === this.#read) return undefined
+    }
     const length = this.#frameSamples
     const at = this.#read % this.#frames
     const isSilent = this.#controls[controls + at] === 0
@@ -110,9 +116,12 @@ export class AudioRing {
 
   /** Returns where the samples of the next frame go; undefined when there is no room. */
   #begin(sound: 0 | 1): number | undefined {
-    if (this.#between(this.#written, Atomics.load(this.#controls, read)) >= this.#frames) {
-      Atomics.add(this.#controls, lost, 1)
-      return undefined
+    if (this.#between(this.#written, this.#read) >= this.#frames) {
+      this.#read = Atomics.load(this.#controls, read)
+      if (this.#between(this.#written, this.#read) >= this.#frames) {
+        Atomics.add(this.#controls, lost, 1)
+        return undefined
+      }
     }
     const at = this.#written % this.#frames
     this.#controls[controls + at] = sound

@@ -3,15 +3,15 @@ import { AudioRing } from '../lib/audio-ring.ts'
 import { AppError } from '../lib/errors.ts'
 import { clockRateOf } from './codecs/codecs.ts'
 import type { Encoding } from './codecs/codecs.ts'
-import type { Coders } from './codecs/coders.ts'
 import { FarEndWatch } from './far-end-watch.ts'
 import type { Frame } from './graph/frame.ts'
-import type { Graph, Member } from './graph/graph.ts'
+import type { Member } from './graph/graph.ts'
+import { Hearers } from './graph/hearers.ts'
 import { Taps } from './graph/taps.ts'
 import { silentWiring, toFactor } from './graph/wiring.ts'
 import type { WorkerWiring } from './graph/wiring.ts'
 import type { KeysToSend } from './messages.ts'
-import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
+import type { PlayResult, StreamStats } from './media.ts'
 import type { PlayOrder } from './playbacks.ts'
 import { PressedKeys } from './pressed-keys.ts'
 import type { Speech } from './receive/jitter-buffer.ts'
@@ -25,21 +25,9 @@ import { SourceLatch } from './rtp/source.ts'
 import type { Endpoint } from './rtp/source.ts'
 import type { Agreement } from './sdp/agreement.ts'
 import { Sending } from './sending.ts'
+import type { StreamOptions } from './stream-options.ts'
 import type { Passed, Way } from './sending.ts'
 import type { Form, PacketTransport } from './transport/transport.ts'
-import type { SilenceLimits } from './worker-setup.ts'
-
-export interface StreamOptions {
-  readonly id: string
-  /** On what the session stands on; once for each form that it takes. */
-  readonly openTransport: (form: Form) => PacketTransport
-  readonly graph: Graph
-  readonly coders: Coders
-  readonly limits: SilenceLimits
-  readonly onEvent: (event: MediaEvent) => void
-  /** Monotonic, on the scale of epoch ms. */
-  readonly now: () => number
-}
 
 const noVoices: readonly AudioRing[] = []
 
@@ -66,9 +54,7 @@ export class Stream implements Member {
   /** What the last tick had, and the next one has while nothing has changed. */
   #way: Way | undefined
   #isClosed = false
-  #hearers: readonly Member[] = []
-  /** The one that hears it, where it is one. */
-  #hearer: Member | undefined
+  readonly #hearers = new Hearers()
   #isTapped = false
   #listensForKeys = false
   /** Before that no report is due and no silence to be noticed; where keys may be wrong, there is always something to look at. */
@@ -184,8 +170,7 @@ export class Stream implements Member {
   }
 
   heardBy(hearers: readonly Member[]): void {
-    this.#hearers = hearers
-    this.#hearer = hearers.length === 1 ? hearers[0] : undefined
+    this.#hearers.set(hearers)
   }
 
   /** A packet of another session that the far end may hear. */
@@ -295,15 +280,7 @@ export class Stream implements Member {
       if (agreement.hearsTones === true) this.#keys.hear(packet, encoding, nowMs)
     }
     // Comfort noise is not passed on: what is missing is silence.
-    if (isEvent || samples > 0) this.#passOn(packet, { samples, eventClock })
-  }
-
-  /** As it came, to those who hear it. */
-  #passOn(packet: RtpPacket, passed: Passed): void {
-    if (this.#hearer !== undefined) return this.#hearer.pass(this.id, packet, passed)
-    // The memory of a packet can be sent to one only: what the kernel does not take at once is sent later.
-    const shared = this.#hearers.length > 1 ? { ...packet, datagram: undefined } : packet
-    for (const hearer of this.#hearers) hearer.pass(this.id, shared, passed)
+    if (isEvent || samples > 0) this.#hearers.pass(this.id, packet, { samples, eventClock })
   }
 
   #onRtcp(datagram: Buffer, from: Endpoint): void {

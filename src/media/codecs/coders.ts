@@ -55,8 +55,8 @@ function g711Decoder({ decode }: LawTables): Decoder {
     rate: 8000,
     timeOf: (payload) => payload.length,
     decode: (payload, into, at) => {
-      for (let index = 0; index < payload.length; index += 1)
-        into[at + index] = decode[payload[index] ?? 0] ?? 0
+      const { length } = payload
+      for (let index = 0; index < length; index += 1) into[at + index] = decode[payload[index] ?? 0] ?? 0
     },
     close: noState,
   }

@@ -25,6 +25,8 @@ const maxGapSamples = 120 * samplesPerMs
 // Slack is what was left in the worst of this many frames: five windows of a second.
 const windowFrames = 50
 const windows = 5
+// More than there ever is, as a small integer: they are stored in place.
+const noSlack = 2 ** 30
 const spareSamples = 20 * samplesPerMs
 // So much slack, even for one window only, comes from a network that was worse.
 const plentySamples = 80 * samplesPerMs
@@ -35,15 +37,17 @@ export class JitterBuffer {
   #units = 1
   /** The position that is due; undefined until the first packet is handed out. */
   #due: number | undefined
-  #anchor = { position: 0, timestamp: 0 }
+  /** What came last: its position, and its timestamp in 32 bits. */
+  #lastPosition = 0
+  #lastTimestamp = 0
   #firstAtMs = 0
   /** Samples that were made up since the last packet was handed out. */
   #madeUp = 0
   #frames = 0
   readonly #slack: number[] = []
   /** Of all windows. */
-  #spare = Infinity
-  #leastSlack = Infinity
+  #spare = noSlack
+  #leastSlack = noSlack
 
   get isEmpty(): boolean {
     return this.#queue.length === 0
@@ -76,9 +80,10 @@ export class JitterBuffer {
   put(speech: Speech, nowMs: number): void {
     const { timestamp } = speech.packet
     if (this.#due === undefined && this.#queue.length === 0) this.#begin(timestamp, nowMs)
-    const units = timestampDistance(this.#anchor.timestamp, timestamp)
-    const position = this.#anchor.position + Math.round(units / this.#units)
-    this.#anchor = { position, timestamp }
+    const units = timestampDistance(this.#lastTimestamp, timestamp)
+    const position = this.#lastPosition + (this.#units === 1 ? units : Math.round(units / this.#units))
+    this.#lastPosition = position
+    this.#lastTimestamp = timestamp | 0
     // Its time has passed.
     if (this.#due !== undefined && position < this.#due) {
       if (this.#due - position > maxGapSamples) this.#jumpTo(speech, nowMs)
@@ -132,7 +137,7 @@ export class JitterBuffer {
     if (this.#frames % windowFrames === 0) {
       this.#slack.push(this.#leastSlack)
       if (this.#slack.length > windows) this.#slack.shift()
-      this.#leastSlack = Infinity
+      this.#leastSlack = noSlack
       this.#spare = Math.min(...this.#slack)
     }
     const last = this.#slack.at(-1) ?? 0
@@ -151,7 +156,8 @@ export class JitterBuffer {
   }
 
   #begin(timestamp: number, nowMs: number): void {
-    this.#anchor = { position: 0, timestamp }
+    this.#lastPosition = 0
+    this.#lastTimestamp = timestamp | 0
     this.#firstAtMs = nowMs
     this.#forgetSlack()
   }
@@ -174,6 +180,6 @@ export class JitterBuffer {
   #forgetSlack(): void {
     this.#slack.length = 0
     this.#frames = 0
-    this.#leastSlack = Infinity
+    this.#leastSlack = noSlack
   }
 }
