@@ -1,6 +1,6 @@
 // What the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
 // the engine imports none of their makers.
-import type { OfferedKeys } from '../media/media.ts'
+import type { OfferedHandshake, OfferedKeys } from '../media/media.ts'
 import type { Hook } from '../contracts/hook.ts'
 import type { CallDefence } from './defence/defence-settings.ts'
 import type { RecordingFormat } from '../contracts/recording.ts'
@@ -153,6 +153,8 @@ export interface OutboundGateway {
   readonly use_sips_scheme?: boolean
   /** Left out: calls go there over plain RTP. */
   readonly protection?: OfferedKeys
+  /** What it is offered where it refuses that. */
+  readonly protectionAgain?: OfferedHandshake
 }
 
 /** A carrier that takes calls: it is active, and has at least one gateway for them. */

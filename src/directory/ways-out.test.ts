@@ -95,6 +95,20 @@ onEachStore(({ open }) => {
     ])
   })
 
+  it.each([
+    [{}, { dtls: 'ice' }],
+    [{ remove_ice: 1 }, { dtls: 'no-ice' }],
+    [{ dtls_off: 1 }, undefined],
+  ] as const)(
+    'knows what a gateway that refuses SRTP with keys in SDP is offered with %o',
+    async (fields, again) => {
+      const own = await account()
+      await makeCarrier(own, 'over SRTP', {}, { protocol: 'tls/srtp', ...fields })
+      const [carrier] = await directory.outboundCarriers(own)
+      expect(carrier?.gateways.map(({ protectionAgain }) => protectionAgain)).toEqual([again])
+    },
+  )
+
   it('knows a gateway over TLS, and whether it is called by sips URIs', async () => {
     const own = await account()
     await makeCarrier(own, 'secure', {}, { protocol: 'tls', use_sips_scheme: 1 })

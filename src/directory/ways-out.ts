@@ -71,8 +71,18 @@ function toGateway(row: Row<'sip_gateways'>): OutboundGateway {
     port,
     protocol: isEncrypted ? 'tls' : protocol,
     use_sips_scheme: row.use_sips_scheme === 1,
-    ...(isEncrypted ? { protection: { sdes: 'required', padsKeys: row.pad_crypto === 1 } } : {}),
+    ...(isEncrypted ? toProtection(row) : {}),
   }
+}
+
+function toProtection({
+  pad_crypto,
+  dtls_off,
+  remove_ice,
+}: Row<'sip_gateways'>): Pick<OutboundGateway, 'protection' | 'protectionAgain'> {
+  const protection = { sdes: 'required', padsKeys: pad_crypto === 1 } as const
+  if (dtls_off === 1) return { protection }
+  return { protection, protectionAgain: { dtls: remove_ice === 1 ? 'no-ice' : 'ice' } }
 }
 
 function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway[]): OutboundCarrier {

@@ -14,7 +14,7 @@ import type { RejectedPackets } from './transport/transport.ts'
 import type { OfferedProtection } from './sdp/key-exchange.ts'
 
 export type { FarPlace } from './sdp/far-place.ts'
-export type { OfferedKeys, OfferedProtection } from './sdp/key-exchange.ts'
+export type { OfferedHandshake, OfferedKeys, OfferedProtection } from './sdp/key-exchange.ts'
 
 /** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */
 export interface AudioClip {

@@ -52,6 +52,8 @@ const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
 // Long enough for every receiver, short enough that ten digits take four seconds.
 const keyMs = 160
 
+const ownIce = { browser: 'alone', ice: 'beside', 'no-ice': 'none' } as const
+
 const nothingYet: StreamStats = {
   packetsSent: 0,
   packetsReceived: 0,
@@ -125,7 +127,8 @@ export class Session implements MediaSession, Wired {
   }
 
   async offer(protection?: OfferedProtection): Promise<string> {
-    const path = protection === 'dtls' ? await this.#path.own() : undefined
+    const dtls = protection !== undefined && 'dtls' in protection ? protection.dtls : undefined
+    const path = dtls && (await this.#path.own(ownIce[dtls]))
     return this.#negotiation.offer({ protection, path })
   }
 
@@ -257,12 +260,15 @@ export class Session implements MediaSession, Wired {
     await this.link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
   }
 
-  /** A browser is where its handshake was made; before that it is nowhere. */
+  /** A far end is where its handshake was made; before that it is nowhere. */
   #byPath(agreed: Agreement): Agreement {
-    const { protection, place } = this.#path
+    const { protection, place, isBetweenPorts } = this.#path
     if (protection === undefined) return agreed
     const nowhere = { remoteRtcp: undefined, barred: undefined, peer: undefined }
-    return { ...agreed, ...nowhere, remote: place, hasRtcpMux: true, protection }
+    const onPath = { ...agreed, ...nowhere, hasRtcpMux: true }
+    if (!isBetweenPorts) return { ...onPath, remote: place, protection }
+    const { remote: to, peer } = agreed
+    return { ...onPath, remote: place && to, protection: { ...protection, betweenPorts: { to, peer } } }
   }
 
   /** Without the places that may not be sent to: the stream then sends to where packets come from, and nothing before. */

@@ -137,7 +137,7 @@ const schema = Type.Object({
   tag: optional.anything('The customerData of the legs that are called.'),
   srtpEncryption: oneOf(
     ['sdes', 'dtls'],
-    'The audio of sip targets is encrypted, or there is no call: `sdes` is SRTP with keys in SDP. `dtls` is refused, and ends the dial.',
+    'The audio of sip targets is encrypted, or there is no call: `sdes` is SRTP with keys in SDP; `dtls` is SRTP with keys of a DTLS handshake, over a path of ICE where the far end has that.',
   ),
   method: optional.text('Taken, and of no effect.'),
   confirmMethod: optional.text('Taken, and of no effect.'),

@@ -197,7 +197,8 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await page.hears(phoneHz)
     await page.open()
     const { record, of } = await lastCall()
-    const because = 'the browser has closed its media path: its page was closed, left or loaded again'
+    const because =
+      'the far end has closed its media path: the page of a browser was closed, left or loaded again'
     expect(record.termination_reason).toBe(`failed: ${because}`)
     expect(of('refusal')).toMatchObject([{ code: 'media_path_lost', sentence: because }])
     expect(of('note').map(({ sentence }) => sentence)).toContain(

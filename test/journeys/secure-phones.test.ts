@@ -134,9 +134,12 @@ it.skipIf(isMissing('openssl'))(
 )
 
 /** A carrier over TLS, whose certificate lasts for this number of days. */
-async function startCarrier(days: number): Promise<RefusingCarrier & { readonly port: number }> {
+async function startCarrier(
+  days: number,
+  status?: number,
+): Promise<RefusingCarrier & { readonly port: number }> {
   const identity = { ...authority.issue({ names: 'IP:127.0.0.1', days }), authorities: undefined }
-  const carrier = await startRefusingCarrier({ identity: () => identity, tlsPort: 0 })
+  const carrier = await startRefusingCarrier({ identity: () => identity, tlsPort: 0 }, status)
   return { ...carrier, port: carrier.sip.listening.ports?.tls ?? 0 }
 }
 
@@ -287,3 +290,43 @@ function refusing(teams: TeamsStandIn): { count: number } {
   }
   return refused
 }
+
+it.skipIf(isMissing('openssl'))(
+  'a gateway that refuses keys in SDP is offered a handshake, as far as its fields allow',
+  async () => {
+    const { sip, invites, port: carrierPort } = await startCarrier(2, 488)
+    try {
+      const { account_sid, application_sid } = await provision(platform.api, { application })
+      const post = (path: string, body: object): Promise<{ sid: string }> =>
+        platform.api.must<{ sid: string }>('POST', path, body)
+      const { sid: voip_carrier_sid } = await post('/VoipCarriers', { name: 'Choosy', account_sid })
+      const place = { ipv4: '127.0.0.1', port: carrierPort, outbound: true, protocol: 'tls/srtp' }
+      const gateway = await post('/SipGateways', { voip_carrier_sid, ...place })
+      const keys = 'RTP/SAVP with keys'
+      const offeredWith = async (fields: object): Promise<string[]> => {
+        await platform.api.must('PUT', `/SipGateways/${gateway.sid}`, fields)
+        const from = invites.items.length
+        const to = { type: 'phone', number: '15550100', trunk: 'Choosy' }
+        const { sid } = await post(`/Accounts/${account_sid}/Calls`, {
+          application_sid,
+          from: '15550199',
+          to,
+        })
+        await until('the end of the call', async () =>
+          (await recentCalls(platform.api, account_sid, 1)).find(({ call_sid }) => call_sid === sid),
+        )
+        return invites.items.slice(from).map(({ body }) => {
+          const sdp = body.toString()
+          const parts = { keys: 'a=crypto:', certificate: 'a=fingerprint:', ICE: 'a=candidate:' }
+          const said = Object.entries(parts).flatMap(([name, line]) => (sdp.includes(line) ? [name] : []))
+          return `${/^m=audio \d+ (\S+)/m.exec(sdp)?.[1]} with ${said.join(' and ')}`
+        })
+      }
+      expect(await offeredWith({})).toEqual([keys, 'UDP/TLS/RTP/SAVP with certificate and ICE'])
+      expect(await offeredWith({ remove_ice: 1 })).toEqual([keys, 'UDP/TLS/RTP/SAVP with certificate'])
+      expect(await offeredWith({ dtls_off: 1 })).toEqual([keys])
+    } finally {
+      await sip.stop()
+    }
+  },
+)

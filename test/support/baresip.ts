@@ -29,8 +29,8 @@ export interface BaresipOptions {
   readonly tracesSip?: boolean
   /** Over TLS: the authority that must have signed the certificate of the proxy. */
   readonly authorityFile?: string
-  /** Encrypts its media, or makes and takes no call. */
-  readonly encrypts?: boolean
+  /** Encrypts its media, or makes and takes no call: by keys in SDP, or by those of a handshake, with ICE or without. */
+  readonly encrypts?: boolean | 'dtls' | 'dtls with ice'
   /** Its jitter buffer drops all of another stream whose numbers are lower than those of the one before. By default there is one. */
   readonly hasJitterBuffer?: boolean
 }
@@ -51,6 +51,8 @@ interface Answer {
 export interface Baresip {
   readonly events: Inbox<PhoneEvent>
   readonly pid: number
+  /** Where it takes calls over UDP and TCP; the next one is that of TLS. */
+  readonly port: number
   /** Resolves with the registrar's verdict. */
   registered(): Promise<{ readonly ok: boolean; readonly reason: string }>
   dial(target: string): Promise<void>
@@ -88,6 +90,7 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
   return {
     events: control.events,
     pid: child.pid,
+    port: ports,
     async registered() {
       const event = await control.events.next('the registration', ({ type }) =>
         /^REGISTER_(OK|FAIL)$/.test(type),
@@ -123,13 +126,16 @@ function configuration(
     hasJitterBuffer = true,
     authorityFile,
     codecs,
-  }: Pick<BaresipOptions, 'hasJitterBuffer' | 'authorityFile' | 'codecs'>,
+    encrypts,
+  }: Pick<BaresipOptions, 'hasJitterBuffer' | 'authorityFile' | 'codecs' | 'encrypts'>,
 ): string {
   return [
     'poll_method epoll',
     `sip_listen 127.0.0.1:${ports}`,
     'net_interface 127.0.0.1',
     ...(authorityFile === undefined ? [] : [`sip_cafile ${authorityFile}`]),
+    // The platform takes handshakes on one port alone.
+    ...(typeof encrypts === 'string' ? ['rtcp_mux yes'] : []),
     'call_max_calls 4',
     // The player that discards: what is heard is recorded before it.
     'audio_player aubridge,nil',
@@ -143,7 +149,9 @@ function configuration(
     // What it says and records has the rate of a telephone in any codec.
     ...(codecs === 'opus' ? ['ausrc_srate 8000', 'auplay_srate 8000', 'opus_stereo no'] : []),
     ...(codecs === 'opus' ? ['module opus.so'] : []),
-    ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so', 'srtp.so'].map((name) => `module ${name}`),
+    ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so', 'srtp.so', 'dtls_srtp.so', 'ice.so'].map(
+      (name) => `module ${name}`,
+    ),
     'module_tmp account.so',
     'module_app menu.so',
     'module_app ctrl_tcp.so',
@@ -163,9 +171,14 @@ function account(options: BaresipOptions): string {
     `outbound="sip:${proxy.address}:${proxy.port};transport=${transport}"`,
     `regint=${options.registerEvery ?? 60}`,
     `audio_codecs=${options.codecs ?? 'PCMU,PCMA'}`,
-    ...(options.encrypts === true ? ['mediaenc=srtp-mand'] : []),
+    ...encryption(options),
     `answermode=${options.answers ?? 'manual'}`,
   ].join(';')
+}
+
+function encryption({ encrypts = false }: Pick<BaresipOptions, 'encrypts'>): string[] {
+  if (typeof encrypts === 'boolean') return encrypts ? ['mediaenc=srtp-mand'] : []
+  return ['mediaenc=dtls_srtp', ...(encrypts === 'dtls' ? [] : ['medianat=ice'])]
 }
 
 interface Control {

@@ -12,7 +12,10 @@ export interface RefusingCarrier {
 }
 
 /** `secure`: its certificate, for calls over TLS. */
-export async function startRefusingCarrier(secure?: SipOptions['secure']): Promise<RefusingCarrier> {
+export async function startRefusingCarrier(
+  secure?: SipOptions['secure'],
+  status = 486,
+): Promise<RefusingCarrier> {
   const invites = new Inbox<SipRequest>()
   const sip = createSip({
     bind: '127.0.0.1',
@@ -25,7 +28,7 @@ export async function startRefusingCarrier(secure?: SipOptions['secure']): Promi
     handlers: {
       invited: (invite) => {
         invites.push(invite.request)
-        invite.reject({ status: 486 })
+        invite.reject({ status })
       },
     },
   })

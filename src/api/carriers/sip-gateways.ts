@@ -50,12 +50,14 @@ export const sipGateways = defineResource({
     use_sips_scheme: flag().default(0).describe('1: Request-URIs begin with sips: where TLS is used.'),
     remove_ice: flag()
       .default(0)
-      .describe('1: offers go out without ICE candidates.')
-      .notServed('ICE towards gateways'),
+      .describe(
+        '1: what is offered with DTLS has no ICE: the handshake is made between the ports of the SDP.',
+      ),
     dtls_off: flag()
       .default(0)
-      .describe('1: SRTP is keyed in SDP, without DTLS.')
-      .notServed('DTLS towards gateways'),
+      .describe(
+        '1: no DTLS is offered. 0: a gateway that refuses SRTP with keys in SDP over `tls/srtp` with 488 is offered SRTP with the keys of a DTLS handshake.',
+      ),
   },
   async beforeCreate({ ipv4, netmask, inbound, outbound, port, protocol }, context) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === true, isOutbound: outbound === true }

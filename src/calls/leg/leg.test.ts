@@ -111,7 +111,7 @@ describe('a platform that hangs up', () => {
 describe('media that is lost', () => {
   it.each([
     ['wrong-certificate', 'the certificate of the media handshake is not the one that the SDP names'],
-    ['consent-lost', 'the browser no longer answers on its media path: it has ended, or its network is gone'],
+    ['consent-lost', 'the far end no longer answers on its media path: it has ended, or its network is gone'],
   ] as const)('with the path of a browser (%s) ends the call for its reason', async (loss, sentence) => {
     const call = await upWith([answer, rest])
     call.engine.media.sessions[0]?.emit({ type: 'path-lost', loss })

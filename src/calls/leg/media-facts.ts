@@ -1,6 +1,6 @@
 // What the journal says about where media comes from: it must explain one-way audio to an operator at night.
 import { AppError } from '../../lib/errors.ts'
-import type { MediaEvent, StreamStats } from '../../media/media.ts'
+import type { MediaEvent, OfferedHandshake, StreamStats } from '../../media/media.ts'
 import type { PathLoss } from '../../media/browsers/messages.ts'
 import type { Remote } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
@@ -21,18 +21,18 @@ const reasons: Readonly<Record<Place['trust'], string>> = {
 }
 
 /** Who registers or calls over a WebSocket is a browser, which takes nothing else (RFC 8834). */
-export function protectionTowards({ transport }: Pick<Remote, 'transport'>): 'dtls' | undefined {
-  return transports[transport].isOpenedHere ? undefined : 'dtls'
+export function protectionTowards({ transport }: Pick<Remote, 'transport'>): OfferedHandshake | undefined {
+  return transports[transport].isOpenedHere ? undefined : { dtls: 'browser' }
 }
 
-/** Why the media of a browser was never there, or is no more. */
+/** Why media over DTLS was never there, or is no more. */
 const pathLossSentences: Readonly<Record<PathLoss, string>> = {
   'no-path':
-    'no media path to the browser was found: a firewall keeps UDP back, or the address that we name is wrong',
+    'no media path to the far end was found: a firewall keeps UDP back, or the address that we name is wrong',
   'wrong-certificate': 'the certificate of the media handshake is not the one that the SDP names',
-  'no-handshake': 'the media handshake with the browser did not come to its end',
-  closed: 'the browser has closed its media path: its page was closed, left or loaded again',
-  'consent-lost': 'the browser no longer answers on its media path: it has ended, or its network is gone',
+  'no-handshake': 'the media handshake with the far end did not come to its end',
+  closed: 'the far end has closed its media path: the page of a browser was closed, left or loaded again',
+  'consent-lost': 'the far end no longer answers on its media path: it has ended, or its network is gone',
   'process-lost': 'the process that carried the media of browsers ended',
 }
 

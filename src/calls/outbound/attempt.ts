@@ -1,6 +1,6 @@
 // One place that an INVITE may be sent to, and what stands in it.
 import type { OutgoingInviteOptions, RedirectTarget, Resolved } from '../../sip/sip.ts'
-import type { KeyWay, OfferedKeys } from '../../media/media.ts'
+import type { KeyWay, OfferedProtection } from '../../media/media.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AttemptFact } from '../journal/attempt-facts.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -41,7 +41,9 @@ export interface Attempt {
   /** `host` is the address of the platform as the place sees it: what From says when nothing else does. */
   readonly invite: (host: string) => AttemptInvite
   /** How its media is offered; plain when left out. */
-  readonly protection?: OfferedKeys | undefined
+  readonly protection?: OfferedProtection | undefined
+  /** How it is offered again where that was refused with 488. */
+  readonly protectionAgain?: OfferedProtection | undefined
   /** Where the request is sent, and where else when that says nothing. Rejects with AppError when there is no such place, or none that may be called. */
   readonly destination: () => Promise<Resolved>
   /** The places that a 3xx of this one leads to: those that its owner may call. Rejects with AppError where there are none. */

@@ -88,7 +88,8 @@ export function placeOf({ transport, address, port }: Remote): string {
 }
 
 /** Keys are for those alone whom no one listens to on the way. A phone that has no SRTP does not look at them, and a browser has its own. */
-function protectionOver({ transport }: Remote): Pick<Attempt, 'protection'> {
+function protectionOver({ transport }: Remote): Pick<Attempt, 'protection' | 'protectionAgain'> {
   const { isSecure, isOpenedHere } = transports[transport]
-  return isSecure && isOpenedHere ? { protection: { sdes: 'possible' } } : {}
+  if (!isSecure || !isOpenedHere) return {}
+  return { protection: { sdes: 'possible' }, protectionAgain: { sdes: 'required' } }
 }

@@ -532,6 +532,12 @@ describe('media of a call', () => {
       phone,
       'required',
     ],
+    [
+      'is encrypted by a handshake to a SIP URI where the dial says so',
+      { type: 'sip', sipUri: 'sip:bob@192.0.2.9', srtpEncryption: 'dtls' },
+      phone,
+      'ice',
+    ],
   ])('%s', async (_, to, binding, protection) => {
     expect((await ring(to, binding)).protections).toEqual([protection])
   })

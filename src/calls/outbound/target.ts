@@ -23,7 +23,7 @@ export type Target =
       /** A SIP URI: where the request is sent first. */
       readonly proxy?: string
       /** The audio is encrypted, by keys in SDP, or there is no call. */
-      readonly srtpEncryption?: 'sdes'
+      readonly srtpEncryption?: 'sdes' | 'dtls'
       readonly auth?: Credentials
     }
   | {

@@ -108,6 +108,7 @@ function toAttempt(
     place: hostPortOf(gateway),
     gateway: gateway.sip_gateway_sid,
     protection: gateway.protection,
+    protectionAgain: gateway.protectionAgain,
     dialled: toDialled(number, carrier),
     ...(carrier.dtmf_type === undefined ? {} : { keyWay: carrier.dtmf_type }),
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host }),
@@ -152,6 +153,7 @@ async function elsewhere(
       place: parsed.host,
       ...(gateway === undefined ? {} : { gateway: gateway.sip_gateway_sid }),
       protection: first.protection,
+      protectionAgain: first.protectionAgain,
       dialled: unescapeUri(number),
       invite: (host) => ({
         ...toInvite({ order, number, auth: undefined, carrier, gateway: first, routes: [], identity, host }),

@@ -13,6 +13,8 @@ import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
 import { parseTargetUri } from './target-uri.ts'
 
+const offered = { sdes: { sdes: 'required' }, dtls: { dtls: 'ice' } } as const
+
 /** Throws AppError when there is no place to try. */
 export async function toSipUri(
   { sipUri, proxy, auth, srtpEncryption }: TargetOf<'sip'>,
@@ -29,7 +31,7 @@ export async function toSipUri(
       {
         trunk: 'sipUri',
         place: proxy ?? text,
-        ...(srtpEncryption === undefined ? {} : { protection: { sdes: 'required' as const } }),
+        ...(srtpEncryption === undefined ? {} : { protection: offered[srtpEncryption] }),
         // Some read the number on into what is a password by RFC 3261 §25.1.
         dialled: unescapeUri([uri.user ?? '', uri.password ?? ''].join('')),
         invite: (host) => ({

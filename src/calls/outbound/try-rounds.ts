@@ -25,10 +25,10 @@ export async function tryRounds(
       continue
     }
     const { response, hadEarlyMedia } = outcome
-    const insisting = response.status === 488 && !hadEarlyMedia ? encrypted(round) : []
-    if (insisting.length > 0) {
-      noteEncryption(leg, insisting)
-      left.unshift(insisting)
+    const again = response.status === 488 && !hadEarlyMedia ? offeredAgain(round) : []
+    if (again.length > 0) {
+      noteEncryption(leg, again)
+      left.unshift(again)
       continue
     }
     if (isLast || !mayTryNext({ status: response.status, hadEarlyMedia })) return leg.refusedBy(response)
@@ -36,16 +36,18 @@ export async function tryRounds(
   }
 }
 
-/** A phone that takes nothing but SRTP may refuse an offer that only leaves it the choice. */
-function encrypted(round: Round): Round {
+/** A phone that takes nothing but SRTP may refuse an offer that only leaves it the choice, and a gateway one of another kind. */
+function offeredAgain(round: Round): Round {
   return round
-    .filter(({ protection }) => protection?.sdes === 'possible')
-    .map((attempt) => ({ ...attempt, protection: { ...attempt.protection, sdes: 'required' } }))
+    .filter(({ protectionAgain }) => protectionAgain !== undefined)
+    .map((attempt) => ({ ...attempt, protection: attempt.protectionAgain, protectionAgain: undefined }))
 }
 
 function noteEncryption({ journal }: Leg, round: Round): void {
   const places = round.map(({ place }) => place).join(', ')
-  journal.note(toDecision({ rule: 'failover', outcome: `488 from ${places}: SRTP alone is offered now` }))
+  const isByHandshake = round.some(({ protection }) => protection !== undefined && 'dtls' in protection)
+  const kind = isByHandshake ? 'DTLS-SRTP' : 'SRTP alone'
+  journal.note(toDecision({ rule: 'failover', outcome: `488 from ${places}: ${kind} is offered now` }))
 }
 
 function noteFailover({ journal }: Leg, round: Round, failure: string): void {

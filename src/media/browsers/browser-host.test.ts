@@ -5,16 +5,16 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { Inbox, until } from '../../../test/support/wait.ts'
 import { BrowserHost } from './browser-host.ts'
 import { BrowserGates } from './gates.ts'
-import type { FarSide, FromBrowsers } from './messages.ts'
+import { betweenPorts } from './messages.ts'
+import type { FarSide, FromBrowsers, OwnSide } from './messages.ts'
 import type { PeerEvents } from './peers.ts'
 
 const far: FarSide = {
-  ufrag: 'abcd',
-  pwd: 'p'.repeat(24),
   fingerprint: { algorithm: 'sha-256', value: 'AA:BB' },
   setup: 'actpass',
-  candidates: [],
+  ice: { ufrag: 'abcd', pwd: 'p'.repeat(24), candidates: [] },
 }
+const own: OwnSide = { ufrag: 'efgh', pwd: 'q'.repeat(24), fingerprint: far.fingerprint }
 const token = 't'.repeat(64)
 
 let said: Inbox<FromBrowsers>
@@ -26,6 +26,7 @@ let refusal: Error | undefined
 let peers: {
   readonly events: PeerEvents
   readonly sent: Inbox<Buffer>
+  readonly received: Inbox<Buffer>
   hasPath: boolean
   isClosed: boolean
 }[]
@@ -46,10 +47,16 @@ beforeEach(() => {
         close: () => undefined,
         open: (_far, events) => {
           if (refusal !== undefined) throw refusal
-          const peer = { events, sent: new Inbox<Buffer>(), hasPath: false, isClosed: false }
+          const peer = {
+            events,
+            sent: new Inbox<Buffer>(),
+            received: new Inbox<Buffer>(),
+            hasPath: false,
+            isClosed: false,
+          }
           peers.push(peer)
           return {
-            own: far,
+            own,
             get hasPath() {
               return peer.hasPath
             },
@@ -57,6 +64,7 @@ beforeEach(() => {
               if (refusal !== undefined) throw refusal
             },
             send: (packet) => peer.sent.push(Buffer.from(packet)),
+            receive: (packet) => peer.received.push(Buffer.from(packet)),
             close: () => (peer.isClosed = true),
           }
         },
@@ -204,5 +212,19 @@ describe('the process of browsers', () => {
   it('has no path before it has started', async () => {
     await host.accept({ kind: 'open', peer: 7, far })
     expect(said.items).toMatchObject([{ kind: 'refused', peer: 7 }])
+  })
+
+  it('keeps the beginning of a handshake for the worker whose port it goes out by, and takes what comes in there', async () => {
+    const port = await gatePort()
+    await host.accept({ kind: 'open', peer: 7, far: { ...far, ice: undefined } })
+    for (let number = 0; number < 20; number += 1) peers[0]?.events.onReply(Buffer.from(`hello ${number}`))
+    const out = new Inbox<string>()
+    const pass = gates.enter({ port, token }, 7 + betweenPorts, (packet) => out.push(packet.toString()))
+    pass(Buffer.from('reply'), 5)
+    expect((await peers[0]?.received.next('the packet', () => true))?.toString()).toBe('reply')
+    peers[0]?.events.onReply(Buffer.from('last'))
+    await out.next('the last one', (text) => text === 'last')
+    expect(out.items).toEqual([...Array.from({ length: 8 }, (_, number) => `hello ${number}`), 'last'])
+    expect(peers[0]?.sent.items).toEqual([])
   })
 })

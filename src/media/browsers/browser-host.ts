@@ -3,6 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { betweenPorts } from './messages.ts'
 import type { FarSide, FromBrowsers, PathLimits, PathLoss, ToBrowsers } from './messages.ts'
 import { PacketPipe } from './packet-pipe.ts'
 import type { Peer, Peers } from './peers.ts'
@@ -17,7 +18,12 @@ interface Open {
   limit: Timer | undefined
   /** That of the worker whose session it is. */
   pipe: PacketPipe | undefined
+  /** The beginning of a handshake, until its worker is there. */
+  readonly waiting: Buffer[]
 }
+
+// What one side of a handshake says at once.
+const maxWaiting = 8
 
 export interface BrowserHostOptions {
   readonly createPeers: (at: { readonly bind: string; readonly port: number }) => Promise<Peers>
@@ -100,12 +106,26 @@ export class BrowserHost {
   #serve(socket: Socket, head: Buffer): void {
     const pipe = new PacketPipe(socket)
     pipe.listen((id, packet) => {
-      const open = this.#open.get(id)
+      const isBetweenPorts = id >= betweenPorts
+      const open = this.#open.get(isBetweenPorts ? id - betweenPorts : id)
       if (open === undefined) return
       // Without content: packets of this path go to the worker that asked for them last.
-      if (packet.length === 0) open.pipe = pipe
+      if (packet.length === 0) this.#attach(id, open, pipe)
+      else if (isBetweenPorts) open.peer.receive(packet)
       else open.peer.send(packet)
     }, head)
+  }
+
+  #attach(id: number, open: Open, pipe: PacketPipe): void {
+    open.pipe = pipe
+    if (id < betweenPorts) return
+    for (const packet of open.waiting.splice(0)) pipe.send(id, packet)
+  }
+
+  #reply(id: number, packet: Buffer): void {
+    const open = this.#open.get(id)
+    if (open?.pipe !== undefined) open.pipe.send(id + betweenPorts, packet)
+    else if (open !== undefined && open.waiting.length < maxWaiting) open.waiting.push(Buffer.from(packet))
   }
 
   #openPeer(id: number, far: FarSide | undefined): void {
@@ -120,8 +140,9 @@ export class BrowserHost {
         },
         onLost: (loss) => this.#lose(id, loss),
         onPacket: (packet) => void this.#open.get(id)?.pipe?.send(id, packet),
+        onReply: (packet) => this.#reply(id, packet),
       })
-      this.#open.set(id, { peer, limit: undefined, pipe: undefined })
+      this.#open.set(id, { peer, limit: undefined, pipe: undefined, waiting: [] })
       if (far !== undefined) this.#await(id)
       post({ kind: 'opened', peer: id, own: peer.own })
     } catch (error) {

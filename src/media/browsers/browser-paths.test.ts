@@ -192,7 +192,8 @@ describe('a path', () => {
     expect(said).toEqual(['process-lost', 'process-lost'])
     expect(clock.pending).toBe(0)
     // Nothing can be said to it any more.
-    path.accept({ ...own, setup: 'active', candidates: [] })
+    const { ufrag, pwd, fingerprint } = own
+    path.accept({ fingerprint, setup: 'active', ice: { ufrag, pwd, candidates: [] } })
     path.close()
     await open()
     expect(processes).toHaveLength(2)

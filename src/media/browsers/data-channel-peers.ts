@@ -5,6 +5,8 @@ import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import library from 'node-datachannel'
 import type { PeerConnection, Track } from 'node-datachannel'
+import { IceStandIn } from './ice-stand-in.ts'
+import type { OwnPort } from './ice-stand-in.ts'
 import type { FarSide, OwnSide, PathLoss } from './messages.ts'
 import type { Peer, PeerEvents, Peers } from './peers.ts'
 import { toDescription } from './description.ts'
@@ -33,12 +35,14 @@ export async function createDataChannelPeers({ bind, ...options }: PeersOptions)
     portRangeEnd: port,
     disableAutoNegotiation: true,
   }
+  // What stands in for a far end without ICE is on this machine.
+  const own = { address: bind === '::' || bind === '0.0.0.0' ? '127.0.0.1' : bind, port }
   let last = 0
   return {
     port,
     open: (far, events) => {
       last += 1
-      return new DataChannelPeer(new library.PeerConnection(`peer ${last}`, config), far, events)
+      return new DataChannelPeer(new library.PeerConnection(`peer ${last}`, config), { far, events, at: own })
     },
     close: () => listener.stop(),
   }
@@ -55,10 +59,18 @@ function freePort(bind: string): Promise<number> {
   })
 }
 
+interface DataChannelPeerOptions {
+  readonly far: FarSide | undefined
+  readonly events: PeerEvents
+  readonly at: OwnPort
+}
+
 class DataChannelPeer implements Peer {
   readonly own: OwnSide
   readonly #connection: PeerConnection
   readonly #events: PeerEvents
+  readonly #at: OwnPort
+  #standIn: IceStandIn | undefined
   #track: Track | undefined
   #expected: string | undefined
   #isOpen = false
@@ -67,12 +79,15 @@ class DataChannelPeer implements Peer {
   #wasConnected = false
   #isClosed = false
 
-  constructor(connection: PeerConnection, far: FarSide | undefined, events: PeerEvents) {
+  constructor(connection: PeerConnection, { far, events, at }: DataChannelPeerOptions) {
     this.#connection = connection
     this.#events = events
+    this.#at = at
     connection.onStateChange((state) => this.#safely(() => this.#onState(state)))
     connection.onIceStateChange((state) => {
-      if (state === 'connected' || state === 'completed') this.#hasPath = true
+      if (state !== 'connected' && state !== 'completed') return
+      this.#hasPath = true
+      this.#standIn?.connected()
     })
     connection.onTrack((track) => this.#safely(() => this.#take(track)))
     try {
@@ -86,7 +101,9 @@ class DataChannelPeer implements Peer {
         connection.setLocalDescription('answer')
       }
       this.own = ownSideOf(connection)
+      this.#standIn?.greet(this.own)
     } catch (error) {
+      this.#standIn?.close()
       connection.close()
       throw error
     }
@@ -98,6 +115,11 @@ class DataChannelPeer implements Peer {
 
   accept(far: FarSide): void {
     this.#setRemote(far, 'answer')
+    this.#standIn?.greet(this.own)
+  }
+
+  receive(packet: Buffer): void {
+    if (!this.#isClosed) this.#standIn?.receive(packet)
   }
 
   send(packet: Buffer): void {
@@ -114,11 +136,22 @@ class DataChannelPeer implements Peer {
     this.#isClosed = true
     this.#track?.close()
     this.#connection.close()
+    this.#standIn?.close()
   }
 
   #setRemote(far: FarSide, type: 'offer' | 'answer'): void {
     this.#expected = far.fingerprint.value
-    this.#connection.setRemoteDescription(toDescription(far), type)
+    const ice = far.ice ?? { ...this.#standInFor().ice, isLite: true }
+    this.#connection.setRemoteDescription(toDescription(far, ice), type)
+  }
+
+  #standInFor(): IceStandIn {
+    this.#standIn ??= new IceStandIn({
+      own: this.#at,
+      onBound: (candidate) => this.#safely(() => this.#connection.addRemoteCandidate(candidate, '0')),
+      onPacket: (packet) => this.#safely(() => this.#events.onReply(packet)),
+    })
+    return this.#standIn
   }
 
   #take(track: Track): void {

@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { parseSdp } from '../sdp/sdp.ts'
 import { toDescription } from './description.ts'
-import type { FarSide } from './messages.ts'
+import type { FarIce, FarSide } from './messages.ts'
 
-const far: FarSide = {
+const ice: FarIce = {
   ufrag: 'abcd',
   pwd: 'p'.repeat(24),
-  fingerprint: { algorithm: 'sha-256', value: Array.from({ length: 32 }, () => 'AB').join(':') },
-  setup: 'passive',
   candidates: [
     { address: '192.0.2.1', port: 5000 },
     { address: '2001:db8::1', port: 5001 },
   ],
 }
+const far: FarSide = {
+  fingerprint: { algorithm: 'sha-256', value: Array.from({ length: 32 }, () => 'AB').join(':') },
+  setup: 'passive',
+  ice,
+}
 
 describe('the far end as the library has it', () => {
   it('is what its SDP says, in an SDP of our own', () => {
-    const { sections } = parseSdp(toDescription(far))
+    const { sections } = parseSdp(toDescription(far, ice))
     expect(sections).toHaveLength(1)
     expect(sections[0]).toMatchObject({
       type: 'audio',
@@ -28,13 +31,13 @@ describe('the far end as the library has it', () => {
   })
 
   it('begins the handshake where it may be either', () => {
-    expect(toDescription({ ...far, setup: 'actpass' })).toContain('a=setup:active\r\n')
-    expect(toDescription({ ...far, setup: 'active' })).toContain('a=setup:active\r\n')
+    expect(toDescription({ ...far, setup: 'actpass' }, ice)).toContain('a=setup:active\r\n')
+    expect(toDescription({ ...far, setup: 'active' }, ice)).toContain('a=setup:active\r\n')
   })
 
   it('has eight places at most, the best first', () => {
     const candidates = Array.from({ length: 16 }, (_, at) => ({ address: '192.0.2.1', port: 5000 + at }))
-    const lines = toDescription({ ...far, candidates }).split('\r\n')
+    const lines = toDescription(far, { ...ice, candidates }).split('\r\n')
     const ports = lines
       .filter((line) => line.startsWith('a=candidate:'))
       .map((line) => Number(line.split(' ')[5]))

@@ -1,15 +1,19 @@
 // The far end as the library is given it: written here from what was checked, so that no SDP of a stranger reaches its parser.
-import type { FarSide } from './messages.ts'
+import type { FarIce, FarSide } from './messages.ts'
 
 // What a library tries by itself costs packets to places that the far end chose.
 const maxCandidates = 8
 
-export function toDescription({ ufrag, pwd, fingerprint, setup, candidates }: FarSide): string {
+export function toDescription(
+  { fingerprint, setup }: Pick<FarSide, 'fingerprint' | 'setup'>,
+  { ufrag, pwd, candidates, isLite = false }: FarIce & { readonly isLite?: boolean },
+): string {
   return [
     'v=0',
     'o=- 1 1 IN IP4 0.0.0.0',
     's=-',
     't=0 0',
+    ...(isLite ? ['a=ice-lite'] : []),
     'a=group:BUNDLE 0',
     `a=fingerprint:${fingerprint.algorithm} ${fingerprint.value}`,
     `a=ice-ufrag:${ufrag}`,
@@ -28,7 +32,8 @@ export function toDescription({ ufrag, pwd, fingerprint, setup, candidates }: Fa
         ({ address, port }, index) =>
           `a=candidate:${index + 1} 1 UDP ${2_122_260_223 - index} ${address} ${port} typ host`,
       ),
-    'a=end-of-candidates',
+    // The place of what stands in for it is known a moment later.
+    ...(isLite ? [] : ['a=end-of-candidates']),
     '',
   ].join('\r\n')
 }

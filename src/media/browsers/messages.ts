@@ -1,12 +1,17 @@
 // What the main thread and the process of browsers say to each other, and the names that both have for the two sides of a path.
 
-/** What the far end's SDP says of its path: ICE (RFC 8839) and DTLS (RFC 8842). */
+/** What the far end's SDP says of its path: DTLS (RFC 8842) and, of most far ends, ICE (RFC 8839). */
 export interface FarSide {
-  readonly ufrag: string
-  readonly pwd: string
   readonly fingerprint: Fingerprint
   /** What it is in the handshake; `actpass`: either. */
   readonly setup: 'active' | 'passive' | 'actpass'
+  /** Undefined where the handshake is made between the ports of the media lines: RFC 5763 §6.7.1. */
+  readonly ice: FarIce | undefined
+}
+
+export interface FarIce {
+  readonly ufrag: string
+  readonly pwd: string
   /** Places to try, without those that may not be sent to; a far end that begins by itself needs none. */
   readonly candidates: readonly { readonly address: string; readonly port: number }[]
 }
@@ -28,6 +33,12 @@ export interface Gate {
   readonly port: number
   readonly token: string
 }
+
+/**
+ * Added to the number of a path for its packets as they are between the two ports, where there is no ICE: their sockets are
+ * those of the media worker.
+ */
+export const betweenPorts = 2 ** 31
 
 /** Why a path was never there, or is no more. */
 export type PathLoss =

@@ -7,6 +7,7 @@ import { silentLogger } from '../../lib/log.ts'
 import { BrowserPaths } from './browser-paths.ts'
 import type { BrowserPath } from './browser-paths.ts'
 import { BrowserGates } from './gates.ts'
+import { betweenPorts } from './messages.ts'
 import type { FarSide, OwnSide } from './messages.ts'
 
 const limits = { connectMs: 30_000, peers: 16 }
@@ -51,7 +52,8 @@ async function openEnd(paths: BrowserPaths, far?: FarSide): Promise<End> {
 }
 
 function farOf({ own, port }: { own: OwnSide; port: number }, setup: FarSide['setup']): FarSide {
-  return { ...own, setup, candidates: [{ address: '127.0.0.1', port }] }
+  const { ufrag, pwd, fingerprint } = own
+  return { fingerprint, setup, ice: { ufrag, pwd, candidates: [{ address: '127.0.0.1', port }] } }
 }
 
 /** Their offer, our answer; they find us behind `port`. `forge` changes what their offer says. */
@@ -60,7 +62,8 @@ async function pair({
   port,
 }: { forge?: (far: FarSide) => FarSide; port?: number } = {}): Promise<[End, End]> {
   const them = await openEnd(theirs)
-  const us = await openEnd(ours, { ...forge(farOf(them.path, 'actpass')), candidates: [] })
+  const far = forge(farOf(them.path, 'actpass'))
+  const us = await openEnd(ours, { ...far, ice: far.ice && { ...far.ice, candidates: [] } })
   them.path.accept(farOf({ ...us.path, port: port ?? us.path.port }, 'passive'))
   // Two paths between the same two ports differ by their addresses alone: none outlives its test.
   onTestFinished(() => {
@@ -145,5 +148,36 @@ describe('a path of a browser', () => {
       },
     })
     expect(await us.said.next('the refusal', () => true)).toBe('wrong-certificate')
+  })
+
+  it('is there without ICE as well, between two ports that lead the handshake to it', async () => {
+    const them = await openEnd(theirs)
+    const withoutIce = ({ own }: BrowserPath, setup: FarSide['setup']): FarSide => {
+      return { fingerprint: own.fingerprint, setup, ice: undefined }
+    }
+    const us = await openEnd(ours, withoutIce(them.path, 'actpass'))
+    them.path.accept(withoutIce(us.path, 'passive'))
+    const back = new BrowserGates()
+    onTestFinished(() => {
+      back.close()
+      us.path.close()
+      them.path.close()
+    })
+    const heard = new Inbox<Buffer>()
+    const [here] = gates
+    const wires: { ours?: ReturnType<BrowserGates['enter']>; theirs?: ReturnType<BrowserGates['enter']> } = {}
+    wires.ours = here.enter(us.path.gate, us.path.peer + betweenPorts, (packet) =>
+      wires.theirs?.(packet, packet.length),
+    )
+    wires.theirs = back.enter(them.path.gate, them.path.peer + betweenPorts, (packet) =>
+      wires.ours?.(packet, packet.length),
+    )
+    here.enter(us.path.gate, us.path.peer, (packet) => heard.push(Buffer.from(packet)))
+    const send = back.enter(them.path.gate, them.path.peer, () => undefined)
+    for (const { said } of [us, them])
+      expect(await said.next('the handshake', () => true)).toBe('connected 127.0.0.1')
+    const packet = packetOf(7)
+    send(packet, packet.length)
+    expect(await heard.next('the packet', () => true)).toEqual(packet)
   })
 })

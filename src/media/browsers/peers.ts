@@ -11,6 +11,8 @@ export interface Peer {
   accept(far: FarSide): void
   /** Dropped while there is no path. */
   send(packet: Buffer): void
+  /** A packet of the handshake, or after it, that came to the port of the session: of a far end without ICE. */
+  receive(packet: Buffer): void
   /** Nothing is reported afterwards. Idempotent. */
   close(): void
 }
@@ -21,6 +23,8 @@ export interface PeerEvents {
   readonly onLost: (loss: PathLoss) => void
   /** Valid in this call only. */
   readonly onPacket: (packet: Buffer) => void
+  /** To be sent from the port of the session, to a far end without ICE. */
+  readonly onReply: (packet: Buffer) => void
 }
 
 /** All paths of a process, which share one UDP port. */

@@ -1,21 +1,20 @@
 // The path of one session over its life: offers, answers, restarts, and far ends that go on without one.
 import { describe, expect, it } from 'vitest'
 import type { BrowserPaths, PathEvents } from './browser-paths.ts'
-import type { FarSide, PathLoss } from './messages.ts'
+import type { FarIce, FarSide, PathLoss } from './messages.ts'
 import { SessionPath } from './session-path.ts'
 
 const fingerprint = { algorithm: 'sha-256', value: 'AA:BB' }
-const browser: FarSide = {
+const ice: FarIce = {
   ufrag: 'abcd',
   pwd: 'p'.repeat(24),
-  fingerprint,
-  setup: 'actpass',
   candidates: [
     { address: '203.0.113.9', port: 5000 },
     { address: '10.0.0.9', port: 5001 },
   ],
 }
-const restarted: FarSide = { ...browser, ufrag: 'wxyz' }
+const browser: FarSide = { fingerprint, setup: 'actpass', ice }
+const restarted: FarSide = { ...browser, ice: { ...ice, ufrag: 'wxyz' } }
 
 interface Opened {
   readonly far: FarSide | undefined
@@ -65,8 +64,9 @@ describe('the offer of a browser', () => {
       fingerprint,
       setup: 'passive',
       port: 45_000,
+      ice: 'alone',
     })
-    expect(opened[0]?.far?.candidates).toEqual([place])
+    expect(opened[0]?.far?.ice?.candidates).toEqual([place])
     expect(path.protection).toEqual({ form: 'browser', peer: 1, gate: { port: 1, token: 't' } })
     expect(path.place).toBeUndefined()
     expect((await createSession().path.towards({ ...browser, setup: 'passive' })).setup).toBe('active')
@@ -76,14 +76,14 @@ describe('the offer of a browser', () => {
     const { path, opened, connected } = createSession()
     const first = await path.towards(browser)
     opened[0]?.events.onConnected(place)
-    expect(await path.towards({ ...browser, candidates: [] })).toEqual(first)
+    expect(await path.towards({ ...browser, ice: { ...ice, candidates: [] } })).toEqual(first)
     expect(opened).toHaveLength(1)
     expect([path.place, connected()]).toEqual([place, 1])
   })
 
   it.each([
     ['another name', restarted],
-    ['another password', { ...browser, pwd: 'r'.repeat(24) }],
+    ['another password', { ...browser, ice: { ...ice, pwd: 'r'.repeat(24) } }],
     ['another certificate', { ...browser, fingerprint: { ...fingerprint, value: 'CC:DD' } }],
   ])('with %s gets another path, and the former one is over, whatever is heard of it', async (_, next) => {
     const { path, opened, losses, connected } = createSession()
@@ -103,26 +103,49 @@ describe('the offer of a browser', () => {
 describe('our offer', () => {
   it('leaves the roles open, is repeated as it was, and takes one answer', async () => {
     const { path, opened } = createSession()
-    const first = await path.own()
+    const first = await path.own('alone')
     expect(first.setup).toBe('actpass')
-    expect(await path.own()).toEqual(first)
+    expect(await path.own('alone')).toEqual(first)
     path.accept({ ...browser, setup: 'active' })
     path.accept({ ...browser, setup: 'active' })
-    expect(opened[0]?.answered.map(({ candidates }) => candidates)).toEqual([[place]])
-    expect((await path.own()).setup).toBe('passive')
+    expect(opened[0]?.answered.map((one) => one.ice?.candidates)).toEqual([[place]])
+    expect((await path.own('alone')).setup).toBe('passive')
     expect(() => path.accept(restarted)).toThrow('two browsers answered one offer')
     expect(opened).toHaveLength(1)
   })
 
   it('that a phone answers without a path leaves none, and a browser that comes later gets one', async () => {
     const { path, opened } = createSession()
-    await path.own()
+    await path.own('alone')
     path.accept(undefined)
     expect(opened[0]?.isClosed).toBe(true)
     expect(path.protection).toBeUndefined()
     await path.towards(browser)
     expect(opened[1]?.isClosed).toBe(false)
     expect(path.protection).toMatchObject({ peer: 2 })
+  })
+})
+
+describe('a far end without ICE', () => {
+  it('may answer where the offer has the port of the session, and is a far end between ports then', async () => {
+    const { path, opened } = createSession()
+    expect(await path.own('beside')).toMatchObject({ ice: 'beside' })
+    path.accept({ ...browser, setup: 'active', ice: undefined })
+    expect(opened[0]?.answered).toMatchObject([{ ice: undefined }])
+    expect(path.isBetweenPorts).toBe(true)
+  })
+
+  it('is what answers an offer without, whatever it says of ICE, as often as it likes', async () => {
+    const { path } = createSession()
+    await path.own('none')
+    for (const setup of ['active', 'active'] as const) path.accept({ ...browser, setup })
+    expect(path.isBetweenPorts).toBe(true)
+  })
+
+  it('is no browser', async () => {
+    const { path } = createSession()
+    await path.own('alone')
+    expect(() => path.accept({ ...browser, ice: undefined })).toThrow('without ICE')
   })
 })
 

@@ -3,7 +3,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import type { Protection } from '../sdp/agreement.ts'
-import type { OwnPath } from '../sdp/path-lines.ts'
+import type { OwnIce, OwnPath } from '../sdp/path-lines.ts'
 import type { BrowserPath, BrowserPaths } from './browser-paths.ts'
 import type { FarSide, PathLoss } from './messages.ts'
 
@@ -18,6 +18,8 @@ export interface SessionPathOptions {
 
 interface Open {
   readonly path: BrowserPath
+  /** How our side of ICE is said to the far end. */
+  ice: OwnIce
   setup: FarSide['setup']
   /** What the far end has said of itself; undefined while it owes its answer. */
   far: FarSide | undefined
@@ -39,7 +41,13 @@ export class SessionPath {
     return this.#open?.place
   }
 
-  get protection(): Protection | undefined {
+  /** Whether the far end has no ICE: packets go between the ports of the two media lines. */
+  get isBetweenPorts(): boolean {
+    const far = this.#open?.far
+    return far !== undefined && far.ice === undefined
+  }
+
+  get protection(): (Protection & { readonly form: 'browser' }) | undefined {
     const path = this.#open?.path
     return path === undefined ? undefined : { form: 'browser', peer: path.peer, gate: path.gate }
   }
@@ -50,22 +58,28 @@ export class SessionPath {
     if (open?.far !== undefined && isSame(open.far, far)) return this.#own(open)
     const next = await this.#start(this.#permitted(far), far.setup === 'passive' ? 'active' : 'passive')
     next.far = far
+    next.ice = far.ice === undefined ? 'none' : 'alone'
     return this.#own(next)
   }
 
   /** Our side for an offer, which the far end owes an answer to. Throws browsers_unavailable. */
-  async own(): Promise<OwnPath> {
-    return this.#own(this.#open ?? (await this.#start(undefined, 'actpass')))
+  async own(ice: OwnIce): Promise<OwnPath> {
+    const open = this.#open ?? (await this.#start(undefined, 'actpass'))
+    open.ice = ice
+    return this.#own(open)
   }
 
   /** Takes the far end's side from its answer; undefined where it has none: another place has answered. Throws media_not_acceptable. */
-  accept(far: FarSide | undefined): void {
+  accept(answered: FarSide | undefined): void {
     const open = this.#open
     if (open === undefined) return
-    if (far === undefined) return this.leave()
+    if (answered === undefined) return this.leave()
+    const far = open.ice === 'none' ? { ...answered, ice: undefined } : answered
     if (open.far !== undefined && !isSame(open.far, far))
       throw new AppError('media_not_acceptable', 'two browsers answered one offer')
     if (open.far !== undefined) return
+    if (far.ice === undefined && open.ice === 'alone')
+      throw new AppError('media_not_acceptable', 'a browser has answered without ICE')
     open.far = far
     open.setup = far.setup === 'passive' ? 'active' : 'passive'
     open.path.accept(this.#permitted(far))
@@ -96,7 +110,7 @@ export class SessionPath {
         if (open !== undefined && open === this.#open) onLost(loss)
       },
     })
-    open = { path, setup, far: undefined, place: undefined }
+    open = { path, setup, ice: 'alone', far: undefined, place: undefined }
     // A path that the far end has left is of no use.
     this.leave()
     // The session may have been closed meanwhile.
@@ -105,21 +119,24 @@ export class SessionPath {
     return open
   }
 
-  #own({ path, setup }: Open): OwnPath {
-    return { ...path.own, setup, port: path.port }
+  #own({ path, setup, ice }: Open): OwnPath {
+    return { ...path.own, setup, port: path.port, ice }
   }
 
   /** What may not be sent to is not tried. It may still send checks itself, and is sent to once it has answered ours. */
   #permitted(far: FarSide): FarSide {
-    return { ...far, candidates: far.candidates.filter(({ address }) => this.#options.maySendTo(address)) }
+    const { ice } = far
+    if (ice === undefined) return far
+    const candidates = ice.candidates.filter(({ address }) => this.#options.maySendTo(address))
+    return { ...far, ice: { ...ice, candidates } }
   }
 }
 
 /** Another fingerprint alone is another handshake too: RFC 8842 §4. */
 function isSame(a: FarSide, b: FarSide): boolean {
   return (
-    a.ufrag === b.ufrag &&
-    a.pwd === b.pwd &&
+    a.ice?.ufrag === b.ice?.ufrag &&
+    a.ice?.pwd === b.ice?.pwd &&
     a.fingerprint.algorithm === b.fingerprint.algorithm &&
     a.fingerprint.value === b.fingerprint.value
   )

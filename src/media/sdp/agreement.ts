@@ -13,7 +13,21 @@ export type Protection =
   | { readonly form: 'plain' }
   | SdesProtection
   /** By a path of the process of browsers. */
-  | { readonly form: 'browser'; readonly peer: number; readonly gate: Gate }
+  | {
+      readonly form: 'browser'
+      readonly peer: number
+      readonly gate: Gate
+      /** Of a far end without ICE. */
+      readonly betweenPorts?: BetweenPorts
+    }
+
+/** Packets go between the ports of the two media lines. */
+export interface BetweenPorts {
+  /** As the SDP names it; undefined where it may not be sent to, or says none. */
+  readonly to: Endpoint | undefined
+  /** The address of the signalling, from which they may come as well. */
+  readonly peer: string | undefined
+}
 
 /** By keys in offer and answer. Those of the two directions are never the same. */
 export interface SdesProtection {

@@ -89,7 +89,7 @@ export function objectionTo(section: MediaSection, verb: 'offered' | 'answered')
   if (protection === 'sdes' && section.crypto.usable.length === 0)
     return `the audio stream is ${verb} over RTP/SAVP without a key that can be used; ${suitesIn(section)}`
   if (protection === 'dtls' && section.path === undefined)
-    return `the audio stream is ${verb} with DTLS, and the SDP lacks ICE credentials, a setup attribute or a fingerprint of SHA-256 or better`
+    return `the audio stream is ${verb} with DTLS, and the SDP lacks a setup attribute, a fingerprint of SHA-256 or better, or one of the two ICE credentials`
   if (protection === 'dtls' && !section.hasRtcpMux)
     return `the audio stream is ${verb} with DTLS and without rtcp-mux`
   if (spokenIn(section).length === 0)
@@ -115,7 +115,7 @@ function isMulticast(address: string): boolean {
 /** The first address of the line that we can exchange packets with. Throws media_not_acceptable. */
 export function addressOf({ addresses, path }: MediaSection, local: LocalAddress): string {
   // ICE finds out where packets go, whatever the connection line says.
-  if (path !== undefined) return path.candidates[0]?.address ?? '0.0.0.0'
+  if (path?.ice !== undefined) return path.ice.candidates[0]?.address ?? '0.0.0.0'
   const usable = addresses.filter((address) => isIP(address) !== 0)
   const [first] = usable
   if (first === undefined) throw refused('the connection line of the SDP names no IP address')
@@ -155,7 +155,8 @@ export function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
 
 /** Where the far end wants its media. Undefined for the hold of RFC 2543, an unspecified address. */
 export function remoteOf({ section, address }: Chosen): Endpoint | undefined {
-  if (section.path !== undefined) return section.path.candidates[0] ?? { address, port: section.port }
+  if (section.path?.ice !== undefined)
+    return section.path.ice.candidates[0] ?? { address, port: section.port }
   return isUnspecified(address) ? undefined : { address, port: section.port }
 }
 

@@ -82,7 +82,7 @@ describe('an answer to our offer', () => {
       receive: { suite: 'AES_CM_128_HMAC_SHA1_32', key: new Uint8Array(30).fill(7) },
     })
     if (typeof protection !== 'object') throw new Error('it has no keys')
-    keys.agreed(protection, ours)
+    keys.agreed(protection, ours, false)
     // From now on there is the one line that is in use.
     expect(keys.offerAgain().crypto).toMatchObject([{ tag: chosen?.tag, suite: 'AES_CM_128_HMAC_SHA1_32' }])
   })
@@ -128,7 +128,7 @@ describe('an answer to our offer', () => {
     const keys = new KeyExchange()
     const ours = keys.offerTo('192.0.2.1', possible)
     expect(keys.accept(sectionOf('RTP/AVP'), ours)).toBeUndefined()
-    keys.agreed(undefined, ours)
+    keys.agreed(undefined, ours, false)
     expect(keys.offerAgain()).toEqual({ profile: 'RTP/AVP', crypto: [] })
   })
 })

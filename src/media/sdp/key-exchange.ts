@@ -9,8 +9,13 @@ import type { Profile } from './profiles.ts'
 import { protectionOf } from './profiles.ts'
 import type { LocalAudio, MediaSection } from './sdp.ts'
 
-/** How a far end that has said nothing yet is offered its stream: by keys in SDP, or those of a handshake, as browsers want it. */
-export type OfferedProtection = OfferedKeys | 'dtls'
+/** How a far end that has said nothing yet is offered its stream: by keys in SDP, or those of a handshake. */
+export type OfferedProtection = OfferedKeys | OfferedHandshake
+
+export interface OfferedHandshake {
+  /** `browser`: with ICE, or not at all. `ice`: with ICE where the far end has it. `no-ice`: between the ports of the media lines. */
+  readonly dtls: 'browser' | 'ice' | 'no-ice'
+}
 
 export interface OfferedKeys {
   /** `required`: encrypted or not at all. `possible`: as the far end likes, in the way that many phones understand. */
@@ -47,7 +52,8 @@ export class KeyExchange {
 
   /** The first offer to a place, with keys of its own: another place must not be able to read what is sent to this one. */
   offerTo(place: string, wanted: OfferedKeys | undefined, path?: OwnPath): LocalKeys {
-    if (path !== undefined) return this.#note(place, onPath(path, 'UDP/TLS/RTP/SAVPF', '0'))
+    if (path?.ice === 'alone') return this.#note(place, onPath(path, 'UDP/TLS/RTP/SAVPF', '0'))
+    if (path !== undefined) return this.#note(place, onPath(path, 'UDP/TLS/RTP/SAVP', undefined))
     const profile: Profile = wanted?.sdes === 'required' ? 'RTP/SAVP' : 'RTP/AVP'
     const former = this.#offered.get(place)
     const isAgain = former?.profile === profile && former.crypto.length > 0 === (wanted !== undefined)
@@ -119,9 +125,11 @@ export class KeyExchange {
   }
 
   /** What offer and answer have come to. */
-  agreed(protection: SdesProtection | undefined, local: LocalKeys): void {
-    // Either side may be what it was in the handshake: RFC 8842 §5.5.
-    this.#onPath = local.path && { ...local, path: { ...local.path, setup: 'actpass' } }
+  agreed(protection: SdesProtection | undefined, local: LocalKeys, hasIce: boolean): void {
+    const { path } = local
+    // Either side may be what it was in the handshake: RFC 8842 §5.5. And it goes on as ICE has found it, or without.
+    const ice = hasIce && path?.ice !== 'none' ? 'alone' : 'none'
+    this.#onPath = path && { ...local, path: { ...path, setup: 'actpass', ice } }
     if (protection === undefined) {
       this.#agreed = undefined
       return

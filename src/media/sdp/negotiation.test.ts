@@ -426,7 +426,11 @@ describe('real phones', () => {
   it('browser.sdp is answered with one codec, our side of its path and the group that it is in', () => {
     const negotiation = negotiationOf()
     const far = negotiation.offeredPath(fixture('browser.sdp'))
-    expect(far).toMatchObject({ ufrag: '8hhY', setup: 'actpass', fingerprint: { algorithm: 'sha-256' } })
+    expect(far).toMatchObject({
+      ice: { ufrag: '8hhY' },
+      setup: 'actpass',
+      fingerprint: { algorithm: 'sha-256' },
+    })
     const { sdp, isHeld, path } = negotiation.answer(fixture('browser.sdp'), ours)
     expect([isHeld, path, negotiation.place]).toEqual([false, far, undefined])
     for (const line of ['m=audio 45000 UDP/TLS/RTP/SAVPF 111 126', 'a=group:BUNDLE 0', 'a=rtcp-mux'])
@@ -438,6 +442,7 @@ describe('real phones', () => {
 })
 
 const ours = {
+  ice: 'alone',
   ufrag: 'Ours',
   pwd: 'o'.repeat(24),
   fingerprint: { algorithm: 'sha-256', value: 'AB:CD' },
@@ -457,7 +462,7 @@ describe('a browser', () => {
 
   it('is tried at its addresses, best first, and never at a name, over TCP, or at a port of RTCP', () => {
     const offered = withLines((sdp) => sdp + candidates.join('\r\n') + '\r\n')
-    expect(negotiationOf().offeredPath(offered)?.candidates).toEqual([
+    expect(negotiationOf().offeredPath(offered)?.ice?.candidates).toEqual([
       { address: '2001:db8::9', port: 5002 },
       { address: '198.51.100.9', port: 5000 },
     ])
@@ -474,9 +479,9 @@ describe('a browser', () => {
 
   it('is offered the path that it answers, and again within the call, in either role', () => {
     const negotiation = negotiationOf()
-    expect(negotiation.offer({ protection: 'dtls', path: { ...ours, setup: 'actpass' } })).toContain(
-      'a=setup:actpass',
-    )
+    expect(
+      negotiation.offer({ protection: { dtls: 'browser' }, path: { ...ours, setup: 'actpass' } }),
+    ).toContain('a=setup:actpass')
     const answered = withLines((sdp) => sdp.replace('actpass', 'active'))
     expect(negotiation.acceptAnswer(answered).path?.setup).toBe('active')
     const again = negotiation.offer()
@@ -487,13 +492,42 @@ describe('a browser', () => {
   it('that was called together with a phone gets its own path', () => {
     const negotiation = negotiationOf()
     negotiation.face('198.51.100.1')
-    negotiation.offer({ protection: 'dtls', path: { ...ours, setup: 'actpass' } })
+    negotiation.offer({ protection: { dtls: 'browser' }, path: { ...ours, setup: 'actpass' } })
     negotiation.face('198.51.100.2')
     negotiation.offer()
     negotiation.face('198.51.100.1')
     const answered = withLines((sdp) => sdp.replace('actpass', 'active'))
     expect(negotiation.acceptAnswer(answered).path).toBeDefined()
   })
+
+  it.each([
+    ['ice', 'beside', ['m=audio 40000 ', ' 45000 typ host', ' 40000 typ host']],
+    ['no-ice', 'none', ['m=audio 40000 ']],
+  ] as const)(
+    'that is no browser is offered %s at the port of the session, and may answer without it',
+    (dtls, ice, parts) => {
+      const negotiation = negotiationOf()
+      const offered = negotiation.offer({ protection: { dtls }, path: { ...ours, ice, setup: 'actpass' } })
+      for (const part of [...parts, 'UDP/TLS/RTP/SAVP ', 'a=fingerprint:', 'a=setup:actpass', 'a=rtcp-mux'])
+        expect(offered).toContain(part)
+      expect(offered.split('a=candidate:')).toHaveLength(parts.length)
+      expect(offered.includes('a=ice-ufrag')).toBe(dtls === 'ice')
+      const answered = withLines((sdp) =>
+        sdp
+          .replace('actpass', 'active')
+          .replace('SAVPF', 'SAVP')
+          .replaceAll(/a=ice-.*\r\n/g, '')
+          .replace('audio 9', 'audio 7000')
+          .replace('c=IN IP4 0.0.0.0', 'c=IN IP4 198.51.100.9'),
+      )
+      const { agreement, path } = negotiation.acceptAnswer(answered)
+      expect(agreement.remote).toEqual({ address: '198.51.100.9', port: 7000 })
+      expect(path).toMatchObject({ setup: 'active', ice: undefined })
+      const again = negotiation.offer()
+      expect(again).toContain('m=audio 40000 UDP/TLS/RTP/SAVP ')
+      expect(again).not.toContain('a=candidate')
+    },
+  )
 
   it('may not answer an offer of plain RTP', () => {
     const negotiation = negotiationOf()

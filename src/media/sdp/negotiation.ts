@@ -145,14 +145,14 @@ export class Negotiation {
       receive: toReceivable(section, { codecs: spoken, events: [] }),
     })
     this.#past = undefined
-    this.#keys.agreed(keys.protection, keys.local)
+    this.#keys.agreed(keys.protection, keys.local, section.path?.ice !== undefined)
     const answer = this.#write(lines(audio))
     const isHeld = !maySend(direction)
     return { sdp: answer, agreement: this.#agreement, isHeld, isPast: false, path: section.path }
   }
 
   /** `only`: the one codec to go on with. `protection`: how a far end that has said nothing yet is offered the stream; `path`:
-   *  our side of one, for `dtls`. */
+   *  our side of one, for a handshake. */
   offer({
     only,
     protection,
@@ -226,7 +226,7 @@ export class Negotiation {
         events: ours.events,
       }),
     })
-    this.#keys.agreed(protection, ownKeys)
+    this.#keys.agreed(protection, ownKeys, section.path?.ice !== undefined)
     this.#past = this.#offeredPast
     this.#offeredPast = undefined
     const isPast = this.#past !== undefined
@@ -234,7 +234,8 @@ export class Negotiation {
   }
 
   #keysFor(protection: OfferedProtection | undefined, path: OwnPath | undefined): LocalKeys {
-    return this.#keys.offerTo(this.#peer ?? '', protection === 'dtls' ? undefined : protection, path)
+    const keys = protection !== undefined && 'sdes' in protection ? protection : undefined
+    return this.#keys.offerTo(this.#peer ?? '', keys, path)
   }
 
   /**
@@ -276,7 +277,8 @@ export class Negotiation {
   }
 }
 
-/** That of the path. */
+/** That of the path, where the line names no other. */
 function portOf(sections: readonly LocalSection[]): number | undefined {
-  return sections.flatMap((one) => ('refused' in one ? [] : [one.path?.port]))[0]
+  const [path] = sections.flatMap((one) => ('refused' in one ? [] : [one.path]))
+  return path?.ice === 'alone' ? path.port : undefined
 }

@@ -25,19 +25,17 @@ const candidate = (rest: string): string => `a=candidate:1 ${rest}`
 describe('a path', () => {
   it('is read whole from its line', () => {
     expect(pathOf(withLines({}))).toEqual({
-      ufrag: 'abcd',
-      pwd: 'p'.repeat(22),
       fingerprint: { algorithm: 'sha-256', value: sha256 },
       setup: 'actpass',
-      candidates: [],
+      ice: { ufrag: 'abcd', pwd: 'p'.repeat(22), candidates: [] },
     })
   })
 
   it('is read from the session, and the line goes before it', () => {
     const session = withLines({ ufrag: 'a=ice-ufrag:sess' })
-    expect(pathOf([], session)?.ufrag).toBe('sess')
+    expect(pathOf([], session)?.ice?.ufrag).toBe('sess')
     expect(pathOf(['a=ice-ufrag:line', 'a=setup:active'], session)).toMatchObject({
-      ufrag: 'line',
+      ice: { ufrag: 'line' },
       setup: 'active',
     })
   })
@@ -66,6 +64,10 @@ describe('a path', () => {
   })
 })
 
+it('may be one without ICE, with neither its name nor its password', () => {
+  expect(pathOf(withLines({ ufrag: '', pwd: '' }))).toMatchObject({ setup: 'actpass', ice: undefined })
+})
+
 describe('the places of a far end', () => {
   it('are those of IP over UDP for RTP, the best first', () => {
     const lines = [
@@ -78,7 +80,7 @@ describe('the places of a far end', () => {
       candidate('1 UDP 900 192.0.2.1 70000 typ host'),
       candidate('1 UDP 200 203.0.113.1 5004 typ srflx raddr 192.0.2.1 rport 5000'),
     ]
-    expect(pathOf(withLines({}).concat(lines))?.candidates).toEqual([
+    expect(pathOf(withLines({}).concat(lines))?.ice?.candidates).toEqual([
       { address: '2001:db8::1', port: 5001 },
       { address: '203.0.113.1', port: 5004 },
       { address: '192.0.2.1', port: 5000 },
@@ -89,7 +91,7 @@ describe('the places of a far end', () => {
     const lines = Array.from({ length: 200 }, (_, at) =>
       candidate(`1 UDP ${at + 1} 192.0.2.1 ${5000 + at} typ host`),
     )
-    const candidates = pathOf(withLines({}).concat(lines))?.candidates ?? []
+    const candidates = pathOf(withLines({}).concat(lines))?.ice?.candidates ?? []
     expect(candidates).toHaveLength(16)
     expect(candidates[0]?.port).toBe(5199)
   })
@@ -112,16 +114,14 @@ it('ours is read back as it was written, with one place', () => {
         profile: 'UDP/TLS/RTP/SAVPF',
         crypto: [],
         mid: '0',
-        path: { ...own, setup: 'passive', port: 45_000 },
+        path: { ...own, setup: 'passive', port: 45_000, ice: 'alone' },
       },
     ],
   })
   const [section] = parseSdp(sdp).sections
-  expect(section?.path).toEqual({
-    ...own,
-    setup: 'passive',
-    candidates: [{ address: '192.0.2.5', port: 45_000 }],
-  })
+  const { ufrag, pwd, fingerprint } = own
+  const ice = { ufrag, pwd, candidates: [{ address: '192.0.2.5', port: 45_000 }] }
+  expect(section?.path).toEqual({ fingerprint, setup: 'passive', ice })
   expect(sdp).toContain('a=group:BUNDLE 0\r\n')
   expect(sdp).toContain('a=end-of-candidates\r\n')
 })

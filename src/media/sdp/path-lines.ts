@@ -1,10 +1,19 @@
 // ICE and DTLS in an SDP (RFC 8839, RFC 8842, RFC 8843): what a browser says of the path of its packets, and what we say.
 import { isIP } from 'node:net'
 import type { MediaDescription, SessionDescription } from 'sdp-transform'
-import type { FarSide, OwnSide } from '../browsers/messages.ts'
+import type { Endpoint } from '../rtp/source.ts'
+import type { FarIce, FarSide, OwnSide } from '../browsers/messages.ts'
 
-/** Ours: one candidate, at the address and port of the line. */
+/**
+ * `alone`: the line has our one candidate, and its port. `beside`: a far end without ICE finds the port of the session in the
+ * line, which is a candidate as well (RFC 8839 §4.2.5), and never answers a check. `none`: that port alone.
+ */
+export type OwnIce = 'alone' | 'beside' | 'none'
+
+/** Ours. */
 export interface OwnPath extends OwnSide {
+  readonly ice: OwnIce
+  /** Of ICE. */
   readonly port: number
   /** In the handshake; `actpass`: the far end's to choose. */
   readonly setup: FarSide['setup']
@@ -24,23 +33,24 @@ type Described = Pick<MediaDescription, 'iceUfrag' | 'icePwd' | 'fingerprint' | 
 /** What the line or the session says; undefined where something of it is missing or has not its form. */
 export function pathOf(media: MediaDescription, session: SessionDescription): FarSide | undefined {
   const said: Described = { ...session, ...media }
-  const ufrag = String(said.iceUfrag ?? '')
-  const pwd = String(said.icePwd ?? '')
   const algorithm = String(said.fingerprint?.type ?? '').toLowerCase()
   const value = String(said.fingerprint?.hash ?? '').toUpperCase()
   const setup = setups.find((one) => one === said.setup)
-  const isWhole =
-    ufragForm.test(ufrag) &&
-    pwdForm.test(pwd) &&
-    algorithms.includes(algorithm) &&
-    fingerprintForm.test(value) &&
-    setup !== undefined
-  if (!isWhole) return undefined
-  return { ufrag, pwd, fingerprint: { algorithm, value }, setup, candidates: candidatesOf(media) }
+  const ice = iceOf(said, media)
+  const isWhole = algorithms.includes(algorithm) && fingerprintForm.test(value)
+  if (!isWhole || setup === undefined || ice === 'malformed') return undefined
+  return { fingerprint: { algorithm, value }, setup, ice }
+}
+
+function iceOf({ iceUfrag, icePwd }: Described, media: MediaDescription): FarIce | 'malformed' | undefined {
+  if (iceUfrag === undefined && icePwd === undefined) return undefined
+  const [ufrag, pwd] = [String(iceUfrag ?? ''), String(icePwd ?? '')]
+  if (!ufragForm.test(ufrag) || !pwdForm.test(pwd)) return 'malformed'
+  return { ufrag, pwd, candidates: candidatesOf(media) }
 }
 
 /** Over UDP, best first. A name is never looked up: one of mDNS means something in the browser's own network only. */
-function candidatesOf({ candidates = [] }: MediaDescription): FarSide['candidates'] {
+function candidatesOf({ candidates = [] }: MediaDescription): FarIce['candidates'] {
   return candidates
     .filter(
       ({ component, transport, ip, port }) =>
@@ -56,24 +66,27 @@ function candidatesOf({ candidates = [] }: MediaDescription): FarSide['candidate
 }
 
 /** The lines that say it. All of our candidates are there from the beginning: RFC 8838 is not needed. */
-export function toPathLines(path: OwnPath, address: string): Partial<MediaDescription> {
-  return {
-    iceUfrag: path.ufrag,
-    icePwd: path.pwd,
+export function toPathLines(path: OwnPath, { address, port }: Endpoint): Partial<MediaDescription> {
+  const handshake = {
     fingerprint: { type: path.fingerprint.algorithm, hash: path.fingerprint.value },
     setup: path.setup,
-    candidates: [
-      {
-        foundation: '1',
-        component: 1,
-        transport: 'UDP',
-        // Of a host candidate, the only one of its kind: RFC 8445 §5.1.2.1.
-        priority: 2_130_706_431,
-        ip: address,
-        port: path.port,
-        type: 'host',
-      },
-    ],
+  }
+  if (path.ice === 'none') return handshake
+  const ports = path.ice === 'alone' ? [path.port] : [path.port, port]
+  return {
+    ...handshake,
+    iceUfrag: path.ufrag,
+    icePwd: path.pwd,
+    candidates: ports.map((ours, index) => ({
+      foundation: String(index + 1),
+      component: 1,
+      transport: 'UDP',
+      // Of host candidates: RFC 8445 §5.1.2.1.
+      priority: 2_130_706_431 - index * 256,
+      ip: address,
+      port: ours,
+      type: 'host',
+    })),
     endOfCandidates: 'end-of-candidates',
     // A browser gives a track to its page as part of a stream: RFC 8830.
     msid: [{ id: 'switchhook', appdata: 'audio' }],

@@ -236,7 +236,7 @@ function toAudio(audio: LocalAudio, { address, port }: Endpoint): MediaDescripti
     direction: audio.direction,
     ...(audio.crypto.length === 0 ? {} : { crypto: audio.crypto.map((line) => toCrypto(line, audio)) }),
     ...(audio.hasRtcpMux ? { rtcpMux: 'rtcp-mux' as const } : {}),
-    ...(audio.path === undefined ? {} : toPathLines(audio.path, address)),
+    ...(audio.path === undefined ? {} : toPathLines(audio.path, { address, port })),
   }
 }
 

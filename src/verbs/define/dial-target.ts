@@ -4,7 +4,6 @@ import type { Static } from 'typebox'
 import type { DialTarget } from '../../calls/bridge/dial-request.ts'
 import type { Target } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
-import { notServed } from '../../lib/not-served.ts'
 import { hookFor, optional, untilServed } from './schemas.ts'
 
 const auth = Type.Optional(
@@ -111,8 +110,6 @@ async function toPlace(
     case 'sip': {
       const first = proxy ?? options.proxy
       const { srtpEncryption } = options
-      if (srtpEncryption === 'dtls')
-        throw notServed('dial: srtpEncryption dtls', 'Set it to `sdes`, or leave it out.')
       return {
         type,
         sipUri: given(sipUri, 'sipUri'),

@@ -3,6 +3,7 @@ import type { Clock } from '../../../src/lib/clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Wiring } from '../../../src/media/graph/wiring.ts'
 import type {
+  OfferedHandshake,
   OfferedKeys,
   OfferedProtection,
   FarEnd,
@@ -91,7 +92,7 @@ export class ScriptedSession implements MediaSession {
   keyWay: KeyWay = 'rfc2833'
   readonly offers: string[] = []
   /** How each of its own offers wants the media encrypted. */
-  readonly protections: (OfferedKeys['sdes'] | 'dtls' | undefined)[] = []
+  readonly protections: (OfferedKeys['sdes'] | OfferedHandshake['dtls'] | undefined)[] = []
   encryption: FarEnd['encryption']
   /** To our own offer. */
   readonly answers: string[] = []
@@ -139,7 +140,7 @@ export class ScriptedSession implements MediaSession {
   }
 
   offer(protection?: OfferedProtection): Promise<string> {
-    this.protections.push(protection === 'dtls' ? protection : protection?.sdes)
+    this.protections.push(protection && ('dtls' in protection ? protection.dtls : protection.sdes))
     return Promise.resolve('v=0 offer')
   }
 
