@@ -26,7 +26,7 @@ const refused = {
   bargeIn: 'Keys interrupt the prompt of a `gather` (`dtmfBargein`), each of them by itself.',
   ttsStream: 'Give `say` the whole text, or speak by `listen` with `bidirectionalAudio`.',
   transcribe: inPlaceOf.recognition,
-  amd: inPlaceOf.amd,
+  amd: inPlaceOf.machineDetection,
   noiseIsolation: inPlaceOf.leftOut,
   turnTaking: inPlaceOf.leftOut,
 } as const

@@ -150,7 +150,7 @@ function isGiven<T>(value: T | null | undefined): value is T {
 
 /** What would change how the call goes is refused rather than left out. */
 function refuseUnserved({ amd, dual_streams }: Body): void {
-  if (isGiven(amd)) throw notServed('amd', inPlaceOf.amd)
+  if (isGiven(amd)) throw notServed('amd', inPlaceOf.machineDetection)
   if (dual_streams === true)
     throw notServed('dual_streams', 'Leave it out: `listen` with the `mixType` `stereo` sends both sides.')
 }

@@ -144,18 +144,19 @@ function pathOf({ instancePath }: ErrorObject): string {
 function describeFault(error: ErrorObject): string {
   const path = pathOf(error)
   if (error.keyword === 'required') {
-    // All of them: one at a time would cost a request each.
+    // All of them: one at a time would cost a request each. What is missing in a part of its own schema is named by the fault alone.
+    const { missingProperty } = error.params as { readonly missingProperty: string }
     const given = error.data as Readonly<Record<string, unknown>>
     const required = (error.parentSchema?.['required'] ?? []) as readonly string[]
-    const missing = required.filter((name) => !Object.hasOwn(given, name))
-    return areRequired(missing.map((name) => (path === '' ? name : `${path}.${name}`)))
+    const missing = new Set([missingProperty, ...required.filter((name) => !Object.hasOwn(given, name))])
+    return areRequired([...missing].map((name) => (path === '' ? name : `${path}.${name}`)))
   }
   return `${path} ${ruleOf(error)}`
 }
 
 /** The sentence about fields that are missing. */
 export function areRequired(names: readonly string[]): string {
-  const last = names.at(-1) ?? 'a field'
+  const last = names.at(-1) ?? ''
   return names.length < 2
     ? `${last} is required`
     : `${names.slice(0, -1).join(', ')} and ${last} are required`
