@@ -7,7 +7,7 @@ import type { Application } from '../support/application.ts'
 import { tone, toneSegments, toWav } from '../support/audio.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
-import { endedJournal } from '../support/call-ends.ts'
+import { endedJournal, recordsOf } from '../support/call-ends.ts'
 import { adminApiKey, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { JournalEntry, RecentCallRecord, SharedPlatform, Tenant } from '../support/platform-process.ts'
 import { ToolProcess } from '../support/processes.ts'
@@ -32,7 +32,7 @@ const holdSays = (text: string): Promise<boolean> =>
     ),
   )
 
-const callsOf = (): Promise<{ readonly call_sid: string }[]> =>
+const callsOf = (): Promise<{ readonly call_sid: string; readonly direction: string }[]> =>
   platform.api.must('GET', `/Accounts/${tenant.account_sid}/Calls`)
 const noCalls = (): Promise<boolean> =>
   until('the end of all calls', async () => (await callsOf()).length === 0)
@@ -43,14 +43,19 @@ interface Told {
   readonly of: (type: string) => readonly JournalEntry[]
 }
 
-/** What is kept of the last call that the page has made. */
-async function lastCall(): Promise<Told> {
+/** The call that the platform takes, once those of earlier tests have ended. */
+const callUp = (): Promise<string> =>
+  until('one call to be up', async () => {
+    const [call, ...more] = (await callsOf()).filter(({ direction }) => direction === 'inbound')
+    return more.length === 0 && call?.call_sid
+  })
+
+/** What is kept of a call, once all have ended. */
+async function toldOf(call_sid: string): Promise<Told> {
   await noCalls()
-  const [record] = (await recentCalls(platform.api, tenant.account_sid, 1)).filter(
-    ({ direction }) => direction === 'inbound',
-  )
-  if (record === undefined) throw new Error('the page has made no call')
-  const events = await endedJournal(platform.api, tenant.account_sid, record.call_sid)
+  const [record] = await recordsOf(platform.api, tenant.account_sid, [call_sid])
+  if (record === undefined) throw new Error('the call has left no record')
+  const events = await endedJournal(platform.api, tenant.account_sid, call_sid)
   return { record, events, of: (wanted) => events.filter(({ type }) => type === wanted) }
 }
 
@@ -105,11 +110,12 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await page.press('hold')
     await holdSays('Hold')
     await page.hears(phoneHz)
+    await bobHears(browserHz)
+    const sid = await callUp()
     await page.press('hangup')
     await page.says(/^ended/)
     await bob.events.next('the end of the call', ({ type }) => type === 'CALL_CLOSED')
-    await bobHears(browserHz)
-    const { of } = await lastCall()
+    const { of } = await toldOf(sid)
     expect(of('sip')[0]?.['remote']).toMatch(/^wss:127\.0\.0\.1:/)
     expect(of('media-open')[0]).toMatchObject({ codec: 'OPUS', encryption: 'DTLS-SRTP' })
     expect(of('media-first-packet')).toMatchObject([
@@ -195,8 +201,9 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await page.call(`app-${tenant.application_sid}`)
     await page.says(/^connected$/)
     await page.hears(phoneHz)
+    const sid = await callUp()
     await page.open()
-    const { record, of } = await lastCall()
+    const { record, of } = await toldOf(sid)
     const because =
       'the far end has closed its media path: the page of a browser was closed, left or loaded again'
     expect(record.termination_reason).toBe(`failed: ${because}`)
@@ -210,13 +217,14 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
 
   it('learns at once that the process of its media has died, and the next call works', async () => {
     await callBob()
+    const sid = await callUp()
     const children = execFileSync('ps', ['--ppid', String(platform.pid), '-o', 'pid=,args='], {
       encoding: 'utf8',
     })
     const [, pid] = /^ *(\d+) .*browser-process/m.exec(children) ?? []
     process.kill(Number(pid), 'SIGKILL')
     expect(await page.says(/^ended/)).toBe('ended: the process that carried the media of browsers ended')
-    const { record } = await lastCall()
+    const { record } = await toldOf(sid)
     expect(record.termination_reason).toBe('failed: the process that carried the media of browsers ended')
     await callBob()
   })
@@ -225,6 +233,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     application.on('/call', {
       json: [{ verb: 'answer' }, { verb: 'play', url: application.url('/tone.wav') }],
     })
+    let sid = ''
     const call = await callWithoutOffer(`ws://127.0.0.1:${platform.httpPort}`, tenant)
     try {
       await call.acknowledge(
@@ -243,11 +252,12 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
         })()`),
       )
       await page.hears(applicationHz)
+      sid = await callUp()
     } finally {
       call.close()
     }
     await page.evaluate('window.late.close()')
-    expect((await lastCall()).of('media-first-packet')).toMatchObject([{ trust: 'handshake' }])
+    expect((await toldOf(sid)).of('media-first-packet')).toMatchObject([{ trust: 'handshake' }])
   })
 
   it('registers by the one link of the demo, and hears its application', async () => {
