@@ -52,7 +52,7 @@ boundMemory()
 // Where the process was not started over.
 setFlagsFromString(keepsWasm)
 // Imported once the process is the one that stays.
-const { ConfigError, parseConfig } = await import('./config/config.ts')
+const { ConfigError, doubtsAbout, parseConfig } = await import('./config/config.ts')
 const { prepareDataDirectory } = await import('./data-directory.ts')
 const { StartError } = await import('./lib/start-error.ts')
 
@@ -195,6 +195,7 @@ async function seeDoctor(config: Config, options: readonly string[]): Promise<ne
     process.stderr.write(`The doctor knows no ${unknown}: it takes --offline, which asks no vendor.\n`)
     process.exit(64)
   }
+  for (const doubt of doubtsAbout(process.env)) process.stderr.write(`${doubt}.\n`)
   const { runDoctor } = await import('./parts/doctor.ts')
   const { countBad, reportOf } = await import('./doctor/report.ts')
   const results = await runDoctor(config, { isOffline: options.includes('--offline') })
@@ -222,6 +223,7 @@ const { collectGarbage } = await import('./lib/collect-garbage.ts')
 
 const log = await openLog(config.logLevel)
 if (warning !== undefined) log.warn({ warning }, 'data directory is open to others')
+for (const doubt of doubtsAbout(process.env)) log.warn({ doubt }, 'a setting may be misspelt')
 const app = createApp(config, log)
 
 let isStopping = false

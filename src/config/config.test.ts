@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, describeSettings, parseConfig } from './config.ts'
+import { ConfigError, describeSettings, doubtsAbout, parseConfig } from './config.ts'
 
 describe('the settings', () => {
   it('have a default each, so that an empty environment starts the platform', () => {
@@ -74,6 +74,33 @@ describe('the settings', () => {
   ])('refuse %s, which is none of them, and name %s', (wrong, right) => {
     expect(() => parseConfig({ [wrong]: '1' })).toThrow(
       `${wrong} is not a setting: the nearest one is ${right}`,
+    )
+  })
+
+  it('name none where none is near', () => {
+    expect(() => parseConfig({ SWITCHHOOK_HTP: '1' })).toThrow(
+      'SWITCHHOOK_HTP is not a setting: docs/reference/settings.md lists all',
+    )
+  })
+
+  it.each([
+    ['SWITCHOOK_HTTP_PORT', 'SWITCHHOOK_HTTP_PORT'],
+    ['SWITCH_HOOK_BIND', 'SWITCHHOOK_BIND'],
+    ['switchhook_sip_port', 'SWITCHHOOK_SIP_PORT'],
+    ['WSITCHHOOK_DATADIR', 'SWITCHHOOK_DATA_DIR'],
+  ])('doubt %s, and name %s', (wrong, right) => {
+    expect(() => parseConfig({ [wrong]: '1' })).not.toThrow()
+    expect(doubtsAbout({ [wrong]: '1' })).toEqual([`${wrong} is not read: the nearest setting is ${right}`])
+  })
+
+  it('doubt a NODE_ENV that no one uses, and nothing that is right or of others', () => {
+    expect(doubtsAbout({ NODE_ENV: 'prodution' })).toEqual([
+      'NODE_ENV is "prodution": only "production" closes the loopback exception of SWITCHHOOK_WEBHOOK_ALLOW',
+    ])
+    for (const NODE_ENV of ['production', 'development', 'test', '', undefined])
+      expect(doubtsAbout({ NODE_ENV })).toEqual([])
+    expect(doubtsAbout({ SWITCHHOOK_HTTP_PORT: '1', SHELL: 'sh', SSH_AUTH_SOCK: 'a', WEBHOOK: 'b' })).toEqual(
+      [],
     )
   })
 

@@ -1,6 +1,6 @@
 // Every setting by its theme, read from the environment that main.ts hands in; no other file reads it.
 // docs/reference/settings.md is generated from here.
-import { nearestWord } from '../lib/nearest-word.ts'
+import { changesBetween, nearestWord } from '../lib/nearest-word.ts'
 import { accessSettings } from './access.ts'
 import { callSettings } from './calls.ts'
 import { dnsSettings } from './dns.ts'
@@ -66,6 +66,29 @@ const ofService =
   /^SWITCHHOOK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 const serviceUrl = /^(tcp|udp|sctp):\/\//
 
+/** Settings that may be misspelt, a sentence each: what is certainly wrong, parseConfig has refused. */
+export function doubtsAbout(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const known = Object.values(settings)
+    .map(({ name }): string => name)
+    .filter((name) => name.startsWith(prefix))
+  const doubts = Object.keys(environment).flatMap((name) => {
+    // Others begin with these letters too, but few: the search is not for each name of a shell.
+    if (name.startsWith(prefix) || !/^[sw]/i.test(name)) return []
+    const upper = name.toUpperCase()
+    const right = known.find(
+      (setting) => Math.abs(setting.length - name.length) < 4 && changesBetween(upper, setting) < 4,
+    )
+    const best = right === undefined ? undefined : nearestWord(upper, known)
+    return best === undefined ? [] : [`${name} is not read: the nearest setting is ${best}`]
+  })
+  const nodeEnv = environment['NODE_ENV'] ?? ''
+  if (!['', 'production', 'development', 'test'].includes(nodeEnv))
+    doubts.push(
+      `NODE_ENV is "${nodeEnv.slice(0, 64)}": only "production" closes the loopback exception of SWITCHHOOK_WEBHOOK_ALLOW`,
+    )
+  return doubts
+}
+
 /** A misspelt setting would otherwise leave the default in force without a word. */
 function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   const known = Object.values(settings).map(({ name }): string => name)
@@ -76,7 +99,17 @@ function unknownSettings(environment: Readonly<Record<string, string | undefined
     (name.endsWith('_PORT') && serviceUrl.test(environment[name] ?? ''))
   return Object.keys(environment)
     .filter((name) => !known.includes(name) && !isForeign(name))
-    .map((name) => `${name} is not a setting: the nearest one is ${nearestWord(name, known) ?? prefix}`)
+    .map((name) => `${name} is not a setting: ${nearestSetting(name, known)}`)
+}
+
+/** Judged without the beginning that all have in common. */
+function nearestSetting(name: string, known: readonly string[]): string {
+  const nearest = nearestWord(
+    name.slice(prefix.length),
+    known.filter((setting) => setting.startsWith(prefix)).map((setting) => setting.slice(prefix.length)),
+  )
+  if (nearest === undefined) return 'docs/reference/settings.md lists all'
+  return `the nearest one is ${prefix}${nearest}`
 }
 
 /** Each of these takes its port for TCP. */

@@ -1,31 +1,38 @@
 // What a misspelt word was meant to be.
 
-/** The word that takes the fewest changes of one character. */
+/** The word that takes the fewest changes of one character; undefined where none is near. */
 export function nearestWord(given: string, words: readonly string[]): string | undefined {
   let nearest: string | undefined
   let fewest = Infinity
   for (const word of words) {
     const changes = changesBetween(given, word)
-    if (changes >= fewest) continue
+    // Where every second character differs, it is another word.
+    if (changes >= fewest || changes * 2 >= Math.max(given.length, word.length)) continue
     fewest = changes
     nearest = word
   }
   return nearest
 }
 
-/** Characters added, removed or replaced: the Levenshtein distance, row by row. */
-function changesBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [at, character] of Array.from(from).entries()) {
+/** Characters added, removed, replaced, or swapped with the next one: the Damerau-Levenshtein distance, row by row. */
+export function changesBetween(from: string, to: string): number {
+  let earlier: readonly number[] = []
+  let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let at = 0; at < from.length; at++) {
     const next = [at + 1]
-    for (let index = 1; index <= to.length; index++)
+    for (let index = 1; index <= to.length; index++) {
+      const isSame = from[at] === to[index - 1]
+      const isSwapped = at > 0 && index > 1 && from[at] === to[index - 2] && from[at - 1] === to[index - 1]
       next.push(
         Math.min(
           (next[index - 1] ?? 0) + 1,
           (row[index] ?? 0) + 1,
-          (row[index - 1] ?? 0) + (to[index - 1] === character ? 0 : 1),
+          (row[index - 1] ?? 0) + (isSame ? 0 : 1),
+          isSwapped ? (earlier[index - 2] ?? 0) + 1 : Infinity,
         ),
       )
+    }
+    earlier = row
     row = next
   }
   return row[to.length] ?? 0

@@ -117,6 +117,13 @@ describe('parseVerbs', () => {
     )
   })
 
+  it.each([
+    ['record', 'Record the call by `record` of the verb `config`.'],
+    ['synthesize', 'docs/reference/verbs.md lists all.'],
+  ])('names no other verb in place of %s, which is near to none', (verb, cure) => {
+    expect(() => parseVerbs([{ verb }])).toThrow(expect.objectContaining({ cure }) as Error)
+  })
+
   it('ignores unknown properties, nested ones too, and names them', () => {
     const [parsed] = parseVerbs([
       {

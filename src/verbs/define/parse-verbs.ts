@@ -33,9 +33,12 @@ function unservedVerb(name: string, place: string): AppError | undefined {
 }
 
 function unknownVerb(name: string, place: string, verbs: readonly Verb[]): AppError {
-  const names = verbs.map((known) => known.name)
+  const nearest = nearestWord(
+    name,
+    verbs.map((known) => known.name),
+  )
   return new AppError('hook_invalid_payload', `${place}: unknown verb "${name}"`, {
-    cure: `The nearest one is "${nearestWord(name, names) ?? 'say'}"; docs/reference/verbs.md lists all.`,
+    cure: `${nearest === undefined ? '' : `The nearest one is "${nearest}"; `}docs/reference/verbs.md lists all.`,
   })
 }
 

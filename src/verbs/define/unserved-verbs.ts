@@ -12,6 +12,7 @@ const cures: Readonly<Record<string, string>> = {
   message: 'Let your own server send the message, by a vendor of messages.',
   pipeline: models,
   rasa: models,
+  record: 'Record the call by `record` of the verb `config`.',
   'rest:dial': 'Start the call by `POST /v1/Accounts/{AccountSid}/Calls`.',
   s2s: models,
   transcribe: recognition,
