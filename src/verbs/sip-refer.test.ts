@@ -3,13 +3,17 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   application,
+  callRequest,
   calm,
   createScriptedEngine,
   heldAnswer,
   outboundCarrier,
+  placeOn,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { combine, noChoices } from '../calls/defence/defence-settings.ts'
+import type { DefenceChoices } from '../calls/defence/defence-settings.ts'
 import { parseVerbs } from './index.ts'
 
 /** A call that runs `sip:refer` once it is answered, and plays a file afterwards. */
@@ -45,18 +49,20 @@ async function referring(options: object = {}, prepare?: (engine: ScriptedEngine
   }
 }
 
-const carrierCall = (changes: object) => (engine: ScriptedEngine) => {
-  const carrier = {
-    voip_carrier_sid: 'c1',
-    name: 'c1',
-    account_sid: account.account_sid,
-    service_provider_sid: null,
-    application_sid: application.application_sid,
-    registration: undefined,
+const carrierCall =
+  (changes: object, name = 'c1') =>
+  (engine: ScriptedEngine) => {
+    const carrier = {
+      voip_carrier_sid: 'c1',
+      name,
+      account_sid: account.account_sid,
+      service_provider_sid: null,
+      application_sid: application.application_sid,
+      registration: undefined,
+    }
+    engine.carriers = [{ carrier, netmask: 32 }]
+    engine.waysOut = [outboundCarrier(name, changes)]
   }
-  engine.carriers = [{ carrier, netmask: 32 }]
-  engine.waysOut = [outboundCarrier('c1', changes)]
-}
 
 describe('sip:refer', () => {
   it('tells of each NOTIFY, and of the end, and the call goes on', async () => {
@@ -141,6 +147,80 @@ describe('sip:refer', () => {
     await notify(180)
     expect(dialog.sentBye).toBeDefined()
     expect(engine.hooks.payloadsOf('/referred')).toEqual([])
+  })
+})
+
+describe('a carrier', () => {
+  // Carriers have the names that their accounts give them.
+  const over =
+    (choices: Partial<DefenceChoices> = {}) =>
+    (engine: ScriptedEngine) => {
+      carrierCall({}, 'user')(engine)
+      engine.defence = combine(noChoices, { ...noChoices, ...choices })
+    }
+  const iridium = '+881612345678'
+  const referTo = '+442079460958'
+
+  it.each([
+    [iridium],
+    [iridium.slice(1)],
+    [`00${iridium.slice(1)}`],
+    [`tel:${iridium}`],
+    [`"Bank" <sip:${iridium}@carrier.example;user=phone>`],
+    ['sip:%2B88%201612345678@elsewhere.example'],
+    ['sip:0088161:2345678@elsewhere.example'],
+    ['tel:612345678;phone-context=+881'],
+    ['sip:612345678;phone-context=+881@elsewhere.example'],
+  ])('is not asked to call %s, which is closed: the verb and the journal say why', async (referTo) => {
+    const { wish, results, facts } = await referring({ referTo }, over())
+    expect(wish()).toBeUndefined()
+    expect(results()).toMatchObject([{ err: expect.stringContaining('may not be called') }])
+    expect(facts('problem')).toMatchObject([
+      { code: 'destination_closed', cure: expect.stringContaining('allow_satellite') },
+    ])
+    expect(facts('decision')).toContainEqual(
+      expect.objectContaining({ rule: 'defence-destination', code: 'destination_closed' }),
+    )
+  })
+
+  it('is asked where the account has opened the number, and for an emergency number at any time', async () => {
+    const opened = await referring({ referTo: iridium }, over({ open_prefixes: [iridium] }))
+    expect(opened.wish()).toBeDefined()
+    const emergency = await referring({ referTo: '112' }, over({ kill_switch: 'new_calls' }))
+    expect(emergency.wish()).toBeDefined()
+  })
+
+  it('is asked for no call while outbound calls are stopped, nor beyond the rate', async () => {
+    const stopped = await referring({ referTo }, over({ kill_switch: 'new_calls' }))
+    expect(stopped.wish()).toBeUndefined()
+    expect(stopped.facts('problem')).toMatchObject([{ code: 'outbound_stopped' }])
+    const again = [1, 2].map(() => ({ verb: 'sip:refer', referTo }))
+    const fast = await referring(
+      { referTo },
+      (engine) => {
+        over({ calls_per_minute: 2 })(engine)
+        engine.hooks.on('/referred', again)
+      },
+      603,
+    )
+    await calm()
+    expect(fast.dialog.referred).toHaveLength(2)
+    expect(fast.facts('problem')).toMatchObject([{ code: 'call_rate_limit' }])
+  })
+
+  it('is no user, who may be sent anywhere', async () => {
+    const { wish } = await referring({ referTo: iridium })
+    expect(wish()).toBeDefined()
+  })
+
+  it.each([true, false])('is found behind a SIP URI by its address: %s', async (isCarrier) => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [{ verb: 'sip:refer', referTo: iridium }])
+    await placeOn(engine, { ...callRequest, to: { type: 'sip', sipUri: 'sip:bob@192.0.2.9' } })
+    if (isCarrier) carrierCall({})(engine)
+    engine.sent[0]?.answer()
+    await calm()
+    expect(engine.sent[0]?.dialog.referred).toHaveLength(isCarrier ? 0 : 1)
   })
 })
 

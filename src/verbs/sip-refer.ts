@@ -35,7 +35,7 @@ export const sipRefer = defineVerb({
   schema: Type.Object({
     referTo: line(
       1024,
-      'Whom it is to call: a URI, which is sent as it is, or a number or a user, which is completed with the host of the far end: the SIP realm of a user, or the gateway of a carrier.',
+      'Whom it is to call: a URI, which is sent as it is, or a number or a user, which is completed with the host of the far end: the SIP realm of a user, or the gateway of a carrier. A carrier is asked only for what CallDefence lets the account call.',
     ),
     referredBy: Type.Optional(
       line(1024, 'Who asks for it: a URI, a number or a user. Default: the caller of this call.'),

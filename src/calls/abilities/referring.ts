@@ -10,7 +10,9 @@ import { toHeaderFields } from '../application/app-headers.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDialled } from '../outbound/phone-attempt.ts'
+import type { AccountFacts } from '../ports.ts'
 import type { Notes, Referring, ReferRequest, ReferResult } from './abilities.ts'
+import { demandReferrable } from './referral-gate.ts'
 import { whileWanted } from './while-wanted.ts'
 
 /** A far end that says nothing of the call that it was asked for in this time will not. */
@@ -29,7 +31,10 @@ export function createReferring(options: ReferringOptions): Referring {
 async function refer(request: ReferRequest, options: ReferringOptions): Promise<ReferResult> {
   const { leg, context, notes } = options
   const { signal, reported } = request
-  const place = await peerOf(leg, context)
+  const account = await accountOf(leg, context)
+  const place = await peerOf(leg, account, context)
+  const wish = { referTo: toUri(request.to, place), referredBy: referredBy(request, leg, place) }
+  await demandReferrable(leg, { asked: request.to, referTo: wish.referTo }, account, context)
   const { fields, refused } = toHeaderFields(request.headers)
   const own = fields.filter(({ name }) => name !== 'refer-to' && name !== 'referred-by')
   const left = [...refused, ...fields.filter((field) => !own.includes(field)).map(({ name }) => name)]
@@ -45,7 +50,6 @@ async function refer(request: ReferRequest, options: ReferringOptions): Promise<
     if (status !== undefined && status >= 200) final = status
     if (isLast) end()
   }
-  const wish = { referTo: toUri(request.to, place), referredBy: referredBy(request, leg, place) }
   try {
     const { status } = await whileWanted(leg.requests.refer({ ...wish, headers: own, notified }), signal)
     if (status >= 300) return { status }
@@ -63,12 +67,16 @@ interface Place {
   readonly dialled: (number: string) => string
 }
 
-async function peerOf({ journal }: Leg, { services }: CallContext): Promise<Place> {
+async function accountOf({ journal }: Leg, { services }: CallContext): Promise<AccountFacts> {
+  const account = await services.directory.account(journal.facts.started.account_sid)
+  if (account === undefined) throw new AppError('account_inactive', 'Account exists but is inactive')
+  return account
+}
+
+async function peerOf({ journal }: Leg, account: AccountFacts, { services }: CallContext): Promise<Place> {
   const { started, attempt } = journal.facts
   const trunk = attempt?.trunk ?? started.trunk
   const host = attempt?.remote_host ?? started.remote_host
-  const account = await services.directory.account(started.account_sid)
-  if (account === undefined) throw new AppError('account_inactive', 'Account exists but is inactive')
   const asItIs = (number: string): string => number
   if (trunk === 'user') return { host: account.sip_realm ?? host, dialled: asItIs }
   const carriers = await services.directory.outboundCarriers(account)

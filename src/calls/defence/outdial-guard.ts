@@ -90,7 +90,21 @@ export class OutdialGuard {
   /** Counts the call of the leg, or throws AppError. Once for each leg, however many places it tries. */
   async admit(leg: Leg, payer: Payer, to: Target): Promise<void> {
     if (to.type === 'user') return
-    const number = numberOf(to)
+    await this.#pass(leg, payer, numberOf(to), () => this.#count(leg, payer))
+  }
+
+  /**
+   * As `admit`, for a call that the far end of the leg is asked to make. Its end is not seen from here: it counts as one that has begun,
+   * and not as one that is up. `number`: undefined where no carrier is asked.
+   */
+  async admitReferred(leg: Leg, payer: Payer, number: string | undefined): Promise<void> {
+    await this.#pass(leg, payer, number, () => {
+      this.#counts.begin(payer.account_sid, { answeredAt: () => undefined })()
+      this.#writeLater()
+    })
+  }
+
+  async #pass(leg: Leg, payer: Payer, number: string | undefined, count: () => void): Promise<void> {
     const defence = await this.#options.directory.callDefence(payer)
     if (leg.hasEnded) return
     // Nothing is awaited until the call is counted: of those that come together as many fit as there is room for.
@@ -98,7 +112,7 @@ export class OutdialGuard {
     if (isEmergency({ number, ...used })) return this.#counts.beginShort(payer.account_sid)
     const refusal = checkOutdial({ number, defence, ...used })
     if (refusal !== undefined) throw this.#refuse(refusal, payer, { leg })
-    this.#count(leg, payer)
+    count()
     this.#alerts.used(payer.account_sid, defence, this.usage(payer.account_sid))
   }
 

@@ -7,7 +7,7 @@ import type { OutdialGuard } from '../defence/outdial-guard.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Attempt, Round } from './attempt.ts'
 import type { CallOrder } from './call-order.ts'
-import { nextHopOf } from './phone-attempt.ts'
+import { carrierAmong } from './carrier-among.ts'
 
 export interface AttemptGateOptions {
   /** Of a dry run there is a journal only. */
@@ -17,9 +17,6 @@ export interface AttemptGateOptions {
   readonly services: Pick<CallServices, 'directory' | 'sip'>
   readonly isDry?: boolean
 }
-
-// Only a number that is closed has the gateways looked up, and more than this many an account hardly has.
-const maxLookedUp = 200
 
 export class AttemptGate {
   readonly #options: AttemptGateOptions
@@ -61,29 +58,13 @@ export class AttemptGate {
 
   /** A SIP URI may name any user at a host of the caller's own; only a carrier makes a telephone number of it. */
   async #demandOpenAt(places: readonly Remote[], dialled: string): Promise<void> {
-    const { guard } = this.#options
-    if (!(await guard.isClosed(dialled, this.#options.order.account))) return
+    const { guard, order, services } = this.#options
+    if (!(await guard.isClosed(dialled, order.account))) return
     // Each is tried when the one before it fails: a name of the caller's own may lead to a carrier second.
     const addresses = new Set(places.map(({ address }) => address))
-    const at = await this.#carrierAmong(addresses)
+    const at = await carrierAmong(addresses, order.account, services)
     const refusal = at === undefined ? undefined : await this.#refusalOf(dialled, ` at ${at}`)
     if (refusal !== undefined) throw refusal
-  }
-
-  async #carrierAmong(addresses: ReadonlySet<string>): Promise<string | undefined> {
-    const { directory, sip } = this.#options.services
-    for (const address of addresses) if ((await directory.carriersAt(address)).length > 0) return address
-    const carriers = await directory.outboundCarriers(this.#options.order.account)
-    const hops = carriers.flatMap((carrier) => carrier.gateways.map((gateway) => nextHopOf(carrier, gateway)))
-    for (const hop of hops.slice(0, maxLookedUp)) {
-      const found = await sip()
-        .resolve(hop)
-        .catch(() => undefined)
-      const places = found === undefined ? [] : [found, ...(found.alternatives ?? [])]
-      const match = places.find(({ address }) => addresses.has(address))
-      if (match !== undefined) return match.address
-    }
-    return undefined
   }
 
   async #refusalOf(dialled: string, by: string): Promise<AppError | undefined> {

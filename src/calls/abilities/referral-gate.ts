@@ -1,0 +1,66 @@
+// What the far end may be asked to call (REFER): a carrier calls the number at the cost of the account, as if it were called from
+// here. No other check stands between: the guard judges it before the request goes out.
+import { parseNameAddr } from '../../sip/message/name-addr.ts'
+import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
+import type { CallContext } from '../call-context.ts'
+import type { Leg } from '../leg/leg.ts'
+import { carrierAmong } from '../outbound/carrier-among.ts'
+import type { AccountFacts } from '../ports.ts'
+import { teamsTenantOf } from '../teams-trunk.ts'
+
+export interface Referred {
+  /** As the application wrote it. */
+  readonly asked: string
+  /** What the far end is sent. */
+  readonly referTo: string
+}
+
+/** Throws AppError, and the journal has the decision, where the far end may not be asked for that call now. */
+export async function demandReferrable(
+  leg: Leg,
+  { asked, referTo }: Referred,
+  account: AccountFacts,
+  { guard, services }: Pick<CallContext, 'guard' | 'services'>,
+): Promise<void> {
+  const farEnd = farEndOf(leg)
+  // What its phone calls by way of the platform passes the guard then.
+  if (farEnd === 'user') return
+  const sent = dialledOf(referTo)
+  if (farEnd === 'carrier') {
+    // Without the plus that the carrier wants: with one, an emergency number is not known any more.
+    const number = /^\+?\d+$/.test(asked) ? asked : sent.at(-1)
+    await guard.admitReferred(leg, account, number)
+    for (const text of sent) await guard.demandOpen(text, account, { leg, by: '' })
+    return
+  }
+  await guard.admitReferred(leg, account, undefined)
+  if (farEnd === 'teams') return
+  // A SIP URI may name any user at a host of the account's own; only a carrier makes a telephone number of it.
+  const { attempt, started } = leg.journal.facts
+  for (const text of sent) {
+    if (!(await guard.isClosed(text, account))) continue
+    const at = await carrierAmong(new Set([attempt?.remote_host ?? started.remote_host]), account, services)
+    if (at !== undefined) await guard.demandOpen(text, account, { leg, by: ` at ${at}` })
+  }
+}
+
+/** The names of carriers are chosen by those who have them: `user` may be one. */
+function farEndOf(leg: Leg): 'carrier' | 'teams' | 'user' | 'other' {
+  const { attempt, started } = leg.journal.facts
+  if (teamsTenantOf(leg) !== undefined) return 'teams'
+  if ((attempt ?? started).trunk === 'user')
+    return attempt?.sip_gateway_sid === undefined && started.originating_sip_trunk_name === undefined
+      ? 'user'
+      : 'carrier'
+  return attempt === undefined || attempt.sip_gateway_sid !== undefined ? 'carrier' : 'other'
+}
+
+/** The texts that a carrier may read as the number: with the context that RFC 3966 §5.1.5 lets a local number have, too. */
+function dialledOf(referTo: string): readonly string[] {
+  const uri = tryParseUri(referTo.includes('<') ? parseNameAddr(referTo).uri : referTo)
+  if (uri === undefined) return []
+  const text = uri.scheme === 'tel' ? uri.number : unescapeUri([uri.user ?? '', uri.password ?? ''].join(''))
+  const inUser = /;phone-context=(\+[\d.()-]+)/i.exec(text)?.[1]
+  const context = uri.params.get('phone-context') ?? inUser
+  return context?.startsWith('+') === true ? [text, `${context}${text}`] : [text]
+}
