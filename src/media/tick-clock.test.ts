@@ -43,6 +43,7 @@ async function beatsOf(ticks: number, inUse: readonly number[]): Promise<Beat[]>
     const clock = new TickClock({
       now: () => performance.now(),
       isInUse: (phase) => inUse.includes(phase),
+      onStoodStill: () => undefined,
       onTick: (tick, phase) => {
         beats.push({ tick, phase, atMs: performance.now() - startMs })
         if (phase !== 0 || beats.filter((beat) => beat.phase === 0).length < ticks) return

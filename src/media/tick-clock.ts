@@ -14,6 +14,8 @@ const maxCatchUpTicks = 3
 const earlyMs = 0.5
 // Later than this and a phone's smallest jitter buffer of 20 ms is half used up.
 const lateMs = 10
+// No load makes a beat so late: the process was stopped, or its machine was.
+const stoodStillMs = 2000
 // The memory of the load figure: 5 s, where one phase is in use.
 const loadTicks = 250
 
@@ -37,6 +39,8 @@ export interface TickClockOptions {
   readonly onTick: (tick: number, phase: number, nowMs: number) => void
   /** The first phase always is. */
   readonly isInUse: (phase: number) => boolean
+  /** The beat is late by seconds, in which nothing was read either; called before the ticks that are late. */
+  readonly onStoodStill: () => void
 }
 
 export class TickClock {
@@ -82,10 +86,12 @@ export class TickClock {
     const nowMs = this.#options.now()
     const elapsedMs = nowMs - this.#startMs
     const due = dueSteps(this.#next, elapsedMs)
-    if (due.count > 0) this.#measure(elapsedMs - this.#awaited * phaseMs)
+    const delayMs = elapsedMs - this.#awaited * phaseMs
+    if (due.count > 0) this.#measure(delayMs)
     this.#next = due.first + due.count
     // Armed before the work: timers count from the start of the loop's turn, and the work would make them early.
     this.#arm(nowMs)
+    if (delayMs > stoodStillMs) this.#options.onStoodStill()
     for (let step = due.first; step < due.first + due.count; step += 1)
       if (this.#isInUse(step)) this.#options.onTick(Math.floor(step / phases), step % phases, nowMs)
   }

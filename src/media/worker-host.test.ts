@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { freePorts } from '../../test/support/ports.ts'
 import { RtpPeer } from '../../test/support/rtp-peer.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
@@ -34,7 +34,7 @@ beforeEach(() => {
       bind: '127.0.0.1',
       ports: { first: firstPort, last: firstPort + 239 },
       scratchDir: join(directory, 'scratch'),
-      limits: { mediaMs: 0, heldMs: 0 },
+      limits: { mediaMs: 30_000, heldMs: 0 },
     },
     (message) => said.push(message),
   )
@@ -109,6 +109,19 @@ describe('a worker', () => {
     const waiting = ask({ kind: 'send-keys', session: 'a', digits: '1'.repeat(50), durationMs: 100 })
     await ask({ kind: 'close', session: 'a' })
     expect(await waiting).toMatchObject({ kind: 'failure', code: 'not_found' })
+  })
+
+  it('takes no far end for silent in the time that it stood still itself, as a process does that is stopped', async () => {
+    const peer = await agreed('a')
+    const clock = performance.now.bind(performance)
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock() + 33_000)
+    try {
+      const { length } = peer.heard.items
+      await until('packets of the time after it', () => peer.heard.items.length > length + 3)
+      expect(said.items.filter((one) => one.kind === 'event')).toEqual([])
+    } finally {
+      spy.mockRestore()
+    }
   })
 
   it('sends for all of more than fifty sessions, in several phases of its beat, and goes on when some are closed', async () => {

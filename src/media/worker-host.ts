@@ -54,6 +54,8 @@ export class WorkerHost {
     now: () => this.#now(),
     onTick: (tick, phase, nowMs) => this.#onTick(tick, phase, nowMs),
     isInUse: (phase) => (this.#phases[phase]?.size ?? 0) > 0,
+    // No far end was heard meanwhile: how long each is silent counts from now on.
+    onStoodStill: () => this.#sessions.forEach(({ stream }) => stream.live()),
   })
 
   constructor(setup: WorkerSetup, post: (message: FromWorker) => void) {
