@@ -1,16 +1,18 @@
-// TLS from end to end: a call between two real phones, what is kept of it, calls to the gateways of carriers, and Microsoft
+// TLS from end to end: a call between two real phones, what is kept of it, calls over the gateways of carriers, and Microsoft
 // Teams.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { tone, toneSegments } from '../support/audio.ts'
+import { tone, toneSegments, toWav } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
+import { endedJournal, recordsOf } from '../support/call-ends.ts'
 import { createAuthority } from '../support/certificates.ts'
 import type { Authority } from '../support/certificates.ts'
+import { startSecureTrunk } from '../support/kamailio-trunk.ts'
 import { startLinphone } from '../support/linphone.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
@@ -332,4 +334,72 @@ it.skipIf(isMissing('openssl'))(
       await sip.stop()
     }
   },
+)
+
+it.skipIf(isMissing('baresip', 'kamailioTls', 'openssl'))(
+  'Kamailio is a carrier over TLS with SRTP: a call goes out to it, and one of its own reaches the application',
+  async () => {
+    const trunkPort = await freePorts(2)
+    const says = tone(calledHz, 60_000)
+    const proxy = { address: '127.0.0.1', port: trunkPort }
+    const common = { realm: 'carrier.test', password: 'none', registerEvery: 0, encrypts: true }
+    const phone = await startBaresip({ ...common, username: 'desk', says, answers: 'auto', proxy })
+    const trunk = await startSecureTrunk({
+      authority,
+      platform: { address: '127.0.0.1', port },
+      port: trunkPort,
+      phone: { address: '127.0.0.1', port: phone.port, username: 'desk' },
+    })
+    try {
+      const url = application.url('/tone.wav')
+      application.on('/call', { json: [{ verb: 'answer' }, { verb: 'play', url }] })
+      const { account_sid, application_sid } = await provision(platform.api, { application })
+      const post = (path: string, body: object): Promise<{ sid: string }> =>
+        platform.api.must<{ sid: string }>('POST', path, body)
+      const name = 'Kamailio over TLS'
+      const { sid: voip_carrier_sid } = await post('/VoipCarriers', { name, account_sid, application_sid })
+      const place = { ipv4: '127.0.0.1', port: trunk.securePort, protocol: 'tls/srtp' }
+      await post('/SipGateways', { voip_carrier_sid, ...place, outbound: true, inbound: true })
+      // Each call has a tone of its own: the phone keeps what it heard before.
+      const talk = async (hz: number, from: number): Promise<void> => {
+        await phone.events.next('the call', ({ type }) => type === 'CALL_ESTABLISHED', { from })
+        await hears(phone, hz, 300)
+        await phone.hangUp()
+      }
+
+      const plays = (hz: number): void =>
+        application.on('/tone.wav', { status: 200, body: toWav(tone(hz, 60_000)) })
+      plays(callerHz)
+      const to = { type: 'phone', number: '15550100', trunk: name }
+      const made = await post(`/Accounts/${account_sid}/Calls`, { application_sid, from: '15550199', to })
+      await talk(callerHz, 0)
+      const [out] = await recordsOf(platform.api, account_sid, [made.sid])
+      expect(out).toMatchObject({ answered: true, trunk: name, direction: 'outbound' })
+
+      plays(1500)
+      const before = phone.events.items.length
+      await phone.dial('sip:15550177@carrier.test')
+      await talk(1500, before)
+      const [taken] = await recentCalls(platform.api, account_sid, 2)
+      expect(taken).toMatchObject({ answered: true, trunk: name, direction: 'inbound', to: '15550177' })
+      expect(application.to('/call').at(-1)?.body).toMatchObject({ originating_sip_trunk_name: name })
+
+      for (const sid of [made.sid, taken!.call_sid]) {
+        const events = await endedJournal(platform.api, account_sid, sid)
+        const remotes = events.flatMap(({ type, remote }) => (type === 'sip' ? [String(remote)] : []))
+        expect(remotes.length).toBeGreaterThan(4)
+        expect(remotes.filter((remote) => !remote.startsWith('tls:127.0.0.1:'))).toEqual([])
+        expect(events).toContainEqual(
+          expect.objectContaining({ type: 'media-open', encryption: 'AES_CM_128_HMAC_SHA1_80' }),
+        )
+        expect(events.map(({ type }) => type)).toContain('media-first-packet')
+      }
+      const passed = trunk.passed()
+      for (const what of ['INVITE from tls', 'BYE from udp', 'INVITE from udp', 'ACK from udp'])
+        expect(passed).toContain(what)
+    } finally {
+      await Promise.all([phone.stop(), trunk.stop()])
+    }
+  },
+  60_000,
 )

@@ -60,7 +60,7 @@ export const tools = {
     command: 'tls.so',
     packages: ['kamailio-tls-modules', 'kamailio-websocket-modules'],
     folders: '/usr/lib/*/kamailio/modules',
-    suites: ['journeys/edge', 'guides (an edge)'],
+    suites: ['journeys/edge', 'journeys/secure-phones (Kamailio as a carrier)', 'guides (an edge)'],
   },
   rtpengine: {
     command: 'rtpengine',
