@@ -10,7 +10,9 @@ export function wantsPage(accept = ''): boolean {
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept)
 }
 
-export function createPageHandler({ mediaType = 'text/html; charset=utf-8', policy, render }: HttpPage) {
+const htmlType = 'text/html; charset=utf-8'
+
+export function createPageHandler({ mediaType = htmlType, policy, absent, render }: HttpPage) {
   const made = new Map<string, StaticAnswer>()
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const params = request.params as Readonly<Record<string, string>>
@@ -19,7 +21,12 @@ export function createPageHandler({ mediaType = 'text/html; charset=utf-8', poli
     if (answer === undefined) {
       const text = render(params)
       // What does not exist is not remembered: there is no end of names to ask for.
-      if (text === undefined) throw new AppError('no_such_route', 'no such page')
+      if (text === undefined) {
+        if (absent === undefined || !wantsPage(request.headers.accept))
+          throw new AppError('no_such_route', 'no such page')
+        if (policy !== undefined) reply.header('content-security-policy', policy)
+        return reply.code(404).header('vary', 'accept').type(htmlType).send(absent())
+      }
       answer = createStaticAnswer(text, mediaType)
       made.set(name, answer)
     }

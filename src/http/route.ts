@@ -60,6 +60,8 @@ export interface HttpPage {
   readonly mediaType?: string
   /** Its Content-Security-Policy; that of data when left out. */
   readonly policy?: string
+  /** What a browser is shown, with 404, where there is no such page. Programs get JSON. */
+  readonly absent?: () => string
   /** Called once for the same parameters. Undefined: there is no such page. */
   readonly render: (params: Readonly<Record<string, string | undefined>>) => string | undefined
 }

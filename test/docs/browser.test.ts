@@ -65,6 +65,17 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
     }
   })
 
+  it('shows the examples with the address that the page was read at', async () => {
+    for (const path of ['/docs', '/docs/hooks', '/docs/guides/first-application']) {
+      await open(path, 1200)
+      const text = await until('the page with its examples', async () => {
+        const shown = await browser.evaluate<string>("document.querySelector('main')?.textContent ?? ''")
+        return shown.includes(`http://127.0.0.1:${platform.httpPort}/v1`) ? shown : undefined
+      })
+      expect(text).not.toContain('127.0.0.1:3000/v1')
+    }
+  })
+
   it('breaks no rule of its policy', () => {
     expect(browser.problems.filter((text) => !text.includes('favicon'))).toEqual([])
   })

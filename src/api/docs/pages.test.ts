@@ -122,6 +122,17 @@ describe('/docs', () => {
       expect((await pageAt(`/docs/resources/${name}`)).statusCode).toBe(404)
   })
 
+  it('leads a browser from a page that is not there to the start, and tells a program in JSON', async () => {
+    for (const url of ['/docs/nothing', '/docs/a/b', '/docs/resources/nothing', '/docs/errors/__proto__']) {
+      const shown = await api.http.inject({ method: 'GET', url, headers: { accept: 'text/html' } })
+      expect([shown.statusCode, shown.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+      expect(shown.headers['content-security-policy']).toContain("default-src 'none'; style-src 'sha256-")
+      expect(shown.body).toContain('Go to the <a href="/docs">start</a>')
+      const told = await pageAt(url)
+      expect([told.statusCode, JSON.parse(told.body)]).toMatchObject([404, { code: 'no_such_route' }])
+    }
+  })
+
   it('shows code as code, on any page', async () => {
     for (const [url, body] of await allPages())
       expect([url, body.replaceAll(/<(pre|style|script)>[^]*?<\/\1>/g, '').match(/.*`.*/)?.[0]]).toEqual([

@@ -32,6 +32,7 @@ export function createDocsPages({ document, verbs, verbShapes, settings }: DocsO
   const htmlPage = (path: string, render: HttpPage['render']): HttpPage => ({
     path,
     policy: pagePolicy,
+    absent: absentPage,
     render,
   })
   return [
@@ -54,7 +55,16 @@ export function createDocsPages({ document, verbs, verbShapes, settings }: DocsO
       mediaType: 'application/json; charset=utf-8',
       render: () => JSON.stringify(searchIndex({ reference: reference(), verbs, verbShapes, settings })),
     },
+    htmlPage('/docs/*', () => undefined),
   ]
+}
+
+function absentPage(): string {
+  return page({
+    title: 'No such page',
+    content: html`<h1>No such page</h1>
+      <p>There is none at this address. Go to the <a href="/docs">start</a>, or search in the menu.</p>`,
+  })
 }
 
 const codes = Object.keys(catalogue) as ErrorCode[]

@@ -1,12 +1,18 @@
-// The one script of /docs: finds pages by words, in a list that it fetches from this server when it is first needed.
+// The one script of /docs: finds pages by words, in a list that it fetches from this server when it is first needed, and
+// writes the address of this server into the examples.
 // Plain JavaScript as text, because the browser gets it as it is; without scripts the menu is all there is.
 export type SearchEntry = readonly [title: string, text: string, url: string]
 
 /** In the text of what the platform takes or refuses without doing it: it is found after what it does. */
 export const unservedMark = ', not served yet'
 
+// An origin may hold what a shell would run: a name of the domain system takes more characters than those of hosts.
 export const searchScript = `
 'use strict';
+if (/^https?:\\/\\/[\\w.:[\\]-]+$/.test(location.origin))
+  for (const example of document.querySelectorAll('main pre'))
+    if (example.textContent.includes('http://127.0.0.1:3000/v1') && example.children.length === 0)
+      example.textContent = example.textContent.replaceAll('http://127.0.0.1:3000/v1', location.origin + '/v1');
 (() => {
   const place = document.getElementById('search');
   const input = document.createElement('input');
