@@ -40,22 +40,46 @@ describe('a line that is not chosen', () => {
   it.each([
     ['an unknown suite', `1 F8_128_HMAC_SHA1_80 inline:${key}`, 'F8_128_HMAC_SHA1_80'],
     ['a name that every object has', `1 toString inline:${key}`, 'toString'],
-    ['a marker of keys in packets', `1 ${named} inline:${key}|2^20|1:4`, named],
-    ['two keys', `1 ${named} inline:${key}|2^20|1:4;inline:${other}|2^20|2:4`, named],
-    ['a key that is too short', `1 ${named} inline:${key.slice(4)}`, named],
-    ['a key that is too long', `1 ${named} inline:${key}AAAA`, named],
-    ['no key', `1 ${named} inline:`, named],
-    ['another method', `1 ${named} uri:${key}`, named],
-    ['a lifetime of nothing', `1 ${named} inline:${key}|0`, named],
-    ['a lifetime beyond all packets', `1 ${named} inline:${key}|2^49`, named],
-    ['packets in the clear', `1 ${named} inline:${key} UNENCRYPTED_SRTP`, named],
-    ['reports in the clear', `1 ${named} inline:${key} UNENCRYPTED_SRTCP`, named],
-    ['packets that are not authentic', `1 ${named} inline:${key} UNAUTHENTICATED_SRTP`, named],
-    ['a rate of derivation', `1 ${named} inline:${key} KDR=10`, named],
-    ['an unknown parameter after a known one', `1 ${named} inline:${key} WSH=64 NEW=1`, named],
+    ['a marker of keys in packets', `1 ${named} inline:${key}|2^20|1:4`, `${named} with an MKI`],
+    ['two keys', `1 ${named} inline:${key}|2^20|1:4;inline:${other}|2^20|2:4`, `${named} with several keys`],
+    ['a key that is too short', `1 ${named} inline:${key.slice(4)}`, `${named} with a key of 27 octets`],
+    ['a key that is too long', `1 ${named} inline:${key}AAAA`, `${named} with a key of 33 octets`],
+    ['no key', `1 ${named} inline:`, `${named} with a key that cannot be read`],
+    ['another method', `1 ${named} uri:${key}`, `${named} with a key that cannot be read`],
+    ['a lifetime of nothing', `1 ${named} inline:${key}|0`, `${named} with a lifetime out of range`],
+    [
+      'a lifetime beyond all packets',
+      `1 ${named} inline:${key}|2^49`,
+      `${named} with a lifetime out of range`,
+    ],
+    [
+      'packets in the clear',
+      `1 ${named} inline:${key} UNENCRYPTED_SRTP`,
+      `${named} with session parameters that are not served`,
+    ],
+    [
+      'reports in the clear',
+      `1 ${named} inline:${key} UNENCRYPTED_SRTCP`,
+      `${named} with session parameters that are not served`,
+    ],
+    [
+      'packets that are not authentic',
+      `1 ${named} inline:${key} UNAUTHENTICATED_SRTP`,
+      `${named} with session parameters that are not served`,
+    ],
+    [
+      'a rate of derivation',
+      `1 ${named} inline:${key} KDR=10`,
+      `${named} with session parameters that are not served`,
+    ],
+    [
+      'an unknown parameter after a known one',
+      `1 ${named} inline:${key} WSH=64 NEW=1`,
+      `${named} with session parameters that are not served`,
+    ],
     ['no tag', `${named} inline:${key}`, 'a line that cannot be read'],
   ])('has %s', (_, value, name) => {
-    expect(readCrypto([value])).toMatchObject({ usable: [], others: [name] })
+    expect(readCrypto([value])).toMatchObject({ usable: [], others: [{ text: name }] })
   })
 })
 

@@ -8,11 +8,18 @@ export interface CryptoLine extends MasterKey {
   readonly tag: number
 }
 
+/** A line that cannot be chosen, for people to read. */
+export interface UnusableLine {
+  /** Its suite, and what about the line is not served. */
+  readonly text: string
+  /** For a suite that is spoken here. */
+  readonly cure?: string
+}
+
 /** What a section says of keys. */
 export interface CryptoLines {
   readonly usable: readonly CryptoLine[]
-  /** The suites of those that cannot be used, for people to read. */
-  readonly others: readonly string[]
+  readonly others: readonly UnusableLine[]
   /** Whether keys come in whole base64, with its padding. */
   readonly isPadded: boolean
 }
@@ -29,32 +36,49 @@ const inlineKey = /^inline:([\w+/]+={0,2})(?:\|(2\^\d{1,2}|\d{1,15}))?(\|\d+:\d+
 // They change nothing of how packets are protected here: RFC 4568 §6.3.1 and §6.3.6.
 const harmless = /^(?:KDR=0|WSH=\d+|-.*)$/i
 
+const oneKey =
+  'Switch the MKI off: the a=crypto line has to have one key, with nothing such as |1:4 behind it.'
+const readable =
+  'Send the key as RFC 4568 has it: inline:, base64, and a lifetime of 2^48 packets at most or none.'
+const bare = 'Leave out the session parameters of the a=crypto line, such as UNENCRYPTED_SRTP and KDR.'
+
 /** The lines of a section in their order, which is that of the far end's preference. */
 export function readCrypto(values: readonly string[]): CryptoLines {
   const usable: CryptoLine[] = []
-  const others: string[] = []
+  const others: UnusableLine[] = []
   for (const value of values.slice(0, maxLines)) {
     const line = parseLine(value)
-    if (typeof line === 'string') others.push(line)
+    if ('text' in line) others.push(line)
     else if (!usable.some(({ tag }) => tag === line.tag)) usable.push(line)
   }
   return { usable, others, isPadded: values.some((value) => /=(?:[| ]|$)/.test(value)) }
 }
 
 /**
- * The name of its suite where the line is not to be chosen: RFC 4568 §5.1.2 and §6.3.7 ask for that where any of it is not
- * understood, or is not spoken here, such as several keys, which packets tell apart by an octet of their own.
+ * RFC 4568 §5.1.2 and §6.3.7 ask that a line is not chosen where any of it is not understood, or is not spoken here, such as
+ * several keys, which packets tell apart by an octet of their own.
  */
-function parseLine(value: string): CryptoLine | string {
+function parseLine(value: string): CryptoLine | UnusableLine {
   const [, tag = '', name = '', keys = '', parameters = ''] = shape.exec(value) ?? []
+  if (name === '') return { text: 'a line that cannot be read' }
   const suite = suiteNamed(name.toUpperCase())
+  if (suite === undefined) return { text: name.slice(0, maxNameChars) }
   const [, base64 = '', lifetime, marker] = inlineKey.exec(keys) ?? []
   // Memory of its own, since a view would take all that it is a view of to the worker.
   const key = Uint8Array.from(Buffer.from(base64, 'base64'))
-  const isSpoken = parameters.split(' ').every((one) => one === '' || harmless.test(one))
-  const isUsable = isSpoken && marker === undefined && isLifetime(lifetime)
-  if (suite === undefined || !isUsable || key.length !== suites[suite].keyBytes + saltBytes)
-    return name === '' ? 'a line that cannot be read' : name.slice(0, maxNameChars)
+  const unusable = (fault: string, cure: string): UnusableLine => ({ text: `${suite} with ${fault}`, cure })
+  if (keys.includes(';')) return unusable('several keys', oneKey)
+  if (marker !== undefined) return unusable('an MKI', oneKey)
+  if (base64 === '') return unusable('a key that cannot be read', readable)
+  const octets = suites[suite].keyBytes + saltBytes
+  if (key.length !== octets)
+    return unusable(
+      `a key of ${key.length} octets`,
+      `Send ${octets} octets in base64 as the key of ${suite}: the master key and the master salt.`,
+    )
+  if (!isLifetime(lifetime)) return unusable('a lifetime out of range', readable)
+  if (!parameters.split(' ').every((one) => one === '' || harmless.test(one)))
+    return unusable('session parameters that are not served', bare)
   return { tag: Number(tag), suite, key }
 }
 

@@ -98,14 +98,21 @@ describe('an offer with keys', () => {
   })
 
   it.each([
-    ['no key', [], 'it has no a=crypto line'],
+    ['no key', [], 'it has no a=crypto line', 'with an a=crypto line of'],
     [
       'none that is usable',
       [crypto(1, 'F8_128_HMAC_SHA1_80'), `${crypto(2)}|1:4`],
-      `F8_128_HMAC_SHA1_80, ${named}`,
+      `F8_128_HMAC_SHA1_80, ${named} with an MKI`,
+      'Switch the MKI off',
     ],
-  ])('is refused where it has %s, by name', (_, lines, sentence) => {
-    expect(() => negotiation().answer(encrypted(...lines))).toThrow(sentence)
+    ['a short key', [crypto(1, named, 'AAAA')], 'with a key of 3 octets', 'Send 30 octets in base64'],
+  ])('is refused where it has %s, by name and with its cure', (_, lines, sentence, cure) => {
+    expect(() => negotiation().answer(encrypted(...lines))).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(sentence),
+        cure: expect.stringContaining(cure),
+      }),
+    )
   })
 })
 

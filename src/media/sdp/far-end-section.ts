@@ -75,12 +75,24 @@ export function packetMsFor({ maxptime }: MediaSection, encoding: Encoding): num
 
 /** The suites of a line of which none can be used, for people to read. */
 function suitesIn({ crypto }: MediaSection): string {
-  const names = crypto.others.slice(0, maxNamedFormats).join(', ')
+  const names = crypto.others
+    .slice(0, maxNamedFormats)
+    .map(({ text }) => text)
+    .join(', ')
   return names === '' ? 'it has no a=crypto line' : `the suites of its a=crypto lines are: ${names}`
 }
 
 /** Why this line cannot be our stream; undefined when it can. */
-export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
+export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): AppError | undefined {
+  const text = faultOf(section, verb)
+  if (text === undefined) return undefined
+  const isOfKeys = section.profile !== undefined && protectionOf(section.profile) === 'sdes'
+  const cure = isOfKeys ? section.crypto.others.find((line) => line.cure !== undefined)?.cure : undefined
+  const isUsable = section.crypto.usable.length > 0
+  return isUsable || cure === undefined ? refused(text) : new AppError('media_not_acceptable', text, { cure })
+}
+
+function faultOf(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
   if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
   if (section.port > 65_535) return 'the audio port of the SDP is out of range'
   const protection = section.profile && protectionOf(section.profile)
@@ -142,8 +154,8 @@ export function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
   for (const section of inOrder(sdp)) {
     if (section.type !== 'audio' || section.port === 0) continue
     try {
-      const text = objectionTo(section, 'offered')
-      if (text !== undefined) throw refused(text)
+      const refusal = objectionTo(section, 'offered')
+      if (refusal !== undefined) throw refusal
       return { section, address: addressOf(section, local) }
     } catch (error) {
       if (!(error instanceof AppError)) throw error

@@ -109,7 +109,7 @@ export class Negotiation {
     // A phone that holds the call offers all that it speaks once more, the best first: what is spoken stays where it can. A change would
     // restart the stream of some phones, and have two sides of one codec decoded and coded.
     const format = spoken.find(({ encoding }) => encoding === this.#agreement?.encoding) ?? spoken[0]
-    if (format === undefined) throw refused(objectionTo(section, 'offered') ?? '')
+    if (format === undefined) throw objectionTo(section, 'offered') ?? refused('')
     const event = eventFor(format.encoding, eventsOf(section))
     const direction = directionTowards(section, remote)
     const lines = (audio: LocalAudio): readonly LocalSection[] =>
@@ -195,9 +195,9 @@ export class Negotiation {
     const { sections } = parseSdp(sdp)
     const offered = this.#offered()
     const section = sections[offered.index]
-    const objection =
-      section === undefined ? 'the answer lacks our audio line' : objectionTo(section, 'answered')
-    if (section === undefined || objection !== undefined) throw refused(objection ?? '')
+    if (section === undefined) throw refused('the answer lacks our audio line')
+    const objection = objectionTo(section, 'answered')
+    if (objection !== undefined) throw objection
     const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const ours = this.#offeredPast?.audio ?? offered.audio
     const ownKeys = this.#keys.offeredTo(this.#peer ?? '') ?? ours
