@@ -39,6 +39,8 @@ export interface CallServices {
   readonly numberTrust: NumberTrust
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean
+  /** Whether accounts may reach carriers of their own alone, since the operator keeps all carriers to itself. */
+  readonly reservesCarriers: boolean
   /** Called with the host name that a carrier of the account has called. */
   readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
   /** Whether a user or a called SIP URI may direct a dialog or its media to this IP address. */

@@ -201,10 +201,20 @@ export interface DialPlan {
   readonly fallback: RouteEntry | undefined
 }
 
+/** One address that a carrier is called at. */
+export interface CarrierHop {
+  /** A SIP URI without a user. */
+  readonly hop: string
+  /** Null for a carrier that accounts share. */
+  readonly account_sid: string | null
+}
+
 /** The ways out of the platform. */
 export interface OutboundDirectory {
   /** The account's own, then those it shares. */
   outboundCarriers(account: AccountFacts): Promise<readonly OutboundCarrier[]>
+  /** Where the carriers of all accounts are called, also while they are switched off. */
+  carrierHops(): Promise<readonly CarrierHop[]>
   /** The account's, or else that of its provider. */
   dialPlan(account: AccountFacts): Promise<DialPlan | undefined>
 }

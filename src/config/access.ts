@@ -38,7 +38,7 @@ export const accessSettings = {
   ),
   adminCarriers: onOff(
     'SWITCHHOOK_ADMIN_CARRIERS',
-    'on keeps carriers, gateways and phone numbers for administrators and service providers to change.',
+    'on keeps carriers, gateways and phone numbers for administrators and service providers to change, and SIP URIs of an account away from carriers that are not its own.',
   ),
   minNetmask: {
     name: 'SWITCHHOOK_MIN_NETMASK',

@@ -86,6 +86,26 @@ onEachStore(({ open }) => {
     })
   })
 
+  it('knows where the carriers of all accounts are called, also while they are switched off', async () => {
+    const own = await account()
+    await makeCarrier(own, 'off', { is_active: 0 }, { ipv4: 'off.example', port: null })
+    await makeCarrier(own, 'gateway off', {}, { ipv4: 'gateway-off.example', is_active: 0, protocol: 'tcp' })
+    await makeCarrier(own, 'by a proxy', { outbound_sip_proxy: 'sip:proxy.example' })
+    await makeCarrier({ ...own, account_sid: null }, 'shared', {}, { ipv4: 'shared.example' })
+    await makeCarrier(own, 'inbound only', {}, { ipv4: 'inbound.example', outbound: 0 })
+    const { account_sid } = own
+    const hops = (await directory.carrierHops()).filter(({ hop }) => hop.includes('.example'))
+    expect(hops).toHaveLength(4)
+    expect(hops).toEqual(
+      expect.arrayContaining([
+        { hop: 'sip:off.example;transport=udp', account_sid },
+        { hop: 'sip:gateway-off.example:5080;transport=tcp', account_sid },
+        { hop: 'sip:proxy.example;transport=udp', account_sid },
+        { hop: 'sip:shared.example:5080;transport=udp', account_sid: null },
+      ]),
+    )
+  })
+
   it('knows a gateway that is reached over TLS and wants SRTP, and how it reads keys', async () => {
     const own = await account()
     await makeCarrier(own, 'over SRTP', {}, { protocol: 'tls/srtp', pad_crypto: 1 })

@@ -2,6 +2,7 @@
 // its table of least cost routing.
 import type {
   AccountFacts,
+  CarrierHop,
   DialPlan,
   DialRoute,
   OutboundCarrier,
@@ -9,9 +10,11 @@ import type {
   OutboundGateway,
   RouteEntry,
 } from '../calls/ports.ts'
+import { nextHopOf } from '../calls/outbound/phone-attempt.ts'
 import { compilePattern } from '../lib/pattern.ts'
 import type { Memo } from '../lib/memo.ts'
 import type { Repositories, Row, TableName } from '../storage/storage.ts'
+import { inPages } from './in-pages.ts'
 
 export interface OutboundDirectoryOptions {
   readonly rows: () => Repositories
@@ -28,15 +31,18 @@ const maxCarriers = 500
 const maxGateways = 64
 const maxRoutes = 1000
 const maxEntries = 64
+const maxHops = 5000
 
 export function createOutboundDirectory({ rows, remember }: OutboundDirectoryOptions): OutboundDirectory {
   const carriers = remember<readonly OutboundCarrier[]>(carrierTables)
   const plans = remember<DialPlan>(planTables)
+  const hops = remember<readonly CarrierHop[]>(carrierTables)
   return {
     async outboundCarriers(account) {
       const found = await carriers(account.account_sid, () => readCarriers(account, rows()))
       return found ?? []
     },
+    carrierHops: async () => (await hops('all', () => readHops(rows()))) ?? [],
     dialPlan: (account) => plans(account.account_sid, () => readPlan(account, rows())),
   }
 }
@@ -60,6 +66,27 @@ async function readCarriers(
     if (usable.length > 0) found.push(toCarrier(row, usable))
   }
   return found
+}
+
+/** What is switched off counts as well: the address still knows the platform. */
+async function readHops({ voip_carriers, sip_gateways }: Repositories): Promise<readonly CarrierHop[]> {
+  const carriers = new Map<string, Row<'voip_carriers'>>()
+  for await (const page of inPages('voip_carrier_sid', (at) => voip_carriers.list(at)))
+    for (const row of page) carriers.set(row.voip_carrier_sid, row)
+  const hops = new Map<string, CarrierHop>()
+  const gatewayPages = inPages('sip_gateway_sid', (at) =>
+    sip_gateways.list({ where: { outbound: 1 }, ...at }),
+  )
+  for await (const page of gatewayPages)
+    for (const row of page) {
+      const carrier = carriers.get(row.voip_carrier_sid)
+      if (carrier === undefined || hops.size >= maxHops) continue
+      const { account_sid, outbound_sip_proxy, requires_register } = carrier
+      const way = { outbound_sip_proxy, requires_register: requires_register === 1 }
+      const hop = nextHopOf(way, toGateway(row))
+      hops.set(`${hop} ${account_sid}`, { hop, account_sid })
+    }
+  return [...hops.values()]
 }
 
 function toGateway(row: Row<'sip_gateways'>): OutboundGateway {

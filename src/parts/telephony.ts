@@ -157,6 +157,7 @@ function enginePorts(base: Base, { media, speech, audio, recordings, streams }: 
     media,
     directory,
     isAllowedAddress: createAddressGuard(allow),
+    reservesCarriers: config.adminCarriers,
     isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
     isSipProxy: createRangeGuard(config.sipProxies),
     carrierCalled: carrierHosts.carrierCalled,

@@ -4,7 +4,7 @@ import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
-import { carrierAmong } from '../outbound/carrier-among.ts'
+import { carriersAt } from '../outbound/carriers-at.ts'
 import type { AccountFacts } from '../ports.ts'
 import { teamsTenantOf } from '../teams-trunk.ts'
 
@@ -39,8 +39,8 @@ export async function demandReferrable(
   const { attempt, started } = leg.journal.facts
   for (const text of sent) {
     if (!(await guard.isClosed(text, account))) continue
-    const at = await carrierAmong(new Set([attempt?.remote_host ?? started.remote_host]), account, services)
-    if (at !== undefined) await guard.demandOpen(text, account, { leg, by: ` at ${at}` })
+    const [at] = await carriersAt(new Set([attempt?.remote_host ?? started.remote_host]), services)
+    if (at !== undefined) await guard.demandOpen(text, account, { leg, by: ` at ${at.address}` })
   }
 }
 

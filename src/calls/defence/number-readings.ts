@@ -81,7 +81,9 @@ function read(text: string, country: string | undefined): readonly Reading[] {
     return [{ number: `1${text.replace(/^0/, '')}`, isInternational: true }]
   const national = text.startsWith('+') ? [] : nationalReadings(text, country)
   return [
-    ...international.map((number) => ({ number, isInternational: true })),
+    ...international.flatMap((number) =>
+      withoutTrunkZero(number).map((one) => ({ number: one, isInternational: true })),
+    ),
     ...national.map((number) => ({ number, isInternational: false })),
   ].filter(({ number }) => number.length > 0)
 }
@@ -95,6 +97,16 @@ function afterInternationalPrefix(text: string, country: string | undefined): re
     isLong && text.startsWith(prefix) ? [text.slice(prefix.length)] : [],
   )
   return text.startsWith('00') ? [text.replace(/^0+/, ''), ...after] : after
+}
+
+// Where a 0 is dialled before national numbers, and none of them begins with it: behind the calling code it is a slip that
+// many carriers put right. In Italy and elsewhere it belongs to the number.
+const zeroBehindCode =
+  /^(20|27|31|32|33|40|41|43|44|46|49|51|55|61|62|63|64|66|81|82|84|86|90|91|92|94|353|358|380|381|385|386|387|389|421|972)0+(\d+)$/
+
+function withoutTrunkZero(number: string): readonly string[] {
+  const [, code = '', rest = ''] = zeroBehindCode.exec(number) ?? []
+  return code === '' ? [number] : [number, `${code}${rest}`]
 }
 
 function nationalReadings(text: string, country: string | undefined): readonly string[] {

@@ -7,14 +7,14 @@ import type { OutdialGuard } from '../defence/outdial-guard.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Attempt, Round } from './attempt.ts'
 import type { CallOrder } from './call-order.ts'
-import { carrierAmong } from './carrier-among.ts'
+import { carriersAt } from './carriers-at.ts'
 
 export interface AttemptGateOptions {
   /** Of a dry run there is a journal only. */
   readonly leg: Pick<Leg, 'journal'>
   readonly order: Pick<CallOrder, 'account'>
   readonly guard: Pick<OutdialGuard, 'isClosed' | 'demandOpen'>
-  readonly services: Pick<CallServices, 'directory' | 'sip'>
+  readonly services: Pick<CallServices, 'directory' | 'sip' | 'reservesCarriers'>
   readonly isDry?: boolean
 }
 
@@ -50,20 +50,28 @@ export class AttemptGate {
       destination: async () => {
         const remote = await attempt.destination()
         if (gateway === undefined && dialled !== undefined && attempt.trunk !== 'user')
-          await this.#demandOpenAt([remote, ...(remote.alternatives ?? [])], dialled)
+          await this.#demandMayCall([remote, ...(remote.alternatives ?? [])], dialled)
         return remote
       },
     }
   }
 
   /** A SIP URI may name any user at a host of the caller's own; only a carrier makes a telephone number of it. */
-  async #demandOpenAt(places: readonly Remote[], dialled: string): Promise<void> {
+  async #demandMayCall(places: readonly Remote[], dialled: string): Promise<void> {
     const { guard, order, services } = this.#options
-    if (!(await guard.isClosed(dialled, order.account))) return
+    const isClosed = await guard.isClosed(dialled, order.account)
+    if (!isClosed && !services.reservesCarriers) return
     // Each is tried when the one before it fails: a name of the caller's own may lead to a carrier second.
-    const addresses = new Set(places.map(({ address }) => address))
-    const at = await carrierAmong(addresses, order.account, services)
-    const refusal = at === undefined ? undefined : await this.#refusalOf(dialled, ` at ${at}`)
+    const carriers = await carriersAt(new Set(places.map(({ address }) => address)), services)
+    const [at] = carriers
+    if (at === undefined) return
+    const { account_sid } = order.account
+    if (services.reservesCarriers && !carriers.some((one) => one.account_sid === account_sid))
+      throw new AppError(
+        'carrier_by_number_only',
+        'the SIP URI leads to a carrier that is not of this account',
+      )
+    const refusal = isClosed ? await this.#refusalOf(dialled, ` at ${at.address}`) : undefined
     if (refusal !== undefined) throw refusal
   }
 

@@ -52,7 +52,10 @@ export function toDialled(
 
 /** Where the request goes: the gateway, unless the carrier has a proxy before it. */
 export function nextHopOf(
-  { outbound_sip_proxy: proxy, requires_register }: OutboundCarrier,
+  {
+    outbound_sip_proxy: proxy,
+    requires_register,
+  }: Pick<OutboundCarrier, 'outbound_sip_proxy' | 'requires_register'>,
   gateway: OutboundGateway,
 ): string {
   if (proxy === null || proxy === '' || requires_register) return uriAt(exactPlaceOf(gateway), gateway)

@@ -212,6 +212,13 @@ export const callErrors = {
     sip: 403,
     cure: 'Call a target of type teams.',
   },
+  carrier_by_number_only: {
+    cause:
+      'A SIP URI, its proxy or a redirect leads to a carrier that is not of this account, on a platform whose operator keeps carriers to itself (SWITCHHOOK_ADMIN_CARRIERS).',
+    http: 422,
+    sip: 403,
+    cure: 'Call the number with a target of type phone: it goes by the carriers that the account may use.',
+  },
   sip_unreachable: {
     cause: 'No answer came from the SIP address, or no connection to it could be made.',
     http: 480,

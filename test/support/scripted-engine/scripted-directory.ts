@@ -1,5 +1,6 @@
 // For tests: the rows that the engine asks for, as one account of a script. `test/contracts/directory.test.ts` holds it
 // against the real ones.
+import { nextHopOf } from '../../../src/calls/outbound/phone-attempt.ts'
 import type {
   AccountFacts,
   ApplicationFacts,
@@ -67,6 +68,13 @@ export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
     patternsOf: async (sid) => rows().patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid),
     soleAccountOf: async () => undefined,
     outboundCarriers: async () => rows().waysOut,
+    carrierHops: async () =>
+      rows().waysOut.flatMap((carrier) =>
+        carrier.gateways.map((gateway) => ({
+          hop: nextHopOf(carrier, gateway),
+          account_sid: rows().account?.account_sid ?? null,
+        })),
+      ),
     dialPlan: async () => rows().dialPlan,
     teamsTenant: async (fqdn) => rows().teamsTenants?.find(({ tenant_fqdn }) => tenant_fqdn === fqdn),
     teamsTenantsOf: async (sid) =>

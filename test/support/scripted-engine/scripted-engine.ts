@@ -348,6 +348,7 @@ export function createScriptedEngine(
     }),
     media,
     recorder: scriptedRecorder(),
+    reservesCarriers: false,
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
     carrierCalled: ({ account_sid }, host) => void engine.hostsCalled.push([account_sid, host]),
     isAllowedHop: (address) => address.startsWith('192.0.2.'),

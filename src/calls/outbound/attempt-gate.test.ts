@@ -1,0 +1,76 @@
+// What the guard of each attempt lets through to an address, by whose carrier is there.
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/errors.ts'
+import type { Attempt } from './attempt.ts'
+import { AttemptGate } from './attempt-gate.ts'
+import type { AttemptGateOptions } from './attempt-gate.ts'
+
+type Options = AttemptGateOptions & { readonly services: { readonly reservesCarriers: boolean } }
+
+const remote = (address: string) => ({ transport: 'udp', address, port: 5060 }) as const
+const addresses: Readonly<Record<string, string>> = {
+  'sip:gw.example;transport=udp': '192.0.2.7',
+  'sip:own.example;transport=udp': '192.0.2.8',
+}
+
+/** Of account `mine`; gw.example is a gateway of another account, which is known by its name alone. */
+function gate({ reservesCarriers }: { readonly reservesCarriers: boolean }): AttemptGate {
+  const options = {
+    leg: {},
+    order: { account: { account_sid: 'mine' } },
+    guard: {
+      isClosed: async (dialled: string) => dialled.startsWith('+1900'),
+      demandOpen: async () => {
+        throw new AppError('destination_closed', 'closed')
+      },
+    },
+    services: {
+      reservesCarriers,
+      directory: {
+        carriersAt: async () => [],
+        carrierHops: async () => [
+          { hop: 'sip:gone.example;transport=udp', account_sid: 'other' },
+          { hop: 'sip:gw.example;transport=udp', account_sid: 'other' },
+          { hop: 'sip:own.example;transport=udp', account_sid: 'mine' },
+        ],
+      },
+      sip: () => ({
+        resolve: async (hop: string) => {
+          const address = addresses[hop]
+          if (address === undefined) throw new AppError('sip_unreachable', 'no such name')
+          return remote(address)
+        },
+      }),
+    },
+  }
+  return new AttemptGate(options as unknown as Options)
+}
+
+async function call(dialled: string, address: string, reservesCarriers = false): Promise<unknown> {
+  const attempt = { trunk: 'sipUri', dialled, destination: async () => remote(address) } as unknown as Attempt
+  const [[guarded] = []] = await gate({ reservesCarriers }).open([[attempt]])
+  return await guarded?.destination().then(
+    () => 'called',
+    (error: unknown) => (error as AppError).code,
+  )
+}
+
+describe('a SIP URI that leads to a gateway which is known by its host name', () => {
+  it.each([
+    ['+19005551212', '192.0.2.7', 'destination_closed'],
+    ['+19005551212', '192.0.2.8', 'destination_closed'],
+    ['+19005551212', '192.0.2.9', 'called'],
+    ['+15551234', '192.0.2.7', 'called'],
+  ])('%s at %s: %s', async (dialled, address, outcome) => {
+    expect(await call(dialled, address)).toBe(outcome)
+  })
+
+  it.each([
+    ['+15551234', '192.0.2.7', 'carrier_by_number_only'],
+    ['+15551234', '192.0.2.8', 'called'],
+    ['+19005551212', '192.0.2.8', 'destination_closed'],
+    ['+15551234', '192.0.2.9', 'called'],
+  ])('%s at %s where the operator keeps carriers to itself: %s', async (dialled, address, outcome) => {
+    expect(await call(dialled, address, true)).toBe(outcome)
+  })
+})
