@@ -195,6 +195,21 @@ describe('PUT and DELETE /MicrosoftTeamsTenants/{sid}', () => {
     expect((await api.put(`${path}/${one}`, api.own.accountKey, { account_sid })).status).toBe(403)
   })
 
+  it('answer 422 where the account that it is given to may not have its name, alone or with another one', async () => {
+    const { accounts } = api.storage.for(systemTenancy)
+    await accounts.update(api.own.account_sid, { sip_realm: 'sip.own.example' })
+    const sid = await create({ account_sid: api.own.account_sid, tenant_fqdn: 'sip.own.example' })
+    const { account_sid } = api.sibling
+    for (const given of [
+      { account_sid },
+      { account_sid: null },
+      { account_sid, tenant_fqdn: 'sip.own.example' },
+    ])
+      expect((await api.put(`${path}/${sid}`, api.adminKey, given)).status).toBe(422)
+    const free = { account_sid, tenant_fqdn: `t${++made}.teams.example.com` }
+    expect((await api.put(`${path}/${sid}`, api.adminKey, free)).status).toBe(204)
+  })
+
   it('answers 204, and the tenant is gone', async () => {
     const sid = await create({ account_sid: api.own.account_sid })
     expect((await api.delete(`${path}/${sid}`, api.own.accountKey)).status).toBe(204)

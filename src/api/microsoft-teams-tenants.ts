@@ -31,9 +31,12 @@ export const microsoftTeamsTenants = defineResource({
   async beforeCreate({ tenant_fqdn, account_sid = null, service_provider_sid }, context) {
     await demandFreeName(tenant_fqdn, { account_sid, service_provider_sid }, context)
   },
-  async beforeUpdate({ tenant_fqdn }, { account_sid, service_provider_sid }, context) {
-    if (tenant_fqdn !== undefined)
-      await demandFreeName(tenant_fqdn, { account_sid, service_provider_sid }, context)
+  async beforeUpdate(changes, { account_sid, service_provider_sid, tenant_fqdn }, context) {
+    const owner = changes.account_sid === undefined ? account_sid : changes.account_sid
+    // The name may be free to the account that it leaves, and not to the one that it comes to.
+    if (changes.tenant_fqdn === undefined && owner === account_sid) return
+    const name = changes.tenant_fqdn ?? tenant_fqdn
+    await demandFreeName(name, { account_sid: owner, service_provider_sid }, context)
   },
 })
 
