@@ -100,6 +100,26 @@ describe('the offer of a browser', () => {
   })
 })
 
+describe('what is heard of a path before it is known here to be open', () => {
+  it('counts: where its packets come from, and that it is lost', async () => {
+    const { path, opened, losses, connected } = createSession(async () => {
+      opened[0]?.events.onConnected(place)
+      opened[0]?.events.onLost('closed')
+    })
+    await path.towards(browser)
+    expect([path.place, connected(), losses]).toEqual([place, 1, ['closed']])
+  })
+
+  it('is of no account once the session is closed', async () => {
+    const { path, opened, losses } = createSession(async () => {
+      opened[0]?.events.onLost('closed')
+      path.close()
+    })
+    await path.towards(browser)
+    expect([opened[0]?.isClosed, losses]).toEqual([true, []])
+  })
+})
+
 describe('our offer', () => {
   it('leaves the roles open, is repeated as it was, and takes one answer', async () => {
     const { path, opened } = createSession()

@@ -56,15 +56,14 @@ export class SessionPath {
   async towards(far: FarSide): Promise<OwnPath> {
     const open = this.#open
     if (open?.far !== undefined && isSame(open.far, far)) return this.#own(open)
-    const next = await this.#start(this.#permitted(far), far.setup === 'passive' ? 'active' : 'passive')
-    next.far = far
-    next.ice = far.ice === undefined ? 'none' : 'alone'
-    return this.#own(next)
+    const setup = far.setup === 'passive' ? 'active' : 'passive'
+    const ice = far.ice === undefined ? 'none' : 'alone'
+    return this.#own(await this.#start(this.#permitted(far), { setup, ice, far }))
   }
 
   /** Our side for an offer, which the far end owes an answer to. Throws browsers_unavailable. */
   async own(ice: OwnIce): Promise<OwnPath> {
-    const open = this.#open ?? (await this.#start(undefined, 'actpass'))
+    const open = this.#open ?? (await this.#start(undefined, { setup: 'actpass', ice, far: undefined }))
     open.ice = ice
     return this.#own(open)
   }
@@ -97,25 +96,30 @@ export class SessionPath {
     this.leave()
   }
 
-  async #start(far: FarSide | undefined, setup: FarSide['setup']): Promise<Open> {
+  async #start(far: FarSide | undefined, said: Pick<Open, 'setup' | 'ice' | 'far'>): Promise<Open> {
     const { paths, onConnected, onLost } = this.#options
     let open: Open | undefined
+    // What comes in one read with the word that the path is open comes before `open` has resolved.
+    const early: (() => void)[] = []
+    const once = (act: () => void): void => {
+      if (open === undefined) early.push(act)
+      else if (open === this.#open) act()
+    }
     const path = await paths.open(far, {
-      onConnected: (from) => {
-        if (open === undefined || open !== this.#open) return
-        open.place = from
-        onConnected()
-      },
-      onLost: (loss) => {
-        if (open !== undefined && open === this.#open) onLost(loss)
-      },
+      onConnected: (from) =>
+        once(() => {
+          if (open !== undefined) open.place = from
+          onConnected()
+        }),
+      onLost: (loss) => once(() => onLost(loss)),
     })
-    open = { path, setup, ice: 'alone', far: undefined, place: undefined }
+    open = { path, ...said, place: undefined }
     // A path that the far end has left is of no use.
     this.leave()
     // The session may have been closed meanwhile.
     if (this.#isClosed) path.close()
     else this.#open = open
+    for (const act of early) once(act)
     return open
   }
 
