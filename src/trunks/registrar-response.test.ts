@@ -15,6 +15,14 @@ describe('what a registrar says', () => {
   })
 
   it.each([
+    ['<sips:me@192.0.2.1:5061>', '<sips:me@192.0.2.1>'],
+    ['<sip:me@192.0.2.1:5061;transport=tls>', '<sip:me@192.0.2.1;transport=TLS>'],
+  ])('finds %s as %s, which leaves out the port of TLS', (own, echoed) => {
+    const others = '<sip:me@192.0.2.1:5060>;expires=50'
+    expect(grantedSeconds(response(['contact', `${others}, ${echoed};expires=600`]), own, 3600)).toBe(600)
+  })
+
+  it.each([
     ['Expires where the Contact has none', response(['contact', contact], ['expires', '70']), 70],
     ['what was asked for where it says nothing', response(), 3600],
     ['what was asked for where it says no number', response(['expires', 'soon']), 3600],
@@ -36,10 +44,10 @@ describe('what a registrar says', () => {
 
   it('names the way of calls in order, without what is no route', () => {
     const said = response(
-      ['service-route', '<sip:a.example;lr>, <sip:b.example;lr>'],
+      ['service-route', '<sip:a.example;lr>, <sip:b.example;lr>, <sips:c.example;lr>'],
       ['service-route', '<tel:1>'],
       ['service-route', `<sip:${'x'.repeat(600)};lr>`],
     )
-    expect(serviceRoutes(said)).toEqual(['<sip:a.example;lr>', '<sip:b.example;lr>'])
+    expect(serviceRoutes(said)).toEqual(['<sip:a.example;lr>', '<sip:b.example;lr>', '<sips:c.example;lr>'])
   })
 })

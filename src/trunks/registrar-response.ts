@@ -4,6 +4,8 @@ import { headerOf, headersOf } from '../sip/message/message.ts'
 import type { SipResponse } from '../sip/message/message.ts'
 import { parseNameAddr } from '../sip/message/name-addr.ts'
 import { tryParseUri } from '../sip/message/uri.ts'
+import type { SipUri } from '../sip/message/uri.ts'
+import { transports } from '../sip/transport/transports.ts'
 
 // RFC 3261 §20.19: a number of seconds up to 2**32 - 1. A binding that outlives a day is not worth more than one of a day.
 const maxSeconds = 86_400
@@ -36,8 +38,13 @@ const maxRouteChars = 512
 export function serviceRoutes(response: SipResponse): readonly string[] {
   return headersOf(response, 'service-route')
     .flatMap(splitList)
-    .filter((value) => value.length <= maxRouteChars && tryParseUri(uriOf(value))?.scheme === 'sip')
+    .filter((value) => value.length <= maxRouteChars && isSip(value))
     .slice(0, maxRoutes)
+}
+
+function isSip(value: string): boolean {
+  const scheme = tryParseUri(uriOf(value))?.scheme
+  return scheme === 'sip' || scheme === 'sips'
 }
 
 function toContact(
@@ -62,9 +69,14 @@ function uriOf(value: string): string {
 /** Registrars add parameters of their own, and may write a port that was left out. */
 function placeOf(text: string): string {
   const uri = tryParseUri(text)
-  return uri === undefined || uri.scheme === 'tel'
-    ? text
-    : `${uri.user ?? ''}@${uri.host}:${uri.port ?? 5060}`
+  if (uri === undefined || uri.scheme === 'tel') return text
+  return `${uri.user ?? ''}@${uri.host}:${uri.port ?? usualPort(uri)}`
+}
+
+/** RFC 3261 §18.2.1 and §19.1.2: that of TLS where the URI demands it. */
+function usualPort({ scheme, params }: SipUri): number {
+  const isSecure = scheme === 'sips' || params.get('transport')?.toLowerCase() === 'tls'
+  return transports[isSecure ? 'tls' : 'udp'].defaultPort
 }
 
 function secondsOf(text: string | undefined): number | undefined {
