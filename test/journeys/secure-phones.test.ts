@@ -16,6 +16,7 @@ import { startSecureTrunk } from '../support/kamailio-trunk.ts'
 import { startLinphone } from '../support/linphone.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
+import { startPjsua2 } from '../support/pjsua2.ts'
 import { freePorts } from '../support/ports.ts'
 import { startRefusingCarrier } from '../support/refusing-carrier.ts'
 import type { RefusingCarrier } from '../support/refusing-carrier.ts'
@@ -112,6 +113,45 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
       const inlines = JSON.stringify(events).match(/inline:[\w+/*]+/g) ?? []
       expect(inlines.length).toBeGreaterThan(1)
       expect(inlines.filter((inline) => !/^inline:\*+$/.test(inline))).toEqual([])
+    }
+  },
+  60_000,
+)
+
+/** All of its SIP went over TLS, and encrypted media came and went. */
+async function wasSecure(account_sid: string, call_sid: string, encryption: string): Promise<void> {
+  const events = await endedJournal(platform.api, account_sid, call_sid)
+  const remotes = events.flatMap(({ type, remote }) => (type === 'sip' ? [String(remote)] : []))
+  expect(remotes.length).toBeGreaterThan(4)
+  expect(remotes.filter((remote) => !remote.startsWith('tls:127.0.0.1:'))).toEqual([])
+  expect(events).toContainEqual(expect.objectContaining({ type: 'media-open', encryption }))
+  expect(events.map(({ type }) => type)).toContain('media-first-packet')
+}
+
+it.skipIf(isMissing('pjsua2', 'openssl'))(
+  'pjsua2 calls an application over TLS, with SRTP that has keys of 256 bits',
+  async () => {
+    const tenant = await provision(platform.api, { application })
+    application.on('/call', {
+      json: [{ verb: 'answer' }, { verb: 'play', url: application.url('/long.wav') }],
+    })
+    application.on('/long.wav', { status: 200, body: toWav(tone(calledHz, 30_000)) })
+    const phone = await startPjsua2({
+      ...tenant,
+      proxy: { address: '127.0.0.1', port, transport: 'tls' },
+      authorityFile: authority.certificateFile,
+      encrypts: true,
+      says: tone(callerHz, 30_000),
+    })
+    try {
+      phone.order('dial', `sip:${tenant.target}`)
+      const { call = 0 } = await phone.facts.next('the answer', ({ state }) => state === 'CONFIRMED')
+      await hears(phone, calledHz, 300)
+      phone.order('hangup', call)
+      const [record] = await recentCalls(platform.api, tenant.account_sid, 1)
+      await wasSecure(tenant.account_sid, record!.call_sid, 'AES_256_CM_HMAC_SHA1_80')
+    } finally {
+      await phone.stop()
     }
   },
   60_000,
@@ -384,16 +424,8 @@ it.skipIf(isMissing('baresip', 'kamailioTls', 'openssl'))(
       expect(taken).toMatchObject({ answered: true, trunk: name, direction: 'inbound', to: '15550177' })
       expect(application.to('/call').at(-1)?.body).toMatchObject({ originating_sip_trunk_name: name })
 
-      for (const sid of [made.sid, taken!.call_sid]) {
-        const events = await endedJournal(platform.api, account_sid, sid)
-        const remotes = events.flatMap(({ type, remote }) => (type === 'sip' ? [String(remote)] : []))
-        expect(remotes.length).toBeGreaterThan(4)
-        expect(remotes.filter((remote) => !remote.startsWith('tls:127.0.0.1:'))).toEqual([])
-        expect(events).toContainEqual(
-          expect.objectContaining({ type: 'media-open', encryption: 'AES_CM_128_HMAC_SHA1_80' }),
-        )
-        expect(events.map(({ type }) => type)).toContain('media-first-packet')
-      }
+      for (const sid of [made.sid, taken!.call_sid])
+        await wasSecure(account_sid, sid, 'AES_CM_128_HMAC_SHA1_80')
       const passed = trunk.passed()
       for (const what of ['INVITE from tls', 'BYE from udp', 'INVITE from udp', 'ACK from udp'])
         expect(passed).toContain(what)

@@ -13,7 +13,15 @@ export interface Pjsua2Options {
   readonly username: string
   readonly password: string
   readonly realm: string
-  readonly proxy: { readonly address: string; readonly port: number }
+  readonly proxy: {
+    readonly address: string
+    readonly port: number
+    readonly transport?: 'udp' | 'tcp' | 'tls'
+  }
+  /** Over TLS: who must have signed the certificate of the proxy. */
+  readonly authorityFile?: string
+  /** Encrypts its media by keys in SDP, or makes and takes no call. */
+  readonly encrypts?: boolean
   readonly says: Audio
   readonly answers?: 'auto' | 'manual'
   /** The one codec that it speaks; those that it likes when left out. */
@@ -66,7 +74,8 @@ export async function startPjsua2({ says, ...options }: Pjsua2Options): Promise<
     if (line.startsWith('{')) facts.push(JSON.parse(line) as Pjsua2Fact)
   })
   const write = (value: unknown): void => child.write(`${JSON.stringify(value)}\n`)
-  write({ answers: 'manual', insists: false, codec: '', ...options, ...files, rtp: await freePorts(8) })
+  const usual = { answers: 'manual', insists: false, codec: '', encrypts: false, authorityFile: '' }
+  write({ ...usual, ...options, ...files, rtp: await freePorts(8) })
   const phone: Pjsua2 = {
     facts,
     order: (...words) => write(words),
@@ -186,7 +195,11 @@ for codec in endpoint.codecEnum2() if wish["codec"] else []:
     endpoint.codecSetPriority(codec.codecId, 255 if codec.codecId.startswith(wish["codec"]) else 0)
 place = pj.TransportConfig()
 place.boundAddress = "127.0.0.1"
-endpoint.transportCreate(pj.PJSIP_TRANSPORT_UDP, place)
+over = wish["proxy"].get("transport", "udp")
+if over == "tls":
+    place.tlsConfig.CaListFile = wish["authorityFile"]
+    place.tlsConfig.verifyServer = True
+endpoint.transportCreate(getattr(pj, "PJSIP_TRANSPORT_" + over.upper()), place)
 endpoint.libStart()
 endpoint.audDevManager().setNullDev()
 player = pj.AudioMediaPlayer()
@@ -197,10 +210,13 @@ recorder.createRecorder(wish["heard"])
 user = pj.AccountConfig()
 user.idUri = "sip:" + wish["username"] + "@" + wish["realm"]
 user.regConfig.registrarUri = "sip:" + wish["realm"]
-user.sipConfig.proxies.append("sip:" + wish["proxy"]["address"] + ":" + str(wish["proxy"]["port"]) + ";lr")
+user.sipConfig.proxies.append("sip:" + wish["proxy"]["address"] + ":" + str(wish["proxy"]["port"]) + ";transport=" + over + ";lr")
 user.sipConfig.authCreds.append(pj.AuthCredInfo("digest", "*", wish["username"], 0, wish["password"]))
 user.mediaConfig.transportConfig.boundAddress = "127.0.0.1"
 user.mediaConfig.transportConfig.port = wish["rtp"]
+if wish["encrypts"]:
+    user.mediaConfig.srtpUse = pj.PJMEDIA_SRTP_MANDATORY
+    user.mediaConfig.srtpSecureSignaling = 1
 if wish["insists"]:
     user.callConfig.prackUse = pj.PJSUA_100REL_MANDATORY
     user.callConfig.timerUse = pj.PJSUA_SIP_TIMER_REQUIRED

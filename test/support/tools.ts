@@ -72,7 +72,12 @@ export const tools = {
     packages: ['python3-venv'],
     python: pjsua2,
     folders: join(pythonFolder(pjsua2), 'bin'),
-    suites: ['journeys/real-phones', 'journeys/phones-behind-proxy', 'examples (three kinds of phone)'],
+    suites: [
+      'journeys/real-phones',
+      'journeys/secure-phones',
+      'journeys/phones-behind-proxy',
+      'examples (three kinds of phone)',
+    ],
   },
   bind: {
     command: 'named',
