@@ -5,6 +5,11 @@ const cures = {
   early: 'Wait a few seconds and test again; the alerts of the account say what fails.',
   registration:
     'Compare register_username, register_password and register_sip_realm with what the carrier gave you.',
+  'no-registrar': 'Add a gateway with outbound true and is_active 1, or set register_sip_realm.',
+  'silent-registrar':
+    'Check the name and port of the registrar (the gateways with outbound true, or register_sip_realm), its protocol, and that the firewall lets SIP out.',
+  'busy-registrar':
+    'The registrar is out of order: the platform tries again by itself; ask the carrier if it stays so.',
   'no-gateway':
     'Add a gateway with outbound true and is_active 1, whose protocol is served (tls needs SWITCHHOOK_SIPS_PORT).',
   silent:
@@ -30,4 +35,14 @@ function causeOf(status: number): keyof typeof cures {
   if (status === 408) return 'silent'
   if (status === 415 || status === 488 || status === 606) return 'media'
   return status >= 500 && status < 600 ? 'busy' : 'other'
+}
+
+/** By the reason that `register_status` has of a REGISTER that failed. */
+export function registrationCureOf(reason: string): string {
+  if (reason.startsWith('no response') || reason.includes(' cannot be reached: '))
+    return cures['silent-registrar']
+  if (reason.startsWith('the carrier has neither')) return cures['no-registrar']
+  const status = Number(/^(\d{3}) /.exec(reason)?.[1])
+  if (status === 408 || status === 480) return cures['silent-registrar']
+  return status >= 500 && status < 600 ? cures['busy-registrar'] : cures.registration
 }

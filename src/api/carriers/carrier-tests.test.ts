@@ -116,6 +116,27 @@ describe('POST /VoipCarriers/{sid}/Test', () => {
     expect(JSON.stringify(json)).toContain('Check ipv4, port and protocol')
   })
 
+  it.each([
+    ['no response from sip.example.com', 'Check the name and port of the registrar'],
+    [
+      'sip.example.com cannot be reached: the name has no address',
+      'Check the name and port of the registrar',
+    ],
+    ['the carrier has neither an outbound gateway nor register_sip_realm', 'Add a gateway'],
+    ['503 Service Unavailable from sip.example.com', 'The registrar is out of order'],
+    ['403 Forbidden from sip.example.com', 'Compare register_username'],
+  ])('says what to change about a registration by its reason: %s', async (reason, cure) => {
+    const rows = test.storage.for(systemTenancy)
+    const register_status = JSON.stringify({ status: 'fail', reason })
+    await rows.voip_carriers.update(carrier, { requires_register: 1, register_status })
+    const { body: json } = await tried()
+    expect(json).toMatchObject({
+      ok: false,
+      steps: [{ step: 'registration', ok: false, reason, cure: expect.stringContaining(cure) }, {}],
+    })
+    await rows.voip_carriers.update(carrier, { requires_register: 0, register_status: null })
+  })
+
   const callThatEnds = (
     call_status: LiveCall['call_status'],
     sip_status: number,

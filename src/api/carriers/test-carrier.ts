@@ -11,7 +11,7 @@ import { list, object, whole, word } from '../define/reply-fields.ts'
 import type { ApiRequest } from '../define/request.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
-import { cureOf } from './carrier-cures.ts'
+import { cureOf, registrationCureOf } from './carrier-cures.ts'
 import { carrierAt, gatewaysOf, registrationOf } from './carrier-health.ts'
 
 const stepFields = {
@@ -128,7 +128,7 @@ function registrationStep(carrier: Row<'voip_carriers'>): readonly Step[] {
     ]
   const ok = status === 'ok'
   const said = reason ?? status
-  return [{ step: 'registration', ok, reason: said, ...(ok ? {} : { cure: cureOf('registration') }) }]
+  return [{ step: 'registration', ok, reason: said, ...(ok ? {} : { cure: registrationCureOf(said) }) }]
 }
 
 async function optionsSteps(carrier: Row<'voip_carriers'>, request: TestRequest): Promise<readonly Step[]> {
