@@ -13,6 +13,7 @@ import type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
 import { cancelArrival, serveInvite } from './inbound/serve-invite.ts'
 import type { Arrival } from './inbound/serve-invite.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
+import type { JournalWriter } from './journal/journal-writer.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
@@ -28,6 +29,7 @@ import type { OutdialUsageStore } from '../contracts/outdial-usage.ts'
 import type { DefenceLimit } from './defence/defence-settings.ts'
 import { OutdialGuard } from './defence/outdial-guard.ts'
 import { CallRegistry } from './registry.ts'
+import { RemovedAccounts } from './removed-accounts.ts'
 import { HeardPaces } from './channel/heard-pace.ts'
 import { Conferences } from './rooms/conferences.ts'
 import { toLiveConference } from './rooms/live-conference.ts'
@@ -67,9 +69,10 @@ export class CallEngine implements Calls, CallHandlers {
     this.#options = options
     this.#admission = new Admission(options.maxCalls)
     this.#guard = new OutdialGuard(options)
-    this.#registry = new CallRegistry(options.clock, (journal) => {
-      this.#tap.detach(journal.facts.started.sip_call_id, journal)
-    })
+    const detach = (journal: JournalWriter) => this.#tap.detach(journal.facts.started.sip_call_id, journal)
+    this.#registry = new CallRegistry(options.clock, detach, () => removed.follow())
+    const hangUp: Calls['hangUp'] = (account_sid, call_sid) => this.hangUp(account_sid, call_sid)
+    const removed = new RemovedAccounts({ ...options, registry: this.#registry, hangUp })
     this.#context = {
       services: { ...options, node: () => this.#node() },
       registry: this.#registry,

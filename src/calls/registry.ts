@@ -16,6 +16,7 @@ const maxEnded = 500
 export class CallRegistry {
   readonly #clock: Clock
   readonly #onForgotten: (journal: JournalWriter) => void
+  readonly #onChanged: () => void
   /** By account, in order of arrival. */
   readonly #live = new Map<string, Map<string, Leg>>()
   /** In order of arrival. */
@@ -23,9 +24,11 @@ export class CallRegistry {
   /** Only the journals: the media, dialogs and verbs of ended calls are gone. */
   readonly #ended = new Map<string, { readonly journal: JournalWriter; readonly at: number }>()
 
-  constructor(clock: Clock, onForgotten: (journal: JournalWriter) => void) {
+  /** `onChanged`: a call has come or gone. */
+  constructor(clock: Clock, onForgotten: (journal: JournalWriter) => void, onChanged = () => {}) {
     this.#clock = clock
     this.#onForgotten = onForgotten
+    this.#onChanged = onChanged
   }
 
   get liveCount(): number {
@@ -36,12 +39,18 @@ export class CallRegistry {
     return [...this.#all]
   }
 
+  /** Those that have live calls. */
+  get accounts(): readonly string[] {
+    return [...this.#live.keys()]
+  }
+
   add(leg: Leg): void {
     const { account_sid, call_sid } = leg.journal.facts.started
     const legs = this.#live.get(account_sid) ?? new Map<string, Leg>()
     this.#live.set(account_sid, legs)
     legs.set(call_sid, leg)
     this.#all.add(leg)
+    this.#onChanged()
   }
 
   ended(leg: Leg): void {
@@ -52,6 +61,7 @@ export class CallRegistry {
     this.#all.delete(leg)
     this.#ended.set(call_sid, { journal: leg.journal, at: this.#clock.monotonic() })
     this.#forgetOld()
+    this.#onChanged()
   }
 
   list(account_sid: string): LiveCall[] {

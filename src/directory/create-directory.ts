@@ -40,7 +40,8 @@ export function createDirectory(options: DirectoryOptions): StorageDirectory {
   const outbound = createOutboundDirectory({ rows, remember })
   const teams = createTeamsDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()
-  const accountsBySid = remember<AccountFacts>()
+  // Asked for each account with live calls, twice a second.
+  const accountsBySid = remember<AccountFacts>(['accounts'])
   const clients = remember<Row<'clients'>>()
   const applications = remember<ApplicationFacts>()
   const limits = remember<CallLimits>()

@@ -76,7 +76,7 @@ describe('sip:refer', () => {
     )
     expect(results()).toMatchObject([{ refer_status: 202, final_referred_call_status: 200 }])
     expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
-    expect(engine.clock.pending).toBe(2)
+    expect(engine.clock.pending).toBe(3)
   })
 
   it('tells of a call that failed', async () => {

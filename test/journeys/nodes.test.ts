@@ -12,7 +12,7 @@ import { provision, recentCalls, startPlatform } from '../support/platform-proce
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
-import { until } from '../support/wait.ts'
+import { until, within } from '../support/wait.ts'
 
 const callCount = 3
 const lostReason = 'platform stopped in mid-call'
@@ -123,6 +123,15 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       expect(await hangUpAll(a, tenant)).toBe(callCount)
       for (const { termination_reason } of await settled(a, tenant))
         expect(termination_reason).not.toBe(lostReason)
+    })
+
+    it('a node ends the calls of an account that another node removes', async () => {
+      const { tenant, caller } = await callsUp(b)
+      await a.api.must('DELETE', `/Accounts/${tenant.account_sid}`)
+      const { report } = await within('the BYE of every call', 15_000, caller.finished)
+      expect(report).toBe('')
+      const open = 'select call_sid from open_calls'
+      await until('no open call in storage', async () => (await database.query(open)).length === 0)
     })
 
     it('a node that is killed leaves calls that another node closes within 30 s, and that its next start leaves alone', async () => {

@@ -54,6 +54,7 @@ describe('a caller that waits', () => {
     await queueing.ring([waiting])
     const other = { ...account, account_sid: 'a0000000-0000-4000-8000-00000000000f' }
     queueing.engine.account = other
+    queueing.engine.otherAccounts.push(account)
     queueing.engine.application = { ...application, account_sid: other.account_sid }
     const agent = await queueing.ring([{ ...taking, timeout: 5 }])
     await queueing.advance(5000)

@@ -295,8 +295,11 @@ describe('a start', () => {
 
   it('of an account that is gone, or without room for its streams, is a problem, and no port stays taken', async () => {
     const gone = await called([{ verb: 'pause', length: 5 }, begin()])
+    gone.engine.clock.advance(4900)
+    await calm()
+    // Between two looks for accounts that are gone.
     gone.engine.account = undefined
-    gone.engine.clock.advance(5000)
+    gone.engine.clock.advance(100)
     await calm()
     expect(gone.problems).toEqual([`the call is not recorded: ${first}: the account is gone`])
     const full = await called([{ verb: 'pause', length: 5 }, begin()])
