@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
+import { addressed, dialogHeaders, uacDialogState } from '../../src/sip/dialog/dialog-state.ts'
+import type { DialogState } from '../../src/sip/dialog/dialog-state.ts'
 import { digestResponse } from '../../src/sip/digest.ts'
 import { parseAuthHeader, serializeAuthHeader } from '../../src/sip/message/auth-header.ts'
 import { ackFor, buildRequest, responseTo } from '../../src/sip/message/build.ts'
 import { headerOf } from '../../src/sip/message/message.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../../src/sip/message/message.ts'
-import { parseNameAddr } from '../../src/sip/message/name-addr.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import { magicCookie } from '../../src/sip/message/via.ts'
@@ -70,7 +71,8 @@ class OutgoingCall implements PhoneCall {
   readonly #tag = token()
   #invite: SipRequest
   #ack: SipRequest | undefined
-  #answer: SipResponse | undefined
+  /** Since the answer: its Contact, and the proxies that have recorded themselves on its way. */
+  #dialog: DialogState | undefined
   #isOver = false
   #isClosed = false
   #resend: NodeJS.Timeout | undefined
@@ -119,8 +121,8 @@ class OutgoingCall implements PhoneCall {
     if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#resend)
-    if (this.#answer !== undefined && !this.#isOver)
-      await this.#send(this.#request('BYE', this.#target(), 3, headerOf(this.#answer, 'to') ?? ''))
+    if (this.#dialog !== undefined && !this.#isOver)
+      await this.#send(this.#within(this.#dialog, 'BYE', this.#dialog.localSequence + 1))
     this.#isOver = true
     await this.#audio.close()
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()))
@@ -185,20 +187,20 @@ class OutgoingCall implements PhoneCall {
   }
 
   #answered(response: SipResponse): void {
-    const isFirst = this.#answer === undefined
-    this.#answer = response
-    const sequence = Number.parseInt(headerOf(response, 'cseq') ?? '1', 10)
-    this.#ack ??= this.#request('ACK', this.#target(), sequence, headerOf(response, 'to') ?? '')
+    const isFirst = this.#dialog === undefined
+    this.#dialog ??= uacDialogState(this.#invite, response)
+    this.#ack ??= this.#within(this.#dialog, 'ACK', this.#dialog.localSequence)
     void this.#send(this.#ack)
     if (!isFirst) return
     this.#audio.hear(Buffer.from(response.body).toString('utf8'))
     this.#events.onAnswer?.()
   }
 
-  /** The Contact of the answer: requests within the dialog go there (RFC 3261 §12.2.1.1). */
-  #target(): string {
-    const contact = this.#answer === undefined ? undefined : headerOf(this.#answer, 'contact')
-    return contact === undefined ? this.#uri : parseNameAddr(contact).uri
+  /** A request by way of the proxies that stay in the call: RFC 3261 §12.2.1.1. */
+  #within(dialog: DialogState, method: string, sequence: number): SipRequest {
+    const { uri } = addressed(dialog.remoteTarget, dialog.routeSet)
+    const headers = [this.#via(), ...dialogHeaders(dialog, method, sequence), this.#contact()]
+    return buildRequest({ method, uri, headers })
   }
 
   #request(
@@ -208,23 +210,32 @@ class OutgoingCall implements PhoneCall {
     to: string,
     { headers = [], body }: { headers?: readonly HeaderField[]; body?: string } = {},
   ): SipRequest {
-    const { address, port } = this.#socket.address()
     const { username, realm } = this.#options
     return buildRequest({
       method,
       uri,
       headers: [
-        { name: 'via', value: `SIP/2.0/UDP ${address}:${port};branch=${magicCookie}${token()};rport` },
+        this.#via(),
         { name: 'max-forwards', value: '70' },
         { name: 'from', value: `<sip:${username}@${realm}>;tag=${this.#tag}` },
         { name: 'to', value: to },
         { name: 'call-id', value: this.callId },
         { name: 'cseq', value: `${sequence} ${method}` },
-        { name: 'contact', value: `<sip:${username}@${address}:${port}>` },
+        this.#contact(),
         ...headers,
       ],
       ...(body === undefined ? {} : { body: { type: 'application/sdp', content: body } }),
     })
+  }
+
+  #via(): HeaderField {
+    const { address, port } = this.#socket.address()
+    return { name: 'via', value: `SIP/2.0/UDP ${address}:${port};branch=${magicCookie}${token()};rport` }
+  }
+
+  #contact(): HeaderField {
+    const { address, port } = this.#socket.address()
+    return { name: 'contact', value: `<sip:${this.#options.username}@${address}:${port}>` }
   }
 
   #sendInvite(resends = 0): void {

@@ -158,9 +158,15 @@ function checkPair(
   if (!certificate.checkPrivateKey(privateKey))
     throw new Unusable(`${paths.keyFile} is not the key of ${paths.certificateFile}`)
   if (authorities !== undefined)
-    parsed(paths.authoritiesFile ?? '', 'certificate', () => new X509Certificate(authorities))
+    parsed(
+      `${paths.authoritiesFile} of SWITCHHOOK_TLS_AUTHORITIES`,
+      'certificate',
+      () => new X509Certificate(authorities),
+    )
   if (revoked !== undefined)
-    parsed(paths.revokedFile ?? '', 'revocation list', () => parseRevocationLists(revoked))
+    parsed(`${paths.revokedFile} of SWITCHHOOK_TLS_REVOKED`, 'revocation list', () =>
+      parseRevocationLists(revoked),
+    )
 }
 
 function parsed<T>(path: string, what: string, parse: () => T): T {

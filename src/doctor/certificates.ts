@@ -41,8 +41,7 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
         await certificates.start()
       } catch (error) {
         if (!(error instanceof StartError)) throw error
-        const cure = 'Name a pair of files of PEM in SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY.'
-        return [bad(error.message.replace(/\.$/, ''), cure)]
+        return [bad(error.message.replace(/\.$/, ''), cureOf(error))]
       }
       const chain = [...certificates.current().certificates.matchAll(pem)].map(
         ([text]) => new X509Certificate(text),
@@ -54,6 +53,14 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
       return [...timeOf(chain, clock.now()), ...nameOf(own, tlsName), ...trustOf(chain), ...shown]
     },
   }
+}
+
+/** The sentence names the setting of a file that stands beside the pair. */
+function cureOf({ message }: StartError): string {
+  const [setting] = /SWITCHHOOK_TLS_(?:AUTHORITIES|REVOKED)/.exec(message) ?? []
+  return setting === undefined
+    ? 'Name a pair of files of PEM in SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY.'
+    : `Correct the file that ${setting} names, or leave that setting out.`
 }
 
 /** Those that lead to the authority expire too. */

@@ -244,6 +244,11 @@ describe('certificates', () => {
     expect(await statesOf(createCertificatesCheck({ certificates, tlsName: undefined, clock }))).toEqual([
       `bad The certificate cannot be used: ${other.keyFile} is not the key of ${one.certificateFile}`,
     ])
+    const revokedFile = one.keyFile
+    const beside = createCertificates({ ...files, keyFile: one.keyFile, revokedFile, clock, log })
+    const check = createCertificatesCheck({ certificates: beside, tlsName: undefined, clock })
+    expect(await statesOf(check)).toEqual([expect.stringContaining('of SWITCHHOOK_TLS_REVOKED holds no')])
+    expect(await cureOf(check)).toContain('SWITCHHOOK_TLS_REVOKED')
   })
 })
 

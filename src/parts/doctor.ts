@@ -16,7 +16,7 @@ import { createBucketsCheck, createSpeechCheck } from '../doctor/credentials.ts'
 import { createDatabaseCheck } from '../doctor/database.ts'
 import type { Rows } from '../doctor/database.ts'
 import { createDiskCheck } from '../doctor/disk.ts'
-import { examine } from '../doctor/doctor.ts'
+import { examine, ok } from '../doctor/doctor.ts'
 import type { Check, Result } from '../doctor/doctor.ts'
 import { createFileLimitsCheck } from '../doctor/file-limits.ts'
 import { createPortsCheck } from '../doctor/ports.ts'
@@ -34,6 +34,7 @@ import { createNames } from '../network/create-names.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { lookAtCertificatesOf, ownCertificateOf, tlsNameOf } from './secure.ts'
 import { createSpeech } from '../speech/create-speech.ts'
+import { ShakenFiles } from '../shaken/shaken-files.ts'
 import { lookAtStorage } from '../storage/look.ts'
 
 export interface DoctorOptions {
@@ -57,7 +58,10 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
     const { checks, samples } = vendors
     const last = createClockCheck({ rows, samples, clock })
     const acme = acmeChecks(config, { names, platform })
-    return await examine([...machine, ...acme, realms, ...checks, last], { clock, limitMs })
+    return await examine([...machine, ...shakenChecks(config), ...acme, realms, ...checks, last], {
+      clock,
+      limitMs,
+    })
   } finally {
     names.close()
     await vendors.close()
@@ -92,6 +96,18 @@ function checksOfMachine(
       ports: { ...config, platform },
     }),
   ]
+}
+
+/** None where calls are neither signed nor verified. What cannot be read stops the start. */
+function shakenChecks({ shakenAuthorities, shakenKey }: Config): readonly Check[] {
+  if (shakenAuthorities === undefined && shakenKey === undefined) return []
+  const files = new ShakenFiles({ authoritiesFile: shakenAuthorities, keyFile: shakenKey, clock, log })
+  const look = async () => {
+    await files.start()
+    await files.stop()
+    return [ok('The files of STIR/SHAKEN can be used')]
+  }
+  return [{ name: 'stir/shaken', look }]
 }
 
 /** None where no certificate is ordered. */

@@ -278,7 +278,11 @@ describe('a calling number', () => {
   })
 
   it.each<[string, () => Partial<ShakenOptions>, string]>([
-    ['a list that is missing', () => ({ authoritiesFile: '/nowhere/list.pem' }), 'cannot be read'],
+    [
+      'a list that is missing',
+      () => ({ authoritiesFile: '/nowhere/list.pem' }),
+      'correct SWITCHHOOK_SHAKEN_AUTHORITIES',
+    ],
     ['a list without certificates', () => ({ authoritiesFile: own.keyFile }), 'no certificate in PEM'],
     ['a key that is none', () => ({ keyFile: own.certificateFile }), 'no private key'],
   ])('has a start stopped by %s', async (_what, more, reason) => {

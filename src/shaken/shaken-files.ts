@@ -46,7 +46,10 @@ export class ShakenFiles {
       this.#stamp = await this.#stampOfFiles()
       this.#contents = await this.#read()
     } catch (error) {
-      throw new StartError(`Calls cannot be signed or verified: ${sentenceOf(error)}.`, { cause: error })
+      throw new StartError(
+        `Calls cannot be signed or verified, since ${sentenceOf(error)}: correct ${settingsOf(this.#options)}.`,
+        { cause: error },
+      )
     }
     const { clock, log } = this.#options
     this.#looks = repeat({
@@ -87,6 +90,14 @@ export class ShakenFiles {
     const { authoritiesFile, keyFile } = this.#options
     return stampOfFiles([authoritiesFile, keyFile])
   }
+}
+
+function settingsOf({ authoritiesFile, keyFile }: ShakenFilesOptions): string {
+  const both = [
+    authoritiesFile === undefined ? undefined : 'SWITCHHOOK_SHAKEN_AUTHORITIES',
+    keyFile === undefined ? undefined : 'SWITCHHOOK_SHAKEN_KEY',
+  ]
+  return both.filter((setting) => setting !== undefined).join(' or ')
 }
 
 async function readAuthorities(path: string): Promise<readonly X509Certificate[]> {

@@ -45,7 +45,9 @@ describe('resolveUri', () => {
   })
 
   it('says what is missing where TLS has no port', async () => {
-    await expect(resolveUri('sips:bob@192.0.2.4')).rejects.toThrow('SWITCHHOOK_SIPS_PORT is not set')
+    const refused = resolveUri('sips:bob@192.0.2.4')
+    await expect(refused).rejects.toThrow('SWITCHHOOK_SIPS_PORT is not set')
+    await expect(refused).rejects.toMatchObject({ cure: expect.stringMatching(/^Set SWITCHHOOK_SIPS_PORT/) })
   })
 
   it('looks names up', async () => {

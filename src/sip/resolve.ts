@@ -95,7 +95,9 @@ function wayTo({ scheme, params }: SipUri, serves: (transport: Transport) => boo
   if (!transports[transport].isOpenedHere)
     throw new AppError('sip_unreachable', 'the URI leads over a WebSocket, which its far end alone can open')
   if (!serves(transport))
-    throw new AppError('sip_unreachable', 'the URI asks for TLS, and SWITCHHOOK_SIPS_PORT is not set')
+    throw new AppError('sip_unreachable', 'the URI asks for TLS, and SWITCHHOOK_SIPS_PORT is not set', {
+      cure: 'Set SWITCHHOOK_SIPS_PORT: calls over TLS leave where it is served.',
+    })
   return transport
 }
 
