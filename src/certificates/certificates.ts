@@ -9,7 +9,7 @@ import type { Repetition } from '../lib/repeat.ts'
 import { stampOfFiles } from '../lib/stamp-of-files.ts'
 import { StartError } from '../lib/start-error.ts'
 import { isForDevelopment } from './own-certificate.ts'
-import { parseRevocationLists } from './revocation.ts'
+import { parseRevocationLists, UnknownSignature } from './revocation.ts'
 import type { TlsIdentity } from './tls-server.ts'
 
 export interface CertificatesOptions {
@@ -173,6 +173,11 @@ function parsed<T>(path: string, what: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
+    if (error instanceof UnknownSignature)
+      throw new Unusable(
+        `${path}: ${error.message}, have the authority sign it with RSA (PKCS #1), ECDSA or EdDSA, or leave it out`,
+        { cause: error },
+      )
     throw new Unusable(`${path} holds no ${what} in PEM`, { cause: error })
   }
 }

@@ -23,7 +23,7 @@ const sequenceTag = 0x30
 // UTCTime and GeneralizedTime.
 const timeTags: readonly (number | undefined)[] = [0x17, 0x18]
 
-/** Throws where the text holds no list in PEM, or one that cannot be read. */
+/** Throws where the text holds no list in PEM, or one that cannot be read; UnknownSignature where none could say what is revoked. */
 export function parseRevocationLists(text: string): readonly RevocationList[] {
   const lists = [...text.matchAll(pem)].map(([, base64 = '']) => parseList(Buffer.from(base64, 'base64')))
   if (lists.length === 0) throw new Error('it holds no revocation list in PEM')
@@ -54,18 +54,36 @@ function parseList(der: Buffer): RevocationList {
   if (timeTags.includes(more[0]?.tag)) more.shift()
   const [entries] = more.filter(({ tag }) => tag === sequenceTag)
   const serials = entries === undefined ? [] : members(entries).map((entry) => hexOf(members(entry)[0]))
-  const digest = digests[hexOf(members(algorithm)[0])]
+  const oid = hexOf(members(algorithm)[0])
+  const digest = digests[oid]
+  // A list that cannot be checked would revoke nothing, without a word.
+  if (digest === undefined) throw new UnknownSignature(oid)
   return {
     issuer: issuer.whole,
     serials: new Set(serials),
     // A bit string: the number of unused bits comes first.
-    isSignedBy: (key) =>
-      digest !== undefined && verify(digest, content.whole, key, signature.content.subarray(1)),
+    isSignedBy: (key) => verify(digest, content.whole, key, signature.content.subarray(1)),
   }
 }
 
+/** By an algorithm that is not among `digests`. */
+export class UnknownSignature extends Error {
+  constructor(oid: string) {
+    super(
+      oid === rsaPss
+        ? 'it has a list that is signed with RSA-PSS'
+        : 'it has a list that is signed with an algorithm that is not known here',
+    )
+  }
+}
+
+const rsaPss = '2a864886f70d01010a'
+
 // The content of the object ids of RSA and ECDSA with SHA-2: RFC 4055 §5, RFC 5758 §3.2.
-const digests: Readonly<Record<string, string>> = {
+// Ed25519 and Ed448 name no digest: RFC 8410 §3.
+const digests: Readonly<Record<string, string | null>> = {
+  '2b6570': null,
+  '2b6571': null,
   '2a864886f70d01010b': 'sha256',
   '2a864886f70d01010c': 'sha384',
   '2a864886f70d01010d': 'sha512',
@@ -93,7 +111,7 @@ function members({ content }: Value): Value[] {
   return split(content)
 }
 
-/** Reads lengths of up to four octets, and nothing beyond what is there. */
+/** Reads lengths of up to four octets, and nothing beyond what is there. BER of indefinite length is refused. */
 function split(bytes: Buffer): Value[] {
   const values: Value[] = []
   let at = 0
@@ -101,7 +119,7 @@ function split(bytes: Buffer): Value[] {
     const tag = bytes[at] ?? 0
     const first = bytes[at + 1] ?? 0
     const octets = first < 0x80 ? 0 : first & 0x7f
-    if (octets > 4 || at + 2 + octets > bytes.length) throw unreadable()
+    if (first === 0x80 || octets > 4 || at + 2 + octets > bytes.length) throw unreadable()
     const length = octets === 0 ? first : bytes.readUIntBE(at + 2, octets)
     const begin = at + 2 + octets
     const end = begin + length

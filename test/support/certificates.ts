@@ -40,14 +40,26 @@ export interface Authority {
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
-export function createAuthority(): Authority {
+/** How an authority signs, by the kind of its key. */
+const authorities = {
+  ecdsa: { newKey, digest: 'sha256', options: [] },
+  ed25519: { newKey: ['-newkey', 'ed25519', '-nodes'], digest: 'default', options: [] },
+  'rsa-pss': {
+    newKey: ['-newkey', 'rsa:2048', '-nodes'],
+    digest: 'sha256',
+    options: ['-sigopt', 'rsa_padding_mode:pss'],
+  },
+} as const
+
+export function createAuthority(kind: keyof typeof authorities = 'ecdsa'): Authority {
+  const signing = authorities[kind]
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-certificates-'))
   const at = (name: string): string => join(folder, name)
   const openssl = (...args: readonly string[]): void => {
     execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder })
   }
   const subject = ['-subj', '/CN=Authority of tests', '-addext', 'basicConstraints=critical,CA:TRUE']
-  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', ...subject)
+  openssl('req', '-x509', ...signing.newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', ...subject)
   let issued = 0
   return {
     folder,
@@ -84,10 +96,10 @@ export function createAuthority(): Authority {
       }
     },
     revoke(...revoked) {
-      const config = `[ca]\ndefault_ca = own\n[own]\ndatabase = ${at('index.txt')}\ndefault_md = sha256\ndefault_crl_days = 2\n`
+      const config = `[ca]\ndefault_ca = own\n[own]\ndatabase = ${at('index.txt')}\ndefault_md = ${signing.digest}\ndefault_crl_days = 2\n`
       writeFileSync(at('ca.conf'), config)
       writeFileSync(at('index.txt'), '')
-      const signer = ['-config', 'ca.conf', '-keyfile', 'ca.key', '-cert', 'ca.pem']
+      const signer = ['-config', 'ca.conf', '-keyfile', 'ca.key', '-cert', 'ca.pem', ...signing.options]
       for (const { certificateFile } of revoked) openssl('ca', ...signer, '-revoke', certificateFile)
       openssl('ca', ...signer, '-gencrl', '-out', 'crl.pem')
       return readFileSync(at('crl.pem'), 'utf8')

@@ -85,7 +85,13 @@ function revocationError(certificate: PeerCertificate, lists: readonly Revocatio
     chain.push(one.raw)
     one = 'issuerCertificate' in one ? one.issuerCertificate : undefined
   }
-  if (!isRevoked(chain, lists)) return undefined
+  try {
+    if (!isRevoked(chain, lists)) return undefined
+  } catch (cause) {
+    // It is no DER, as BER of indefinite length: what cannot be looked for in the lists is not believed. An error that is thrown
+    // within the handshake would end the process.
+    return Object.assign(new Error('it cannot be read', { cause }), { code: unreadable })
+  }
   return Object.assign(new Error('a revocation list names it'), { code: 'CERT_REVOKED' })
 }
 
@@ -113,11 +119,14 @@ function sipDomains(alternativeNames: string): readonly string[] {
   return [...uris].map(([, domain = '']) => domain.toLowerCase())
 }
 
+const unreadable = 'SWITCHHOOK_CERT_UNREADABLE'
+
 // The words of OpenSSL, in ours. What is not among them is no fault of the certificate.
 const faults: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet',
   CERT_REVOKED: 'was revoked',
+  [unreadable]: 'is not in DER, and cannot be looked for in the revocation lists',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'is signed by itself',
   SELF_SIGNED_CERT_IN_CHAIN: 'is signed by an authority that is not believed',
   UNABLE_TO_GET_ISSUER_CERT: 'is signed by an authority that is not believed',
