@@ -48,12 +48,9 @@ export interface SessionOptions {
 const playLimitMs = (maxAudioHours * 60 + 1) * 60_000
 // What is repeated, or follows something long, ends with its call at the latest.
 const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
-
 // Long enough for every receiver, short enough that ten digits take four seconds.
 const keyMs = 160
-
 const ownIce = { browser: 'alone', ice: 'beside', 'no-ice': 'none' } as const
-
 const nothingYet: StreamStats = {
   packetsSent: 0,
   packetsReceived: 0,

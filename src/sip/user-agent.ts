@@ -47,7 +47,6 @@ export interface UserAgentOptions extends Omit<SipOptions, OfSockets> {
 }
 
 export interface UserAgent extends Sip {
-  /** What the stack holds and did. */
   readonly counters: UserAgentCounters
 }
 

@@ -5,7 +5,7 @@ import type { SipResponse } from '../sip/message/message.ts'
 import { parseNameAddr } from '../sip/message/name-addr.ts'
 import { tryParseUri } from '../sip/message/uri.ts'
 import type { SipUri } from '../sip/message/uri.ts'
-import { transports } from '../sip/transport/transports.ts'
+import { defaultTransport, transportOf, transports } from '../sip/transport/transports.ts'
 
 // RFC 3261 §20.19: a number of seconds up to 2**32 - 1. A binding that outlives a day is not worth more than one of a day.
 const maxSeconds = 86_400
@@ -75,8 +75,7 @@ function placeOf(text: string): string {
 
 /** RFC 3261 §18.2.1 and §19.1.2: that of TLS where the URI demands it. */
 function usualPort({ scheme, params }: SipUri): number {
-  const isSecure = scheme === 'sips' || params.get('transport')?.toLowerCase() === 'tls'
-  return transports[isSecure ? 'tls' : 'udp'].defaultPort
+  return transports[transportOf(scheme, params.get('transport')) ?? defaultTransport].defaultPort
 }
 
 function secondsOf(text: string | undefined): number | undefined {

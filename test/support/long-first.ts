@@ -9,7 +9,7 @@ const longest = [
   'test/conformance/authorization-matrix.test.ts',
   'src/streams/create-streams.test.ts',
   'src/media/far-end.test.ts',
-  'src/calls/interleavings.test.ts',
+  'src/calls/session/interleavings.test.ts',
   'test/journeys/nodes.test.ts',
   'test/journeys/real-phones.test.ts',
   'test/journeys/start.test.ts',

@@ -11,8 +11,6 @@ import type { SocketFact } from './socket-facts.ts'
 import type { StreamFact } from './stream-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
-export type { AttemptPlaces } from './attempt-facts.ts'
-
 /** What is known of a call when it begins: always the first event. */
 export type StartedFact = {
   readonly type: 'started'
