@@ -10,19 +10,13 @@ const resultFile = process.env['SWITCHHOOK_TEST_RESULT']
 /** They start the product as a process. */
 const journeys = ['test/{journeys,guides,clients}/**/*.test.ts', 'examples/*.test.ts']
 
-// The whole API over PostgreSQL, once: every route for a key of each level, every field with what it takes, every list,
-// every secret. What is refused before any SQL is sent on SQLite alone (fuzz, authorization-matrix). The suites of src/storage are not
-// here: they declare themselves for each store (onEachStore). What else opens a platform runs on SQLite alone, since no SQL is
-// written outside of src/storage.
-const onPostgresToo = [
-  'authorization-matrix',
-  'fuzz',
-  'idempotency',
-  'lists',
-  'second-wall',
-  'secrets',
-  'spec',
-].map((name) => `test/conformance/${name}.test.ts`)
+// The whole API over PostgreSQL, once: every sentence of the interface, every field with what it takes, every list, every secret, and
+// the wall of storage between tenants. What is refused before any SQL is sent on SQLite alone (fuzz), as is the matrix of who may ask for
+// what. The suites of src/storage are not here: they declare themselves for each store (onEachStore). What else opens a
+// platform runs on SQLite alone, since no SQL is written outside of src/storage.
+const onPostgresToo = ['fuzz', 'idempotency', 'lists', 'second-wall', 'secrets', 'spec'].map(
+  (name) => `test/conformance/${name}.test.ts`,
+)
 for (const file of onPostgresToo)
   if (!existsSync(join(import.meta.dirname, file)))
     throw new Error(`vitest.config.ts names ${file}, which is not there`)
