@@ -108,7 +108,7 @@ describe('an answer to our offer', () => {
       'was not offered',
     ],
     [
-      'keys that nobody asked for',
+      'keys that were not asked for',
       undefined,
       sectionOf('RTP/AVP', `1 ${suite} ${keyOf(suite, 1)}`),
       'was not offered',
