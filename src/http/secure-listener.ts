@@ -7,6 +7,7 @@ import type { TlsIdentity } from '../certificates/tls-server.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import type { BucketRule, TokenBuckets } from '../lib/token-buckets.ts'
+import { HalfOpen } from '../network/half-open.ts'
 import { networkOf } from '../network/network-of.ts'
 import type { ConnectionLimit } from './limits/connection-limit.ts'
 
@@ -15,6 +16,8 @@ export interface HandshakeLimits {
   readonly handshakeMs: number
   /** Handshakes that are not over. */
   readonly maxHandshakes: number
+  /** The share of what is free of those that one network may have. */
+  readonly share: number
   readonly perNetwork: BucketRule
   readonly perAllNetworks: BucketRule
 }
@@ -23,6 +26,8 @@ export interface HandshakeLimits {
 const handshakeLimits: HandshakeLimits = {
   handshakeMs: 5_000,
   maxHandshakes: 1_000,
+  // A hundred browsers of an office that come back at once need a tenth of all: one network gets a fifth.
+  share: 1 / 4,
   // A hundred browsers of an office that come back at once; a program that connects afresh for each of 20 requests a second.
   perNetwork: { capacity: 400, refillMs: 20_000 },
   perAllNetworks: { capacity: 5_000, refillMs: 50_000 },
@@ -42,8 +47,7 @@ export class SecureListener {
   readonly #limits: HandshakeLimits
   readonly #tls: TlsServer
   readonly #buckets: TokenBuckets
-  /** The oldest first. */
-  readonly #pending = new Set<Socket>()
+  readonly #pending: HalfOpen<Socket>
   #server: Server | undefined
 
   constructor(options: SecureListenerOptions) {
@@ -51,6 +55,7 @@ export class SecureListener {
     this.#limits = { ...handshakeLimits, ...options.limits }
     this.#tls = new TlsServer(options.identity)
     this.#buckets = createTokenBuckets(options.clock)
+    this.#pending = new HalfOpen(this.#limits.maxHandshakes)
   }
 
   /** Resolves with the port it listens on. */
@@ -73,7 +78,7 @@ export class SecureListener {
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = undefined
-    for (const socket of this.#pending) socket.destroy()
+    for (const socket of this.#pending.all()) socket.destroy()
     if (server !== undefined) await new Promise((resolve) => server.close(resolve))
   }
 
@@ -82,14 +87,19 @@ export class SecureListener {
     socket.on('error', () => undefined)
     const { limit, clock, accepted } = this.#options
     if (!limit.admit(socket)) return
-    if (!this.#mayBegin(socket.remoteAddress ?? '')) return void socket.destroy()
+    const address = socket.remoteAddress ?? ''
+    // Many clients share the address of a proxy, which bounds them.
+    const isProxy = limit.isProxy(address)
+    const share = isProxy ? 1 : this.#limits.share
+    const mayBegin = this.#pending.mayBegin(address, share) && (isProxy || this.#mayCost(address))
+    if (!mayBegin) return void socket.destroy()
     this.#makeRoom()
     const timer = clock.after(this.#limits.handshakeMs, () => socket.destroy())
     const over = (): void => {
       timer.cancel()
-      this.#pending.delete(socket)
+      this.#pending.end(socket)
     }
-    this.#pending.add(socket)
+    this.#pending.begin(socket, address, share)
     socket.once('close', over)
     this.#tls.accept(socket, (outcome) => {
       over()
@@ -98,21 +108,17 @@ export class SecureListener {
     })
   }
 
-  #mayBegin(address: string): boolean {
-    if (this.#options.limit.isProxy(address)) return true
+  #mayCost(address: string): boolean {
     const { perNetwork, perAllNetworks } = this.#limits
     return (
       this.#buckets.take(networkOf(address), perNetwork) === 0 && this.#buckets.take('', perAllNetworks) === 0
     )
   }
 
-  /** At the bound, the handshake that has taken longest gives way: an honest one takes a fraction of a second. */
   #makeRoom(): void {
-    if (this.#pending.size < this.#limits.maxHandshakes) return
-    for (const oldest of this.#pending) {
-      this.#pending.delete(oldest)
-      oldest.destroy()
-      return
-    }
+    const former = this.#pending.givesWay()
+    if (former === undefined) return
+    this.#pending.end(former)
+    former.destroy()
   }
 }

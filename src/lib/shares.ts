@@ -38,6 +38,10 @@ export class Shares {
     return isWithinShare({ free, held, units, share })
   }
 
+  holds(holder: string): boolean {
+    return this.#held.has(holder)
+  }
+
   take(holder: string, units = 1): void {
     this.#used += units
     this.#held.set(holder, (this.#held.get(holder) ?? 0) + units)

@@ -80,12 +80,13 @@ export class Connections {
     return connection?.isOpen === true ? connection : undefined
   }
 
-  /** Whether one more of this source is taken. */
+  /** Whether one more of this source is taken. At the bound, only of one that has none: its flood ends no connection of others. */
   mayEnter(remote: Remote): boolean {
     const { handlers, limits } = this.#options
-    if (!this.makeRoom()) return false
+    const network = networkOf(remote.address)
+    if (this.size >= limits.maxConnections) return !this.#shares.holds(network) && this.makeRoom()
     const share = handlers.isProven?.(remote) === true ? limits.provenShare : limits.strangerShare
-    return this.#shares.mayTake(networkOf(remote.address), share)
+    return this.#shares.mayTake(network, share)
   }
 
   /** At the bound, the oldest connection of a stranger gives way, or one that never brought a message. */

@@ -2,11 +2,10 @@
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { Shares } from '../../lib/shares.ts'
 import { createTokenBuckets } from '../../lib/token-buckets.ts'
 import type { TokenBuckets } from '../../lib/token-buckets.ts'
+import { HalfOpen } from '../../network/half-open.ts'
 import { toPlainAddress } from '../../network/mapped-address.ts'
-import { networkOf } from '../../network/network-of.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import type { Remote } from '../sip.ts'
 import type { Connections } from './connections.ts'
@@ -37,14 +36,14 @@ interface Pending {
 export class Listener<Channel = Socket> {
   readonly #options: ListenerOptions<Channel>
   readonly #pending = new Map<Socket, Pending>()
-  readonly #shares: Shares
+  readonly #halfOpen: HalfOpen<Socket>
   readonly #strangers: TokenBuckets
   #server: Server | undefined
   #isStopped = false
 
   constructor(options: ListenerOptions<Channel>) {
     this.#options = options
-    this.#shares = new Shares(options.limits.maxHandshakes)
+    this.#halfOpen = new HalfOpen(options.limits.maxHandshakes)
     this.#strangers = createTokenBuckets(options.clock)
   }
 
@@ -106,14 +105,19 @@ export class Listener<Channel = Socket> {
 
   #begin(socket: Socket, remote: Remote, handshake: Handshake<Channel>): void {
     const { clock, limits, misbehaved } = this.#options
-    if (!this.#mayBegin(remote)) return this.#refuse(socket)
+    const isProven = this.#options.handlers.isProven?.(remote) === true
+    const share = isProven ? limits.provenShare : limits.strangerShare
+    if (!this.#halfOpen.mayBegin(remote.address, share)) return this.#refuse(socket)
+    // What its own share has refused costs the other strangers nothing of theirs.
+    if (!isProven && this.#strangers.take('', limits.strangerHandshakes) > 0) return this.#refuse(socket)
+    this.#makeRoom()
     const timer = clock.after(limits.handshakeMs, () => {
       misbehaved('no handshake in time', 'slow', remote)
       this.#end(socket)
       socket.destroy()
     })
     this.#pending.set(socket, { remote, timer })
-    this.#shares.take(networkOf(remote.address))
+    this.#halfOpen.begin(socket, remote.address, share)
     handshake(socket, (outcome) => {
       const isEnded = !this.#end(socket)
       if (!(outcome instanceof Error)) this.#prepared(socket, outcome, remote)
@@ -121,21 +125,13 @@ export class Listener<Channel = Socket> {
     })
   }
 
-  /** At the bound, the handshake that has taken longest gives way: an honest one takes a fraction of a second. */
-  #mayBegin(remote: Remote): boolean {
-    const { handlers, limits, misbehaved } = this.#options
-    const isProven = handlers.isProven?.(remote) === true
-    const share = isProven ? limits.provenShare : limits.strangerShare
-    if (!isProven && this.#strangers.take('', limits.strangerHandshakes) > 0) return false
-    if (this.#pending.size >= limits.maxHandshakes) {
-      for (const [socket, oldest] of this.#pending) {
-        misbehaved('gave way to a new handshake', 'slow', oldest.remote)
-        this.#end(socket)
-        socket.destroy()
-        break
-      }
-    }
-    return this.#shares.mayTake(networkOf(remote.address), share)
+  #makeRoom(): void {
+    const socket = this.#halfOpen.givesWay()
+    const pending = socket && this.#pending.get(socket)
+    if (socket === undefined || pending === undefined) return
+    this.#options.misbehaved('gave way to a new handshake', 'slow', pending.remote)
+    this.#end(socket)
+    socket.destroy()
   }
 
   /** False for one that was ended before. */
@@ -143,7 +139,7 @@ export class Listener<Channel = Socket> {
     const pending = this.#pending.get(socket)
     if (pending === undefined) return false
     this.#pending.delete(socket)
-    this.#shares.give(networkOf(pending.remote.address))
+    this.#halfOpen.end(socket)
     pending.timer.cancel()
     return true
   }

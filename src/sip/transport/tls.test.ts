@@ -184,6 +184,16 @@ describe('a handshake', () => {
     expect(transport.counters).toMatchObject({ handshakes: 2, connections: 1, slowConnections: 1 })
   })
 
+  it('of a source that floods ends no handshake of another one', async () => {
+    for (const last of [2, 3, 4]) await half(`127.0.0.${last}`)
+    await until(() => transport.counters.handshakes === 3)
+    for (const again of [1, 2, 3]) {
+      await half('127.0.0.4')
+      await until(() => transport.counters.refusedConnections === again)
+    }
+    expect(transport.counters).toMatchObject({ handshakes: 3, slowConnections: 0 })
+  })
+
   it('is refused to a source that has its share of them', async () => {
     await half()
     await half()
