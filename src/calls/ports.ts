@@ -18,6 +18,8 @@ export interface AccountFacts {
   readonly ringing_after_ms: number | null
   /** Keys are hidden in what is kept of its calls, where an application does not say otherwise. */
   readonly sensitive_digits: boolean
+  /** Its calls are logged in detail, whatever the level of the platform's log is. */
+  readonly enable_debug_log: boolean
   readonly record_all_calls: boolean
   readonly record_format: RecordingFormat
 }

@@ -185,6 +185,7 @@ function toAccountFacts(row: Row<'accounts'>): AccountFacts {
     disable_cdrs: row.disable_cdrs === 1,
     ringing_after_ms: row.ringing_after_ms,
     sensitive_digits: row.sensitive_digits === 1,
+    enable_debug_log: row.enable_debug_log === 1,
     record_all_calls: row.record_all_calls === 1,
     record_format: row.record_format === 'wav' ? 'wav' : 'mp3',
   }

@@ -99,8 +99,9 @@ export const accounts = defineResource({
       ),
     enable_debug_log: flag()
       .default(0)
-      .describe('1 asks for detailed log lines about its calls.')
-      .notServed('the log of single accounts'),
+      .describe(
+        '1: the log of the platform has a line of level debug for each fact of its next calls, whatever SWITCHHOOK_LOG_LEVEL is, except silent. Keys, tags, messages and the text of SIP are not in it.',
+      ),
     device_to_call_ratio: integer({ min: 0, max: 1_000_000 })
       .readOnly()
       .describe('Phones that may register for each call that may be up.'),

@@ -19,6 +19,7 @@ import { identifyTeams, refuseStrayTeams } from './identify-teams.ts'
 import { carrierOf, tenantOf, trunkOf } from './identity.ts'
 import type { Identity, Origin, OwnedIdentity } from './identity.ts'
 import { partiesOf } from './invite.ts'
+import { createCallLog } from '../journal/call-log.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import { listenEarly } from '../leg/in-dialog.ts'
@@ -102,10 +103,11 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   const { services, registry, tap } = options
   const { clock, node } = services
   const started = toStarted(arrival, identity, services)
-  const log = services.log.child({ call_sid: started.call_sid })
+  const log = createCallLog(services.log, started, identity.account)
   const journal = new JournalWriter(started, {
     store: services.store,
     clock,
+    log,
     hidesDigits: identity.account.sensitive_digits,
   })
   // Users only: many gateways of carriers are at private addresses.

@@ -1,5 +1,7 @@
 // The one writer of a call's journal: numbers the events, keeps the derived facts, hands both to storage.
 import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
+import { logFact } from './call-log.ts'
 import { withoutDigits } from './hidden-digits.ts'
 import type {
   CallBatch,
@@ -37,6 +39,8 @@ export interface CommitOptions {
 export interface JournalWriterOptions {
   readonly store: CallStore
   readonly clock: Clock
+  /** That of the call: it has each fact too, at level debug. */
+  readonly log?: Logger
   /** Whether the keys of the call are hidden until `hideDigits` says otherwise. */
   readonly hidesDigits: boolean
 }
@@ -44,6 +48,7 @@ export interface JournalWriterOptions {
 export class JournalWriter {
   readonly #store: CallStore
   readonly #clock: Clock
+  readonly #log: Logger | undefined
   readonly #hidesDigitsAtFirst: boolean
   #hidesDigits: boolean
   #events: JournalEvent[] = []
@@ -57,9 +62,10 @@ export class JournalWriter {
   #isTruncated = false
   #isClosed = false
 
-  constructor(started: StartedFact, { store, clock, hidesDigits }: JournalWriterOptions) {
+  constructor(started: StartedFact, { store, clock, log, hidesDigits }: JournalWriterOptions) {
     this.#store = store
     this.#clock = clock
+    this.#log = log
     this.#hidesDigitsAtFirst = hidesDigits
     this.#hidesDigits = hidesDigits
     this.#facts = factsOf(started)
@@ -121,6 +127,7 @@ export class JournalWriter {
     this.#events.push(event)
     this.#count++
     this.#bytes += weightOf(fact)
+    logFact(this.#log, fact)
   }
 
   #flush(

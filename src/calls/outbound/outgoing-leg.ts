@@ -3,6 +3,7 @@ import { traceIdOf } from '../../lib/ids.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
+import { createCallLog } from '../journal/call-log.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import { Leg } from '../leg/leg.ts'
@@ -98,10 +99,11 @@ export class OutgoingLeg {
     const { clock, node } = services
     const { application_sid, tag } = order
     const started = toStarted(order, services)
-    const log = services.log.child({ call_sid: started.call_sid })
+    const log = createCallLog(services.log, started, order.account)
     const journal = new JournalWriter(started, {
       store: services.store,
       clock,
+      log,
       hidesDigits: order.account.sensitive_digits,
     })
     const leg: Leg = new Leg({

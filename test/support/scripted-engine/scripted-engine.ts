@@ -57,6 +57,7 @@ export const account: AccountFacts = {
   disable_cdrs: false,
   ringing_after_ms: null,
   sensitive_digits: false,
+  enable_debug_log: false,
   record_all_calls: false,
   record_format: 'mp3',
 }
