@@ -8,10 +8,12 @@ import type { Attempt, Round } from '../outbound/attempt.ts'
 import { calledPartyOf } from '../outbound/call-order.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import { findWay } from '../outbound/find-way.ts'
+import { noteFailover } from '../outbound/try-rounds.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { DryQuestion, DryRun } from './dry-question.ts'
 import { outcomeOf, scratchJournal, toStarted } from './scratch-journal.ts'
-import { isLiteral } from './without-effects.ts'
+import { isNotLookedUp } from './without-effects.ts'
 
 export async function runOutbound(
   account: AccountFacts,
@@ -44,7 +46,7 @@ export async function runOutbound(
     const admit = (): Promise<void> => guard.wouldAdmit(leg, account, to)
     const found = await findWay({ leg, order, registry, services, admit, gate })
     if (found.kind === 'refused') return { refusal: found.refusal.fact }
-    return { outcome: 'attempts', attempts: await placesOf(found.rounds, services, names) }
+    return { outcome: 'attempts', attempts: await placesOf(found.rounds, { leg, services, names }) }
   })
   const assumptions = names.map(
     (name) => `${name} has an address that may be called: names are not looked up`,
@@ -52,18 +54,46 @@ export async function runOutbound(
   return { ...outcome, assumptions }
 }
 
-/** Throws AppError where no place is left that may be called. */
+interface Means {
+  readonly leg: { readonly journal: JournalWriter }
+  readonly services: CallServices
+  readonly names: string[]
+}
+
+/** As `tryRounds`, which passes over a place that no request can be sent to. Throws AppError where all of them are such. */
 async function placesOf(
   rounds: readonly Round[],
-  services: CallServices,
-  names: string[],
+  { leg, services, names }: Means,
 ): Promise<DryRun['attempts']> {
   const { host } = services.sip().addressFor()
-  const shown = async (attempt: Attempt, round: number) => {
-    const { uri } = attempt.invite(host)
-    if (attempt.trunk === 'sipUri' && isLiteral(attempt.place)) await attempt.destination()
-    else if (attempt.trunk === 'sipUri') names.push(attempt.place)
-    return { round, trunk: attempt.trunk, place: attempt.place, request_uri: uri }
+  const places: DryRun['attempts'][number][] = []
+  const failed: { readonly round: Round; readonly error: AppError }[] = []
+  for (const [index, round] of rounds.entries()) {
+    const errors = await Promise.all(round.map((attempt) => failureOf(attempt, names)))
+    const [error] = errors.filter((one) => one !== undefined)
+    if (error !== undefined && errors.every((one) => one !== undefined)) failed.push({ round, error })
+    for (const [at, { trunk, place, invite }] of round.entries())
+      if (errors[at] === undefined)
+        places.push({ round: index + 1, trunk, place, request_uri: invite(host).uri })
   }
-  return Promise.all(rounds.flatMap((round, index) => round.map((attempt) => shown(attempt, index + 1))))
+  const last = places.length === 0 ? failed.pop() : undefined
+  for (const { round, error } of failed) noteFailover(leg, round, error.message)
+  if (last !== undefined) throw last.error
+  return places
+}
+
+/** Undefined where a request could be sent to it, as far as that is known without its address. */
+async function failureOf(
+  { trunk, place, destination }: Attempt,
+  names: string[],
+): Promise<AppError | undefined> {
+  try {
+    await destination()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (!isNotLookedUp(error)) return error
+    if (trunk === 'sipUri') names.push(place)
+    return undefined
+  }
 }

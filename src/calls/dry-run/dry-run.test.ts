@@ -82,7 +82,7 @@ function configureCarriers(engine: ScriptedEngine, below: Below): void {
     sip_gateway_sid: `g${n}`,
     host: oneOf(below, '192.0.2.10', '192.0.2.11', '10.0.0.10', 'sip.carrier.test'),
     port: oneOf(below, 5060, 5070, null),
-    protocol: oneOf(below, 'udp' as const, 'tcp' as const),
+    protocol: oneOf(below, 'udp' as const, 'tcp' as const, 'tls' as const),
   })
   engine.waysOut = Array.from({ length: below(4) }, (_, n) =>
     outboundCarrier(`w${n}`, {
@@ -93,6 +93,7 @@ function configureCarriers(engine: ScriptedEngine, below: Below): void {
     }),
   )
   if (below(4) === 0) engine.gatewaysDown.add('g0')
+  engine.hasTls = below(2) === 0
   const entry = (n: number) => ({ voip_carrier_sid: `w${n}`, priority: below(2), workload: 1 + below(2) })
   if (below(3) === 0)
     engine.dialPlan = {
@@ -263,6 +264,7 @@ describe('a dry run', () => {
         'account_call_limit',
         'loop_detected',
         'sip_refused_address',
+        'sip_unreachable',
       ]),
     )
   })

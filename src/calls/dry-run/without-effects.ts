@@ -3,8 +3,9 @@ import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import { parseUri } from '../../sip/message/uri.ts'
+import { parseUri, serializeUri } from '../../sip/message/uri.ts'
 import { refusal } from '../../sip/refusal.ts'
+import type { Resolved, Sip } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
 
@@ -36,7 +37,7 @@ export function withoutEffects(account: AccountFacts, services: CallServices): C
         listening: real.listening,
         hasUserAt: (realm, address) => real.hasUserAt(realm, address),
         addressFor: (peer) => real.addressFor(peer),
-        resolve: (uri) => (isLiteral(uri) ? real.resolve(uri) : Promise.reject(notLookedUp())),
+        resolve: (uri) => resolveWithoutNames(uri, real),
         reach: (binding) => Promise.resolve(binding.remote),
         drain: () => undefined,
         rest: () => undefined,
@@ -49,8 +50,26 @@ export function withoutEffects(account: AccountFacts, services: CallServices): C
   }
 }
 
+// RFC 5737 §3. It is not sent to.
+const someAddress = '192.0.2.1'
+
+/** A name is refused for what an address in its place is refused for, as a transport that is not served. */
+async function resolveWithoutNames(text: string, sip: Pick<Sip, 'resolve'>): Promise<Resolved> {
+  if (isLiteral(text)) return sip.resolve(text)
+  const uri = parseUri(text)
+  if (uri.scheme !== 'tel') await sip.resolve(serializeUri({ ...uri, host: someAddress }))
+  throw notLookedUp()
+}
+
+const reason = Symbol('a dry run looks up no names and sends nothing')
+
 function notLookedUp(): AppError {
-  return new AppError('sip_unreachable', 'a dry run looks up no names and sends nothing')
+  return new AppError('sip_unreachable', reason.description ?? '', { cause: reason })
+}
+
+/** Whether that is all that is wrong with a place. */
+export function isNotLookedUp(error: unknown): boolean {
+  return error instanceof AppError && error.cause === reason
 }
 
 export function isLiteral(text: string): boolean {

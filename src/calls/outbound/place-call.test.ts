@@ -590,6 +590,7 @@ describe('a call to a SIP URI', () => {
     ['that is none', 'bob', 400, 'bad_request'],
   ])('%s is not sent at all', async (_, text, sip_status, code) => {
     const engine = platformWith([])
+    engine.hasTls = false
     const { call_sid } = await placeOn(engine, { ...callRequest, ...sipUri(text) })
     expect(engine.sent).toEqual([])
     expect(engine.store.notifications).toMatchObject([{ call_status: 'failed', sip_status }])

@@ -92,6 +92,7 @@ describe('a SIP URI that redirects', () => {
     ['a secure URI, without a port of TLS', '<sips:a@192.0.2.30>', 'sip_unreachable'],
   ])('is not followed to %s', async (_what, contact, code) => {
     const { engine, refuse, decisions } = await calling(sip)
+    engine.hasTls = false
     await refuse(0, 302, contact)
     expect(engine.sent).toHaveLength(1)
     expect(engine.store.records).toMatchObject([{ sip_status: 302 }])

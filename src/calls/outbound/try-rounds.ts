@@ -50,7 +50,7 @@ function noteEncryption({ journal }: Leg, round: Round): void {
   journal.note(toDecision({ rule: 'failover', outcome: `488 from ${places}: ${kind} is offered now` }))
 }
 
-function noteFailover({ journal }: Leg, round: Round, failure: string): void {
+export function noteFailover({ journal }: Pick<Leg, 'journal'>, round: Round, failure: string): void {
   const trunks = [...new Set(round.map(({ trunk }) => trunk))].join(', ')
   const outcome = `${failure} from ${trunks}: the next place is tried`
   journal.note(toDecision({ rule: 'failover', outcome }))

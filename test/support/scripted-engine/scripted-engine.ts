@@ -37,6 +37,7 @@ import type {
   IdentityStatement,
 } from '../../../src/contracts/number-trust.ts'
 import type { Recorder, RecordingEnd, RecordingOrder } from '../../../src/contracts/recording.ts'
+import { createUriResolver } from '../../../src/sip/resolve.ts'
 import { createRing } from '../../../src/lib/audio-ring.ts'
 import type { Ring } from '../../../src/lib/audio-ring.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
@@ -229,6 +230,8 @@ export interface ScriptedEngine {
   readonly registeredOver: Map<string, string>
   readonly serviceRoutes: Map<string, readonly string[]>
   readonly gatewaysDown: Set<string>
+  /** Whether SIP over TLS is served. */
+  hasTls: boolean
   teamsTenants: readonly TeamsTenantFacts[]
   /** Why the platform cannot speak to Microsoft Teams. */
   teamsFault: string | undefined
@@ -317,6 +320,12 @@ export function createScriptedEngine(
     lent.add(clip)
     return clip
   }
+  const resolve = createUriResolver({
+    // There are no names.
+    lookup: () => Promise.resolve([]),
+    bind: '0.0.0.0',
+    serves: (transport) => transport !== 'tls' || engine.hasTls,
+  })
   const calls = createCalls({
     sip: () => ({
       authenticate: () => Promise.resolve(engine.authentication),
@@ -338,7 +347,7 @@ export function createScriptedEngine(
       },
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),
-      resolve: async (uri) => ({ ...(await resolveLiteral(uri)), ...engine.elsewhere(uri) }),
+      resolve: async (uri) => ({ ...(await resolve(uri)), ...engine.elsewhere(uri) }),
       rest: ({ address }) => void engine.resting.push(address),
       open: (remote) => engine.open(remote),
       invite(inviteOptions) {
@@ -440,6 +449,7 @@ export function createScriptedEngine(
     registeredOver: new Map(),
     serviceRoutes: new Map(),
     gatewaysDown: new Set(),
+    hasTls: true,
     teamsTenants: [],
     teamsFault: undefined,
     gatewaySigns: [],
@@ -468,15 +478,6 @@ export function createScriptedEngine(
     },
   }
   return engine
-}
-
-/** Addresses need no look-up, and there are no names. */
-async function resolveLiteral(uri: string): Promise<Remote> {
-  const [, address, port] = /^sip:(?:[^@]*@)?(\d[\d.]+)(?::(\d+))?/.exec(uri) ?? []
-  if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
-  if (uri.endsWith(';transport=tls'))
-    return { transport: 'tls', address, port: Number(port ?? 5061), name: address }
-  return { transport: 'udp', address, port: Number(port ?? 5060) }
 }
 
 export const phone: Binding = {
