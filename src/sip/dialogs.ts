@@ -5,7 +5,7 @@ import type { Reply } from './reply.ts'
 
 export type { ReplacesId } from './message/replaces.ts'
 
-export type DialogFailure = 'ack-timeout' | 'transport-error' | 'session-expired'
+export type DialogFailure = 'ack-timeout' | 'prack-timeout' | 'transport-error' | 'session-expired'
 
 export interface DialogListener {
   /** BYE from the far end; already answered 200. */
@@ -13,9 +13,9 @@ export interface DialogListener {
   /** The ACK for the 200 arrived; carries SDP when the INVITE had none. Again for a re-INVITE, if its ACK carries SDP. */
   confirmed(ack: SipRequest): void
   /**
-   * No ACK within 64*T1, or the peer does not know the dialog or does not answer within it (RFC 3261 §12.2.1.2): the
-   * stack sends BYE itself. So it does where no refresh of the session came in time (RFC 4028 §10). The listener hears
-   * nothing afterwards.
+   * No ACK within 64*T1, no PRACK for what comes before the 2xx (RFC 3262 §3), or the peer does not know the dialog or does not answer within it (RFC 3261 §12.2.1.2): the
+   * stack sends BYE itself, unless the listener does so in this call. So it does where no refresh of the session came in
+   * time (RFC 4028 §10). The listener hears nothing afterwards.
    */
   failed(reason: DialogFailure): void
   /**

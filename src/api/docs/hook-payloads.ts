@@ -203,6 +203,12 @@ export const hookDescriptions: readonly HookDescription[] = [
       ),
       field('sip_reason_header', 'text', 'The Reason header that came with the end.', 'there was one'),
       field('headers', 'object', 'Headers of the BYE, names in snake_case.', 'there were any'),
+      field(
+        'failure',
+        'object',
+        'Why, as the journal has it: `code`, which the reference of errors lists, `sentence` and `cure`.',
+        'the platform has refused the call, given it up or ended it for a failure',
+      ),
       field('error', 'text', 'The error code.', 'an action hook returned something that is no list of verbs'),
       ...recordingFields,
     ],

@@ -3,7 +3,9 @@ import { bodyParts } from '../../sip/message/body.ts'
 import { isKnownName } from '../../sip/message/header-names.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote, SipUser } from '../../sip/sip.ts'
+import { isFinal } from './call-status.ts'
 import type { CallScript, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
+import type { RefusalFact } from './journal.ts'
 import { localSipAddressOf, originOf, parentOf } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toText, withoutKeys } from './sip-text.ts'
@@ -30,9 +32,9 @@ export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
   }
 }
 
-/** What the change adds to the common fields: the cause, and who ended the call. */
+/** What the change adds to the common fields: the cause, who ended the call, and what failed. */
 export function toChangePayload(facts: CallFacts): Record<string, unknown> {
-  const { change } = facts
+  const { change, refusal } = facts
   if (change === undefined) return {}
   const { sip_reason_header, call_termination_by, headers } = change
   return {
@@ -40,7 +42,13 @@ export function toChangePayload(facts: CallFacts): Record<string, unknown> {
     ...(call_termination_by === undefined ? {} : { call_termination_by }),
     ...(change.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(refusal === undefined || !isFinal(change.call_status) ? {} : { failure: failureOf(refusal) }),
   }
+}
+
+/** As the journal has it. Not `error`, with which the platform says that an answer of a hook could not be read. */
+function failureOf({ code, sentence, cure }: RefusalFact): object {
+  return { code, sentence, cure }
 }
 
 /** What payloads say of the node that serves the call. */

@@ -3,7 +3,10 @@ import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-eng
 import { settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, entryOf } from '../../lib/errors.ts'
+import type { ErrorCode } from '../../lib/errors.ts'
+import { createLogger } from '../../lib/log.ts'
+import type { DialogFailure } from '../../sip/sip.ts'
 
 async function up(verbs = [answer, rest]) {
   const call = await runVerbs(verbs)
@@ -128,23 +131,32 @@ describe('a request within a call', () => {
 })
 
 describe('a dialog that the stack has given up', () => {
-  it.each(['ack-timeout', 'transport-error'] as const)(
-    'for %s ends the call as one that the platform hung up, and says why',
-    async (reason) => {
-      const { dialog, engine, journalled } = await up()
-      dialog().fail(reason)
-      await settle()
-      expect(journalled('decision')).toContainEqual(
-        expect.objectContaining({ rule: 'dialog-lost', outcome: reason }),
-      )
-      expect(dialog().sentBye).toBeUndefined()
-      expect(engine.store.notifications.at(-1)).toMatchObject({
-        call_status: 'completed',
-        call_termination_by: 'jambonz',
-      })
-      expect(engine.store.records).toMatchObject([{ termination_reason: 'called party hungup' }])
-    },
-  )
+  it.each<[DialogFailure, ErrorCode, RegExp]>([
+    ['ack-timeout', 'sip_not_acknowledged', /^no ACK came/],
+    ['prack-timeout', 'sip_not_acknowledged', /^no PRACK came/],
+    ['transport-error', 'sip_dialog_lost', /did not respond/],
+    ['session-expired', 'sip_dialog_lost', /Session-Expires/],
+  ])('for %s says %s in BYE, status hook, record, journal and log', async (reason, code, words) => {
+    const lines: object[] = []
+    const write = (line: string) => void lines.push(JSON.parse(line) as object)
+    const call = await runVerbs([answer, rest], { options: { log: createLogger('info', { write }) } })
+    call.dialog().fail(reason)
+    await settle()
+    expect(call.journalled('decision')).toContainEqual(
+      expect.objectContaining({ rule: 'dialog-lost', outcome: reason }),
+    )
+    const { cure } = entryOf(code)
+    const sentence = call.dialog().sentBye?.find(({ name }) => name === 'x-reason')?.value ?? ''
+    expect(sentence).toMatch(words)
+    expect(call.journalled('refusal')).toMatchObject([{ code, sentence, cure }])
+    expect(call.engine.store.notifications.at(-1)).toMatchObject({
+      call_status: 'completed',
+      call_termination_by: 'jambonz',
+      failure: { code, sentence, cure },
+    })
+    expect(call.engine.store.records).toMatchObject([{ termination_reason: `failed: ${sentence}` }])
+    expect(lines.at(-1)).toMatchObject({ msg: 'call ended', code, because: sentence, cure })
+  })
 })
 
 describe('keys', () => {

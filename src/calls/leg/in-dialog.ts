@@ -3,10 +3,10 @@ import { actingFor } from '../../lib/acting-for.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { DialogListener, EarlyListener, IncomingReferral, Reply } from '../../sip/sip.ts'
+import type { DialogFailure, DialogListener, EarlyListener, IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
-import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
+import { hungUpByFarEnd } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import type { LegMedia } from './leg-media.ts'
 import type { RunningScript } from '../session/running-script.ts'
@@ -22,6 +22,7 @@ export interface AnsweredLeg {
   readonly onConfirmed: (ack: SipRequest) => void
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
+  readonly onLost: (error: AppError) => void
   /** What runs the leg now. */
   readonly script: () => Pick<RunningScript, 'take'> | undefined
   /** What takes its REFERs now. */
@@ -35,15 +36,35 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
   return {
     ended: (bye) => acting(() => leg.onEnd(hungUpByFarEnd(bye, direction))),
     confirmed: (ack) => leg.onConfirmed(ack),
-    // The stack has given the dialog up and sent BYE.
+    // The stack has given the dialog up: unless a BYE is sent here, it sends one without a word.
     failed(reason) {
       leg.journal.note(toDecision({ rule: 'dialog-lost', outcome: reason }))
-      leg.onEnd(hungUpByUs(direction))
+      leg.onLost(lostFor(reason))
     },
     offered: (offer, request) => acting(() => answerOffer(offer, request, leg)),
     referred: (referral) => acting(() => takeReferral(referral, leg)),
     requested: async (request) => acting(() => answerRequest(request, leg)),
     noted: (sentence) => leg.journal.note({ type: 'note', sentence }),
+  }
+}
+
+/** Why the far end of a dialog counts as lost. */
+function lostFor(reason: DialogFailure): AppError {
+  switch (reason) {
+    case 'ack-timeout':
+      return new AppError('sip_not_acknowledged', 'no ACK came for the 200 that was sent for 32 s')
+    case 'prack-timeout':
+      return new AppError('sip_not_acknowledged', 'no PRACK came for the provisional response before the 200')
+    case 'transport-error':
+      return new AppError(
+        'sip_dialog_lost',
+        'the far end did not respond within the call, or no longer knew it',
+      )
+    case 'session-expired':
+      return new AppError(
+        'sip_dialog_lost',
+        'no refresh of the session came in the time agreed (Session-Expires)',
+      )
   }
 }
 

@@ -1,4 +1,5 @@
-// Every way a leg can end, in the words of its status hook and its record .
+// Every way a leg can end, in the words of its status hook, its record and the log.
+import type { ErrorCode } from '../../lib/errors.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { SipMessage, SipRequest, SipResponse } from '../../sip/message/message.ts'
 import type { Reply } from '../../sip/sip.ts'
@@ -63,12 +64,30 @@ export function refusedByUs(reply: Reply, reason = failed): LegEnd {
 }
 
 /**
- * Media that does not fit is between two devices, and media that is lost is the platform's: neither side has hung up, and the
- * record says what has happened. Undefined for the rest.
+ * Media that does not fit is between two devices, media that is lost is the platform's, and a far end that is not heard has
+ * said nothing: neither side has hung up or refused, and the record says what has happened.
  */
+const codesInRecord: ReadonlySet<string> = new Set<ErrorCode>([
+  'media_not_acceptable',
+  'media_lost',
+  'media_path_lost',
+  'sip_unreachable',
+  'sip_not_acknowledged',
+  'sip_dialog_lost',
+])
+
+/** Undefined where the record says who hung up or refused. */
 export function reasonInRecord({ code, sentence }: RefusalFact): string | undefined {
-  const isOfMedia = code === 'media_not_acceptable' || code === 'media_lost' || code === 'media_path_lost'
-  return isOfMedia ? `${failed}: ${sentence}` : undefined
+  return codesInRecord.has(code) ? `${failed}: ${sentence}` : undefined
+}
+
+/** What the log says of an end; of a failure its code and its cure, as the journal has them. */
+export function toEndLine(
+  { call_status, sip_status }: StatusChange,
+  refusal: RefusalFact | undefined,
+): object {
+  const { code, cure } = refusal ?? {}
+  return { call_status, sip_status, ...(refusal === undefined ? {} : { code, cure }) }
 }
 
 /** The platform gives an unanswered call up: refuses the INVITE that came, cancels the one it sent. */
@@ -93,6 +112,13 @@ export function refusedByFarEnd(response: SipResponse): LegEnd {
     termination_reason: status === 487 ? abandoned : failed,
     by: 'caller',
   }
+}
+
+/** The stack has made the final response to an INVITE that was sent, since the far end gave none. */
+export function neverHeard(response: SipResponse, fact: RefusalFact): LegEnd {
+  const { change } = refusedByFarEnd(response)
+  const termination_reason = reasonInRecord(fact) ?? failed
+  return { change, termination_reason, because: fact.sentence, by: 'jambonz' }
 }
 
 /** The final status of a called party that refuses. Any other response is `failed`. */

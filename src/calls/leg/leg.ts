@@ -5,18 +5,20 @@ import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, Remote, Reply } from '../../sip/sip.ts'
-import type { KeyPress } from '../digits/key-presses.ts'
 import { CallerProgress } from './caller-progress.ts'
 import { listenInDialog } from './in-dialog.ts'
+import type { RefusalFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { FarEndProgress } from './far-end-progress.ts'
 import {
   cancelledByCaller,
   givenUpByUs,
   hungUpByUs,
+  neverHeard,
   reasonInRecord,
   refusedByFarEnd,
   refusedByUs,
+  toEndLine,
 } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import { LegDigits } from './leg-digits.ts'
@@ -175,15 +177,14 @@ export class Leg {
     await this.#confirmed(this.#progress.answerIn(response), from.address)
   }
 
-  /** The far end has refused the INVITE. */
-  refusedBy(response: SipResponse): void {
-    this.#end(refusedByFarEnd(response))
+  /** The far end has refused the INVITE; or has said nothing, of which `unheard` is the reason. */
+  refusedBy(response: SipResponse, unheard?: RefusalFact): void {
+    if (unheard !== undefined && !this.hasEnded) this.journal.add(unheard)
+    this.#end(unheard === undefined ? refusedByFarEnd(response) : neverHeard(response, unheard))
   }
 
   /** Returns the function that stops listening. */
-  onDigit(listener: (digit: string, press: KeyPress) => void): () => void {
-    return this.#digits.listen(listener)
-  }
+  readonly onDigit: LegDigits['listen'] = (listener) => this.#digits.listen(listener)
 
   /** The stack has answered the CANCEL and sent 487. */
   cancelled(cancel: SipRequest): void {
@@ -242,6 +243,7 @@ export class Leg {
         onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
         onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
         onEnd: (end) => this.#end(end),
+        onLost: (error) => this.refuse(error),
         script: () => this.script,
         transfers: () => this.bridge ?? this.script,
       }),
@@ -258,13 +260,11 @@ export class Leg {
     return this.#state.state !== 'unanswered'
   }
 
-  async #mediaOrEnd(sdp: Promise<string | undefined>): Promise<string | undefined> {
-    try {
-      return await sdp
-    } catch (error) {
+  #mediaOrEnd(sdp: Promise<string | undefined>): Promise<string | undefined> {
+    return sdp.catch((error: unknown) => {
       this.refuse(error)
       return undefined
-    }
+    })
   }
 
   #confirmed(answer: string | undefined, peer?: string): Promise<void> {
@@ -291,8 +291,7 @@ export class Leg {
     const lasted = this.#limits.lasted
     this.status.reportEnd({ ...change, call_termination_by: by, ...lasted }, ended)
     this.session.leave(this)
-    const { call_status, sip_status } = change
-    this.#options.log.info({ call_status, sip_status, ...lasted, ...ended }, 'call ended')
+    this.log.info({ ...toEndLine(change, this.journal.facts.refusal), ...lasted, ...ended }, 'call ended')
     this.#lifetime.abort(stopped('leg-ended'))
     this.#closing.resolve(this.media.close())
     this.#options.onEnded()

@@ -111,7 +111,7 @@ function signOf(response: SipResponse): GatewaySign {
 }
 
 /** What the stack makes has neither a Via nor a tag: no far end has spoken. */
-function isMadeHere(response: SipResponse): boolean {
+export function isMadeHere(response: SipResponse): boolean {
   const isOfStack = response.status === 408 || response.status === 503
   return isOfStack && headerOf(response, 'via') === undefined && tagOf(headerOf(response, 'to')) === undefined
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, catalogue } from '../../lib/errors.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
 import type { CallRequest, PreparedCall } from '../calls.ts'
-import type { JournalEvent } from '../journal/journal.ts'
+import type { JournalEvent, RefusalFact } from '../journal/journal.ts'
 import {
   account,
   application,
@@ -300,7 +300,8 @@ describe('a call that is not answered', () => {
     [302, 'failed', 'failed'],
   ])('%i is %s, with the Reason header of the response', async (status, call_status, termination_reason) => {
     const { engine, invite } = await place()
-    invite.refuse(status, [{ name: 'reason', value: 'Q.850 ;cause=17 ; text="busy"' }])
+    const spoken = { name: 'to', value: '<sip:bob@example.com>;tag=phone' }
+    invite.refuse(status, [spoken, { name: 'reason', value: 'Q.850 ;cause=17 ; text="busy"' }])
     await settle()
     expect(engine.store.notifications.at(-1)).toMatchObject({
       call_status,
@@ -311,6 +312,30 @@ describe('a call that is not answered', () => {
     expect(engine.store.records).toMatchObject([{ answered: false, sip_status: status, termination_reason }])
     expect(engine.media.openSessions).toBe(0)
     expect(engine.clock.pending).toBe(0)
+  })
+
+  it.each([
+    [408, /^no response came from .+ within 32 s$/],
+    [503, /^the INVITE could not be sent to .+, or its connection was lost/],
+  ])('%i that no far end has sent is sip_unreachable wherever its end is said', async (status, sentence) => {
+    const { engine, invite, call_sid } = await place()
+    engine.clock.advance(32_000)
+    invite.refuse(status)
+    await settle()
+    const { sentence: reason, cure } = engine.store
+      .journalOf(call_sid)
+      .find((event) => event.type === 'refusal') as RefusalFact
+    expect(reason).toMatch(sentence)
+    expect(cure).toBe(catalogue.sip_unreachable.cure)
+    expect(engine.store.notifications.at(-1)).toMatchObject({
+      call_status: 'failed',
+      sip_status: status,
+      call_termination_by: 'jambonz',
+      failure: { code: 'sip_unreachable', sentence: reason, cure },
+    })
+    expect(engine.store.records).toMatchObject([
+      { sip_status: status, termination_reason: `failed: ${reason}` },
+    ])
   })
 
   it('is cancelled after its ring time: no-answer 487', async () => {

@@ -1,7 +1,12 @@
 // Tries the places a call may go to, one round after another, until one answers or none is left.
+import { AppError } from '../../lib/errors.ts'
+import type { SipResponse } from '../../sip/message/message.ts'
+import type { RefusalFact } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
+import { toRefusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Round } from './attempt.ts'
+import { isMadeHere } from './attempt-watch.ts'
 import { mayTryNext } from './failover.ts'
 import { fork, silenceMs } from './fork.ts'
 import type { DialledLeg, ForkOptions } from './fork.ts'
@@ -31,9 +36,24 @@ export async function tryRounds(
       left.unshift(again)
       continue
     }
-    if (isLast || !mayTryNext({ status: response.status, hadEarlyMedia })) return leg.refusedBy(response)
+    if (isLast || !mayTryNext({ status: response.status, hadEarlyMedia }))
+      return leg.refusedBy(response, unheard(response, round, leg))
     noteFailover(leg, round, `${response.status} ${response.reason}`)
   }
+}
+
+/** Why a response that the stack has made stands for places that gave none; undefined where one has spoken. */
+function unheard(response: SipResponse, round: Round, { journal }: Leg): RefusalFact | undefined {
+  if (!isMadeHere(response)) return undefined
+  const places = round.map(({ place }) => place).join(', ')
+  const { remote_host = '', post_dial_delay_ms = 0 } = journal.facts.attempts?.at(-1) ?? {}
+  const at = remote_host === '' || places.includes(remote_host) ? places : `${places} (${remote_host})`
+  const sentence =
+    response.status === 408
+      ? `no response came from ${at} within ${Math.round(post_dial_delay_ms / 1000)} s`
+      : `the INVITE could not be sent to ${at}, or its connection was lost before any response`
+  const { fact } = toRefusal(new AppError('sip_unreachable', sentence))
+  return { ...fact, sip_status: response.status }
 }
 
 /** A phone that takes nothing but SRTP may refuse an offer that only leaves it the choice, and a gateway one of another kind. */

@@ -225,6 +225,20 @@ export const callErrors = {
     sip: 480,
     cure: 'Check the address, and that the far end listens there over that transport.',
   },
+  sip_not_acknowledged: {
+    cause:
+      'The call was answered, and the far end never acknowledged the answer: the 200, or what came before it, was repeated for 32 s and no ACK or PRACK came.',
+    http: 480,
+    sip: 480,
+    cure: 'Look at the messages of the call for the Contact and Record-Route of the 200: the ACK goes there. Behind NAT set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches, let the firewall take its packets, and have each proxy on the way name in Record-Route an address that the far end reaches.',
+  },
+  sip_dialog_lost: {
+    cause:
+      'The far end of an answered call is gone in signalling: it did not respond to a request within the call, no longer knew the call, or did not refresh the session in time.',
+    http: 480,
+    sip: 480,
+    cure: 'Look at the far end and the network in between: it ended without BYE, or its BYE did not come through. Where such calls end after the same time, a firewall or a proxy has forgotten the path: let the phone refresh it (SIP keep-alive, Session-Expires).',
+  },
   sip_certificate: {
     cause:
       'A SIP connection over TLS led to a far end whose certificate is not believed: it is not that of the name that was called, has expired, or was signed by an unknown authority.',

@@ -223,7 +223,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   /** RFC 3262 §3: the caller hears nothing of what it wants to hear. For the owner, it hung up. */
   #unconfirmed(): void {
-    this.#held?.drop(504, (listener) => listener.failed('ack-timeout'))
+    this.#held?.drop(504, (listener) => listener.failed('prack-timeout'))
     this.#abandon(this.request, 504)
   }
 

@@ -171,7 +171,7 @@ describe('the 200 of a call whose provisional response has no PRACK yet', () => 
   it.each([
     ['a CANCEL', '487', ['ended']],
     ['a BYE', '487', ['ended']],
-    ['no PRACK at all', '504', ['ack-timeout']],
+    ['no PRACK at all', '504', ['prack-timeout']],
     ['our hanging up', '480', []],
   ])('is never sent after %s, but %s', async (what, status, news) => {
     const { stage, invite } = await ring()

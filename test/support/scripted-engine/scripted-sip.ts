@@ -6,6 +6,7 @@ import { redirectTargets } from '../../../src/sip/message/redirect.ts'
 import { reasonPhraseOf } from '../../../src/sip/message/reason-phrases.ts'
 import type {
   Dialog,
+  DialogFailure,
   DialogListener,
   IncomingInvite,
   InviteOutcome,
@@ -306,7 +307,7 @@ export class ScriptedDialog implements Dialog {
     this.listener.ended(sipRequest('BYE', { headers }))
   }
 
-  fail(reason: 'ack-timeout' | 'transport-error'): void {
+  fail(reason: DialogFailure): void {
     if (this.#isOver || this.#listener === undefined) return
     this.#isOver = true
     this.listener.failed(reason)
