@@ -16,9 +16,9 @@ import { firstBoot } from './storage/first-boot.ts'
 import type { FirstBootOptions } from './storage/first-boot.ts'
 
 export interface App {
-  /** Resolves when everything is up. `showSecrets` is given those of a first boot, once. */
-  start(showSecrets: FirstBootOptions['show']): Promise<void>
-  /** `drain` waits for running calls within the deadline of the settings; `now` hangs them up. May be called again. */
+  /** Resolves when everything is up. `showSecrets` is given those of a first boot, once. Throws the reason of `signal`, with all down. */
+  start(showSecrets: FirstBootOptions['show'], signal: AbortSignal): Promise<void>
+  /** Once it is up. `drain` waits for running calls within the deadline of the settings; `now` hangs them up. May be called again. */
   stop(mode: 'drain' | 'now'): Promise<void>
   /** Known after start. */
   readonly apiUrl: string
@@ -43,7 +43,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
   let stopping: Promise<void> | undefined
 
   return {
-    async start(show) {
+    async start(show, signal) {
       const { adminPassword, adminApiKey, accountApiKey } = config
       const boot: Part = {
         name: 'first boot',
@@ -51,7 +51,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
         stop: () => Promise.resolve(),
       }
       // The last one: a start that fails must not leave a platform that is set up, with secrets that it never showed.
-      await startAll([...parts, boot], log)
+      await startAll([...parts, boot], { log, signal })
       telephony.webSockets.listens(portsOf(administration))
       isReady = true
     },

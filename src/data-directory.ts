@@ -1,7 +1,7 @@
 // Checks the data directory at a start: it exists, it can be written, and only its owner may enter.
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { StartError } from './lib/start-error.ts'
 
 // Backups and drafts of these begin with the same name.
@@ -13,7 +13,7 @@ const ours = /^(switchhook\.db|secret\.key|(cache|certificates|recordings)$)/
  */
 export function prepareDataDirectory(path: string): string | undefined {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeDirectory(resolve(path))
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -24,6 +24,17 @@ export function prepareDataDirectory(path: string): string | undefined {
   }
   if (warningOn(path) === undefined && (isClosedAlready(path) || isClosed(path))) return undefined
   return warningFor(path)
+}
+
+/**
+ * One level after the other. Where a directory is there and takes no new one, as /proc, `mkdir` says that there is no such
+ * directory, and the recursive one of Node tries again without end.
+ */
+function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
+  const parent = dirname(path)
+  if (parent !== path) makeDirectory(parent)
+  mkdirSync(path, { mode: 0o700 })
 }
 
 /** A sentence where others may enter the directory and a start leaves it so, since it holds files that are not the platform's. */

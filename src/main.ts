@@ -226,12 +226,15 @@ if (warning !== undefined) log.warn({ warning }, 'data directory is open to othe
 for (const doubt of doubtsAbout(process.env)) log.warn({ doubt }, 'a setting may be misspelt')
 const app = createApp(config, log)
 
+let isUp = false
 let isStopping = false
+const starting = new AbortController()
 async function stop(mode: 'drain' | 'now'): Promise<void> {
   // A second signal means: now.
   const effective = isStopping ? 'now' : mode
-  isStopping = true
   log.info({ mode: effective }, 'stopping')
+  if (!isUp) return stopStart()
+  isStopping = true
   try {
     await app.stop(effective)
     process.exit(0)
@@ -239,6 +242,13 @@ async function stop(mode: 'drain' | 'now'): Promise<void> {
     log.error({ err: error }, 'stop failed')
     process.exit(1)
   }
+}
+
+/** What has begun to start comes up first, or fails: a database that does not answer may take ten seconds for that. */
+function stopStart(): void {
+  if (isStopping) process.exit(1)
+  isStopping = true
+  starting.abort()
 }
 
 process.on('SIGTERM', () => void stop('drain'))
@@ -268,7 +278,8 @@ process.on('unhandledRejection', (reason) => {
 })
 
 try {
-  await app.start(showSecrets)
+  await app.start(showSecrets, starting.signal)
+  isUp = true
   greet(app)
   // Not left to the exit: a process that is killed was started for the next one too.
   flushCompileCache()
@@ -276,5 +287,6 @@ try {
   setFlagsFromString(oldHeapBound)
   collectGarbage()
 } catch (error) {
+  if (error === starting.signal.reason) process.exit(0)
   await fail('Switchhook cannot start', error, log)
 }

@@ -8,15 +8,25 @@ export interface Part {
   stop(): Promise<void>
 }
 
-/** Starts `parts` in order; when one fails, those already started are stopped in reverse and the failure is thrown. */
-export async function startAll(parts: readonly Part[], log: Logger): Promise<void> {
-  for (const [index, part] of parts.entries()) {
-    try {
+/**
+ * Starts `parts` in order; when one fails, those already started are stopped in reverse and the failure is thrown. So is the
+ * reason of `signal`, once the part that is starting has come up: half a part cannot be stopped.
+ */
+export async function startAll(
+  parts: readonly Part[],
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  const started: Part[] = []
+  try {
+    for (const part of parts) {
+      signal.throwIfAborted()
       await part.start()
-    } catch (error) {
-      await stopAll(parts.slice(0, index), log)
-      throw error
+      started.push(part)
     }
+    signal.throwIfAborted()
+  } catch (error) {
+    await stopAll(started, log)
+    throw error
   }
 }
 
