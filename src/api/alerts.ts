@@ -35,6 +35,7 @@ const alertTypes = [
   'tts-streaming-connection-failure',
   'alert-from-application',
   'recording-failure',
+  'disk-full',
   'error-updating-call',
   'user-locked-out',
 ] as const

@@ -30,7 +30,8 @@ export class ArrivingFile {
       this.#room.freeBytes -= chunk.length
     } else {
       const file = await this.toDisk()
-      await file.write(chunk)
+      // All of it: one write alone may take a part, where the disk is nearly full.
+      await file.writeFile(chunk)
     }
   }
 
@@ -39,7 +40,7 @@ export class ArrivingFile {
     if (this.#file !== undefined) return this.#file
     const file = await open(this.#path, 'wx+', 0o600)
     this.#file = file
-    await file.write(Buffer.concat(this.#held))
+    await file.writeFile(Buffer.concat(this.#held))
     this.forget()
     return file
   }

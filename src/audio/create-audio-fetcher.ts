@@ -7,6 +7,7 @@ import type { PlayableKind } from '../lib/audio-kind.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { toDiskFull } from '../lib/full-disk.ts'
 import { markAsBroken, markAsGrowing, markAsWhole } from '../lib/growing-file.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
@@ -263,7 +264,7 @@ function refuseToDecode(): Promise<never> {
 
 /** The HTTP client's errors speak of hooks; this makes them speak of audio. */
 function toAudioError(error: unknown, maxFileBytes: number): unknown {
-  if (!(error instanceof AppError)) return error
+  if (!(error instanceof AppError)) return toDiskFull(error)
   if (error.code === 'hook_too_large') {
     const sentence = `the audio file is larger than ${Math.floor(maxFileBytes / megabyte)} MB`
     return new AppError('audio_not_supported', sentence, { cause: error, cure: 'Serve a shorter file.' })

@@ -1,6 +1,5 @@
 // Recordings over the real recorder thread, a real directory and a real database; the bucket is a stand-in over HTTP where it
 // matters, and otherwise a function.
-import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { Worker as Thread } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
+import { mountVolume } from '../../test/support/small-volume.ts'
 import { copyMigratedFile } from '../../test/support/store-places.ts'
 import { until } from '../../test/support/wait.ts'
 import type { Alert } from '../contracts/alert.ts'
@@ -479,10 +479,10 @@ describe('a disk', () => {
   it('that is really full ends the recording with a reason; what there is of it is stored as MP3, and makes room', async (context) => {
     await recordings.stop()
     const volume = join(dataDir, 'recordings')
-    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', volume])
-    if (mounted.status !== 0) {
+    const mounted = mountVolume(volume, '512k')
+    if (typeof mounted === 'string') {
       recordings = await open()
-      return context.skip(`a volume cannot be mounted here: ${String(mounted.stderr)}`)
+      return context.skip(mounted)
     }
     try {
       recordings = await open()
@@ -525,7 +525,7 @@ describe('a disk', () => {
       await end(refused)
     } finally {
       await recordings.stop()
-      spawnSync('umount', ['-l', volume])
+      mounted.unmount()
     }
   })
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { createMp3Encoder } from 'wasm-media-encoders'
+import { isDiskFull } from '../lib/full-disk.ts'
 import { channels, headerBytes, rate, sampleBytes } from './wav-file.ts'
 
 export interface FinishJob {
@@ -36,7 +37,7 @@ export async function finish({ path, mp3 }: FinishJob): Promise<Finished> {
     return await hashed(mp3)
   } catch (error) {
     await rm(mp3, { force: true })
-    if (!isFull(error)) throw error
+    if (!isDiskFull(error)) throw error
     const bytes = await encodeInMemory(path)
     return { path: mp3, bytes, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
   }
@@ -50,10 +51,6 @@ async function hashed(file: string): Promise<Finished> {
     size += (piece as Buffer).length
   }
   return { path: file, size, sha256: hash.digest('hex') }
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }
 
 async function encodeToFile(path: string, target: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AudioRing } from '../lib/audio-ring.ts'
+import { isDiskFull } from '../lib/full-disk.ts'
 import { diskOf, roomOn } from './disk-room.ts'
 import type { Disk } from './disk-room.ts'
 import { dataBytesIn, durationOf, headerBytes, headerOf, maxDataBytes } from './wav-file.ts'
@@ -221,7 +222,7 @@ class RecordingEnded extends Error {}
 
 function reasonOf(error: unknown): string {
   if (error instanceof RecordingEnded) return error.message
+  if (isDiskFull(error)) return 'the disk is full'
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') return 'the disk is full'
   return `the disk failed (${code === '' ? String(error) : code})`
 }

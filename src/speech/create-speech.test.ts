@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scripted } from '../../test/support/scripted-vendor.ts'
+import { mountVolume } from '../../test/support/small-volume.ts'
 import { until } from '../../test/support/wait.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
@@ -80,6 +81,27 @@ describe('the embedded voice', () => {
     const clip = await makeSpeech().synthesize(request('Hello.'))
     clip.release()
     expect(await readdir(join(cacheDir, 'speech-scratch'))).toEqual([])
+  })
+
+  it('names the disk, and not the voice, while the disk is full, and keeps no half of a clip', async (context) => {
+    const volume = mountVolume(cacheDir, '256k')
+    if (typeof volume === 'string') return context.skip(volume)
+    try {
+      const speech = makeSpeech()
+      await speech.start()
+      const fill = (bytes: number) => writeFile(join(cacheDir, 'fill'), Buffer.alloc(bytes))
+      await expect(fill(1_000_000)).rejects.toMatchObject({ code: 'ENOSPC' })
+      const full = { code: 'disk_full', message: 'the disk with the data directory is full' }
+      await expect(speech.synthesize(request('Hello.'))).rejects.toMatchObject(full)
+      await fill(200_000)
+      const sound = { sampleRate: 8000, bytes: Buffer.alloc(100_000, 1) }
+      const keep = () => speech.cache.keep('sound', 'a', async () => sound)
+      await expect(keep()).rejects.toMatchObject(full)
+      await fill(0)
+      expect((await keep()).bytes).toHaveLength(100_000)
+    } finally {
+      volume.unmount()
+    }
   })
 
   it('lets accounts take turns, and none of them the whole line', { timeout: 60_000 }, async () => {

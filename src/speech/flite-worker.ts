@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { WASI } from 'node:wasi'
 import { parentPort, workerData } from 'node:worker_threads'
+import { hasNoRoom } from '../lib/full-disk.ts'
 
 export interface FliteJob {
   readonly id: number
@@ -15,7 +16,7 @@ export interface FliteJob {
 
 export type FliteResult =
   | { readonly id: number; readonly sampleRate: number; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly id: number; readonly failure: string }
+  | { readonly id: number; readonly failure: string; readonly isDiskFull?: true }
 
 export interface FliteWorkerData {
   readonly scratchDir: string
@@ -31,6 +32,7 @@ declare const WebAssembly: {
 // The header Flite writes is the plain one of 44 bytes; its rate stands here.
 const headerBytes = 44
 const rateOffset = 24
+const lengthOffset = 40
 
 const { scratchDir, modulePath } = workerData as FliteWorkerData
 const module = new WebAssembly.Module(readFileSync(modulePath))
@@ -51,7 +53,9 @@ function speak({ id, text, voice }: FliteJob): FliteResult {
     const code = run(['flite', '-voice', voice, '-t', text, '-o', `/scratch/${name}`])
     if (code !== 0) return { id, failure: `exit code ${code}` }
     const file = readFileSync(join(scratchDir, name))
-    if (file.length < headerBytes) return { id, failure: 'no audio' }
+    // Flite does not look whether its writes succeed.
+    if (file.length < headerBytes || file.length < headerBytes + file.readUInt32LE(lengthOffset))
+      return { id, failure: 'no audio', ...(hasNoRoom(scratchDir) ? { isDiskFull: true } : {}) }
     return {
       id,
       sampleRate: file.readUInt32LE(rateOffset),

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { Timer } from '../lib/clock.ts'
 import { actingTenant } from '../lib/acting-for.ts'
 import { AppError } from '../lib/errors.ts'
+import { diskFull } from '../lib/full-disk.ts'
 import { FairLine } from '../lib/fair-line.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
 import { splitSentences } from './split-sentences.ts'
@@ -182,7 +183,9 @@ class Flite implements Synthesizer {
     this.#running = undefined
     if ('failure' in result) {
       this.#options.log.warn({ voice: job.voice, failure: result.failure }, 'embedded voice failed')
-      job.reject(failed('the embedded voice could not speak the text'))
+      job.reject(
+        result.isDiskFull === true ? diskFull() : failed('the embedded voice could not speak the text'),
+      )
     } else job.resolve({ sampleRate: result.sampleRate, bytes: result.bytes })
     this.#next()
   }

@@ -1,5 +1,6 @@
 // Writes what was said as one WAV file: pieces of speech and the pauses between them.
 import { open } from 'node:fs/promises'
+import { toDiskFull } from '../lib/full-disk.ts'
 import type { Segment } from './segments.ts'
 import type { ChosenVoice, Pcm, Settings, Synthesizer } from './vendor.ts'
 import { wavHeader } from '../lib/wav-header.ts'
@@ -18,7 +19,9 @@ const shortestMs = 20
 export async function writeClip(path: string, { sampleRate, bytes }: Pcm): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {
-    await file.writev([wavHeader(sampleRate, bytes.length), bytes])
+    for (const part of [wavHeader(sampleRate, bytes.length), bytes]) await file.writeFile(part)
+  } catch (error) {
+    throw toDiskFull(error)
   } finally {
     await file.close()
   }

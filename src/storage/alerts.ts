@@ -6,6 +6,7 @@ import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
+import { createOutageLog } from '../lib/outage-log.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import type { Database, Readers, Session } from './database/database.ts'
 import { run } from './database/prepared.ts'
@@ -53,6 +54,7 @@ const maxLength = { message: 500, detail: 1024 }
 export function createAlertStore({ database, clock, log }: AlertStoreOptions): AlertStore {
   const db = database.builder
   const troubles = createTokenBuckets(clock)
+  const outage = createOutageLog(log, clock)
   let waiting: AlertsRow[] = []
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
@@ -67,7 +69,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
         for (const row of rows) await insert(session, row)
       })
     } catch (error) {
-      log.error({ err: error, alerts: rows.length }, 'alerts could not be written')
+      outage({ err: error, alerts: rows.length }, 'alerts could not be written')
     }
   }
 

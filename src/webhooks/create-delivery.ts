@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
+import { createOutageLog } from '../lib/outage-log.ts'
 import { createLanes } from './lanes.ts'
 import type { LaneKey, Lanes } from './lanes.ts'
 import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
@@ -57,6 +58,7 @@ class Delivery implements Part {
   #isPumping = false
   #isSettling = false
   #wasWoken = false
+  readonly #outage: ReturnType<typeof createOutageLog>
   #timer: Timer | undefined
   #timerAt = Infinity
   #settleTimer: Timer | undefined
@@ -66,6 +68,7 @@ class Delivery implements Part {
   constructor(options: DeliveryOptions) {
     this.#options = options
     this.#clock = options.clock
+    this.#outage = createOutageLog(options.log, options.clock)
     this.#send = createSender(options)
     this.#lanes = createLanes(
       laneBounds,
@@ -122,7 +125,7 @@ class Delivery implements Part {
       if (wasFull) nextMs = 0
       else if (this.#held === 0) nextMs = await this.#untilNextDue()
     } catch (error) {
-      this.#options.log.error({ err: error }, 'outbox cannot be read')
+      this.#outage({ err: error }, 'outbox cannot be read')
     }
     this.#isPumping = false
     if (this.#isStopping) this.#checkIdle()
@@ -195,7 +198,7 @@ class Delivery implements Part {
       try {
         await this.#options.outbox.settle(batch)
       } catch (error) {
-        this.#options.log.error({ err: error, items: batch.length }, 'outbox cannot be written')
+        this.#outage({ err: error, items: batch.length }, 'outbox cannot be written')
         if (!this.#isStopping) {
           this.#outcomes.unshift(...batch)
           await new Promise<void>((resolve) => this.#clock.after(settleRetryMs, resolve))

@@ -47,6 +47,7 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['no_carrier', 'no-carrier'],
   ['invalid_frame', 'invalid-app-payload'],
   ['audio_not_found', 'play-url-notfound'],
+  ['disk_full', 'disk-full'],
   ['siprec_failed', 'recording-failure'],
   ['recording_server_missing', 'recording-failure'],
   ['recording_refused', 'recording-failure'],

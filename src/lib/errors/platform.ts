@@ -26,6 +26,11 @@ export const platformErrors = {
     sip: 503,
     cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
   },
+  disk_full: {
+    cause: 'What a call is to hear could not be written: the disk with the data directory is full.',
+    http: 503,
+    cure: 'The operator should make room on the disk with the data directory, which SWITCHHOOK_DATA_DIR names.',
+  },
   overloaded: {
     cause: 'More work is waiting than the platform can do in a reasonable time.',
     http: 503,

@@ -1,6 +1,7 @@
 // Takes what calls write at once and commits it soon, many calls in one transaction.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
+import { createOutageLog } from '../../lib/outage-log.ts'
 import { createAdoption } from './adoption.ts'
 import type { CallBatch, CallStore, CallStoreListener } from '../../contracts/call-record.ts'
 import { createCallWriter } from './call-writer.ts'
@@ -48,6 +49,7 @@ const maxLost = 10_000
 export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): StoredCalls {
   const writer = createCallWriter({ database, lease, vault, clock, log })
   const adoption = createAdoption({ database, lease })
+  const outage = createOutageLog(log, clock)
   const lost = new Set<string>()
   let enqueued: () => void = () => undefined
   let listener: CallStoreListener | undefined
@@ -110,7 +112,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   }
 
   function tryLater(error: unknown, batches: readonly CallBatch[]): void {
-    log.error({ err: error, waiting: waiting.length }, 'call records could not be written')
+    outage({ err: error, waiting: waiting.length }, 'call records could not be written')
     writer.forget(batches.map(({ call_sid }) => call_sid))
     timer ??= clock.after(retryMs, begin)
   }
@@ -154,9 +156,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
 
   function syncInBackground(): void {
     syncTimer = undefined
-    database
-      .durable()
-      .catch((error: unknown) => log.error({ err: error }, 'call records are not on the disk'))
+    database.durable().catch((error: unknown) => outage({ err: error }, 'call records are not on the disk'))
   }
 
   async function flush(): Promise<void> {

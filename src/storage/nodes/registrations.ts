@@ -2,6 +2,7 @@
 // refresh is committed a little later. docs/decisions/0030-registrations-outlive-the-process.md says why.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
+import { createOutageLog } from '../../lib/outage-log.ts'
 import type { Cells, Database, Session } from '../database/database.ts'
 import { createRegistrationQueries } from './registration-queries.ts'
 
@@ -73,6 +74,7 @@ const maxWaitMs = 2_000
 
 export function createRegistrationStore(options: RegistrationStoreOptions): RegistrationStore {
   const { database, node, clock, log } = options
+  const outage = createOutageLog(log, clock)
   const queries = createRegistrationQueries(database.builder)
   let sweeps: Sweep[] = []
   let changes = new Map<string, Change>()
@@ -138,7 +140,7 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
         await commitSome(all.slice(start, start + maxPerTransaction))
       return true
     } catch (error) {
-      log.error({ err: error, changes: changed.size }, 'registrations could not be written')
+      outage({ err: error, changes: changed.size }, 'registrations could not be written')
       return false
     }
   }

@@ -1,0 +1,28 @@
+// How a disk that takes no more shows, and what a person who must act on it reads.
+import { statfsSync } from 'node:fs'
+import { AppError } from './errors.ts'
+
+// EFBIG: the system refuses to make the file longer, by a limit of the process.
+const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && codes.has(error.code)
+}
+
+/** For code that is not told why its file is incomplete. False where the system does not say. */
+export function hasNoRoom(folder: string): boolean {
+  try {
+    return statfsSync(folder).bavail === 0
+  } catch {
+    return false
+  }
+}
+
+/** Any other error as it is. */
+export function toDiskFull(error: unknown): unknown {
+  return isDiskFull(error) ? diskFull(error) : error
+}
+
+export function diskFull(cause?: unknown): AppError {
+  return new AppError('disk_full', 'the disk with the data directory is full', { cause })
+}

@@ -1,0 +1,13 @@
+// A disk that can really be full: a volume of its own, where the system lets one be mounted.
+import { spawnSync } from 'node:child_process'
+
+export interface SmallVolume {
+  unmount(): void
+}
+
+/** A sentence where there can be none. */
+export function mountVolume(path: string, size: string): SmallVolume | string {
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path])
+  if (status !== 0) return `a volume cannot be mounted here: ${String(stderr)}`
+  return { unmount: () => void spawnSync('umount', ['-l', path]) }
+}
