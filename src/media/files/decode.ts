@@ -42,6 +42,8 @@ type Decoder = (bytes: Uint8Array) => Iterable<Decoded>
 // A few kilobytes may stand for hours of silence: what comes out of one piece is bounded by what goes in.
 const pieceBytes = 4096
 const maxSamples = maxAudioHours * 3600 * telephoneRate
+// A packet of Opus is 20 ms, and a write for each would cost more than to decode it.
+const maxWaitingBytes = 65_536
 // Enough to be heard while the next piece is decoded, also where other work comes first.
 const headSamples = 5 * telephoneRate
 // Without the waits for its source. An hour of music takes twenty seconds of a processor.
@@ -116,6 +118,8 @@ class WavWriter {
   readonly #file: FileHandle
   #resampler: { readonly rate: number; readonly resampler: Resampler } | undefined
   #samples = 0
+  #waiting: Buffer[] = []
+  #written = 0
 
   constructor(file: FileHandle) {
     this.#file = file
@@ -138,9 +142,19 @@ class WavWriter {
     await this.#append(this.#resampler.resampler.push(samples))
   }
 
+  /** What was decoded is in the file. */
+  async flush(): Promise<void> {
+    const waiting = this.#waiting
+    if (waiting.length === 0) return
+    this.#waiting = []
+    await this.#file.writev(waiting, wavHeaderBytes + 2 * this.#written)
+    this.#written = this.#samples
+  }
+
   /** The size of the file. Throws audio_not_supported when nothing was in it. */
   async finish(): Promise<number> {
     await this.#append(this.#resampler?.resampler.flush())
+    await this.flush()
     if (this.#samples === 0) throw notPlayable('the file holds no audio that can be decoded')
     const dataBytes = 2 * this.#samples
     await this.#file.write(wavHeader(telephoneRate, dataBytes), 0, wavHeaderBytes, 0)
@@ -154,10 +168,12 @@ class WavWriter {
         cure: 'Serve a shorter file.',
       })
     const bytes = Buffer.alloc(2 * samples.length)
-    for (const [index, sample] of samples.entries())
-      bytes.writeInt16LE(Math.round(32_767 * (sample > 1 ? 1 : sample >= -1 ? sample : -1)), 2 * index)
-    await this.#file.write(bytes, 0, bytes.length, wavHeaderBytes + 2 * this.#samples)
+    let at = 0
+    for (const sample of samples)
+      at = bytes.writeInt16LE(Math.round(32_767 * (sample > 1 ? 1 : sample >= -1 ? sample : -1)), at)
+    this.#waiting.push(bytes)
     this.#samples += samples.length
+    if (2 * (this.#samples - this.#written) >= maxWaitingBytes) await this.flush()
   }
 }
 
@@ -210,6 +226,7 @@ async function decodeAll({ kind, listener, writer, readAt }: Decoding): Promise<
     const startedMs = performance.now()
     decode ??= await (kind === 'mp3' ? mp3Decoder() : opusDecoder(bytes))
     for (const decoded of decode(bytes)) await writer.write(decoded)
+    await writer.flush()
     busyMs += performance.now() - startedMs
     if (busyMs > maxBusyMs) throw notPlayable('the audio file takes too long to decode')
     listener.onProgress()
