@@ -69,6 +69,37 @@ describe('a number of a closed class', () => {
   })
 })
 
+describe('a number behind a code that chooses a carrier', () => {
+  it.each([
+    [undefined, '101028819005551234', 'premium_rate'],
+    [undefined, '10102889005551234', 'premium_rate'],
+    [undefined, '+101028819005551234', 'premium_rate'],
+    [undefined, '1010288-011-53-5234-5678', 'high_risk'],
+    [undefined, '*67101028801188161234567', 'satellite'],
+    ['1', '10102889005551234', 'premium_rate'],
+    ['1', '10102880115352345678', 'high_risk'],
+    ['44', '101028819005551234', 'premium_rate'],
+    ['43', '10010900123456', 'premium_rate'],
+    ['31', '161200535234567', 'high_risk'],
+    ['41', '107410900123456', 'premium_rate'],
+    ['49', '010130900123456', 'premium_rate'],
+    ['49', '0103300535234567', 'high_risk'],
+    ['49', '01005700535234567', 'high_risk'],
+  ])('in the country %s: %s is closed as %s', (country_code, text, name) => {
+    expect(closed(text, country_code === undefined ? {} : { country_code })).toBe(name)
+  })
+
+  it.each([
+    [undefined, '101028815551230100'],
+    ['1', '1010288011442079460958'],
+    ['1', '10155501234'],
+    ['49', '01013030123456'],
+    ['45', '10190012'],
+  ])('in the country %s: %s is open', (country_code, text) => {
+    expect(closed(text, country_code === undefined ? {} : { country_code })).toBeUndefined()
+  })
+})
+
 describe('a number with odd characters', () => {
   it.each([
     '*67+19005551234',

@@ -74,7 +74,23 @@ const maxNationalDigits = 10
 // Shorter ones are numbers of a place, extensions or short codes.
 const minDigits = 8
 
+// Codes that choose a carrier for one call: 101XXXX in North America, 1XXX and 1XXXX before the 0 or 00 of a number in many
+// countries of Europe, 010XX and 0100XX in Germany. A number that begins with 1 has 11 digits: no longer one is a number itself.
+const carrierCodes: readonly RegExp[] = [
+  /^\+?101\d{4}(?=\d{10,}$)/,
+  /^1\d{3}(?=0\d{7,}$)/,
+  /^1\d{4}(?=0\d{7,}$)/,
+  /^010[1-9]\d(?=0\d{7,}$)/,
+  /^0100\d\d(?=0\d{7,}$)/,
+]
+
+/** As it is dialled, and behind each code that may stand before it. */
 function read(text: string, country: string | undefined): readonly Reading[] {
+  const behind = carrierCodes.flatMap((code) => (code.test(text) ? [text.replace(code, '')] : []))
+  return [text, ...behind].flatMap((number) => readPlain(number, country))
+}
+
+function readPlain(text: string, country: string | undefined): readonly Reading[] {
   const international = afterInternationalPrefix(text, country)
   // Which country's it is does not matter: the North American plan stands for them all.
   if (country === undefined && commonPremium.test(text))
