@@ -6,11 +6,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
 import { bucket } from '../support/bucket-stand-in.ts'
 import { serveS3 } from '../support/s3-bucket.ts'
 import { delivered } from '../support/call-ends.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
+import { ack, codeOf, SocketApplication } from '../support/socket-application.ts'
 import { startSipp } from '../support/sipp.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
@@ -172,6 +174,50 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
           { queue, because: 'platform stopped in mid-call' },
         ])
       }
+    }
+  },
+
+  async 'breaks the socket of an application, and leaves one record of its call'() {
+    const application = await SocketApplication.start()
+    closers.push(() => application.close())
+    const tenant = await application.provision(first)
+    const call_sid = await place(tenant)
+    const opened = await application.next('session:new', call_sid)
+    ack(opened, [{ verb: 'answer' }, { verb: 'pause', length: 3600 }])
+    const { message } = await application.heard.next(
+      'the answer to be reported',
+      ({ message: { data } }) => data['call_status'] === 'in-progress',
+    )
+    expect(message.call_sid).toBe(call_sid)
+    const closed = codeOf(opened.socket)
+    return async () => {
+      expect(await closed).toBe(1006)
+      expect(await recentCalls(second.api, tenant.account_sid, 1)).toMatchObject([{ ...lost, call_sid }])
+    }
+  },
+
+  async 'rings the phones of a user as soon as it listens again, before they register again'() {
+    if (isMissing('baresip')) return async () => undefined
+    const [, tenant] = await openAccount([{ verb: 'pause', length: 1 }, { verb: 'hangup' }])
+    const { account_sid, application_sid, username: name } = tenant
+    const phones = await Promise.all(
+      (['udp', 'tcp'] as const).map(async (transport) => {
+        const answers = transport === 'udp' ? 'manual' : 'auto'
+        const proxy = { ...first.sip, transport }
+        // Longer than the other cases may take.
+        const phone = await startBaresip({ ...tenant, proxy, answers, registerEvery: 600 })
+        closers.push(() => phone.stop())
+        expect(await phone.registered()).toMatchObject({ ok: true })
+        return phone
+      }),
+    )
+    return async () => {
+      // At another port than before: no phone can have registered there.
+      const call = { from: '1', to: { type: 'user', name }, application_sid }
+      await second.api.must('POST', `/Accounts/${account_sid}/Calls`, call)
+      // The one that answers by itself says so at once; over TCP it is called at its Contact.
+      for (const [index, event] of ['CALL_INCOMING', 'CALL_ESTABLISHED'].entries())
+        await phones[index]!.events.next(event, ({ type }) => type === event)
     }
   },
 

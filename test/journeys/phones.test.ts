@@ -1,14 +1,11 @@
-// Real phones and what becomes of their registrations: several of one user, and those of a platform that is killed.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// Several real phones of one user. Those of a platform that is killed are among the cases of killed.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
@@ -19,7 +16,6 @@ interface Placed {
 const patience = { timeoutMs: 40_000 }
 
 let application: Application
-let dataDir: string
 let platform: Platform
 let tenant: Tenant
 const phones: Baresip[] = []
@@ -28,16 +24,13 @@ beforeAll(async () => {
   application = await startApplication()
   application.on('/call', { json: [{ verb: 'pause', length: 1 }, { verb: 'hangup' }] })
   application.on('/status', { status: 200 })
-  dataDir = await mkdtemp(join(tmpdir(), 'switchhook-phones-'))
-  platform = await startPlatform({ dataDir })
+  platform = await sharedPlatform()
   tenant = await provision(platform.api, { application })
 })
 
 afterAll(async () => {
   for (const phone of phones) await phone.stop()
-  await platform?.stop('SIGKILL')
   await application?.close()
-  if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true })
 })
 
 async function register(answers: 'auto' | 'manual', transport: 'udp' | 'tcp' = 'udp'): Promise<Baresip> {
@@ -77,19 +70,5 @@ describe.skipIf(isMissing('baresip'))('the phones of a user', () => {
     expect(journal).toContainEqual(expect.objectContaining({ type: 'branch-answered' }))
     const cancel = journal.find(({ summary }) => summary === 'CANCEL')
     expect(String(cancel?.['raw'])).toContain('Reason: SIP;cause=200;text="Call completed elsewhere"')
-  }, 90_000)
-
-  it('ring again as soon as a platform that was killed listens, before they register again', async () => {
-    await platform.stop('SIGKILL')
-    const seen = phones.map(({ events }) => events.items.length)
-    // At another port: no phone can have registered there.
-    platform = await startPlatform({ dataDir })
-    await call()
-    // The one that answers by itself says so at once; over TCP it is called at its Contact.
-    for (const [index, event] of ['CALL_INCOMING', 'CALL_ESTABLISHED'].entries())
-      await phones[index]!.events.next(event, ({ type }) => type === event, {
-        ...patience,
-        from: seen[index] ?? 0,
-      })
   }, 90_000)
 })

@@ -1,95 +1,20 @@
-// An application over WebSocket as a real server of the library, run by the whole platform over real sockets: what it does wrong, and
-// what it sees of a platform that is killed.
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// An application over WebSocket as a real server of the library, run by the whole platform over real sockets: what it does wrong.
+// What it sees of a platform that is killed is among the cases of killed.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
-import { listenLocally } from '../support/local-http.ts'
-import type { LocalServer } from '../support/local-http.ts'
-import {
-  journalOf,
-  provision,
-  recentCalls,
-  sharedPlatform,
-  startPlatform,
-} from '../support/platform-process.ts'
+import { journalOf, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
+import { ack, codeOf, SocketApplication } from '../support/socket-application.ts'
+import type { Heard } from '../support/socket-application.ts'
 import { startSipp } from '../support/sipp.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
-import { Inbox, until } from '../support/wait.ts'
-
-interface Message {
-  readonly type: string
-  readonly msgid: string
-  readonly call_sid: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
-interface Heard {
-  readonly socket: WebSocket
-  readonly message: Message
-}
+import { until } from '../support/wait.ts'
 
 const answerAndWait = [{ verb: 'answer' }, { verb: 'pause', length: 3600 }]
 
-class Server {
-  readonly heard = new Inbox<Heard>()
-  readonly #local: LocalServer
-
-  private constructor(local: LocalServer) {
-    this.#local = local
-  }
-
-  static async start(): Promise<Server> {
-    const http = createServer()
-    const sockets = new WebSocketServer({ server: http, handleProtocols: () => 'ws.jambonz.org' })
-    const server = new Server(await listenLocally(http))
-    sockets.on('connection', (socket) => {
-      socket.on('message', (text: Buffer) => {
-        server.heard.push({ socket, message: JSON.parse(text.toString('utf8')) as Message })
-      })
-      socket.on('error', () => undefined)
-    })
-    return server
-  }
-
-  get url(): string {
-    return this.#local.url.replace('http', 'ws')
-  }
-
-  next(type: string, call_sid?: string): Promise<Heard> {
-    const isIt = ({ message }: Heard): boolean =>
-      message.type === type && (call_sid === undefined || message.call_sid === call_sid)
-    return this.heard.next(type, isIt, { timeoutMs: 20_000 })
-  }
-
-  close(): Promise<void> {
-    return this.#local.close()
-  }
-}
-
-const ack = ({ socket, message }: Heard, data: readonly object[] = []): void =>
-  socket.send(JSON.stringify({ type: 'ack', msgid: message.msgid, data }))
 const command = ({ socket }: Heard, name: string, data: unknown): void =>
   socket.send(JSON.stringify({ type: 'command', command: name, data }))
-
-async function codeOf(socket: WebSocket): Promise<number> {
-  const [code] = (await once(socket, 'close')) as [number]
-  return code
-}
-
-async function provisionOver(platform: Platform, server: Server): Promise<Tenant> {
-  const hook = { url: `${server.url}/call`, method: 'POST' }
-  return await provision(platform.api, {
-    application: { url: () => 'http://127.0.0.1:9/' } as never,
-    fields: { call_hook: hook, call_status_hook: hook },
-  })
-}
 
 async function callee(): Promise<Sipp> {
   return await startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 60 })
@@ -107,12 +32,12 @@ async function place(
 
 describe.skipIf(isMissing('sipp'))('a call over a real socket', () => {
   let platform: Platform
-  let server: Server
+  let server: SocketApplication
   let tenant: Tenant
   beforeAll(async () => {
-    server = await Server.start()
+    server = await SocketApplication.start()
     platform = await sharedPlatform()
-    tenant = await provisionOver(platform, server)
+    tenant = await server.provision(platform)
   }, 60_000)
   afterAll(async () => {
     await server?.close()
@@ -172,38 +97,4 @@ describe.skipIf(isMissing('sipp'))('a call over a real socket', () => {
     await platform.api.must('PUT', path, { call_status: 'completed' })
     expect(await facts(call_sid, 'socket-closed')).toMatchObject([{ code: 1000, by: 'application' }])
   }, 30_000)
-})
-
-describe.skipIf(isMissing('sipp'))('a platform that is killed', () => {
-  it('breaks the socket, and its next start closes the record of the call', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-killed-socket-'))
-    const server = await Server.start()
-    const platform = await startPlatform({ dataDir })
-    const phone = await callee()
-    try {
-      const tenant = await provisionOver(platform, server)
-      const call_sid = await place(platform, tenant, phone)
-      const first = await server.next('session:new', call_sid)
-      ack(first, answerAndWait)
-      await until('the verbs to run', async () =>
-        (await journalOf(platform.api, tenant.account_sid, call_sid)).some(
-          ({ type }) => type === 'verb-started',
-        ),
-      )
-      const closed = codeOf(first.socket)
-      await platform.stop('SIGKILL')
-      expect(await closed).toBe(1006)
-      const second = await startPlatform({ dataDir })
-      try {
-        const records = await recentCalls(second.api, tenant.account_sid, 1)
-        expect(records).toMatchObject([{ call_sid, termination_reason: 'platform stopped in mid-call' }])
-      } finally {
-        await second.remove()
-      }
-    } finally {
-      await phone.stop()
-      await server.close()
-      await rm(dataDir, { recursive: true, force: true })
-    }
-  }, 90_000)
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
+import { until } from './wait.ts'
 
 export interface SippOptions {
   /** A file of scenarios/ without its ending, or one that sipp brings: "builtin:uas". */
@@ -77,6 +78,8 @@ export async function startSipp(options: SippOptions): Promise<Sipp> {
     await rm(folder, { recursive: true, force: true })
     return result
   })()
+  if (options.target === undefined)
+    await until('sipp to listen', async () => !child.isRunning || (await isBound(port, options.transport)))
   return {
     pid: child.pid,
     port,
@@ -86,6 +89,13 @@ export async function startSipp(options: SippOptions): Promise<Sipp> {
       await finished
     },
   }
+}
+
+/** What is sent to it before would be refused by the system, and a call would fail. */
+async function isBound(port: number, transport = 'udp'): Promise<boolean> {
+  const table = await readFile(`/proc/net/${transport}`, 'latin1').catch(() => undefined)
+  // Other systems than Linux do not say.
+  return table?.includes(`:${port.toString(16).toUpperCase().padStart(4, '0')} `) ?? true
 }
 
 async function toArguments(options: SippOptions, folder: string, port: number): Promise<string[]> {
