@@ -1,16 +1,26 @@
-// The whole product on PostgreSQL: it keeps what it has taken, also when it is killed; a call leaves its record.
+// The whole product on PostgreSQL, as two nodes: they keep what they have taken, also when they are killed; a call leaves its
+// record; and what one of them revokes, the other refuses within a second.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { createTestDatabase } from '../support/postgres-databases.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
-import { accountApiKey, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import {
+  accountApiKey,
+  provision,
+  recentCalls,
+  startPlatform,
+  unlimited,
+} from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
+
+const withinMs = 1000
 
 describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
   let database: TestDatabase
@@ -34,7 +44,10 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
   })
 
   async function start(): Promise<Platform> {
-    const platform = await startPlatform({ dataDir, env: { SWITCHHOOK_DATABASE_URL: database.url } })
+    const platform = await startPlatform({
+      dataDir,
+      env: { ...unlimited, SWITCHHOOK_DATABASE_URL: database.url },
+    })
     running.push(platform)
     return platform
   }
@@ -84,13 +97,116 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     expect(record).toMatchObject({ answered: true, direction: 'inbound', sip_status: 200 })
   })
 
-  it('finds everything again after it was killed, and two nodes share it', async () => {
-    const { sid } = await nodes()[0].api.must('POST', '/ServiceProviders', { name: 'kept' })
+  describe('on another node', () => {
+    const here = (): Platform => nodes()[0]
+    const there = (): Platform => nodes()[1]
+    let made = 0
+
+    const status = async (token: string): Promise<number> =>
+      (await there().api.call('GET', '/Accounts', undefined, token)).status
+
+    /** Asks the other node again and again: what it remembers is fresh when the right ends. */
+    async function refusedAfter(token: string, revoke: () => Promise<unknown>): Promise<void> {
+      expect(await status(token)).toBe(200)
+      let revokedAt = Number.POSITIVE_INFINITY
+      const revoking = revoke().then(() => {
+        revokedAt = performance.now()
+      })
+      let answer = 200
+      for (;;) {
+        const askedAt = performance.now()
+        answer = await status(token)
+        if (askedAt - revokedAt >= withinMs) break
+        await setTimeout(10)
+      }
+      await revoking
+      expect([401, 403]).toContain(answer)
+    }
+
+    interface Owner {
+      readonly account_sid: string
+      readonly service_provider_sid: string
+    }
+
+    async function makeAccount(): Promise<Owner> {
+      const [provider] = await here().api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
+      const service_provider_sid = provider?.service_provider_sid ?? ''
+      const name = `account ${++made}`
+      const { sid } = await here().api.must<{ sid: string }>('POST', '/Accounts', {
+        name,
+        service_provider_sid,
+      })
+      return { account_sid: sid, service_provider_sid }
+    }
+
+    async function makeKey({ account_sid }: Owner): Promise<{ sid: string; token: string }> {
+      return here().api.must<{ sid: string; token: string }>('POST', '/ApiKeys', { account_sid })
+    }
+
+    async function makeUser({ account_sid, service_provider_sid }: Owner) {
+      const name = `user${++made}`
+      const initial_password = 'correct-horse-9'
+      const email = `${name}@example.com`
+      const { user_sid } = await here().api.must<{ user_sid: string }>('POST', '/Users', {
+        name,
+        email,
+        initial_password,
+        is_active: true,
+        is_view_only: false,
+        force_change: false,
+        account_sid,
+        service_provider_sid,
+      })
+      const login = { username: name, password: initial_password }
+      const { token } = await here().api.must<{ token: string }>('POST', '/login', login)
+      return { user_sid, token, name, email, initial_password }
+    }
+
+    it.concurrent('a removed API key is refused within a second', async () => {
+      const { sid, token } = await makeKey(await makeAccount())
+      await refusedAfter(token, () => here().api.must('DELETE', `/ApiKeys/${sid}`))
+    })
+
+    it.concurrent('the key of an account that is switched off is refused within a second', async () => {
+      const owner = await makeAccount()
+      const { token } = await makeKey(owner)
+      await refusedAfter(token, () =>
+        here().api.must('PUT', `/Accounts/${owner.account_sid}`, { is_active: false }),
+      )
+    })
+
+    it.concurrent('the key of an account that is removed is refused within a second', async () => {
+      const owner = await makeAccount()
+      const { token } = await makeKey(owner)
+      await refusedAfter(token, () => here().api.must('DELETE', `/Accounts/${owner.account_sid}`))
+    })
+
+    it.concurrent('a user who is switched off is refused within a second', async () => {
+      const { user_sid, token } = await makeUser(await makeAccount())
+      await refusedAfter(token, () => here().api.must('PUT', `/Users/${user_sid}`, { is_active: false }))
+    })
+
+    it.concurrent('a user who is removed is refused within a second', async () => {
+      const { user_sid, token } = await makeUser(await makeAccount())
+      await refusedAfter(token, () => here().api.must('DELETE', `/Users/${user_sid}`))
+    })
+
+    it.concurrent('a session that has been logged out is refused within a second', async () => {
+      const { token } = await makeUser(await makeAccount())
+      await refusedAfter(token, () => here().api.call('POST', '/logout', undefined, token))
+    })
+  })
+
+  it('shares what it has between two nodes, and finds everything again after both were killed', async () => {
+    const [first, other] = nodes()
+    const { sid } = await first.api.must('POST', '/ServiceProviders', { name: 'kept' })
+    const path = `/ServiceProviders/${String(sid)}`
+    expect(await other.api.must('GET', path)).toMatchObject({ name: 'kept' })
+    await other.api.must('PUT', path, { name: 'changed' })
+    expect(await first.api.must('GET', path)).toMatchObject({ name: 'changed' })
     await Promise.all(running.splice(0).map((platform) => platform.stop('SIGKILL')))
-    const [second, third] = await Promise.all([start(), start()])
-    expect(await second.api.must('GET', `/ServiceProviders/${String(sid)}`)).toMatchObject({ name: 'kept' })
-    await second.api.must('PUT', `/ServiceProviders/${String(sid)}`, { name: 'changed' })
-    expect(await third.api.must('GET', `/ServiceProviders/${String(sid)}`)).toMatchObject({ name: 'changed' })
-    expect(await third.api.must('GET', '/AuditLog/verify')).toMatchObject({ intact: true })
+    const next = await start()
+    expect(await next.api.must('GET', path)).toMatchObject({ name: 'changed' })
+    expect(await next.api.must('GET', '/AuditLog/verify')).toMatchObject({ intact: true })
   })
 })
