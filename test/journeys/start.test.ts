@@ -1,4 +1,4 @@
-// Starts that fail, and what the operator reads; a first boot that was cut short; the start at a terminal.
+// Starts that fail, and what the operator reads; a first boot that was cut short, what it shows once, and the start after it, at a terminal.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -99,31 +99,112 @@ const obstacles = [
   },
 ]
 
+type Row = Record<string, unknown>
+
+interface Printed {
+  readonly password: string
+  readonly apiKey: string
+  readonly account_sid: string
+  readonly accountApiKey: string
+}
+
+/** What stands on the terminal after a first boot. */
+async function printedBy(child: ToolProcess): Promise<Printed> {
+  await child.lines.next('the last line of the first boot', (line) => line.includes('account API key'))
+  const shown = (name: string): string =>
+    new RegExp(`^  ${name} {2,}(\\S+)`, 'm').exec(child.stdout)?.[1] ?? ''
+  return {
+    password: shown('admin password'),
+    apiKey: shown('admin API key'),
+    account_sid: shown('account'),
+    accountApiKey: shown('account API key'),
+  }
+}
+
+/** What an account may, in the default account and nowhere else. */
+async function staysInItsAccount(
+  url: string,
+  { apiKey, account_sid, accountApiKey }: Printed,
+): Promise<void> {
+  const admin = createApi(url, apiKey)
+  const account = createApi(url, accountApiKey)
+  const [provider, ...otherProviders] = await admin.must<Row[]>('GET', '/ServiceProviders')
+  expect([provider?.['name'], otherProviders]).toEqual(['default service provider', []])
+  const service_provider_sid = provider?.['service_provider_sid']
+  const other = await admin.must('POST', '/Accounts', { name: 'another', service_provider_sid })
+  const hook = { url: 'https://app.example.com/call' }
+  const application = { name: 'mine', call_hook: hook, call_status_hook: hook }
+  const theirs = await admin.must('POST', '/Applications', { ...application, account_sid: other['sid'] })
+
+  expect(await account.must('GET', '/Accounts')).toEqual([
+    expect.objectContaining({ account_sid, service_provider_sid, name: 'default account' }),
+  ])
+  expect(await account.must('GET', `/Accounts/${account_sid}/WebhookSecret`)).toEqual({
+    webhook_secret: expect.stringMatching(/^wh_secret_[\w-]{22}$/),
+  })
+  const mine = await account.must('POST', '/Applications', { ...application, account_sid })
+  expect(await account.must('GET', '/Applications')).toEqual([
+    expect.objectContaining({ application_sid: mine['sid'], account_sid }),
+  ])
+
+  for (const [method, path, body] of [
+    ['GET', `/Accounts/${String(other['sid'])}`],
+    ['PUT', `/Accounts/${String(other['sid'])}`, { name: 'taken' }],
+    ['GET', `/Accounts/${String(other['sid'])}/WebhookSecret`],
+    ['GET', `/Accounts/${String(other['sid'])}/RecentCalls?page=1&count=25`],
+    ['GET', `/Applications/${String(theirs['sid'])}`],
+    ['DELETE', `/Applications/${String(theirs['sid'])}`],
+    ['POST', '/Accounts', { name: 'a third', service_provider_sid }],
+    ['POST', '/ServiceProviders', { name: 'a second' }],
+  ] as const)
+    expect([403, 404], `${method} ${path}`).toContain((await account.call(method, path, body)).status)
+  expect(await admin.must('GET', '/Accounts')).toHaveLength(2)
+  expect(await admin.must('GET', `/Accounts/${String(other['sid'])}`)).toMatchObject({ name: 'another' })
+  expect(await admin.must('GET', `/Applications/${String(theirs['sid'])}`)).toMatchObject({ name: 'mine' })
+}
+
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+const hasTerminal = system() === 'linux' && hasCommand('script')
+
 // One data directory, whose first boot fails again and again, and whose platform then serves all further cases.
 describe('a first boot', () => {
+  let folder: string
   let own: string
   let ownPorts: number
   let platform: ToolProcess | undefined
+  let next: ToolProcess | undefined
   const begin = (options: Partial<SpawnOptions> = {}): ToolProcess =>
     start({ dataDir: own, ports: ownPorts, ...options })
   beforeAll(async () => {
-    own = await mkdtemp(join(tmpdir(), 'switchhook-first-boot-'))
+    folder = await mkdtemp(join(tmpdir(), 'switchhook-first-boot-'))
+    own = join(folder, 'made')
     // An odd port begins no pair.
     do ownPorts = await freePorts(102)
     while (ownPorts % 2 === 0)
   })
   afterAll(async () => {
     await platform?.stop('SIGKILL')
-    await rm(own, { recursive: true, force: true })
+    await next?.stop('SIGKILL')
+    await rm(folder, { recursive: true, force: true })
   })
-  /** Survives the case, with the secrets that it has shown. */
-  const served = async (): Promise<ToolProcess> => {
-    if (platform?.isRunning === true) return platform
-    const child = begin()
+  const url = (): string => `http://127.0.0.1:${ownPorts}/v1`
+  /** Survives the case. */
+  const lasting = async (options: Partial<SpawnOptions>): Promise<ToolProcess> => {
+    const child = begin(options)
     running = running.filter((one) => one !== child)
-    platform = child
     await healthy(child, ownPorts)
     return child
+  }
+  /** With the secrets that it has shown. */
+  const served = async (): Promise<ToolProcess> =>
+    platform?.isRunning === true ? platform : (platform = await lasting({ isCold: true }))
+  /** The start after it, at a terminal where there is one: `script` gives the program one, and copies what it writes there. */
+  const servedNext = async (): Promise<ToolProcess> => {
+    if (next?.isRunning === true) return next
+    await platform?.stop('SIGINT', 45_000)
+    await chmod(own, 0o755)
+    const within = ['sh', '-c', 'exec script -qefc "$*" /dev/null', 'sh']
+    return (next = await lasting(hasTerminal ? { within } : {}))
   }
 
   it.each(obstacles)(
@@ -148,12 +229,21 @@ describe('a first boot', () => {
     expect(await failureOf(full)).toMatch(/could not be written to standard output/)
   })
 
-  it('shows secrets that open the platform, after all starts that failed', async () => {
-    const child = await served()
-    await child.lines.next('the last of the secrets', (text) => text.includes('account API key'))
-    const apiKey = /^ {2}admin API key +(\S+)/m.exec(child.stdout)?.[1] ?? ''
-    const api = createApi(`http://127.0.0.1:${ownPorts}/v1`, apiKey)
+  it('shows secrets that open the platform, after all starts that failed, among them a key that does what an account may in the default account and nowhere else', async () => {
+    const printed = await printedBy(await served())
+    const { password, apiKey, accountApiKey } = printed
+    expect(password.length).toBeGreaterThanOrEqual(12)
+    for (const key of [apiKey, accountApiKey]) expect(key.length).toBeGreaterThanOrEqual(16)
+    const api = createApi(url(), apiKey)
     expect(await api.must('GET', '/Accounts')).toHaveLength(1)
+    expect((await api.call('GET', '/ServiceProviders')).status).toBe(200)
+    expect((await api.call('POST', '/login', { username: 'admin', password }, null)).status).toBe(200)
+    await staysInItsAccount(url(), printed)
+  })
+
+  it.skipIf(system() === 'win32')('makes the data directory for its owner alone', async () => {
+    await served()
+    expect(await modeOf(own)).toBe(0o700)
   })
 
   it('has the log as JSON where standard output is no terminal, and a banner that shows the address of the reference, which a browser is led to, and the demo', async () => {
@@ -190,6 +280,35 @@ describe('a first boot', () => {
     await (await served()).stop('SIGINT', 45_000)
     const line = await failureOf(begin({ env: { SWITCHHOOK_SECRET_KEY: 'ab'.repeat(32) } }))
     expect(line).toMatch(/does not open the secrets of this database.*SWITCHHOOK_SECRET_KEY/)
+  })
+
+  it('shows its secrets once: the next start has none of them in its output, and they open it', async () => {
+    if (platform === undefined) await served()
+    const { password, apiKey, accountApiKey } = await printedBy(platform!)
+    const child = await servedNext()
+    await child.lines.next('the addresses', (line) => line.includes('SIP'))
+    for (const secret of [password, apiKey, accountApiKey]) expect(child.output).not.toContain(secret)
+    expect(child.output).not.toMatch(/admin password|API key/)
+    for (const key of [apiKey, accountApiKey])
+      expect((await createApi(url(), key).call('GET', '/Accounts')).status).toBe(200)
+  })
+
+  it.skipIf(system() === 'win32')(
+    'has its data directory closed by the next start where it was left too open',
+    async () => {
+      await servedNext()
+      expect(await modeOf(own)).toBe(0o700)
+    },
+  )
+
+  it.skipIf(!hasTerminal)('is followed by a start whose log is readable lines at a terminal', async () => {
+    const child = await servedNext()
+    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
+    expect(line.trimEnd()).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} info {2}http listening address=127\.0\.0\.1 port=\d+$/,
+    )
+    expect(child.stdout).not.toContain('{"')
+    expect(child.stdout).toContain('From  this machine alone (it listens on 127.0.0.1)')
   })
 })
 
@@ -282,34 +401,7 @@ describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
   })
 })
 
-describe('the log', () => {
-  it.skipIf(system() !== 'linux' || !hasCommand('script'))('is readable lines at a terminal', async () => {
-    // Which gives the program a terminal, and copies what it writes there.
-    const child = start({ within: ['sh', '-c', 'exec script -qefc "$*" /dev/null', 'sh'] })
-    await healthy(child, ports)
-    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
-    expect(line.trimEnd()).toMatch(
-      /^\d\d:\d\d:\d\d\.\d{3} info {2}http listening address=127\.0\.0\.1 port=\d+$/,
-    )
-    expect(child.stdout).not.toContain('{"')
-    expect(child.stdout).toContain('From  this machine alone (it listens on 127.0.0.1)')
-  })
-})
-
 describe.skipIf(system() === 'win32')('the data directory', () => {
-  const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
-
-  it('is made for its owner alone, and one that was left too open is closed', async () => {
-    const made = join(dataDir, 'made')
-    const first = start({ dataDir: made, isCold: true })
-    await healthy(first, ports)
-    expect(await modeOf(made)).toBe(0o700)
-    await first.stop('SIGINT', 45_000)
-    await chmod(made, 0o755)
-    await healthy(start({ dataDir: made, isCold: true }), ports)
-    expect(await modeOf(made)).toBe(0o700)
-  })
-
   it('stays as it is where others have files in it, and the log says so', async () => {
     const shared = join(dataDir, 'shared')
     await mkdir(shared)
