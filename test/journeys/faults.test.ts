@@ -7,7 +7,7 @@ import { openRawPhone, rawRequest } from '../support/phone.ts'
 import { createCaller } from '../support/caller.ts'
 import type { Caller } from '../support/caller.ts'
 import { endedJournal, recordsOf } from '../support/call-ends.ts'
-import { provision, startPlatform } from '../support/platform-process.ts'
+import { provision, sharedPlatform } from '../support/platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import type { SippOptions, SippResult } from '../support/sipp.ts'
@@ -25,13 +25,12 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
   beforeAll(async () => {
     application = await startApplication()
     application.on('/status', { status: 200 })
-    platform = await startPlatform()
+    platform = await sharedPlatform()
     tenant = await provision(platform.api, { application })
     caller = createCaller(platform, tenant)
   })
 
   afterAll(async () => {
-    await platform?.remove()
     await application?.close()
   })
 

@@ -5,7 +5,13 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import type { Baresip } from '../support/baresip.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  startPlatform,
+} from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -19,7 +25,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
 })
 
-async function startQueueing(env: Readonly<Record<string, string>> = {}) {
+async function startQueueing(workers: '1' | '2') {
   const application = await startApplication()
   closers.push(() => application.close())
   application.on('/status', { status: 200 })
@@ -29,11 +35,16 @@ async function startQueueing(env: Readonly<Record<string, string>> = {}) {
   application.on('/call', {
     json: [{ verb: 'enqueue', name: queue, waitHook: '/wait', actionHook: '/left' }],
   })
-  const platform = await startPlatform({ env })
-  closers.push(() => platform.remove())
+  const platform = workers === '1' ? await sharedPlatform() : await startWithWorkers(workers)
   const tenant = await provision(platform.api, { application })
   await hearOfQueues(application, platform, tenant)
   return { application, platform, tenant }
+}
+
+async function startWithWorkers(workers: string): Promise<Platform> {
+  const platform = await startPlatform({ env: { SWITCHHOOK_MEDIA_WORKERS: workers } })
+  closers.push(() => platform.remove())
+  return platform
 }
 
 async function hearOfQueues(
@@ -82,10 +93,10 @@ describe.skipIf(isMissing('baresip'))('two phones that meet in a queue', () => {
   const happens = (phone: Baresip, wanted: string) =>
     phone.events.next(wanted, ({ type }) => type === wanted, { timeoutMs: 20_000 })
 
-  it.each(['1', '2'])(
+  it.each(['1', '2'] as const)(
     'hear each other once the agent has dialled the queue, with %s media workers, and both journals tell of it',
     async (workers) => {
-      const { application, platform, tenant } = await startQueueing({ SWITCHHOOK_MEDIA_WORKERS: workers })
+      const { application, platform, tenant } = await startQueueing(workers)
       const caller = await startPhone(tenant, platform, tenant.username, callerHz)
       const agent = await startPhone(tenant, platform, 'agent', agentHz)
       await caller.dial(`sip:${tenant.target}`)

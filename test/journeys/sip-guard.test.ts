@@ -3,31 +3,51 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import type { Caller } from '../support/caller.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
+import { journalOf, provision, sharedPlatform, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { Inbox, until } from '../support/wait.ts'
 
-// Where the platform does not listen and the phone does not call from.
+// Where the platform does not listen and the phone does not call from; the second is that of a proxy of the operator's.
 const inside = '127.0.0.99'
+const proxy = '127.0.0.98'
 
 describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the network of the platform', () => {
   let application: Application
-  let server: Server
-  let heard: Inbox<string>
-  let header: string
   let platform: Platform
+  let tenant: Tenant
+  const servers: Server[] = []
 
   beforeAll(async () => {
-    heard = new Inbox()
-    server = createServer((socket) => {
+    application = await startApplication()
+    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
+    application.on('/status', { status: 200 })
+    platform = await startPlatform({
+      env: {
+        NODE_ENV: 'production',
+        SWITCHHOOK_WEBHOOK_ALLOW: '127.0.0.1/32',
+        SWITCHHOOK_SIP_PROXIES: `${proxy}/32`,
+      },
+    })
+    tenant = await provision(platform.api, { application })
+  })
+
+  afterAll(async () => {
+    for (const server of servers) server.close()
+    await platform?.remove()
+    await application?.close()
+  })
+
+  /** Takes requests at this address: the first lines of those that came, and the header that leads there. */
+  async function listenAt(address: string): Promise<{ heard: Inbox<string>; header: string }> {
+    const heard = new Inbox<string>()
+    const server = createServer((socket) => {
       socket.on('error', () => undefined)
       socket.on('data', (bytes) => {
         const text = bytes.toString('latin1')
@@ -37,48 +57,29 @@ describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the net
         socket.write(['SIP/2.0 200 OK', ...copied, 'Content-Length: 0', '', ''].join('\r\n'))
       })
     })
-    server.listen(0, inside)
+    servers.push(server)
+    server.listen(0, address)
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    header = `Record-Route: <sip:${inside}:${port};transport=tcp;lr>`
-    application = await startApplication()
-    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
-    application.on('/status', { status: 200 })
-  })
-
-  afterEach(() => platform?.remove())
-
-  afterAll(async () => {
-    server.close()
-    await application.close()
-  })
-
-  async function startWith(
-    env: Readonly<Record<string, string>>,
-  ): Promise<{ caller: Caller; tenant: Tenant }> {
-    platform = await startPlatform({
-      env: { NODE_ENV: 'production', SWITCHHOOK_WEBHOOK_ALLOW: '127.0.0.1/32', ...env },
-    })
-    const tenant = await provision(platform.api, { application })
-    return { caller: createCaller(platform, tenant), tenant }
+    return { heard, header: `Record-Route: <sip:${address}:${port};transport=tcp;lr>` }
   }
 
   it('is not followed: the BYE goes where the phone called from, and the journal says why', async () => {
-    const { caller, tenant } = await startWith({})
-    const { target, account_sid } = tenant
-    const result = await caller.call('call', target, { header })
+    const { heard, header } = await listenAt(inside)
+    const caller = createCaller(platform, tenant)
+    const result = await caller.call('call', tenant.target, { header })
     expect(result.report).toBe('')
     expect(result.messages.some(({ start }) => start.startsWith('BYE '))).toBe(true)
     expect(heard.items).toEqual([])
     const { call_sid } = await caller.recordOf(result)
-    const journal = await endedJournal(platform.api, account_sid, call_sid)
+    const journal = await endedJournal(platform.api, tenant.account_sid, call_sid)
     expect(JSON.stringify(journal)).toContain('may not be reached')
   })
 
   it('is followed where the operator says that a proxy of theirs is', async () => {
-    const { caller, tenant } = await startWith({ SWITCHHOOK_SIP_PROXIES: `${inside}/32` })
+    const { heard, header } = await listenAt(proxy)
     // The phone waits for a BYE, which goes to the proxy: it is stopped.
-    const sipp = await caller.start('call', tenant.target, { header })
+    const sipp = await createCaller(platform, tenant).start('call', tenant.target, { header })
     await heard.next('the BYE', (start) => start.startsWith('BYE '))
     await sipp.stop()
   })
@@ -92,11 +93,10 @@ describe.skipIf(isMissing('sipp'))('a live call of a user whose journal a strang
     application = await startApplication()
     application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 120 }] })
     application.on('/status', { status: 200 })
-    platform = await startPlatform()
+    platform = await sharedPlatform()
   })
 
   afterAll(async () => {
-    await platform.remove()
     await application.close()
   })
 

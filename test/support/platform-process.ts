@@ -147,6 +147,7 @@ async function startShared(): Promise<SharedPlatform> {
       ...unlimited,
       npm_lifecycle_event: 'test',
       SWITCHHOOK_DRAIN_SECONDS: '0',
+      SWITCHHOOK_MEDIA_WORKERS: '1',
       SWITCHHOOK_HTTPS_PORT: String(httpsPort),
     },
     outlastsFile: true,
