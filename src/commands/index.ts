@@ -52,7 +52,12 @@ export const commandMembers = membersOf(commands)
 export const commandFrames = commands.map(({ frame, name, description }) => ({ frame, name, description }))
 
 /** A body of a request for each. */
-export const commandExamples = commands.map(({ name, value, example }) => ({ name, value, example }))
+export const commandExamples = commands.map(({ name, frame, value, example }) => ({
+  name,
+  frame,
+  value,
+  example,
+}))
 
 /** Which of them a request may have, in sentences. */
 export const commandRules = rulesOf(commands)

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { commandExamples, commandMembers, readCommands } from './index.ts'
+import { commandExamples, commandMembers, readCommands, readFrame } from './index.ts'
 
 const hook = { url: 'http://app.test/next', method: 'POST', username: null, password: null }
 const namesOf = (asked: object): readonly string[] => readCommands({ ...asked }).map(({ name }) => name)
@@ -46,8 +46,11 @@ describe('commands that come together', () => {
   })
 })
 
-it.each(commandExamples)('the example of $name is what it takes', ({ name, value, example }) => {
+it.each(commandExamples)('the example of $name is what it takes', ({ name, frame, value, example }) => {
   expect(namesOf({ [name]: example })).toEqual([name])
+  const isAlone = commandExamples.filter((other) => other.frame === frame).length === 1
+  for (const data of [{ [name]: example }, ...(isAlone ? [example] : [])])
+    expect(readFrame(frame, data)?.map((command) => command.name)).toEqual([name])
   if (value.form === 'words') expect(value.words).toContain(example)
   if (value.form === 'json') expect(new Ajv({ strict: false }).validate(value.schema, example)).toBe(true)
 })

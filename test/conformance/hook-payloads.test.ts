@@ -103,7 +103,12 @@ describe('the payloads of hooks', () => {
         .to('/status')
         .some(({ body }) => body['call_status'] === 'completed' && body['direction'] === 'inbound'),
     )
+    await refer()
     await useQueue(application, platform, tenant)
+    application.on('/registration', { json: { status: 'ok' } })
+    await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, {
+      registration_hook: { url: application.url('/registration'), method: 'POST' },
+    })
     await record(application, platform, tenant)
     await meet()
     for (const { key } of hookDescriptions)
@@ -113,21 +118,37 @@ describe('the payloads of hooks', () => {
       )
   })
 
+  /** A call of the platform that sends its far end elsewhere. */
+  async function refer(): Promise<void> {
+    application.on('/refer-event', { json: [] })
+    await platform.api.must('POST', `/Accounts/${tenant.account_sid}/Calls`, {
+      ...toPhone(),
+      app_json: JSON.stringify([
+        { verb: 'sip:refer', referTo: 'carol', eventHook: application.url('/refer-event') },
+      ]),
+    })
+    await until('the transfer of the platform', () => application.to('/refer-event').length > 0)
+  }
+
+  const toPhone = (): object => ({
+    from: '100',
+    to: { type: 'sip', sipUri: `sip:bob@127.0.0.1:${called.port}` },
+    call_hook: application.url('/meet'),
+    speech_synthesis_vendor: 'default',
+    speech_synthesis_language: 'en-US',
+    speech_synthesis_voice: 'default',
+    speech_recognizer_vendor: 'default',
+    speech_recognizer_language: 'en-US',
+  })
+
   /** Two calls of the platform: one waits in a conference, the other one begins it, and both go. */
   async function meet(): Promise<void> {
     const path = `/Accounts/${tenant.account_sid}/Calls`
     const enter = async (options: object): Promise<string> => {
       const conference = { verb: 'conference', name: 'team', ...options }
       const { sid } = await platform.api.must<{ sid: string }>('POST', path, {
-        from: '100',
-        to: { type: 'sip', sipUri: `sip:bob@127.0.0.1:${called.port}` },
-        call_hook: application.url('/meet'),
+        ...toPhone(),
         app_json: JSON.stringify([conference]),
-        speech_synthesis_vendor: 'default',
-        speech_synthesis_language: 'en-US',
-        speech_synthesis_voice: 'default',
-        speech_recognizer_vendor: 'default',
-        speech_recognizer_language: 'en-US',
       })
       return sid
     }
@@ -157,14 +178,16 @@ describe('the payloads of hooks', () => {
     ({ key, fields, isBare = false }) => {
       const payloads = received.get(key) ?? []
       expect(payloads.length).toBeGreaterThan(0)
-      const described = isBare ? fields : [...commonFields, ...fields]
+      // A field of the hook itself stands in place of a common one of its name.
+      const byName = new Map([...(isBare ? [] : commonFields), ...fields].map((one) => [one.name, one]))
+      const described = [...byName.values()]
       const always = described.filter(({ when }) => when === undefined).map(({ name }) => name)
       for (const payload of payloads) {
         const names = Object.keys(payload)
         expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(names))
         expect(names).toEqual(expect.arrayContaining(always))
         for (const { name, type } of described)
-          if (payload[name] !== undefined)
+          if (payload[name] !== undefined && payload[name] !== null)
             expect(typeof payload[name]).toBe(type === 'text' ? 'string' : type)
       }
     },
@@ -221,7 +244,7 @@ describe('the payloads of hooks', () => {
   })
 
   it('are the examples of the reference', async () => {
-    const examples = {
+    const examples: Record<string, Payload | undefined> = {
       call: received.get('call')?.[0],
       action: received.get('action')?.[0],
       conference: received.get('conference')?.find(({ event }) => event === 'join'),
@@ -233,13 +256,21 @@ describe('the payloads of hooks', () => {
       recording: received.get('status')?.find(({ event }) => event === 'recording'),
       queue: received.get('queue')?.find(({ event }) => event === 'leave'),
       refer: received.get('refer')?.[0],
+      'refer-event': received.get('refer-event')?.[0],
+      registration: received.get('registration')?.[0],
       request: received.get('request')?.[0],
       status: received
         .get('status')
         ?.findLast(({ direction, call_sid }) => direction === 'inbound' && call_sid === firstSid()),
       wait: received.get('wait')?.[0],
     }
-    expect(examples.queue).toMatchObject({ leave_reason: 'dequeued', dequeuer: { direction: 'inbound' } })
+    const shown = hookDescriptions.flatMap(({ key, moreExamples = {} }) => [
+      key,
+      ...Object.keys(moreExamples),
+    ])
+    const there = Object.entries(examples).flatMap(([name, body]) => (body === undefined ? [] : [name]))
+    expect(there.sort()).toEqual(shown.sort())
+    expect(examples['queue']).toMatchObject({ leave_reason: 'dequeued', dequeuer: { direction: 'inbound' } })
     await expect(`${JSON.stringify(withoutChance(examples), null, 2)}\n`).toMatchFileSnapshot(exampleFile)
   })
 })
@@ -314,6 +345,10 @@ async function openAnsweringPhone(): Promise<AnsweringPhone> {
       send = (request) => socket.send(withinDialog(message, own, request), port, address)
       return send(holding(`${sdp}a=sendonly\r\n`))
     }
+    if (message.method === 'REFER') {
+      socket.send(serializeMessage(responseTo(message, { status: 202 })), port, address)
+      return socket.send(withinDialog(message, own, transferred), port, address)
+    }
     const body = { type: 'application/sdp', content: sdp }
     const contact = [{ name: 'contact', value: `<sip:bob@127.0.0.1:${own}>` }]
     const reply = message.method === 'INVITE' ? { status: 200, headers: contact, body } : { status: 200 }
@@ -342,6 +377,17 @@ interface Request {
   readonly body: string
 }
 
+/** RFC 3515 §2.4.5. */
+const transferred: Request = {
+  method: 'NOTIFY',
+  headers: [
+    'Event: refer',
+    'Subscription-State: terminated;reason=noresource',
+    'Content-Type: message/sipfrag;version=2.0',
+  ],
+  body: 'SIP/2.0 200 OK\r\n',
+}
+
 /** RFC 3311. */
 function holding(sdp: string): Request {
   return { method: 'UPDATE', headers: ['Content-Type: application/sdp'], body: sdp }
@@ -367,7 +413,7 @@ function requestsOf(port: number): readonly Request[] {
 function withinDialog(ack: SipRequest, port: number, { method, headers, body }: Request): string {
   const [from, to, callId] = ['from', 'to', 'call-id'].map((name) => headerOf(ack, name) ?? '')
   const sentBy = /UDP ([^;]+)/.exec(headerOf(ack, 'via') ?? '')?.[1] ?? ''
-  const numbers: Readonly<Record<string, number>> = { UPDATE: 1, INFO: 2, REFER: 3 }
+  const numbers: Readonly<Record<string, number>> = { UPDATE: 1, INFO: 2, REFER: 3, NOTIFY: 4 }
   const lines = [
     `${method} sip:${sentBy} SIP/2.0`,
     `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK${method}${callId}`,
@@ -388,7 +434,11 @@ function sdpOf(port: number): string {
   return [...lines, `m=audio ${port} RTP/AVP 0`, 'a=rtpmap:0 PCMU/8000', ''].join('\r\n')
 }
 
-const fixed: Readonly<Record<string, number>> = {
+const fixed: Readonly<Record<string, unknown>> = {
+  nonce: 'a84b4c76e66710bc',
+  cnonce: '0a4f113b',
+  response: '6629fae49393a05397450978507c4ef1',
+  source_port: 5060,
   duration: 2,
   leave_time: 1_795_336_200_000,
   recording_duration: 2.5,

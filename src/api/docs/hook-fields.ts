@@ -22,6 +22,8 @@ export interface HookDescription {
     | 'hold'
     | 'queue'
     | 'refer'
+    | 'refer-event'
+    | 'registration'
     | 'request'
     | 'status'
     | 'wait'

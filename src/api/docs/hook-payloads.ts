@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { field, recordingFields, sipAddress } from './hook-fields.ts'
 import type { HookDescription } from './hook-fields.ts'
+import { registrationHook } from './registration-hook.ts'
 import { roomHooks } from './room-hooks.ts'
 
 export const ofJambonz =
@@ -14,7 +15,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Call hook',
     key: 'call',
     purpose:
-      'Asked what to do when a call comes in, and when an outbound call is answered: `call_hook` of the application.',
+      'Asked what to do when a call comes in, and when an outbound call is answered: `call_hook` of the application. So is the `call_hook` or `child_call_hook` of a command, which takes over a call that is up.',
     answer: 'A JSON array of verbs.',
     fields: [
       field('caller_name', 'text', 'The display name of the caller; may be empty.'),
@@ -168,6 +169,24 @@ export const hookDescriptions: readonly HookDescription[] = [
     ],
   },
   {
+    name: 'Transfer event hook',
+    key: 'refer-event',
+    purpose:
+      'Sent each status of the call that the far end makes for a `sip:refer`, as its NOTIFYs have it: the `eventHook` of that verb.',
+    answer:
+      'A JSON array of verbs, which come at once, in place of the verb and the rest; nothing, `[]` or `{}` goes on.',
+    fields: [
+      sipAddress,
+      field('verb_id', 'text', 'The `id` of the verb.', 'the verb has one'),
+      field('event', 'text', '`transfer-status`.'),
+      field(
+        'call_status',
+        'number',
+        'The SIP status of the call that the far end makes, in place of the one above.',
+      ),
+    ],
+  },
+  {
     name: 'Hook of requests within the dialog',
     key: 'request',
     purpose:
@@ -186,6 +205,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       ),
     ],
   },
+  registrationHook,
   {
     name: 'Status hook',
     key: 'status',

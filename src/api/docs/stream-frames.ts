@@ -25,6 +25,7 @@ export const sentStreamFrames = {
       callStatus: 'in-progress',
       sipStatus: 200,
       sipReason: 'OK',
+      originatingSipIp: '192.0.2.1',
       callerId: '15550100',
       fsSipAddress: '192.0.2.10:5060',
       sampleRate: 8000,

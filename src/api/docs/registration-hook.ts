@@ -1,0 +1,38 @@
+// The hook that decides who registers and calls.
+import { field } from './hook-fields.ts'
+import type { HookDescription } from './hook-fields.ts'
+
+const digest = 'As the credentials of the request have it (RFC 8760).'
+const withQop = 'the credentials have a qop'
+
+export const registrationHook: HookDescription = {
+  name: 'Registration hook',
+  key: 'registration',
+  purpose:
+    'Asked whether a user may register or call, in place of the stored clients: `registration_hook` of the account, or of its service provider. It has these fields alone. Your server, which knows the password, computes the response of the digest and compares.',
+  answer:
+    'An object: `{"status": "ok"}` accepts, any other status refuses with 403. `expires` (seconds) of a registration, `application_sid` of a call, `msg` (the reason of a refusal), `blacklist` (`true`: refused as a spammer) and `headers` (of the refusal) count too.',
+  isBare: true,
+  fields: [
+    field('method', 'text', '`REGISTER`, `INVITE`, or another method that a user sends.'),
+    field('realm', 'text', 'The SIP realm of the account.'),
+    field('username', 'text', 'Who it says it is.'),
+    field('scheme', 'text', '`digest`.'),
+    field('nonce', 'text', digest),
+    field('uri', 'text', digest),
+    field('response', 'text', digest),
+    field('algorithm', 'text', '`MD5`, `SHA-256` or `SHA-512-256`.'),
+    field('qop', 'text', '`auth`.', withQop),
+    field('nc', 'text', digest, withQop),
+    field('cnonce', 'text', digest, withQop),
+    field('expires', 'number', 'Expires of the request, in seconds; `null` where it has none.'),
+    field('source_address', 'text', 'The address that the request came from.'),
+    field('source_port', 'number', 'The port that it came from.'),
+    field(
+      'headers',
+      'object',
+      'The headers of the request by their names in lower case, without the credentials.',
+      'the hook is a POST',
+    ),
+  ],
+}
