@@ -32,7 +32,10 @@ export function toWav({ sampleRate, samples }: Audio): Buffer {
   header.writeUInt16LE(16, 34)
   header.write('data', 36, 'latin1')
   header.writeUInt32LE(samples.length * 2, 40)
-  const data = Int16Array.from(samples, (sample) => Math.round(Math.max(-1, Math.min(1, sample)) * 32_767))
+  // Not by Int16Array.from with a function, which takes twenty times as long: a phone says a minute and more.
+  const data = new Int16Array(samples.length)
+  for (let index = 0; index < samples.length; index += 1)
+    data[index] = Math.round(Math.max(-1, Math.min(1, samples[index] ?? 0)) * 32_767)
   return Buffer.concat([header, new Uint8Array(data.buffer)])
 }
 
