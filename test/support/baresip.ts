@@ -149,7 +149,7 @@ function configuration(
     // What it says and records has the rate of a telephone in any codec.
     ...(codecs === 'opus' ? ['ausrc_srate 8000', 'auplay_srate 8000', 'opus_stereo no'] : []),
     ...(codecs === 'opus' ? ['module opus.so'] : []),
-    ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so', 'srtp.so', 'dtls_srtp.so', 'ice.so'].map(
+    ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so', ...encryptionModules(encrypts)].map(
       (name) => `module ${name}`,
     ),
     'module_tmp account.so',
@@ -159,6 +159,12 @@ function configuration(
     `snd_path ${folder}`,
     '',
   ].join('\n')
+}
+
+/** That of the handshake makes a key at each start, which takes ten times as long as all the rest of it. */
+function encryptionModules(encrypts: BaresipOptions['encrypts'] = false): readonly string[] {
+  if (encrypts === false) return []
+  return encrypts === true ? ['srtp.so'] : ['srtp.so', 'dtls_srtp.so', 'ice.so']
 }
 
 function account(options: BaresipOptions): string {
