@@ -14,6 +14,34 @@ export function cleanHeaderValue(text: string): string {
   return text.slice(0, maxValueChars).replaceAll(controls, ' ').trim()
 }
 
+/** What is said of a refusal of the stack that says nothing more itself. Nothing of challenges, and of 487, which was asked for. */
+const sentences: Readonly<Record<number, string>> = {
+  405: 'The method is not served: Allow lists those that are',
+  408: 'The call was not answered in the time that it may ring',
+  413: 'The request is too large',
+  415: 'The body is of a type that is not read: Accept lists those that are',
+  416: 'URIs of this scheme are not served',
+  420: 'An extension is required that is not supported: Unsupported names it',
+  480: 'The call ended before its answer was complete',
+  481: 'No such call is here: it has ended, or was never here',
+  482: 'The request came here by two ways',
+  491: 'Another offer of this call waits for its answer',
+  500: 'The request is out of order, came while another was open, or could not be handled',
+  501: 'The method is not known',
+  503: 'There is no room for another request now',
+  504: 'No PRACK came for the provisional response before the answer',
+  505: 'SIP/2.0 alone is spoken here',
+  513: 'The request is too large',
+}
+
+/** With an X-Reason, where a refusal that the stack makes by itself has none. */
+export function withReason(reply: Reply): Reply {
+  const { status, reason, headers = [] } = reply
+  const sentence = reason ?? sentences[status] ?? (status === 400 ? 'The request cannot be read' : undefined)
+  if (sentence === undefined || status < 400 || headers.some(({ name }) => name === 'x-reason')) return reply
+  return { ...reply, headers: [...headers, { name: 'x-reason', value: cleanHeaderValue(sentence) }] }
+}
+
 export interface RefusalOptions {
   /** Where the status differs from the one the catalogue gives the code. */
   readonly status?: number

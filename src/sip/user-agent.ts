@@ -35,6 +35,7 @@ import { createTransactionLayer } from './transaction/transaction-layer.ts'
 import type { ServerTransaction, TransactionCounters } from './transaction/transaction.ts'
 import type { TransportLayer } from './transport/transport.ts'
 import { isReliable, portFor } from './transport/transports.ts'
+import { withReason } from './refusal.ts'
 
 type OfSockets = 'bind' | 'port' | 'secure' | 'webSockets' | 'publicAddress' | 'lookup'
 
@@ -248,11 +249,10 @@ class Agent implements UserAgent {
   }
 
   #invited(transaction: ServerTransaction): void {
-    const tooShort = refuseInterval(transaction.request)
-    if (tooShort !== undefined) return this.#respond(transaction, { ...tooShort, isUnproven: true })
     const { seal } = this.#options
-    if (seal !== undefined && isStraightFromUs(transaction.request, seal))
-      return this.#refused(transaction, returned())
+    const isReturned = seal !== undefined && isStraightFromUs(transaction.request, seal)
+    const owed = refuseInterval(transaction.request) ?? (isReturned ? returned() : undefined)
+    if (owed !== undefined) return this.#refused(transaction, owed)
     const read = readReplaces(transaction.request, this.#core.dialogs, this.#options.serves)
     if (read !== undefined && 'owed' in read) return this.#refused(transaction, read.owed)
     this.#options.handlers.invited(new PendingInvite(this.#core, transaction, read?.replaced))
@@ -295,6 +295,6 @@ class Agent implements UserAgent {
   }
 
   #complete(reply: Reply): Reply {
-    return withHeaders(reply, [{ name: 'server', value: this.#options.userAgent }])
+    return withHeaders(withReason(reply), [{ name: 'server', value: this.#options.userAgent }])
   }
 }

@@ -64,6 +64,12 @@ function answeredAlready(): Refusal {
   return toStackRefusal(code, refusal(code, sentence, { status: 486 }))
 }
 
+function transferredNow(): Refusal {
+  const code = 'transfer_refused'
+  const sentence = 'the call that is to be taken over is being transferred'
+  return toStackRefusal(code, refusal(code, sentence, { status: 491 }))
+}
+
 async function answerInstead(leg: Leg, former: Leg): Promise<void> {
   const pickUp = pickUpOf(former)
   if (pickUp === undefined)
@@ -72,7 +78,7 @@ async function answerInstead(leg: Leg, former: Leg): Promise<void> {
 }
 
 async function talkInstead(leg: Leg, former: Leg, context: CallContext): Promise<void> {
-  if (talkOf(former)?.isBeingTransferred === true) return leg.decline({ status: 491 })
+  if (talkOf(former)?.isBeingTransferred === true) return leg.refuseWith(transferredNow())
   if (talkOf(former) === undefined && former.script?.source === undefined)
     throw new AppError('transfer_refused', 'the call that is to be taken over has no other side')
   await leg.answer()

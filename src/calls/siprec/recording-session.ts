@@ -8,7 +8,7 @@ import { sdpOf } from '../../sip/message/body.ts'
 import type { HeaderField, SipRequest } from '../../sip/message/message.ts'
 import type { Dialog, OutgoingInvite, Remote, Reply, Sip } from '../../sip/sip.ts'
 import { whileWanted } from '../abilities/while-wanted.ts'
-import { toAppError } from '../leg/refusals.ts'
+import { toAppError, toRefusal } from '../leg/refusals.ts'
 import type { RecordingMedia } from './recording-media.ts'
 import { toRecordingBody } from './recording-body.ts'
 import type { RecordingDirection } from './recording-sdp.ts'
@@ -188,7 +188,7 @@ export class RecordingSession {
       return { status: 200, headers: [this.#contact], body: { type: sdpType, content } }
     } catch (error) {
       log.info({ err: error }, 'offer of a recording server refused')
-      return { status: 488 }
+      return toRefusal(toAppError(error, log)).reply
     }
   }
 

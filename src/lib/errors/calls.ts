@@ -129,6 +129,12 @@ export const callErrors = {
     sip: 415,
     cure: 'Send the offer as application/sdp, alone or in a multipart body.',
   },
+  session_too_short: {
+    cause: 'An INVITE asks for a session that ends without a refresh sooner than the platform allows.',
+    http: 422,
+    sip: 422,
+    cure: 'Ask for a Session-Expires of as many seconds as Min-SE of the response says, or more.',
+  },
   uri_not_supported: {
     cause: 'An INVITE calls a URI that is neither sip, sips nor tel.',
     http: 400,

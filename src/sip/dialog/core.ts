@@ -7,10 +7,10 @@ import { isHeaderSafe } from '../message/serialize-message.ts'
 import { allowHeader } from '../message/validate.ts'
 import type { HeaderField } from '../message/message.ts'
 import type { ContactName } from '../contact.ts'
-import { cleanHeaderValue } from '../refusal.ts'
+import { cleanHeaderValue, withReason } from '../refusal.ts'
 import type { Binding, Remote, Reply, Serves } from '../sip.ts'
 import type { Timers } from '../timers.ts'
-import type { TransactionLayer } from '../transaction/transaction.ts'
+import type { ServerTransaction, TransactionLayer } from '../transaction/transaction.ts'
 import type { DialogTable } from './dialog-table.ts'
 import type { Seal } from '../own-tags.ts'
 
@@ -115,4 +115,9 @@ export function randomRetryAfter(random: Core['random']): HeaderField {
 /** What a response calls Server, a request calls User-Agent. */
 export function asClient(field: HeaderField): HeaderField {
   return field.name === 'server' ? { ...field, name: 'user-agent' } : field
+}
+
+/** For what the stack refuses by itself, without a question to the owner of the dialog. */
+export function refuse(transaction: Pick<ServerTransaction, 'respond'>, status: number): void {
+  transaction.respond(withReason({ status }))
 }

@@ -3,7 +3,7 @@ import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
 import { noteSequence } from './dialog-state.ts'
 import { DialogClient } from './dialog-client.ts'
@@ -187,12 +187,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   receive(transaction: ServerTransaction): void {
     const { request, remote } = transaction
-    if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    if (!noteSequence(this.#state, request)) return refuse(transaction, 500)
     if (request.method === 'PRACK') return this.#prack(transaction)
     if (request.method === 'NOTIFY') return this.#referrals.receiveNotify(transaction)
-    if (this.#phase === 'over') return transaction.respond({ status: 481 })
+    if (this.#phase === 'over') return refuse(transaction, 481)
     if (request.method === 'BYE') return this.#receiveBye(transaction)
-    if (this.#phase !== 'live') return transaction.respond({ status: 481 })
+    if (this.#phase !== 'live') return refuse(transaction, 481)
     this.#route.follow(request, remote)
     switch (request.method) {
       case 'INVITE':
@@ -225,7 +225,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #refuse(status: number): boolean {
     const held = this.#held
     this.#held = undefined
-    held?.transaction.respond({ status })
+    if (held !== undefined) refuse(held.transaction, status)
     held?.abandoned()
     return held !== undefined
   }

@@ -17,6 +17,7 @@ import { OfferState } from './offer-state.ts'
 import { Reoffers } from './reoffer.ts'
 import { refuseInterval } from './session-timer.ts'
 import type { SessionTimer } from './session-timer.ts'
+import { withReason } from '../refusal.ts'
 
 export interface NegotiationOptions {
   readonly core: Pick<Core, 'clock' | 'timers' | 'random'>
@@ -101,10 +102,10 @@ export class Negotiation {
   receive(transaction: ServerTransaction): void {
     const { request } = transaction
     const owed = refuseInterval(request)
-    if (owed !== undefined) return transaction.respond(owed)
+    if (owed !== undefined) return this.#refuse(transaction, owed.reply)
     const received = this.#offers.receive(transaction)
     if (received.kind === 'refresh') return this.#accept(transaction, { status: 200 })
-    if (received.kind === 'refused') return transaction.respond(received.reply)
+    if (received.kind === 'refused') return this.#refuse(transaction, withReason(received.reply))
     transaction.onCancel(() => this.#offers.drop())
     void this.#options.owner
       .ask((listener) => listener.offered(received.offer, request))
@@ -113,6 +114,16 @@ export class Negotiation {
         if (reply.status >= 300) transaction.respond(cleanReply(reply))
         else this.#accept(transaction, reply)
       })
+  }
+
+  /** The owner of the dialog never hears of the offer: the journal says why. Offers that cross each other are an everyday thing. */
+  #refuse(transaction: ServerTransaction, reply: Reply): void {
+    transaction.respond(reply)
+    const why = reply.headers?.find(({ name }) => name === 'x-reason')?.value
+    const { status } = reply
+    if (status === 491 || status === 500 || why === undefined) return
+    const { method } = transaction.request
+    this.#options.owner.tell((listener) => listener.noted?.(`${method} refused with ${status}: ${why}`))
   }
 
   /** The ACK of one of our 2xx; false for any other. */

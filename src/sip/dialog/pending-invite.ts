@@ -18,6 +18,7 @@ import { EarlyOffers } from './early-offers.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { flowOf } from './flow.ts'
 import { ReliableProvisionals } from './reliable-provisionals.ts'
+import { withReason } from '../refusal.ts'
 
 // RFC 3261 §13.3.1.1: proxies give up on an INVITE that is silent for three minutes.
 const provisionalRepeatMs = 60_000
@@ -232,7 +233,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     if (this.#phase !== 'waiting') return
     this.#decide('cancelled')
     this.#reliable?.stop()
-    this.#transaction.respond(withHeaders({ status }, [{ name: 'server', value: this.#core.product }]))
+    const server = { name: 'server', value: this.#core.product }
+    this.#transaction.respond(withHeaders(withReason({ status }), [server]))
     this.#cancel = cancel
     this.#cancelListener?.(cancel)
   }

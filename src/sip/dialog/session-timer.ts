@@ -4,7 +4,8 @@ import { sessionLimits } from '../limits.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
 import { minSeField, minSeOf, sessionExpiresField, sessionExpiresOf } from '../message/session-expires.ts'
 import { supports } from '../message/session-expires.ts'
-import type { Reply } from '../sip.ts'
+import { refusal } from '../refusal.ts'
+import type { Owed } from '../sip.ts'
 
 export interface SessionTimerOptions {
   readonly clock: Clock
@@ -106,11 +107,14 @@ export class SessionTimer {
 }
 
 /** The 422 that an interval below our minimum is owed by RFC 4028 §9, or undefined. */
-export function refuseInterval(request: SipRequest): Reply | undefined {
+export function refuseInterval(request: SipRequest): Owed | undefined {
   const asked = sessionExpiresOf(request)
   const isShort = asked !== undefined && asked.seconds < sessionLimits.minSeconds
   if (!isShort || !supports(request, 'timer')) return undefined
-  return { status: 422, headers: [minSeField(sessionLimits.minSeconds)] }
+  const { minSeconds } = sessionLimits
+  const sentence = `A session without a refresh lasts ${minSeconds} s or more, not ${asked.seconds} s`
+  const code = 'session_too_short'
+  return { code, reply: refusal(code, sentence, { headers: [minSeField(minSeconds)] }) }
 }
 
 /** What a request asks for. Min-SE is only said where it is not the one of RFC 4028 §5, which all know. */

@@ -13,6 +13,7 @@ import type { ServerAction, ServerInput, ServerMachine, ServerState, ServerTimer
 import { TimerSet } from './timer-set.ts'
 import type { EndReason, ServerTransaction } from './transaction.ts'
 import { isReliable } from '../transport/transports.ts'
+import { withReason } from '../refusal.ts'
 
 export interface ServerTransactionOptions {
   readonly request: SipRequest
@@ -155,7 +156,7 @@ export class ServerTransactionMachine implements ServerTransaction {
       case 'sendTrying':
         return this.#last === undefined ? this.respond({ status: 100 }) : undefined
       case 'answerTimeout':
-        return this.respond({ status: 408 })
+        return this.respond(withReason({ status: 408 }))
       case 'startTimerG':
         this.#retransmitMs = timers.t1Ms
         return this.#retransmitUnlessReliable()

@@ -27,6 +27,7 @@ import { ServerTransactionMachine } from './server-transaction.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
 import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
 import type { TransactionLayer, TransactionUser } from './transaction.ts'
+import { withReason } from '../refusal.ts'
 
 export interface TransactionLayerOptions {
   readonly transport: Pick<TransportLayer, 'send'>
@@ -180,7 +181,7 @@ class Layer implements TransactionLayer {
       else user.refused?.(transaction, owed)
     } catch (error) {
       this.#options.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
-      transaction.respond({ status: 500 })
+      transaction.respond(withReason({ status: 500 }))
     }
   }
 
@@ -212,15 +213,14 @@ class Layer implements TransactionLayer {
   #refusalOf(request: SipRequest, raw: Uint8Array, remote: Remote): Reply | undefined {
     const immediate = request.method === 'CANCEL' ? undefined : this.#options.user.immediate?.(request)
     if (immediate !== undefined) return immediate
-    const hasRoom = this.#admission.admits(request.method, raw, remote)
-    if (hasRoom) return undefined
+    if (this.#admission.admits(request.method, raw, remote)) return undefined
     this.#counted.refused += 1
     return { status: 503, headers: [{ name: 'retry-after', value: String(retryAfterSeconds) }] }
   }
 
   /** Without a transaction: a repeated request is answered again, with the same tag (RFC 3261 §8.2.7). */
   #refuse(request: SipRequest, reply: Reply, target: ResponseTarget): void {
-    const response = responseTo(request, reply, { toTag: this.#statelessTag(request) })
+    const response = responseTo(request, withReason(reply), { toTag: this.#statelessTag(request) })
     this.#send(response, serializeMessage(response), target).catch(() => undefined)
   }
 
