@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { callFromCarrier, freshAddress } from '../support/carrier.ts'
 import { edgeAddress } from '../support/kamailio.ts'
@@ -203,10 +204,21 @@ describe('the guides', () => {
 describe.concurrent('every command and answer of the guide', () => {
   it.skipIf(!hasCommand('python3') || isMissing('openssl', 'baresip'))(
     'first-application, and those that go on from it in the same terminal',
-    () => {
+    async () => {
       const names = ['first-application', 'collect-digits', 'connect-two', 'verify-signatures', 'teams']
       const before = async (): Promise<void> => undefined
-      return runGuides(names, { actions: { ...actions, 'a first application': before } })
+      const old = await oldPlatform()
+      try {
+        await runGuides([...names, 'move-from-jambonz'], {
+          actions: { ...actions, 'a first application': before },
+          words: async () => ({
+            'https://jambonz.example.com/v1': old.url('/v1'),
+            '<a key of the old account>': 'old-key',
+          }),
+        })
+      } finally {
+        await old.close()
+      }
     },
     timeoutMs,
   )
@@ -271,6 +283,47 @@ describe.concurrent('every command and answer of the guide', () => {
     timeoutMs,
   )
 })
+
+/** What the REST API of another platform lists, with the fields that no request may have and those that are null. */
+async function oldPlatform(): Promise<Application> {
+  const old = await startApplication()
+  const hook = {
+    webhook_sid: 'w',
+    url: 'http://127.0.0.1:4000/',
+    method: 'POST',
+    username: null,
+    password: null,
+  }
+  const carrier = { voip_carrier_sid: 'c', account_sid: 'o', application_sid: null, register_status: {} }
+  const lists = {
+    Applications: {
+      application_sid: 'a',
+      account_sid: 'o',
+      name: 'reception',
+      call_hook: hook,
+      call_status_hook: hook,
+      messaging_hook: null,
+      speech_synthesis_vendor: 'google',
+      speech_synthesis_language: 'en-US',
+      record_all_calls: 0,
+    },
+    VoipCarriers: { ...carrier, name: 'Moved Telecom', e164_leading_plus: 1, register_username: null },
+    SipGateways: {
+      voip_carrier_sid: 'c',
+      ipv4: '203.0.113.30',
+      netmask: 32,
+      port: 5060,
+      inbound: 1,
+      outbound: 1,
+    },
+    PhoneNumbers: { number: '15550177', voip_carrier_sid: 'c', account_sid: 'o', application_sid: 'a' },
+  }
+  for (const [name, row] of Object.entries(lists))
+    old.on(`/v1/${name}`, ({ headers }) =>
+      headers.authorization === 'Bearer old-key' ? { json: [row] } : { status: 401 },
+    )
+  return old
+}
 
 /** An edge of the guide's own, and one platform for both of its nodes. */
 async function edgeWords(place: string): Promise<Record<string, string>> {
