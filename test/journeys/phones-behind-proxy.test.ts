@@ -24,8 +24,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
       async (kind, other) => {
         const listening = createListening()
         const proxy = stage.ends(await startKamailio(stage.platform.sip))
-        const called = await stage.phone('bob', other, { proxy })
-        const caller = await stage.phone('alice', kind, { proxy })
+        const [called, caller] = await stage.phones(['bob', other, { proxy }], ['alice', kind, { proxy }])
         await caller.dial(stage.addressOf('bob'))
         await caller.is('talking')
         await listening.hearEachOther(caller, called)
@@ -58,8 +57,10 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
       stage.application.on('/call', { json: [{ verb: 'dial', target, exitMediaPath: true }] })
       const listening = createListening()
       const proxy = stage.ends(await startKamailio(stage.platform.sip))
-      const called = await stage.phone('bob', 'linphone', { proxy })
-      const caller = await stage.phone('alice', 'pjsua2', { proxy })
+      const [called, caller] = await stage.phones(
+        ['bob', 'linphone', { proxy }],
+        ['alice', 'pjsua2', { proxy }],
+      )
       await caller.dial(`sip:${stage.tenant.target}`)
       await until('both to have left the platform', async () => {
         const calls = await stage.liveCalls()

@@ -23,8 +23,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     '%s with %o speaks %s with %s with %o, which speaks %s',
     async (kind, own, codec, other, its, theirs) => {
       const listening = createListening()
-      const called = await stage.phone('bob', other, its)
-      const caller = await stage.phone('alice', kind, own)
+      const [called, caller] = await stage.phones(['bob', other, its], ['alice', kind, own])
       await caller.dial(stage.addressOf('bob'))
       await caller.is('talking')
       const calls = await stage.liveCalls()
@@ -44,8 +43,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     '%s calls %s, holds it and takes it back, and hangs up',
     async (kind, other) => {
       const listening = createListening()
-      const called = await stage.phone('bob', other)
-      const caller = await stage.phone('alice', kind)
+      const [called, caller] = await stage.phones(['bob', other], ['alice', kind])
       await caller.dial(stage.addressOf('bob'))
       await caller.is('talking')
       await listening.hearEachOther(caller, called)
@@ -65,9 +63,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     '%s sends %s to %s without asking it',
     async (kind, other, third) => {
       const listening = createListening()
-      const called = await stage.phone('bob', other)
-      const target = await stage.phone('carol', third)
-      const caller = await stage.phone('alice', kind)
+      const [called, target, caller] = await stage.phones(['bob', other], ['carol', third], ['alice', kind])
       await caller.dial(stage.addressOf('bob'))
       await caller.is('talking')
       await listening.hearEachOther(caller, called)
@@ -88,9 +84,11 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     '%s sends a call that rings there on to %s',
     async (kind, third) => {
       const listening = createListening()
-      const deflecting = await stage.phone('bob', kind, { answers: 'manual' })
-      const target = await stage.phone('carol', third)
-      const caller = await stage.phone('alice', 'baresip')
+      const [deflecting, target, caller] = await stage.phones(
+        ['bob', kind, { answers: 'manual' }],
+        ['carol', third],
+        ['alice', 'baresip'],
+      )
       await caller.dial(stage.addressOf('bob'))
       await deflecting.is('called')
       await deflecting.deflect?.(stage.addressOf('carol'))
@@ -106,10 +104,12 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
   it.each(rounds.filter(([kind]) => kind !== 'baresip'))(
     '%s stays connected with %s when %s refuses the call that it is sent, and hears why',
     async (kind, other, third) => {
-      const called = await stage.phone('bob', other)
-      // Of a user of its own: a phone that has gone without a word rings for half a minute.
-      const target = await stage.phone('dave', third, { answers: 'manual' })
-      const caller = await stage.phone('alice', kind)
+      // Dave is a user of its own: a phone that has gone without a word rings for half a minute.
+      const [called, target, caller] = await stage.phones(
+        ['bob', other],
+        ['dave', third, { answers: 'manual' }],
+        ['alice', kind],
+      )
       await caller.dial(stage.addressOf('bob'))
       await caller.is('talking')
       await caller.transfer(stage.addressOf('dave'))
@@ -133,8 +133,10 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
 
   it('insist on PRACK and a session timer, on either side of a call', async () => {
     const listening = createListening()
-    const called = await stage.phone('bob', 'pjsua2', { insists: true, answers: 'manual' })
-    const caller = await stage.phone('alice', 'pjsua2', { insists: true })
+    const [called, caller] = await stage.phones(
+      ['bob', 'pjsua2', { insists: true, answers: 'manual' }],
+      ['alice', 'pjsua2', { insists: true }],
+    )
     const mark = called.mark()
     await caller.dial(stage.addressOf('bob'))
     await called.is('called', mark)

@@ -90,7 +90,7 @@ export async function startLinphone(options: LinphoneOptions): Promise<Linphone>
         order('status register')
         return /^registered, identity/m.test(child.stdout)
       },
-      { everyMs: 200 },
+      { everyMs: 50 },
     )
   } catch (error) {
     await phone.stop()

@@ -107,7 +107,7 @@ export async function startPjsua2({ says, ...options }: Pjsua2Options): Promise<
 
 // pjsua2 has no program of its own. This one obeys lines of JSON and writes facts as such; its log goes to the other stream.
 const script = `
-import json, select, sys
+import json, select, sys, time
 import pjsua2 as pj
 
 orders = open(0, "rb", buffering=0)
@@ -149,7 +149,10 @@ class Call(pj.Call):
         tell(call=self.getId(), transfer=prm.statusCode)
 
 class Account(pj.Account):
+    left = False
+
     def onRegState(self, prm):
+        self.left = prm.expiration == 0
         tell(registered=prm.code)
 
     def onIncomingCall(self, prm):
@@ -235,5 +238,15 @@ while True:
             obey[name](*values)
         except (pj.Error, KeyError) as error:
             tell(refused=name, reason=str(getattr(error, "reason", error)))
-endpoint.libDestroy()
+
+# What the library does of this at its end takes it a second more, whatever it receives.
+endpoint.hangupAllCalls()
+try:
+    account.setRegistration(False)
+except pj.Error:
+    account.left = True
+end = time.monotonic() + 4
+while (calls or not account.left) and time.monotonic() < end:
+    endpoint.libHandleEvents(10)
+endpoint.libDestroy(pj.PJSUA_DESTROY_NO_RX_MSG)
 `

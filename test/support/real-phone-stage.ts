@@ -53,6 +53,17 @@ export class RealPhoneStage {
     return this.ends(await startRealPhone({ ...options, ...wishes }))
   }
 
+  /** The same for several, at once: each of them waits most of its start. */
+  async phones<const T extends readonly (readonly [User, PhoneKind, Partial<RealPhoneOptions>?])[]>(
+    ...wanted: T
+  ): Promise<{ readonly [K in keyof T]: RealPhone }> {
+    const started = await Promise.allSettled(wanted.map((one) => this.phone(...one)))
+    return started.map((one) => {
+      if (one.status === 'rejected') throw one.reason
+      return one.value
+    }) as { readonly [K in keyof T]: RealPhone }
+  }
+
   /** With the phones, after the test. */
   ends<T extends { stop(): Promise<unknown> }>(one: T): T {
     this.#started.push(one)
@@ -89,9 +100,11 @@ export class RealPhoneStage {
     wishes: Partial<RealPhoneOptions> = {},
   ): Promise<void> {
     const listening = createListening()
-    const called = await this.phone('bob', other, wishes)
-    const target = await this.phone('carol', third, wishes)
-    const caller = await this.phone('alice', kind, wishes)
+    const [called, target, caller] = await this.phones(
+      ['bob', other, wishes],
+      ['carol', third, wishes],
+      ['alice', kind, wishes],
+    )
     await caller.dial(this.addressOf('bob'))
     await caller.is('talking')
     await listening.hearEachOther(caller, called)
