@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
@@ -33,7 +33,8 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     let a: Platform
     let b: Platform
 
-    // Two nodes for all cases, since a start is the dearest part of them: each case leaves both running, without a call.
+    // Two nodes for all cases, since a start is the dearest part of them: each case leaves both running, without a call. The cases
+    // that wait until a node has been silent for long do so at once.
     beforeAll(async () => {
       database = await createTestDatabase()
       folder = await mkdtemp(join(tmpdir(), 'switchhook-nodes-'))
@@ -43,9 +44,9 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       a = await start('a')
       b = await start('b')
     })
-    afterEach(() => Promise.all(callers.splice(0).map((caller) => caller.stop())))
     afterAll(async () => {
       await Promise.all(running.splice(0).map((platform) => platform.stop('SIGKILL')))
+      await Promise.all(callers.splice(0).map((caller) => caller.stop()))
       await application?.close()
       await database?.remove()
       await rm(folder, { recursive: true, force: true })
@@ -141,40 +142,50 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       await until('no open call in storage', async () => (await database.query(open)).length === 0)
     })
 
-    it('a node that is killed leaves calls that another node closes within 30 s, and that its next start leaves alone', async () => {
-      const { tenant } = await callsUp(a)
-      const upAt = Date.now()
-      await until('signs of life of both, later in the calls', async () => {
-        const [row] = await database.query('select min(alive_at) as alive_at from nodes')
-        return Number(row?.['alive_at']) > upAt + 4000
-      })
-      const killedAt = Date.now()
-      await a.stop('SIGKILL')
-      await recentCalls(b.api, tenant.account_sid, callCount)
-      expect(Date.now() - killedAt).toBeLessThan(30_000)
-      a = await start('a')
-      for (const record of await settled(a, tenant)) {
-        expect([record.answered, record.termination_reason]).toEqual([true, lostReason])
-        expect(record.terminated_at).toBeGreaterThan(upAt + 4000)
-        expect(record.terminated_at).toBeLessThan(killedAt + 1000)
-        expect(record.duration).toBeGreaterThanOrEqual(4)
-      }
-    })
+    it.concurrent(
+      'a node that is killed leaves calls that another node closes within 30 s, and that its next start leaves alone',
+      async () => {
+        const { tenant } = await callsUp(a)
+        const upAt = Date.now()
+        const mine = `select node_id from open_calls where account_sid = '${tenant.account_sid}'`
+        await until('a sign of its life, later in the calls', async () => {
+          const [row] = await database.query(
+            `select min(alive_at) as alive_at from nodes where node_id in (${mine})`,
+          )
+          return Number(row?.['alive_at']) > upAt + 4000
+        })
+        const killedAt = Date.now()
+        await a.stop('SIGKILL')
+        await recentCalls(b.api, tenant.account_sid, callCount)
+        expect(Date.now() - killedAt).toBeLessThan(30_000)
+        a = await start('a')
+        for (const record of await settled(a, tenant)) {
+          expect([record.answered, record.termination_reason]).toEqual([true, lostReason])
+          expect(record.terminated_at).toBeGreaterThan(upAt + 4000)
+          expect(record.terminated_at).toBeLessThan(killedAt + 1000)
+          expect(record.duration).toBeGreaterThanOrEqual(4)
+        }
+      },
+    )
 
-    it('a node that hung, so that another node closed its calls, hangs them up when it comes back, and serves new ones', async () => {
-      const { tenant, caller } = await callsUp(a)
-      a.process.signal('SIGSTOP')
-      await recentCalls(b.api, tenant.account_sid, callCount)
-      a.process.signal('SIGCONT')
-      const { report } = await caller.finished
-      expect(report).toBe('')
-      for (const { termination_reason } of await settled(b, tenant))
-        expect(termination_reason).toBe(lostReason)
+    it.concurrent(
+      'a node that hung, so that another node closed its calls, hangs them up when it comes back, and serves new ones',
+      async () => {
+        const c = await start('c')
+        const { tenant, caller } = await callsUp(c)
+        c.process.signal('SIGSTOP')
+        await recentCalls(b.api, tenant.account_sid, callCount)
+        c.process.signal('SIGCONT')
+        const { report } = await caller.finished
+        expect(report).toBe('')
+        for (const { termination_reason } of await settled(b, tenant))
+          expect(termination_reason).toBe(lostReason)
 
-      const next = await callsUp(a)
-      await hangUpAll(a, next.tenant)
-      for (const { termination_reason } of await settled(a, next.tenant))
-        expect(termination_reason).not.toBe(lostReason)
-    })
+        const next = await callsUp(c)
+        await hangUpAll(c, next.tenant)
+        for (const { termination_reason } of await settled(c, next.tenant))
+          expect(termination_reason).not.toBe(lostReason)
+      },
+    )
   },
 )
