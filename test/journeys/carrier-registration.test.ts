@@ -42,9 +42,11 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     platform = await startPlatform({ env: { SWITCHHOOK_NAME_SERVERS: `127.0.0.1:${namesPort}` } })
     tenant = await provision(platform.api, { application })
     registrar = await startRegistrar(platform.sip, password, { hasFaultyPorts: true })
-    const service = '_sip._udp.trunk IN SRV'
-    const records = [`${service} 10 0 ${await freePorts(1)} ns`, `${service} 20 0 ${registrar.port} ns`]
-    names = await startBind({ port: namesPort, records })
+    // That a dead one before it costs its time alone is among the cases of registrar-faults.test.ts.
+    names = await startBind({
+      port: namesPort,
+      records: [`_sip._udp.trunk IN SRV 10 0 ${registrar.port} ns`],
+    })
     const { account_sid, application_sid } = tenant
     const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', {
       name: 'Kamailio Telecom',
@@ -179,16 +181,6 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     })
   })
 
-  it('that says nothing at all fails its test, which says so and what to change', async () => {
-    const { ok, steps } = await testOfSilent
-    expect(ok).toBe(false)
-    const cure = expect.stringContaining('Check ipv4, port and protocol') as string
-    expect(steps).toMatchObject([
-      { step: 'options', ok: false, reason: expect.stringContaining('no response from') as string, cure },
-      { step: 'call', ok: false, reason: 'no gateway has sent any response to INVITE', cure },
-    ])
-  })
-
   it('says that the password is wrong, is registered with again once it is right, and no more when it is switched off or removed', async () => {
     const path = `/VoipCarriers/${carrier}`
     await platform.api.must('PUT', path, { register_password: 'wrong' })
@@ -207,5 +199,16 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     await turned('ok')
     await platform.api.must('DELETE', path)
     await takenBack(2)
+  })
+
+  // It has begun before all of them.
+  it('that says nothing at all fails its test, which says so and what to change', async () => {
+    const { ok, steps } = await testOfSilent
+    expect(ok).toBe(false)
+    const cure = expect.stringContaining('Check ipv4, port and protocol') as string
+    expect(steps).toMatchObject([
+      { step: 'options', ok: false, reason: expect.stringContaining('no response from') as string, cure },
+      { step: 'call', ok: false, reason: 'no gateway has sent any response to INVITE', cure },
+    ])
   })
 })
