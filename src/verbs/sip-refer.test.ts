@@ -222,6 +222,22 @@ describe('a carrier', () => {
     await calm()
     expect(engine.sent[0]?.dialog.referred).toHaveLength(isCarrier ? 0 : 1)
   })
+
+  it('named user is none where its 302 leads to another port of its host', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [{ verb: 'sip:refer', referTo: iridium }])
+    const gateway = { sip_gateway_sid: 'g1', host: '192.0.2.9', port: 5060, protocol: 'udp' }
+    carrierCall({ gateways: [gateway] }, 'user')(engine)
+    await placeOn(engine, { ...callRequest, to: { type: 'phone', number: '+442079460958' } })
+    engine.sent[0]?.refuse(302, [{ name: 'contact', value: '<sip:442079460958@192.0.2.9:5080>' }])
+    await calm()
+    engine.sent[1]?.answer()
+    await calm()
+    expect(engine.store.batches.flatMap(({ events }) => events)).toContainEqual(
+      expect.objectContaining({ type: 'problem', code: 'destination_closed' }),
+    )
+    expect(engine.sent[1]?.dialog.referred).toEqual([])
+  })
 })
 
 describe('whom it names', () => {

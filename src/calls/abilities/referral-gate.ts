@@ -44,15 +44,13 @@ export async function demandReferrable(
   }
 }
 
-/** The names of carriers are chosen by those who have them: `user` may be one. */
+/** The names of carriers are chosen by those who have them: `user` may be one, and stays where its 302 leads elsewhere. */
 function farEndOf(leg: Leg): 'carrier' | 'teams' | 'user' | 'other' {
   const { attempt, started } = leg.journal.facts
   if (teamsTenantOf(leg) !== undefined) return 'teams'
-  if ((attempt ?? started).trunk === 'user')
-    return attempt?.sip_gateway_sid === undefined && started.originating_sip_trunk_name === undefined
-      ? 'user'
-      : 'carrier'
-  return attempt === undefined || attempt.sip_gateway_sid !== undefined ? 'carrier' : 'other'
+  if (attempt === undefined) return started.originating_sip_trunk_name === undefined ? 'user' : 'carrier'
+  if (attempt.is_phone === true) return 'user'
+  return attempt.sip_gateway_sid === undefined ? 'other' : 'carrier'
 }
 
 /** The texts that a carrier may read as the number: with the context that RFC 3966 §5.1.5 lets a local number have, too. */

@@ -17,6 +17,8 @@ export type AttemptFact = AttemptPlaces & {
   /** The gateway, the phone or the URI. */
   readonly place: string
   readonly sip_gateway_sid?: string
+  /** It is a phone that has registered here; `trunk` does not say so, as a carrier may have any name. */
+  readonly is_phone?: true
   /** The FQDN of the Microsoft Teams tenant that is called. */
   readonly ms_teams_tenant?: string
 }

@@ -2,7 +2,7 @@
 import type { OutgoingInviteOptions, RedirectTarget, Resolved } from '../../sip/sip.ts'
 import type { KeyWay, OfferedProtection } from '../../media/media.ts'
 import type { CallServices } from '../call-services.ts'
-import type { AttemptFact } from '../journal/attempt-facts.ts'
+import type { AttemptFact, AttemptPlaces } from '../journal/attempt-facts.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallOrder } from './call-order.ts'
 
@@ -30,6 +30,8 @@ export interface Attempt {
   readonly place: string
   /** The sid of the gateway that is there, where it is one of a carrier. */
   readonly gateway?: string
+  /** It is a phone that has registered here. */
+  readonly isPhone?: true
   /** The FQDN of the Microsoft Teams tenant that is called. */
   readonly tenant?: string
   /** By which it is known whether the place is well, where that is not `gateway`. */
@@ -63,6 +65,11 @@ export function namesOf({
     ...(gateway === undefined ? {} : { sip_gateway_sid: gateway }),
     ...(tenant === undefined ? {} : { ms_teams_tenant: tenant }),
   }
+}
+
+export function attemptFact(attempt: Attempt, places: AttemptPlaces): AttemptFact {
+  const phone = attempt.isPhone === true ? { is_phone: true as const } : {}
+  return { type: 'attempt', ...namesOf(attempt), ...phone, ...places }
 }
 
 /** Everything that the search for places needs. */

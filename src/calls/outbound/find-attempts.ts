@@ -45,6 +45,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
   return [
     phones.map((binding) => ({
       trunk: 'user',
+      isPhone: true,
       place: placeOf(binding.remote),
       ...protectionOver(binding.remote),
       invite: (host) => ({

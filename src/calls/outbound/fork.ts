@@ -15,7 +15,7 @@ import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/attempt-facts.ts'
 import { localPlaceOf } from '../local-place.ts'
-import { namesOf } from './attempt.ts'
+import { attemptFact } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptWatch } from './attempt-watch.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
@@ -268,7 +268,7 @@ async function openIfSecure(
 /** An INVITE is out: the record names the place of the last one. */
 function noteAttempt({ journal, status }: Leg, attempt: Attempt, places: AttemptPlaces): void {
   const isFirst = journal.facts.attempt === undefined
-  journal.add({ type: 'attempt', ...namesOf(attempt), ...places })
+  journal.add(attemptFact(attempt, places))
   if (isFirst) status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
   else journal.commit()
 }
