@@ -69,6 +69,8 @@ export class Sending {
   /** Someone besides the far end is given what is passed on. */
   isTapped = false
   #encoder: Encoder | undefined
+  /** It keeps a state, which what is passed on by it changes. */
+  #follows = false
   #coding: Pick<Agreement, 'encoding' | 'send'> | undefined
   #protection: Protection | undefined
   #tick = 0
@@ -95,6 +97,8 @@ export class Sending {
     if (former?.encoding === encoding && isDeepStrictEqual(former.send.wishes, send.wishes)) return
     this.#encoder?.close()
     this.#encoder = this.#options.coders.encoder(encoding, send.wishes)
+    this.#encoder.expectLoss?.(this.#lossPercent)
+    this.#follows = this.#encoder.follow !== undefined
     this.hearing.forgetSilence()
   }
 
@@ -152,6 +156,7 @@ export class Sending {
     const outgoing = relay.pass(packet, { tick: this.#tick, payloadType: this.#passType, samples })
     if (outgoing === undefined) return
     this.#send(outgoing.packet, outgoing.bytes, to)
+    if (this.#follows) this.#encoder?.follow?.(packet.payload)
     if (this.isTapped) this.#options.onPassed(packet, encoding)
   }
 

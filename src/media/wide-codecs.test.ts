@@ -155,6 +155,39 @@ describe('two legs', () => {
   )
 })
 
+const loudest = (samples: Float64Array): number =>
+  samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
+
+it.each(['G722', 'OPUS'] as const)(
+  'where packets of %s were passed on and the platform takes over, there is neither a bang nor a hole',
+  async (encoding) => {
+    const { a, b } = await pairOf(encoding, encoding)
+    // Its coder has a past, as after a ringing tone.
+    b.leg.wire({ hears: [{ id: 'ringing', from: { kind: 'generated', sound: 'ringing' } }] })
+    await a.say(sine(440, 0.02), 200)
+    const hears = [{ id: 'far', from: { kind: 'session', id: a.leg.stream.id } }] as const
+    b.leg.wire({ hears })
+    const voice = (seconds: number): number =>
+      [1, 2, 3, 5].reduce((sum, n) => sum + sine(180 * n, 0.1)(seconds), 0)
+    await a.say(voice, 1200, (packet) => {
+      if (packet === 40) b.leg.wire({ hears: [{ ...hears[0], gainDb: -1 }] })
+      return false
+    })
+    const { samples, sampleRate } = await b.heard(600)
+    const at = (ms: number): number => (ms * sampleRate) / 1000
+    const framesOf = (fromMs: number, toMs: number): number[] =>
+      Array.from({ length: (toMs - fromMs) / 20 }, (_, frame) =>
+        loudest(samples.subarray(at(fromMs + 20 * frame), at(fromMs + 20 * (frame + 1)))),
+      )
+    const passed = Math.max(...framesOf(200, 380))
+    expect(passed).toBeGreaterThan(0.2)
+    // A dB less is what the wiring asks for.
+    const coded = framesOf(400, 700).map((level) => level / passed)
+    expect(Math.max(...coded)).toBeLessThan(1.2)
+    expect(Math.min(...coded)).toBeGreaterThan(0.75)
+  },
+)
+
 it('silence that lasts is not coded again for Opus, and what follows it is heard as it is', async () => {
   const { legs, a, b } = await pairOf('PCMU', 'OPUS')
   await a.say(sine(440), 500)

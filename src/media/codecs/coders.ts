@@ -36,6 +36,8 @@ export interface Encoder {
   encode(frame: Int16Array, into: Uint8Array, at: number): number
   /** The far end says that it loses so much of what it is sent. */
   expectLoss?(percent: number): void
+  /** The far end was sent this packet of another coder instead: what is coded next goes on from there. */
+  follow?(payload: Uint8Array): void
   /** The most octets that a frame has. */
   readonly maxOctets: number
   /** The octets of a frame of silence, where they are the same after any other. */
@@ -94,6 +96,7 @@ function g722Encoder(): Encoder {
   return {
     rate: 16_000,
     encode: (frame, into, at) => encoder.encode(frame, into, at),
+    follow: (payload) => encoder.follow(payload),
     maxOctets: frameSamplesAt(16_000) / samplesPerOctet,
     silence: undefined,
     close: noState,
@@ -117,6 +120,7 @@ function opusEncoder(library: OpusLibrary, wishes: Wishes): Encoder {
     rate: 16_000,
     encode: (frame, into, at) => encoder.encode(frame, into, at),
     expectLoss: (percent) => encoder.expectLoss(percent),
+    follow: () => encoder.follow(),
     maxOctets: maxOpusOctets,
     silence: undefined,
     repeatsSilence: true,

@@ -49,6 +49,8 @@ const filterSamples = 24
 const keptSamples = filterSamples - 2
 // What is filtered in one go; longer payloads take several.
 const chunkSamples = 320
+// 200 ms: after so long a coder and a decoder that began apart are as one. After 60 ms they are still 10 dB off.
+const followedOctets = 1600
 
 interface BandKind {
   readonly steps: Int32Array
@@ -145,12 +147,15 @@ class Band {
 }
 
 export class G722Encoder {
-  readonly #low = new Band(lowerBand)
-  readonly #high = new Band(higherBand)
+  #low = new Band(lowerBand)
+  #high = new Band(higherBand)
   readonly #samples = new Int16Array(keptSamples + chunkSamples)
+  readonly #followed = new Uint8Array(followedOctets)
+  #followedOctets = 0
 
   /** Writes the octets from `at` on, and returns their number. */
   encode(samples: Int16Array, into: Uint8Array, at: number): number {
+    if (this.#followedOctets > 0) this.#catchUp()
     const window = this.#samples
     for (let from = 0; from < samples.length; from += chunkSamples) {
       const count = Math.min(chunkSamples, samples.length - from)
@@ -160,6 +165,31 @@ export class G722Encoder {
       window.copyWithin(0, count, count + keptSamples)
     }
     return samples.length >> 1
+  }
+
+  /** Octets of another coder that the far end has heard instead: its decoder has adapted to them. */
+  follow(octets: Uint8Array): void {
+    const { length } = this.#followed
+    // The latest are kept, and caught up with when this one codes again: that is once for many.
+    for (let index = Math.max(0, octets.length - length); index < octets.length; index += 1) {
+      this.#followed[this.#followedOctets % length] = octets[index] ?? 0
+      this.#followedOctets += 1
+    }
+  }
+
+  /** Its bands are those of a decoder that has heard the same, and what that has said is what comes before the next sample. */
+  #catchUp(): void {
+    const { length } = this.#followed
+    const count = Math.min(this.#followedOctets, length)
+    const from = this.#followedOctets - count
+    const octets = Uint8Array.from({ length: count }, (_, at) => this.#followed[(from + at) % length] ?? 0)
+    this.#followedOctets = 0
+    const decoder = new G722Decoder()
+    const samples = new Int16Array(samplesPerOctet * count)
+    decoder.decode(octets, samples, 0)
+    this.#low = decoder.low
+    this.#high = decoder.high
+    this.#samples.set(samples.subarray(-keptSamples))
   }
 
   /** The transmit filter, then a code for each band. */
@@ -199,8 +229,8 @@ export class G722Encoder {
 }
 
 export class G722Decoder {
-  readonly #low = new Band(lowerBand)
-  readonly #high = new Band(higherBand)
+  readonly low = new Band(lowerBand)
+  readonly high = new Band(higherBand)
   readonly #bands = new Int32Array(keptSamples + chunkSamples)
 
   /** Writes two samples for each octet from `at` on. */
@@ -240,7 +270,7 @@ export class G722Decoder {
   }
 
   #decodeLow(code: number): number {
-    const band = this.#low
+    const band = this.low
     const sample = limited(band.s + ((band.det * (inverse6[code] ?? 0)) >> 15))
     const truncated = code >> 2
     band.adapt(truncated, (band.det * (inverse4[truncated] ?? 0)) >> 15)
@@ -248,7 +278,7 @@ export class G722Decoder {
   }
 
   #decodeHigh(code: number): number {
-    const band = this.#high
+    const band = this.high
     const difference = (band.det * (inverse2[code] ?? 0)) >> 15
     const sample = limited(band.s + difference)
     band.adapt(code, difference)

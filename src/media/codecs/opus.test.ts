@@ -74,7 +74,50 @@ describe('with one packet of ten lost', () => {
   })
 })
 
+// RFC 6716 §3.1: CELT has the configurations from 16 on.
+const isCelt = (packet: Uint8Array): boolean => (packet[0] ?? 0) >> 3 >= 16
+const octetsOf = (packets: readonly Uint8Array[]): number =>
+  packets.reduce((sum, { length }) => sum + length, 0) / packets.length
+
 describe('a coder', () => {
+  it('has CELT for a far end that loses nothing, fewer bits of SILK while it loses some, and changes unheard', async () => {
+    const encoder = library.encoder(16_000, usualWishes)
+    const decoder = library.decoder(16_000)
+    await setImmediate()
+    const samples = voice(150)
+    const into = new Uint8Array(maxOpusOctets)
+    const heard = new Int16Array(samples.length)
+    const packets = Array.from({ length: 150 }, (_, index) => {
+      if (index === 50) encoder.expectLoss(5)
+      if (index === 100) encoder.expectLoss(0)
+      const packet = into.slice(
+        0,
+        encoder.encode(samples.subarray(index * frame, (index + 1) * frame), into, 0),
+      )
+      decoder.decode(packet, heard, index * frame)
+      return packet
+    })
+    encoder.close()
+    decoder.close()
+    // One packet more of the former kind is the crossing.
+    expect(packets.slice(0, 50).every(isCelt)).toBe(true)
+    expect(packets.slice(52, 100).some(isCelt)).toBe(false)
+    expect(packets.slice(102).every(isCelt)).toBe(true)
+    expect(octetsOf(packets.slice(0, 50))).toBeLessThan(130)
+    expect(octetsOf(packets.slice(52, 100))).toBeLessThan(80)
+    const step = (of: Int16Array, from: number, to: number): number =>
+      of
+        .subarray(from * frame, to * frame)
+        .reduce((most, sample, at) => Math.max(most, Math.abs(sample - (of[from * frame + at - 1] ?? 0))), 0)
+    expect(step(heard, 5, 150)).toBeLessThan(1.2 * step(samples, 5, 150))
+  })
+
+  it('keeps to SILK for a far end that does not want as many bits', async () => {
+    const packets = await packetsOf(50, { ...usualWishes, fec: false, maxBitrate: 40_000 })
+    expect(packets.some(isCelt)).toBe(false)
+    expect(octetsOf(packets)).toBeLessThan(80)
+  })
+
   it('takes no more bits than are wanted, and all packets of one size where they are', async () => {
     const sizes = (await packetsOf(100, { fec: false, maxBitrate: 12_000, isConstant: true })).map(
       (one) => one.length,

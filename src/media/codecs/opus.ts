@@ -15,9 +15,9 @@ export interface OpusWishes {
   readonly isConstant: boolean
 }
 
-// Voice of 16 kHz, and in part the packet before it: RFC 7587 §3.1.1 names 16 to 20 kbit/s for the voice alone. The bits beyond 24
-// make up for the lower complexity: as good as three with 24, in two thirds of the time (docs/decisions/0086-opus-complexity.md).
-const bitrate = 28_000
+// A far end that loses nothing is sent what takes the fewest of our cycles, one that loses packets what takes the fewest of the
+// line's bits, with the packet before in each: as good as each other, see docs/decisions/0091-opus-by-loss.md.
+const bitrates = { lossless: 48_000, lossy: 28_000 } as const
 const leastBitrate = 6000
 const complexity = 1
 // RFC 6716 §3.2.1: longer ones are no Opus packets.
@@ -25,7 +25,8 @@ const maxFrameMs = 120
 /** The most octets of a packet that is sent. */
 export const maxOpusOctets = 640
 
-export const usualWishes: OpusWishes = { fec: true, maxBitrate: bitrate, isConstant: false }
+/** Of a far end that says nothing. */
+export const usualWishes: OpusWishes = { fec: true, maxBitrate: bitrates.lossless, isConstant: false }
 
 export class OpusLibrary {
   #library: Library | undefined
@@ -45,23 +46,8 @@ export class OpusLibrary {
     return new OpusDecoder(this.#loaded.createDecoder({ channels: 1, sampleRate: rate }), rate)
   }
 
-  encoder(rate: Rate, { fec, maxBitrate, isConstant }: OpusWishes): OpusEncoder {
-    const { Application, Bandwidth, Signal, createEncoder } = this.#loaded
-    return new OpusEncoder(
-      createEncoder({
-        channels: 1,
-        sampleRate: rate,
-        frameSize: rate / 50,
-        application: Application.Voip,
-        signal: Signal.Voice,
-        maxBandwidth: rate === 8000 ? Bandwidth.Narrowband : Bandwidth.Wideband,
-        bitrate: Math.max(leastBitrate, Math.min(bitrate, maxBitrate)),
-        complexity,
-        fec,
-        packetLossPercent: 0,
-        vbr: !isConstant,
-      }),
-    )
+  encoder(rate: Rate, wishes: OpusWishes): OpusEncoder {
+    return new OpusEncoder(this.#loaded, rate, wishes)
   }
 
   get #loaded(): Library {
@@ -76,9 +62,15 @@ class State<Handle extends { free(): void }> {
   #isClosed = false
 
   constructor(made: Promise<Handle>) {
+    this.become(made)
+  }
+
+  /** Until the new one is there, the former one stays. */
+  become(made: Promise<Handle>): void {
     void made.then((handle) => {
-      if (this.#isClosed) handle.free()
-      else this.handle = handle
+      if (this.#isClosed) return handle.free()
+      this.handle?.free()
+      this.handle = handle
     })
   }
 
@@ -139,27 +131,77 @@ export class OpusDecoder {
 }
 
 export class OpusEncoder {
+  readonly #library: Library
+  readonly #rate: Rate
+  readonly #wishes: OpusWishes
   readonly #state: State<OpusEncoderHandle>
+  #lossPercent = 0
+  /** It has coded nothing yet. */
+  #isFresh = true
 
-  constructor(made: Promise<OpusEncoderHandle>) {
-    this.#state = new State(made)
+  constructor(library: Library, rate: Rate, wishes: OpusWishes) {
+    this.#library = library
+    this.#rate = rate
+    this.#wishes = wishes
+    this.#state = new State(this.#create())
   }
 
   /** Writes the octets of one frame from `at` on, and returns their number. */
   encode(frame: Int16Array, into: Uint8Array, at: number): number {
-    const octets = this.#state.handle?.encode(frame, { maxPacketBytes: maxOpusOctets })
+    const { handle } = this.#state
+    const octets = handle?.encode(frame, { maxPacketBytes: maxOpusOctets })
     if (octets === undefined) return 0
+    if (this.#isFresh) handle?.encoderCtl(this.#library.EncoderCtl.SetPredictionDisabled, 0)
+    this.#isFresh = false
     into.set(octets, at)
     return octets.length
   }
 
-  /** How much the far end loses: the packet before goes with each, which costs half of the time more, only where it loses any. */
+  /** The far end has heard another coder's packets: what this one expects of its decoder does not hold any more. */
+  follow(): void {
+    if (this.#isFresh) return
+    this.#isFresh = true
+    this.#state.become(this.#create())
+  }
+
+  /** How much the far end loses: where it loses any, the packet before goes with each, and all of it in fewer bits. */
   expectLoss(percent: number): void {
-    this.#state.handle?.setPacketLossPercent(percent)
+    this.#lossPercent = percent
+    const { handle } = this.#state
+    if (handle !== undefined) this.#adapt(handle)
   }
 
   close(): void {
     this.#state.close()
+  }
+
+  async #create(): Promise<OpusEncoderHandle> {
+    const { Application, Bandwidth, EncoderCtl, createEncoder } = this.#library
+    const handle = await createEncoder({
+      channels: 1,
+      sampleRate: this.#rate,
+      frameSize: this.#rate / 50,
+      application: Application.Voip,
+      maxBandwidth: this.#rate === 8000 ? Bandwidth.Narrowband : Bandwidth.Wideband,
+      complexity,
+      fec: this.#wishes.fec,
+      vbr: !this.#wishes.isConstant,
+    })
+    // The first packet means the same to a decoder that has just heard another stream: else it may be a bang.
+    handle.encoderCtl(EncoderCtl.SetPredictionDisabled, 1)
+    this.#adapt(handle)
+    return handle
+  }
+
+  /** With these bits the library takes CELT for what is said to be music, and SILK for a voice: RFC 6716 §2. */
+  #adapt(handle: OpusEncoderHandle): void {
+    const { Signal } = this.#library
+    const { maxBitrate } = this.#wishes
+    const isLossless = this.#lossPercent === 0 && maxBitrate >= bitrates.lossless
+    const bitrate = isLossless ? bitrates.lossless : Math.min(bitrates.lossy, maxBitrate)
+    handle.setSignal(isLossless ? Signal.Music : Signal.Voice)
+    handle.setBitrate(Math.max(leastBitrate, bitrate))
+    handle.setPacketLossPercent(this.#lossPercent)
   }
 }
 

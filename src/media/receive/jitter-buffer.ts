@@ -53,6 +53,11 @@ export class JitterBuffer {
     return this.#queue.length === 0
   }
 
+  /** A packet was handed out. */
+  get hasBegun(): boolean {
+    return this.#due !== undefined
+  }
+
   /** What is to come, in samples: gaps included, except what was made up for them. */
   get ahead(): number {
     const head = this.#queue[0]

@@ -94,10 +94,10 @@ describe('events', () => {
 })
 
 it.each([
-  [undefined, { fec: false, maxBitrate: 28_000, isConstant: false }],
+  [undefined, { fec: false, maxBitrate: 48_000, isConstant: false }],
   ['useinbandfec=1; maxaveragebitrate=16000; CBR=1', { fec: true, maxBitrate: 16_000, isConstant: true }],
-  ['useinbandfec=0;maxaveragebitrate=-5', { fec: false, maxBitrate: 28_000, isConstant: false }],
-  ['maxaveragebitrate=99999999;x;=;cbr', { fec: false, maxBitrate: 28_000, isConstant: false }],
+  ['useinbandfec=0;maxaveragebitrate=-5', { fec: false, maxBitrate: 48_000, isConstant: false }],
+  ['maxaveragebitrate=99999999;x;=;cbr', { fec: false, maxBitrate: 48_000, isConstant: false }],
 ])('the fmtp line of Opus "%s" asks for %o', (parameters, wishes) => {
   expect(wishesOf('OPUS', parameters)).toEqual(wishes)
   expect(wishesOf('G722', parameters)).toBeUndefined()
