@@ -9,6 +9,7 @@ import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { Inbox } from '../../test/support/wait.ts'
 import { silentLogger } from '../lib/log.ts'
 import type { Logger } from '../lib/log.ts'
+import { pairsOf } from './certificate-choice.ts'
 import { createCertificates } from './certificates.ts'
 import type { Certificates } from './certificates.ts'
 
@@ -34,8 +35,7 @@ beforeEach(() => {
   lines = new Inbox()
   put(first)
   certificates = createCertificates({
-    certificateFile: at('cert.pem'),
-    keyFile: at('key.pem'),
+    pairs: [{ certificateFile: at('cert.pem'), keyFile: at('key.pem') }],
     authoritiesFile: undefined,
     clock,
     log: loggerTo(lines),
@@ -87,10 +87,43 @@ it('stay as they are where the files do not go together, until they do', async (
   expect(certificates.current().certificates).toBe(second.certificates)
 })
 
+it('are read again each by itself: one that cannot be used keeps none of the others back', async () => {
+  const [one, two] = ['one', 'two'].map((name) => ({
+    certificateFile: at(`${name}.pem`),
+    keyFile: at(`${name}.key`),
+  }))
+  if (one === undefined || two === undefined) return expect.fail()
+  const into = (files: typeof one, { certificateFile, keyFile }: Certificate): void => {
+    copyFileSync(certificateFile, files.certificateFile)
+    copyFileSync(keyFile, files.keyFile)
+  }
+  into(one, first)
+  into(two, first)
+  const both = createCertificates({
+    pairs: [one, two],
+    authoritiesFile: undefined,
+    clock,
+    log: loggerTo(lines),
+  })
+  await both.start()
+  writeFileSync(one.keyFile, 'half of a key')
+  into(two, second)
+  clock.advance(10_000)
+  await lines.next('the fault', ({ text }) => text === 'certificates not replaced')
+  await lines.next('the change', ({ text }) => text === 'certificates read again')
+  expect(pairsOf(both.current()).map(({ certificates: pem }) => pem)).toEqual([
+    first.certificates,
+    second.certificates,
+  ])
+  await both.stop()
+})
+
 it('are said to expire soon once a day, and to have expired', async () => {
   clock.advance(30 * 86_400_000)
   await certificates.start()
-  expect(lines.items).toMatchObject([{ level: 'warn', text: 'the certificate expires soon' }])
+  expect(lines.items).toMatchObject([
+    { level: 'warn', text: 'the certificate expires soon', facts: { names: 'DNS:first.example', days: 9 } },
+  ])
   await certificates.stop()
   put(authority.issue({ names: 'DNS:old.example', days: -1 }))
   await certificates.start()

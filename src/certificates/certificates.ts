@@ -6,16 +6,22 @@ import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
-import { stampOfFiles } from '../lib/stamp-of-files.ts'
 import { StartError } from '../lib/start-error.ts'
+import { WatchedFiles } from '../lib/watched-files.ts'
+import type { TlsPair } from './certificate-choice.ts'
 import { isForDevelopment } from './own-certificate.ts'
 import { parseRevocationLists, UnknownSignature } from './revocation.ts'
 import type { TlsIdentity } from './tls-server.ts'
 
-export interface CertificatesOptions {
-  /** Paths of PEM files. */
+/** Paths of PEM files. */
+export interface PairFiles {
   readonly certificateFile: string
   readonly keyFile: string
+}
+
+export interface CertificatesOptions {
+  /** The first is shown where no name is asked for, or one that none of them has. */
+  readonly pairs: readonly PairFiles[]
   /** Authorities that are believed beside those that Node.js knows. */
   readonly authoritiesFile: string | undefined
   /** What those have revoked. Left out, nothing is looked up. */
@@ -27,7 +33,7 @@ export interface CertificatesOptions {
 }
 
 export interface Certificates extends Part {
-  /** Known after start. The same value until the files hold another. */
+  /** Known after start. The same value until a file holds another. */
   current(): TlsIdentity
 }
 
@@ -44,13 +50,21 @@ export function createCertificates(options: CertificatesOptions): Certificates {
 class CertificateFiles implements Certificates {
   readonly name = 'certificates'
   readonly #options: CertificatesOptions
+  readonly #pairs: readonly WatchedFiles<TlsPair>[]
+  readonly #beside: WatchedFiles<Beside>
+  readonly #warnedAt = new Map<WatchedFiles<TlsPair>, number>()
   #identity: TlsIdentity | undefined
-  #stamp = ''
-  #warnedAt = Number.NEGATIVE_INFINITY
+  /** Said once. */
+  #isEnsured = true
   #looks: Repetition | undefined
 
   constructor(options: CertificatesOptions) {
     this.#options = options
+    const { pairs, authoritiesFile, revokedFile } = options
+    this.#pairs = pairs.map(
+      (files) => new WatchedFiles([files.certificateFile, files.keyFile], () => readPair(files)),
+    )
+    this.#beside = new WatchedFiles([authoritiesFile, revokedFile], () => readBeside(options))
   }
 
   current(): TlsIdentity {
@@ -61,8 +75,8 @@ class CertificateFiles implements Certificates {
   async start(): Promise<void> {
     try {
       await this.#options.ensure?.()
-      this.#stamp = await this.#stampOfFiles()
-      this.#take(await this.#read())
+      for (const files of [...this.#pairs, this.#beside]) await files.look()
+      this.#take()
     } catch (error) {
       throw new StartError(`The certificate cannot be used: ${sentenceOf(error)}.`, { cause: error })
     }
@@ -81,61 +95,49 @@ class CertificateFiles implements Certificates {
 
   /** What cannot be used leaves what was read before in force: half of a pair may have been written by now. */
   async #look(): Promise<void> {
-    const { log } = this.#options
-    let stamp = ''
+    const { ensure, log } = this.#options
+    const notReplaced = (error: unknown): void =>
+      log.error({ reason: sentenceOf(error) }, 'certificates not replaced')
     try {
-      await this.#options.ensure?.()
-      stamp = await this.#stampOfFiles()
-      if (stamp !== this.#stamp) {
-        this.#take(await this.#read())
-        log.info({ names: namesOf(this.current()) }, 'certificates read again')
-      }
+      await ensure?.()
+      this.#isEnsured = true
     } catch (error) {
-      if (stamp !== this.#stamp) log.error({ reason: sentenceOf(error) }, 'certificates not replaced')
+      if (this.#isEnsured) notReplaced(error)
+      this.#isEnsured = false
     }
-    this.#stamp = stamp
+    const looks = await Promise.allSettled([...this.#pairs, this.#beside].map((files) => files.look()))
+    for (const look of looks) if (look.status === 'rejected') notReplaced(look.reason)
+    if (looks.some((look) => look.status === 'fulfilled' && look.value)) {
+      this.#take()
+      const names = this.#pairs.map(({ value }) => namesOf(value)).join(', ')
+      log.info({ names }, 'certificates read again')
+    }
     this.#warn()
   }
 
-  #take(identity: TlsIdentity): void {
-    checkPair(identity, this.#options)
-    this.#identity = identity
+  #take(): void {
+    const [first, ...others] = this.#pairs.map(({ value }) => value)
+    if (first === undefined) throw new Error('there is no certificate')
+    const isShown = !isForDevelopment(certificateOf(first))
+    this.#identity = { ...first, others, ...this.#beside.value, isShown }
     this.#warn()
   }
 
-  /** Once a day. */
+  /** Once a day of each. */
   #warn(): void {
     const { clock, log } = this.#options
-    const endsAt = endOf(this.current())
     const now = clock.now()
-    const days = Math.floor((endsAt - now) / dayMs)
-    if (days >= warnDays || now - this.#warnedAt < dayMs) return
-    this.#warnedAt = now
-    const ends = new Date(endsAt).toISOString()
-    if (days < 0) log.error({ ends }, 'the certificate has expired')
-    else log.warn({ ends, days }, 'the certificate expires soon')
-  }
-
-  async #read(): Promise<TlsIdentity> {
-    const { certificateFile, keyFile, authoritiesFile, revokedFile } = this.#options
-    const identity = {
-      certificates: await read(certificateFile, 'SWITCHHOOK_TLS_CERTIFICATE'),
-      key: await read(keyFile, 'SWITCHHOOK_TLS_KEY'),
-      authorities:
-        authoritiesFile === undefined ? undefined : await read(authoritiesFile, 'SWITCHHOOK_TLS_AUTHORITIES'),
-      revoked: revokedFile === undefined ? undefined : await read(revokedFile, 'SWITCHHOOK_TLS_REVOKED'),
+    for (const files of this.#pairs) {
+      const { validTo } = certificateOf(files.value)
+      const endsAt = Date.parse(validTo)
+      const days = Math.floor((endsAt - now) / dayMs)
+      const warnedAt = this.#warnedAt.get(files) ?? Number.NEGATIVE_INFINITY
+      if (days >= warnDays || now - warnedAt < dayMs) continue
+      this.#warnedAt.set(files, now)
+      const facts = { names: namesOf(files.value), ends: new Date(endsAt).toISOString() }
+      if (days < 0) log.error(facts, 'the certificate has expired')
+      else log.warn({ ...facts, days }, 'the certificate expires soon')
     }
-    const certificate = parsed(
-      certificateFile,
-      'certificate',
-      () => new X509Certificate(identity.certificates),
-    )
-    return { ...identity, isShown: !isForDevelopment(certificate) }
-  }
-
-  #stampOfFiles(): Promise<string> {
-    const { certificateFile, keyFile, authoritiesFile, revokedFile } = this.#options
-    return stampOfFiles([certificateFile, keyFile, authoritiesFile, revokedFile])
   }
 }
 
@@ -149,24 +151,27 @@ async function read(path: string, setting: string): Promise<string> {
   }
 }
 
-function checkPair(
-  { certificates, key, authorities, revoked }: TlsIdentity,
-  paths: CertificatesOptions,
-): void {
-  const certificate = parsed(paths.certificateFile, 'certificate', () => new X509Certificate(certificates))
-  const privateKey = parsed(paths.keyFile, 'private key without a password', () => createPrivateKey(key))
+async function readPair({ certificateFile, keyFile }: PairFiles): Promise<TlsPair> {
+  const certificates = await read(certificateFile, 'SWITCHHOOK_TLS_CERTIFICATE')
+  const key = await read(keyFile, 'SWITCHHOOK_TLS_KEY')
+  const certificate = parsed(certificateFile, 'certificate', () => new X509Certificate(certificates))
+  const privateKey = parsed(keyFile, 'private key without a password', () => createPrivateKey(key))
   if (!certificate.checkPrivateKey(privateKey))
-    throw new Unusable(`${paths.keyFile} is not the key of ${paths.certificateFile}`)
+    throw new Unusable(`${keyFile} is not the key of ${certificateFile}`)
+  return { key, certificates }
+}
+
+type Beside = Pick<TlsIdentity, 'authorities' | 'revoked'>
+
+async function readBeside({ authoritiesFile, revokedFile }: CertificatesOptions): Promise<Beside> {
+  const [ofAuthorities, ofRevoked] = ['SWITCHHOOK_TLS_AUTHORITIES', 'SWITCHHOOK_TLS_REVOKED'] as const
+  const authorities = authoritiesFile === undefined ? undefined : await read(authoritiesFile, ofAuthorities)
+  const revoked = revokedFile === undefined ? undefined : await read(revokedFile, ofRevoked)
   if (authorities !== undefined)
-    parsed(
-      `${paths.authoritiesFile} of SWITCHHOOK_TLS_AUTHORITIES`,
-      'certificate',
-      () => new X509Certificate(authorities),
-    )
+    parsed(`${authoritiesFile} of ${ofAuthorities}`, 'certificate', () => new X509Certificate(authorities))
   if (revoked !== undefined)
-    parsed(`${paths.revokedFile} of SWITCHHOOK_TLS_REVOKED`, 'revocation list', () =>
-      parseRevocationLists(revoked),
-    )
+    parsed(`${revokedFile} of ${ofRevoked}`, 'revocation list', () => parseRevocationLists(revoked))
+  return { authorities, revoked }
 }
 
 function parsed<T>(path: string, what: string, parse: () => T): T {
@@ -182,12 +187,12 @@ function parsed<T>(path: string, what: string, parse: () => T): T {
   }
 }
 
-function endOf({ certificates }: TlsIdentity): number {
-  return Date.parse(new X509Certificate(certificates).validTo)
+function certificateOf({ certificates }: TlsPair): X509Certificate {
+  return new X509Certificate(certificates)
 }
 
-function namesOf({ certificates }: TlsIdentity): string {
-  return new X509Certificate(certificates).subjectAltName ?? ''
+function namesOf(pair: TlsPair): string {
+  return certificateOf(pair).subjectAltName ?? ''
 }
 
 function sentenceOf(error: unknown): string {

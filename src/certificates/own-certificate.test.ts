@@ -93,8 +93,7 @@ it('is renewed a month before its end, and made again for other names; that of a
 
 it('is read at a start and shown to no far end that asks for one', async () => {
   const certificates = createCertificates({
-    certificateFile: file,
-    keyFile: file,
+    pairs: [{ certificateFile: file, keyFile: file }],
     authoritiesFile: undefined,
     ensure,
     clock,

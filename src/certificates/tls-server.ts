@@ -1,14 +1,14 @@
-// The handshakes of those who connect here over TLS, whatever is spoken over it, with the certificate of the moment.
+// The handshakes of those who connect here over TLS, whatever is spoken over it, with the certificate that is for the name they ask
+// for (RFC 6066 §3), as it is at the moment.
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import type { SecureContext, SecureContextOptions } from 'node:tls'
+import { choiceFor, readPairs } from './certificate-choice.ts'
+import type { ReadPair, TlsPairs } from './certificate-choice.ts'
 
 /** What this side shows, and whom it believes. Everything is PEM. */
-export interface TlsIdentity {
-  readonly key: string
-  /** Ours first, then those that lead to its authority. */
-  readonly certificates: string
+export interface TlsIdentity extends TlsPairs {
   /** Believed beside those that Node.js knows. */
   readonly authorities: string | undefined
   /** Lists of what authorities have revoked: certificates/revocation.ts. */
@@ -24,9 +24,14 @@ export const commonTlsOptions = {
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const satisfies SecureContextOptions
 
+/** A certificate that is ready to be shown. */
+interface Shown extends ReadPair {
+  readonly context: SecureContext
+}
+
 export class TlsServer {
   readonly #identity: () => TlsIdentity
-  #current: { readonly identity: TlsIdentity; readonly context: SecureContext } | undefined
+  #current: { readonly identity: TlsIdentity; readonly all: readonly Shown[] } | undefined
 
   /** `identity` is asked for each handshake: another value takes the place of the one before. */
   constructor(identity: () => TlsIdentity) {
@@ -35,7 +40,15 @@ export class TlsServer {
 
   /** `done` is called once; a handshake without an end is the caller's to close. */
   accept(raw: Socket, done: (outcome: TLSSocket | Error) => void): void {
-    const socket = new TLSSocket(raw, { isServer: true, secureContext: this.#context() })
+    const all = this.#shown()
+    const socket = new TLSSocket(raw, {
+      isServer: true,
+      secureContext: all[0]?.context,
+      // Without a context the one above stays.
+      ...(all.length < 2
+        ? {}
+        : { SNICallback: (name, chosen) => chosen(null, choiceFor(all, name)?.context) }),
+    })
     let failure = new Error('the far end closed the connection before the handshake was over')
     const closed = (): void => done(failure)
     const failed = (error: Error): void => {
@@ -53,13 +66,16 @@ export class TlsServer {
     })
   }
 
-  /** Throws where the key is not that of the certificate, or either is no PEM. */
-  #context(): SecureContext {
+  /** Throws where a key is not that of its certificate, or either is no PEM. */
+  #shown(): readonly Shown[] {
     const identity = this.#identity()
     if (this.#current?.identity !== identity) {
-      const { key, certificates: cert } = identity
-      this.#current = { identity, context: createSecureContext({ ...commonTlsOptions, key, cert }) }
+      const all = readPairs(identity).map((one) => {
+        const { key, certificates: cert } = one.pair
+        return { ...one, context: createSecureContext({ ...commonTlsOptions, key, cert }) }
+      })
+      this.#current = { identity, all }
     }
-    return this.#current.context
+    return this.#current.all
   }
 }

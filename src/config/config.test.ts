@@ -148,6 +148,11 @@ describe('the settings', () => {
       { SWITCHHOOK_SHAKEN_CERTIFICATE_URL: 'http://a.example/a' },
       'SWITCHHOOK_SHAKEN_CERTIFICATE_URL must be an https URL',
     ],
+    [
+      { SWITCHHOOK_TLS_CERTIFICATE: 'a.pem,b.pem', SWITCHHOOK_TLS_KEY: 'a.key' },
+      'SWITCHHOOK_TLS_KEY must name a key for each of the 2 files of SWITCHHOOK_TLS_CERTIFICATE, in their order, and names 1',
+    ],
+    [{ SWITCHHOOK_TLS_CERTIFICATE: 'a.pem,' }, 'SWITCHHOOK_TLS_CERTIFICATE must be a path, or at most 100'],
     [{ SWITCHHOOK_TLS_KEY: 'a.pem' }, 'SWITCHHOOK_TLS_KEY needs SWITCHHOOK_TLS_CERTIFICATE'],
     [{ SWITCHHOOK_HTTPS_PORT: '3000' }, 'SWITCHHOOK_HTTPS_PORT must not be SWITCHHOOK_HTTP_PORT'],
     [{ SWITCHHOOK_HTTPS_PORT: 'x' }, 'SWITCHHOOK_HTTPS_PORT must be a port number, 0 to 65535, or empty'],

@@ -4,6 +4,8 @@ import type { Setting } from './setting.ts'
 
 // What one certificate of Let's Encrypt may name is ten times that; each name costs a request to this machine.
 const maxAcmeDomains = 10
+// Each is looked at every ten seconds, and all of them for the name of a handshake.
+const maxCertificates = 100
 
 export const secureSettings = {
   httpsPort: optionalPort(
@@ -31,11 +33,14 @@ export const secureSettings = {
       return origins
     },
   } satisfies Setting<readonly string[] | undefined>,
-  tlsCertificate: path(
+  tlsCertificates: paths(
     'SWITCHHOOK_TLS_CERTIFICATE',
-    'The file of the certificate in PEM, followed by those that lead to its authority. It is read again when it changes. Empty: where a port is set that needs one, a certificate for development is made in the data directory.',
+    'The file of the certificate in PEM, followed by those that lead to its authority; or several files, separated by commas: who connects is shown the one that has the name it asks for, or the first. They are read again when they change. Empty: where a port is set that needs one, a certificate for development is made in the data directory.',
   ),
-  tlsKey: path('SWITCHHOOK_TLS_KEY', 'The file of its private key in PEM, without a password.'),
+  tlsKeys: paths(
+    'SWITCHHOOK_TLS_KEY',
+    'The file of its private key in PEM, without a password; of several certificates one for each, in their order, separated by commas.',
+  ),
   acmeDomains: {
     name: 'SWITCHHOOK_ACME_DOMAINS',
     fallback: '',
@@ -88,13 +93,27 @@ function optionalPort(name: string, describe: string): Setting<number | undefine
   }
 }
 
+function paths(name: string, describe: string): Setting<readonly string[]> {
+  return {
+    name,
+    fallback: '',
+    describe,
+    parse: (text) => {
+      const all = text === '' ? [] : text.split(',').map((one) => one.trim())
+      if (all.length > maxCertificates || all.includes(''))
+        throw new Error(`must be a path, or at most ${maxCertificates} of them separated by commas`)
+      return all
+    },
+  }
+}
+
 function path(name: string, describe: string): Setting<string | undefined> {
   return { name, fallback: '', describe, parse: optionalText }
 }
 
 interface TlsSettings {
-  readonly tlsCertificate: string | undefined
-  readonly tlsKey: string | undefined
+  readonly tlsCertificates: readonly string[]
+  readonly tlsKeys: readonly string[]
   readonly acmeDomains: readonly string[]
   readonly httpsPort: number | undefined
   readonly sipsPort: number | undefined
@@ -103,14 +122,15 @@ interface TlsSettings {
 
 /** A sentence where the settings of TLS do not go together. */
 export function missingForTls(config: TlsSettings): string | undefined {
-  const { tlsCertificate, tlsKey, acmeDomains, httpsPort, sipsPort, wssPort } = config
-  if (tlsCertificate !== undefined && tlsKey === undefined)
-    return 'SWITCHHOOK_TLS_CERTIFICATE needs SWITCHHOOK_TLS_KEY'
-  if (tlsKey !== undefined && tlsCertificate === undefined)
-    return 'SWITCHHOOK_TLS_KEY needs SWITCHHOOK_TLS_CERTIFICATE'
+  const { tlsCertificates, tlsKeys, acmeDomains, httpsPort, sipsPort, wssPort } = config
+  const [certificates, keys] = [tlsCertificates.length, tlsKeys.length]
+  if (certificates > 0 && keys === 0) return 'SWITCHHOOK_TLS_CERTIFICATE needs SWITCHHOOK_TLS_KEY'
+  if (keys > 0 && certificates === 0) return 'SWITCHHOOK_TLS_KEY needs SWITCHHOOK_TLS_CERTIFICATE'
+  if (certificates !== keys)
+    return `SWITCHHOOK_TLS_KEY must name a key for each of the ${certificates} files of SWITCHHOOK_TLS_CERTIFICATE, in their order, and names ${keys}`
   if (acmeDomains.length === 0) return undefined
-  if (tlsCertificate !== undefined)
-    return 'SWITCHHOOK_ACME_DOMAINS and SWITCHHOOK_TLS_CERTIFICATE exclude each other: one certificate is shown'
+  if (certificates > 0)
+    return 'SWITCHHOOK_ACME_DOMAINS and SWITCHHOOK_TLS_CERTIFICATE exclude each other: the platform orders its certificate, or is given yours'
   const isServed = [httpsPort, sipsPort, wssPort].some((port) => port !== undefined)
   return isServed ? undefined : 'SWITCHHOOK_ACME_DOMAINS needs SWITCHHOOK_HTTPS_PORT or SWITCHHOOK_SIPS_PORT'
 }

@@ -3,6 +3,8 @@ import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 import type { Check, Finding } from './doctor.ts'
 import { bad, note, ok } from './doctor.ts'
+import { choiceFor, readPairs } from '../certificates/certificate-choice.ts'
+import type { ReadPair, TlsPair } from '../certificates/certificate-choice.ts'
 import { warnDays } from '../certificates/certificates.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import { isForDevelopment } from '../certificates/own-certificate.ts'
@@ -20,6 +22,8 @@ export interface CertificatesCheckOptions {
   readonly clock: Clock
   /** Where it is shown; left out, nothing is connected to. */
   readonly ports?: SecurePorts
+  /** What the names of accounts ask of the certificates; left out, it is not known. */
+  readonly accountNames?: ((pairs: readonly ReadPair[]) => Promise<readonly Finding[]>) | undefined
 }
 
 const dayMs = 86_400_000
@@ -29,7 +33,7 @@ const renew = 'Renew it: the platform takes the new files by itself within secon
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 export function createCertificatesCheck(options: CertificatesCheckOptions): Check {
-  const { certificates, isMadeHere = false, tlsName, clock, ports } = options
+  const { certificates, isMadeHere = false, tlsName, clock, ports, accountNames } = options
   return {
     name: 'certificates',
     async look() {
@@ -43,14 +47,12 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
         if (!(error instanceof StartError)) throw error
         return [bad(error.message.replace(/\.$/, ''), cureOf(error))]
       }
-      const chain = [...certificates.current().certificates.matchAll(pem)].map(
-        ([text]) => new X509Certificate(text),
-      )
+      const pairs = readPairs(certificates.current())
       await certificates.stop()
-      const [own] = chain
-      if (own === undefined) return [bad('The file of the certificate holds none')]
-      const shown = ports === undefined ? [] : await lookAtShown(own, ports)
-      return [...timeOf(chain, clock.now()), ...nameOf(own, tlsName), ...trustOf(chain), ...shown]
+      const chains = pairs.map(({ pair }) => chainOf(pair))
+      const each = chains.flatMap((chain) => [...timeOf(chain, clock.now()), ...trustOf(chain)])
+      const shown = ports === undefined ? [] : await lookAtShown(pairs, ports)
+      return [...each, ...nameOf(pairs, tlsName), ...((await accountNames?.(pairs)) ?? []), ...shown]
     },
   }
 }
@@ -89,13 +91,19 @@ function shownNames({ subjectAltName, subject }: X509Certificate): string {
   return subjectAltName ?? subject.replaceAll('\n', ', ')
 }
 
-function nameOf(own: X509Certificate, name: string | undefined): readonly Finding[] {
+function nameOf(pairs: readonly ReadPair[], name: string | undefined): readonly Finding[] {
   if (name === undefined) return []
-  const isOfIt =
-    own.checkHost(name) !== undefined || (own.subjectAltName ?? '').toLowerCase().includes(`uri:sip:${name}`)
-  if (isOfIt) return [ok(`It is for ${name}, as SWITCHHOOK_TLS_NAME says`)]
+  const [which, ofWhich] =
+    pairs.length === 1
+      ? ['It is', 'The certificate is not']
+      : ['One of them is', 'None of the certificates is']
+  if (choiceFor(pairs, name) !== undefined) return [ok(`${which} for ${name}, as SWITCHHOOK_TLS_NAME says`)]
   const cure = 'Set SWITCHHOOK_TLS_NAME to a name of the certificate, or get a certificate for this name.'
-  return [bad(`The certificate is not for ${name}, the name of SWITCHHOOK_TLS_NAME`, cure)]
+  return [bad(`${ofWhich} for ${name}, the name of SWITCHHOOK_TLS_NAME`, cure)]
+}
+
+function chainOf({ certificates }: TlsPair): readonly X509Certificate[] {
+  return [...certificates.matchAll(pem)].map(([text]) => new X509Certificate(text))
 }
 
 /** Whether a peer that knows the usual authorities believes it; others may have been given its authority. */

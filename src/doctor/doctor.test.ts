@@ -23,6 +23,7 @@ import { createUpdateClient } from '../dns/create-update-client.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { silentLogger as log } from '../lib/log.ts'
 import { createAcmeDomainsCheck } from './acme-domains.ts'
+import { createAccountNames } from './certificate-names.ts'
 import { createCertificatesCheck } from './certificates.ts'
 import { createClockCheck, notingDates } from './clock.ts'
 import type { ClockSample } from './clock.ts'
@@ -184,7 +185,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
 describe('certificates', () => {
   const lookAt = (wish: CertificateWish, tlsName?: string, at = clock): Check => {
     const { certificateFile, keyFile } = authority.issue(wish)
-    const files = { certificateFile, keyFile, authoritiesFile: undefined }
+    const files = { pairs: [{ certificateFile, keyFile }], authoritiesFile: undefined }
     return createCertificatesCheck({
       certificates: createCertificates({ ...files, clock, log }),
       tlsName,
@@ -196,39 +197,47 @@ describe('certificates', () => {
     const names = 'DNS:voice.example.test'
     expect(await statesOf(lookAt({ names, days: 90 }, 'voice.example.test'))).toEqual([
       expect.stringMatching(/^ok The certificate of DNS:voice.example.test is valid for (89|90) days/),
-      'ok It is for voice.example.test, as SWITCHHOOK_TLS_NAME says',
       'note It does not lead to an authority that is commonly known',
+      'ok It is for voice.example.test, as SWITCHHOOK_TLS_NAME says',
     ])
     const later = { ...clock, now: () => clock.now() + 85 * dayMs }
     expect(
       await statesOf(lookAt({ names, days: 90, isSelfSigned: true }, 'other.example.test', later)),
     ).toEqual([
       expect.stringMatching(/^bad The certificate of DNS:voice.example.test expires in [45] days/),
-      'bad The certificate is not for other.example.test, the name of SWITCHHOOK_TLS_NAME',
       expect.stringContaining('note It is signed by itself'),
+      'bad The certificate is not for other.example.test, the name of SWITCHHOOK_TLS_NAME',
     ])
     const expired = lookAt({ names, days: -1 })
     expect(await statesOf(expired)).toContainEqual(expect.stringMatching(/^bad .* expired on 20/))
     expect(await cureOf(expired)).toContain('Renew it')
   })
 
-  it('compares it with the one that the ports show', async () => {
-    const [own, other] = ['DNS:own.test', 'DNS:other.test'].map((names) => authority.issue({ names }))
+  it('compares each with the one that the ports show to who asks for it', async () => {
+    const [own, other, hidden] = ['DNS:own.test', 'DNS:*.other.test', 'DNS:own.test'].map((names) =>
+      authority.issue({ names }),
+    )
     const servers = [own, other].map((one) => createTlsServer({ key: one?.key, cert: one?.certificates }))
     for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening')
     try {
       const [sipsPort, httpsPort] = servers.map((server) => (server.address() as AddressInfo).port)
       const wssPort = (foreign.address() as AddressInfo).port
-      const { certificateFile = '', keyFile = '' } = own ?? {}
-      const files = { certificateFile, keyFile, authoritiesFile: undefined }
-      const certificates = createCertificates({ ...files, clock, log })
+      const pairs = [own, other, hidden].filter((one) => one !== undefined)
+      const certificates = createCertificates({ pairs, authoritiesFile: undefined, clock, log })
       const running = async (): Promise<RunningPlatform> => ({ health: 'ok', pid: undefined })
       const ports = { bind: '0.0.0.0', sipsPort, httpsPort, wssPort, platform: running }
       const check = createCertificatesCheck({ certificates, tlsName: undefined, clock, ports })
       expect(await statesOf(check)).toEqual(
         expect.arrayContaining([
           `ok SIP over TLS at port ${sipsPort} shows the certificate of the file`,
-          expect.stringMatching(/^bad HTTPS at port \d+ shows another certificate .*: DNS:other.test, until/),
+          expect.stringMatching(
+            /^bad HTTPS at port \d+ shows another certificate .*: DNS:\*.other.test, until/,
+          ),
+          `ok HTTPS at port ${httpsPort} shows the certificate of the file to who asks for switchhook-doctor.other.test`,
+          expect.stringMatching(
+            /^bad SIP over TLS at port \d+ shows another certificate than that of the file to who asks for switchhook-doctor.other.test/,
+          ),
+          expect.stringMatching(/^note The certificate of DNS:own.test is never shown/),
           expect.stringMatching(/^bad WSS at port \d+ ends the handshake: /),
         ]),
       )
@@ -237,15 +246,48 @@ describe('certificates', () => {
     }
   })
 
+  it('looks for the names of realms and of Microsoft Teams tenants in all of them', async () => {
+    const pairs = ['DNS:a.test', 'DNS:*.b.test'].map((names) => authority.issue({ names }))
+    const rowsWith = (realms: readonly string[], fqdns: readonly string[]) => async () =>
+      ({
+        for: () => ({
+          accounts: { list: async () => realms.map((sip_realm) => ({ sip_realm })) },
+          ms_teams_tenants: { list: async () => fqdns.map((tenant_fqdn) => ({ tenant_fqdn })) },
+        }),
+      }) as never
+    const checkOf = (realms: readonly string[], fqdns: readonly string[]): Check =>
+      createCertificatesCheck({
+        certificates: createCertificates({ pairs, authoritiesFile: undefined, clock, log }),
+        tlsName: 'x.b.test',
+        clock,
+        accountNames: createAccountNames(rowsWith(realms, fqdns)),
+      })
+    const good = await statesOf(checkOf(['a.test'], ['x.b.test']))
+    expect(
+      good.filter((line) => line.includes('expires in') || line.includes('No certificate')),
+    ).toHaveLength(2)
+    expect(good).toContain('ok One of them is for x.b.test, as SWITCHHOOK_TLS_NAME says')
+    expect(await statesOf(checkOf(['a.test', 'b.test', 'x.y.b.test'], ['c.test']))).toEqual(
+      expect.arrayContaining([
+        'bad No certificate has the names of the Microsoft Teams tenants c.test',
+        expect.stringMatching(/^note No certificate has the SIP realms b.test, x.y.b.test: phones/),
+      ]),
+    )
+  })
+
   it('says what cannot be used', async () => {
     const [one, other] = [authority.issue({ names: 'DNS:a.test' }), authority.issue({ names: 'DNS:b.test' })]
-    const files = { certificateFile: one.certificateFile, keyFile: other.keyFile, authoritiesFile: undefined }
-    const certificates = createCertificates({ ...files, clock, log })
+    const { certificateFile } = one
+    const means = { authoritiesFile: undefined, clock, log }
+    const certificates = createCertificates({
+      pairs: [one, { certificateFile, keyFile: other.keyFile }],
+      ...means,
+    })
     expect(await statesOf(createCertificatesCheck({ certificates, tlsName: undefined, clock }))).toEqual([
       `bad The certificate cannot be used: ${other.keyFile} is not the key of ${one.certificateFile}`,
     ])
     const revokedFile = one.keyFile
-    const beside = createCertificates({ ...files, keyFile: one.keyFile, revokedFile, clock, log })
+    const beside = createCertificates({ pairs: [one], revokedFile, ...means })
     const check = createCertificatesCheck({ certificates: beside, tlsName: undefined, clock })
     expect(await statesOf(check)).toEqual([expect.stringContaining('of SWITCHHOOK_TLS_REVOKED holds no')])
     expect(await cureOf(check)).toContain('SWITCHHOOK_TLS_REVOKED')

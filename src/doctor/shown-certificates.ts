@@ -1,8 +1,10 @@
-// Whether the ports of TLS show the certificate of the file: a handshake with each, as a phone has it.
+// Whether the ports of TLS show the certificates of the files: a handshake with each, as a phone has it.
 import type { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
 import type { Finding } from './doctor.ts'
-import { bad, ok } from './doctor.ts'
+import { choiceFor, hostNamesOf } from '../certificates/certificate-choice.ts'
+import type { ReadPair } from '../certificates/certificate-choice.ts'
+import { bad, note, ok } from './doctor.ts'
 import { isRunning, reachable } from './running-platform.ts'
 import type { RunningPlatform } from './running-platform.ts'
 
@@ -17,40 +19,83 @@ export interface SecurePorts {
 // A machine under full load takes seconds; all findings have to be there within ten.
 const handshakeMs = 3_500
 
+// Each costs a handshake at each port.
+const maxLookedAt = 10
+
 /** Nothing where the platform does not run. */
-export async function lookAtShown(own: X509Certificate, ports: SecurePorts): Promise<readonly Finding[]> {
+export async function lookAtShown(
+  pairs: readonly ReadPair[],
+  ports: SecurePorts,
+): Promise<readonly Finding[]> {
   if (!isRunning(await ports.platform())) return []
   const places = [
     ['HTTPS', ports.httpsPort],
     ['SIP over TLS', ports.sipsPort],
     ['WSS', ports.wssPort],
   ] as const
-  const findings = places.map(async ([use, port]) =>
+  const wishes = pairs.slice(0, maxLookedAt).map((pair) => toWish(pair, pairs))
+  const findings = places.map(([use, port]) => {
     // That of any free port is not known here.
-    port === undefined || port === 0 ? [] : [await lookAt(own, `${use} at port ${port}`, ports.bind, port)],
-  )
-  return (await Promise.all(findings)).flat()
+    if (port === undefined || port === 0) return []
+    const where = { name: `${use} at port ${port}`, host: reachable(ports.bind), port }
+    return wishes.flatMap((wish) => (wish === undefined ? [] : [lookAt(wish, where)]))
+  })
+  const hidden = pairs.filter((_pair, index) => index < maxLookedAt && wishes[index] === undefined)
+  return [...hidden.map(toHidden), ...(await Promise.all(findings.flat()))]
 }
 
-async function lookAt(own: X509Certificate, where: string, bind: string, port: number): Promise<Finding> {
-  const shown = await certificateAt(reachable(bind), port)
+interface Wish {
+  readonly own: X509Certificate
+  /** What is asked for; undefined for the certificate that is shown where nothing is. */
+  readonly name?: string
+}
+
+/** Undefined for a certificate that comes behind another one for each of its names. */
+function toWish(pair: ReadPair, pairs: readonly ReadPair[]): Wish | undefined {
+  const own = pair.certificate
+  if (pair === pairs[0]) return { own }
+  const names = hostNamesOf(own).map((name) => name.replace(/^\*\./, 'switchhook-doctor.'))
+  const name = names.find((one) => choiceFor(pairs, one) === pair)
+  return name === undefined ? undefined : { own, name }
+}
+
+function toHidden({ certificate }: ReadPair): Finding {
+  const which = certificate.subjectAltName ?? certificate.subject
+  return note(
+    `The certificate of ${which} is never shown: one before it in SWITCHHOOK_TLS_CERTIFICATE has each of its names`,
+  )
+}
+
+interface Where {
+  readonly name: string
+  readonly host: string
+  readonly port: number
+}
+
+async function lookAt({ own, name }: Wish, where: Where): Promise<Finding> {
+  const shown = await certificateAt(where, name)
+  const asked = name === undefined ? '' : ` to who asks for ${name}`
   if (shown instanceof Error)
     return bad(
-      `${where} ends the handshake: ${shown.message}`,
+      `${where.name} ends the handshake: ${shown.message}`,
       'See the log of the platform, and start it again with these settings.',
     )
-  if (shown.fingerprint256 === own.fingerprint256) return ok(`${where} shows the certificate of the file`)
+  if (shown.fingerprint256 === own.fingerprint256)
+    return ok(`${where.name} shows the certificate of the file${asked}`)
   const which = shown.subjectAltName ?? shown.subject
   return bad(
-    `${where} shows another certificate than that of the file: ${which}, until ${shown.validTo}`,
+    `${where.name} shows another certificate than that of the file${asked}: ${which}, until ${shown.validTo}`,
     'The platform takes new files within ten seconds; its log says why where it does not ("certificates not replaced").',
   )
 }
 
-function certificateAt(host: string, port: number): Promise<X509Certificate | Error> {
+function certificateAt(
+  { host, port }: Where,
+  servername: string | undefined,
+): Promise<X509Certificate | Error> {
   const { promise, resolve } = Promise.withResolvers<X509Certificate | Error>()
   // Whether it is believed is what the other findings are about.
-  const socket = connect({ host, port, rejectUnauthorized: false })
+  const socket = connect({ host, port, rejectUnauthorized: false, ...(servername && { servername }) })
   socket.setTimeout(handshakeMs, () => resolve(new Error('no answer')))
   socket.on('error', resolve)
   socket.on('close', () => resolve(new Error('the connection was closed')))

@@ -8,6 +8,7 @@ import { warningOn } from '../data-directory.ts'
 import { createRealmFacts } from '../directory/realm-facts.ts'
 import { createUpdateClient } from '../dns/create-update-client.ts'
 import { createAcmeDomainsCheck } from '../doctor/acme-domains.ts'
+import { createAccountNames } from '../doctor/certificate-names.ts'
 import { createCertificatesCheck } from '../doctor/certificates.ts'
 import { createPlatformCheck } from '../doctor/check-platform.ts'
 import { createClockCheck, notingDates } from '../doctor/clock.ts'
@@ -94,6 +95,7 @@ function checksOfMachine(
       tlsName: tlsNameOf(config),
       clock,
       ports: { ...config, platform },
+      accountNames: config.sipsPort === undefined ? undefined : createAccountNames(rows),
     }),
   ]
 }

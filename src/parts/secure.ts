@@ -21,22 +21,13 @@ export function createCertificatesOf(
   config: Config,
   means: Pick<CertificatesOptions, 'clock' | 'log'>,
 ): Certificates | undefined {
-  const { tlsCertificate: certificateFile, tlsKey: keyFile } = config
-  const { tlsAuthorities: authoritiesFile, tlsRevoked: revokedFile } = config
-  if (certificateFile !== undefined && keyFile !== undefined)
-    return createCertificates({ certificateFile, keyFile, authoritiesFile, revokedFile, ...means })
   const file = ownCertificateOf(config)
-  if (file === undefined) return undefined
-  const ensure = (): Promise<void> =>
-    ensureCertificate({ file, names: ownNames(config, means.clock), ...means })
-  return createCertificates({
-    certificateFile: file,
-    keyFile: file,
-    authoritiesFile,
-    revokedFile,
-    ensure,
-    ...means,
-  })
+  const pairs = pairsOf(config)
+  if (pairs.length === 0) return undefined
+  const ensure = async (): Promise<void> => {
+    if (file !== undefined) await ensureCertificate({ file, names: ownNames(config, means.clock), ...means })
+  }
+  return createCertificates({ pairs, ...besideOf(config), ensure, ...means })
 }
 
 /** As `createCertificatesOf`, and makes none: undefined where none has been made. */
@@ -44,20 +35,32 @@ export function lookAtCertificatesOf(
   config: Config,
   means: Pick<CertificatesOptions, 'clock' | 'log'>,
 ): Certificates | undefined {
-  const { tlsCertificate, tlsKey, tlsAuthorities: authoritiesFile, tlsRevoked: revokedFile } = config
   const own = ownCertificateOf(config)
-  const certificateFile = tlsCertificate ?? own
-  const keyFile = tlsKey ?? own
-  if (certificateFile === undefined || keyFile === undefined) return undefined
-  if (certificateFile === own && !existsSync(own)) return undefined
-  return createCertificates({ certificateFile, keyFile, authoritiesFile, revokedFile, ...means })
+  const pairs = pairsOf(config)
+  if (pairs.length === 0 || (own !== undefined && !existsSync(own))) return undefined
+  return createCertificates({ pairs, ...besideOf(config), ...means })
+}
+
+function besideOf(config: Config): Pick<CertificatesOptions, 'authoritiesFile' | 'revokedFile'> {
+  return { authoritiesFile: config.tlsAuthorities, revokedFile: config.tlsRevoked }
+}
+
+/** Those of the operator, or else the one that the platform keeps. */
+function pairsOf(config: Config): CertificatesOptions['pairs'] {
+  const own = ownCertificateOf(config)
+  if (own !== undefined) return [{ certificateFile: own, keyFile: own }]
+  return config.tlsCertificates.map((certificateFile, index) => ({
+    certificateFile,
+    // The settings have one for each.
+    keyFile: config.tlsKeys[index] ?? certificateFile,
+  }))
 }
 
 /** The file that the platform writes; undefined where the operator has one, or none is needed. */
 export function ownCertificateOf(config: Config): string | undefined {
-  const { tlsCertificate, httpsPort, sipsPort, wssPort, dataDir } = config
+  const { tlsCertificates, httpsPort, sipsPort, wssPort, dataDir } = config
   const isNeeded = [httpsPort, sipsPort, wssPort].some((port) => port !== undefined)
-  return isNeeded && tlsCertificate === undefined ? ownCertificateIn(dataDir) : undefined
+  return isNeeded && tlsCertificates.length === 0 ? ownCertificateIn(dataDir) : undefined
 }
 
 function ownNames(config: Config, clock: Clock): readonly string[] {

@@ -1,6 +1,7 @@
-// What the settings and the certificate say of Microsoft Teams.
-import { X509Certificate } from 'node:crypto'
+// What the settings and the certificates say of Microsoft Teams.
 import type { TeamsFacts } from '../calls/ports.ts'
+import { choiceFor, readPairs } from '../certificates/certificate-choice.ts'
+import type { ReadPair } from '../certificates/certificate-choice.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import type { TlsIdentity } from '../certificates/tls-server.ts'
 import type { Config } from '../config/config.ts'
@@ -11,11 +12,10 @@ export function createTeamsFacts(
   config: Pick<Config, 'teamsProxies' | 'teamsNetworks' | 'sipsPort'>,
   certificates: Pick<Certificates, 'current'> | undefined,
 ): TeamsFacts {
-  let latest: { readonly identity: TlsIdentity; readonly certificate: X509Certificate } | undefined
-  const certificateOf = (identity: TlsIdentity): X509Certificate => {
-    if (latest?.identity !== identity)
-      latest = { identity, certificate: new X509Certificate(identity.certificates) }
-    return latest.certificate
+  let latest: { readonly identity: TlsIdentity; readonly pairs: readonly ReadPair[] } | undefined
+  const pairsOf = (identity: TlsIdentity): readonly ReadPair[] => {
+    if (latest?.identity !== identity) latest = { identity, pairs: readPairs(identity) }
+    return latest.pairs
   }
   return {
     proxies: config.teamsProxies,
@@ -26,10 +26,10 @@ export function createTeamsFacts(
         const identity = certificates.current()
         if (identity.isShown === false) return 'the platform has a certificate for development only'
         // A wildcard stands for one label, as Microsoft reads it.
-        const isNamed = certificateOf(identity).checkHost(tenant_fqdn, { partialWildcards: false })
-        return isNamed === undefined
+        if (choiceFor(pairsOf(identity), tenant_fqdn) !== undefined) return undefined
+        return pairsOf(identity).length === 1
           ? `the certificate of the platform does not name ${tenant_fqdn}`
-          : undefined
+          : `none of the certificates of the platform names ${tenant_fqdn}`
       }
       const sentence = fault()
       if (sentence !== undefined) throw new AppError('teams_not_ready', sentence)

@@ -120,7 +120,7 @@ export interface OutgoingInviteOptions {
   readonly callId?: string
   /** The user part of our Contact; none when left out. */
   readonly contactUser?: string
-  /** The host of our Contact, for a far end that knows us by a name of its own; our usual one when left out. */
+  /** The host of our Contact, for a far end that knows us by a name of its own, which the certificate that it is shown has; our usual one when left out. */
   readonly contactHost?: string
   readonly from: string
   readonly to: string

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { serializeHostPort } from '../sip/message/uri.ts'
 import type { Resolved, Sip } from '../sip/sip.ts'
-import { transports } from '../sip/transport/transports.ts'
+import { knownAs, transports } from '../sip/transport/transports.ts'
 import type { TrunkGateway } from './trunks.ts'
 
 export function isSips({ protocol, use_sips_scheme }: TrunkGateway): boolean {
@@ -29,8 +29,12 @@ export function hopOf(gateway: TrunkGateway): string {
 }
 
 /** Over TLS the connection is opened first: a certificate that is not believed is then the reason. Rejects with AppError. */
-export async function reach(uri: string, sip: Pick<Sip, 'resolve' | 'open'>): Promise<Resolved> {
-  const remote = await sip.resolve(uri)
+export async function reach(
+  uri: string,
+  sip: Pick<Sip, 'resolve' | 'open'>,
+  ourName?: string,
+): Promise<Resolved> {
+  const remote = knownAs(await sip.resolve(uri), ourName)
   if (remote.name !== undefined) await sip.open(remote)
   return remote
 }

@@ -108,7 +108,7 @@ export class GatewayWatch {
     try {
       const { ourName } = gateway
       if (ourName !== undefined) this.#options.demandName?.(ourName)
-      const destination = await reach(hopOf(gateway), sip)
+      const destination = await reach(hopOf(gateway), sip, ourName)
       const local = { ...sip.addressFor(destination), ...(ourName === undefined ? {} : { host: ourName }) }
       const scheme = isSips(gateway) ? 'sips' : 'sip'
       const { response, isSilent, delayMs } = await sip.request({

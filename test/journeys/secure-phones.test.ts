@@ -36,9 +36,9 @@ let port: number
 beforeAll(async () => {
   authority = createAuthority()
   // Linphone looks for its proxy among the names alone.
-  const { certificateFile, keyFile } = authority.issue({
-    names: 'IP:127.0.0.1,DNS:127.0.0.1,DNS:localhost,DNS:*.teams.test',
-  })
+  const pairs = ['IP:127.0.0.1,DNS:127.0.0.1,DNS:localhost', 'DNS:*.teams.test'].map((names) =>
+    authority.issue({ names }),
+  )
   port = await freePorts(5)
   application = await startApplication()
   application.on('/status', { status: 200 })
@@ -46,8 +46,8 @@ beforeAll(async () => {
     env: {
       SWITCHHOOK_SIPS_PORT: String(port),
       SWITCHHOOK_HTTPS_PORT: String(port + 1),
-      SWITCHHOOK_TLS_CERTIFICATE: certificateFile,
-      SWITCHHOOK_TLS_KEY: keyFile,
+      SWITCHHOOK_TLS_CERTIFICATE: pairs.map((pair) => pair.certificateFile).join(),
+      SWITCHHOOK_TLS_KEY: pairs.map((pair) => pair.keyFile).join(),
       SWITCHHOOK_TLS_AUTHORITIES: authority.certificateFile,
       SWITCHHOOK_TLS_NAME: 'localhost',
       SWITCHHOOK_TEAMS_NETWORKS: `${teamsAddress}/32`,

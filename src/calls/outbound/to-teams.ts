@@ -1,7 +1,7 @@
 // The places to try for a call to Microsoft Teams: its proxies, one after another, in the name of a tenant of the account.
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
-import { transports } from '../../sip/transport/transports.ts'
+import { knownAs, transports } from '../../sip/transport/transports.ts'
 import { toDecision } from '../journal/decision.ts'
 import { teamsProxyKey } from '../../contracts/teams.ts'
 import type { TeamsProxy, TeamsTenantFacts } from '../ports.ts'
@@ -100,7 +100,14 @@ function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, servi
       mayReach: (address) => services.teams.isAddress(address),
     }),
     // The operator has named the proxies: they may be anywhere.
-    destination: () => services.sip().resolve(`sip:${serializeHostPort(proxy)};transport=tls`),
+    destination: async () => {
+      const found = await services.sip().resolve(`sip:${serializeHostPort(proxy)};transport=tls`)
+      const { alternatives = [] } = found
+      return {
+        ...knownAs(found, tenant_fqdn),
+        alternatives: alternatives.map((place) => knownAs(place, tenant_fqdn)),
+      }
+    },
   }
 }
 

@@ -206,10 +206,10 @@ export const callErrors = {
   },
   teams_not_ready: {
     cause:
-      'The platform cannot speak to Microsoft Teams by the FQDN of the tenant: SIP over TLS is not served, or its certificate does not name the FQDN.',
+      'The platform cannot speak to Microsoft Teams by the FQDN of the tenant: SIP over TLS is not served, or none of its certificates names the FQDN.',
     http: 422,
     sip: 480,
-    cure: 'Set SWITCHHOOK_SIPS_PORT, SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY. The certificate must name the FQDN, or its domain with a wildcard, and be signed by an authority that Microsoft believes.',
+    cure: 'Set SWITCHHOOK_SIPS_PORT, SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY. A certificate must name the FQDN, or its domain with a wildcard, and be signed by an authority that Microsoft believes.',
   },
   teams_by_tenant_only: {
     cause:

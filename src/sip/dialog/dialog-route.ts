@@ -3,6 +3,7 @@
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Binding, Remote } from '../sip.ts'
+import { knownAs } from '../transport/transports.ts'
 import type { Core } from './core.ts'
 import { addressed } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
@@ -15,6 +16,8 @@ export interface DialogRouteOptions {
   readonly flow: Flow
   /** Requests over UDP stay there, however large they are. */
   readonly keepsTransport: boolean
+  /** The name that the peer knows us by, where it is another one than other peers do. */
+  readonly ownName?: string | undefined
   /** Whether requests may go to an address that the peer names; to all when left out. */
   readonly mayReach: ((address: string) => boolean) | undefined
   /** Called once for each fault, however many requests meet it. */
@@ -87,9 +90,9 @@ export class DialogRoute {
 
   /** Undefined for a place that cannot be found or may not be reached. */
   async #resolve(uri: string): Promise<Remote | undefined> {
-    const { core, state, mayReach } = this.#options
+    const { core, state, mayReach, ownName } = this.#options
     try {
-      const remote = await core.resolve(uri)
+      const remote = knownAs(await core.resolve(uri), ownName)
       if (mayReach?.(remote.address) === false) this.#note(`${uri} may not be reached`)
       else if (this.#isBehindNat(remote)) this.#note(`${uri} is behind NAT`)
       else return remote

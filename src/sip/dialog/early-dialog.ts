@@ -56,7 +56,15 @@ export class EarlyDialog implements DialogEntry {
     this.#state = state
     const flow = { source, isDirect: true, isOurs: true }
     const noted = (fault: string): void => core.log.debug({ callId: state.callId, fault }, 'early dialog')
-    this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
+    this.#route = new DialogRoute({
+      core,
+      state,
+      flow,
+      keepsTransport,
+      mayReach,
+      noted,
+      ownName: contact.host,
+    })
     this.#client = new DialogClient({ core, state, route: this.#route, contact, credentials })
     this.#offers = new EarlyOffers({ core, callId: state.callId, listener: () => options.listener })
     core.dialogs.set(state, this)

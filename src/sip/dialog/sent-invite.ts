@@ -11,6 +11,7 @@ import { redirectTargets } from '../message/redirect.ts'
 import { minSeOf } from '../message/session-expires.ts'
 import { parseUri, serializeUri } from '../message/uri.ts'
 import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions, Remote } from '../sip.ts'
+import { knownAs } from '../transport/transports.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ClientTransaction } from '../transaction/transaction.ts'
 import { hasSips } from '../contact.ts'
@@ -156,10 +157,10 @@ export class SentInvite implements OutgoingInvite {
   }
 
   async #destination(): Promise<Remote | undefined> {
-    const { uri, routes = [], destination } = this.#options
-    if (destination !== undefined) return destination
+    const { uri, routes = [], destination, contactHost } = this.#options
+    if (destination !== undefined) return knownAs(destination, contactHost)
     try {
-      return await this.#core.resolve(addressed(uri, routes).nextHop)
+      return knownAs(await this.#core.resolve(addressed(uri, routes).nextHop), contactHost)
     } catch (error) {
       this.#core.log.debug({ err: error, callId: this.callId }, 'destination of an INVITE cannot be resolved')
       return undefined

@@ -150,7 +150,10 @@ export class Connections {
   }
 }
 
-/** With the name: what was opened to one domain carries nothing for another, even at the same address (RFC 5923 §6). */
-export function keyOf({ address, port, name = '' }: Remote): string {
-  return `${address}|${port}|${name}`
+/**
+ * With both names: what was opened to one domain carries nothing for another, even at the same address (RFC 5923 §6), and
+ * nothing of one of our names is sent where we have shown the certificate of another.
+ */
+export function keyOf({ address, port, name = '', ownName = '' }: Remote): string {
+  return `${address}|${port}|${name}|${ownName}`
 }

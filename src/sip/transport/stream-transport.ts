@@ -115,7 +115,7 @@ export class StreamTransport {
 
   /** Undefined, and `done` with the reason, where nothing is to be dialled. */
   #dial(remote: Remote, done: (outcome: Socket | AppError) => void): Socket | undefined {
-    const { address, port, name } = remote
+    const { address, port, name, ownName } = remote
     const { tls } = this.#options
     if (tls === undefined) {
       const socket = createConnection({ host: address, port })
@@ -130,7 +130,7 @@ export class StreamTransport {
       return socket
     }
     if (name !== undefined) {
-      const socket = tls.connect({ address, port, name }, done)
+      const socket = tls.connect({ address, port, name, ownName }, done)
       socket.on('error', () => undefined)
       return socket
     }

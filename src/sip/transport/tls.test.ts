@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createConnection } from 'node:net'
+import { createConnection, createServer as createSilentServer } from 'node:net'
 import type { Socket } from 'node:net'
-import { connect } from 'node:tls'
+import { connect, createServer } from 'node:tls'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthority } from '../../../test/support/certificates.ts'
@@ -139,6 +139,26 @@ describe('a phone over TLS', () => {
     expect((await phone()).getPeerCertificate().subjectaltname).toContain('next.example')
   })
 
+  it('is shown the certificate that has the name it asks for, or the first, and each as the files hold it by then', async () => {
+    const [wild, exact] = ['DNS:*.many.example', 'DNS:a.many.example'].map((names) =>
+      authority.issue({ names }),
+    )
+    if (wild === undefined || exact === undefined) return expect.fail()
+    const shown = async (servername?: string): Promise<string | undefined> => {
+      const socket = await phone({ ...(servername && { servername }), checkServerIdentity: () => undefined })
+      return socket.getPeerCertificate().subjectaltname
+    }
+    identity = { ...good, authorities: undefined, others: [wild, exact] }
+    expect(await shown('a.many.example')).toBe('DNS:a.many.example')
+    expect(await shown('b.many.example')).toBe('DNS:*.many.example')
+    expect(await shown('unknown.example')).toContain('DNS:sip.example')
+    expect(await shown()).toContain('DNS:sip.example')
+    const next = authority.issue({ names: 'DNS:b.many.example,DNS:next.example' })
+    identity = { ...good, authorities: undefined, others: [next] }
+    expect(await shown('b.many.example')).toContain('next.example')
+    expect(await shown('a.many.example')).toContain('DNS:sip.example')
+  })
+
   it('is refused below TLS 1.2', async () => {
     const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
     await expect(phone(old)).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
@@ -233,6 +253,32 @@ describe('a connection that is opened', () => {
     expect(transport.isOpen(at('other.example'))).toBe(false)
   })
 
+  it('shows a far end that asks for it the certificate of the name that this one knows us by, over a connection of its own', async () => {
+    const tenant = authority.issue({ names: 'DNS:*.tenants.example' })
+    identity = { ...good, authorities: authority.certificate, others: [tenant] }
+    const { key, certificates: cert } = good
+    const mutual = { key, cert, ca: authority.certificate, requestCert: true, rejectUnauthorized: false }
+    const shown: (string | false)[] = []
+    const server = createServer(mutual, (socket) => {
+      const { subjectaltname = '' } = socket.getPeerCertificate()
+      shown.push(socket.authorized && subjectaltname)
+      socket.on('error', () => undefined)
+      opened.push(socket)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const remote = { transport: 'tls', address: '127.0.0.1', port, name: 'sip.example' } as const
+    for (const ownName of ['a.tenants.example', 'b.tenants.example', 'unknown.example'])
+      await transport.send(options(ownName), { ...remote, ownName })
+    await transport.send(options('none'), remote)
+    await transport.send(options('again'), { ...remote, ownName: 'a.tenants.example' })
+    const usual = 'DNS:sip.example, DNS:*.wild.example, IP Address:127.0.0.1'
+    await until(() => shown.length === 4)
+    expect(shown).toEqual(['DNS:*.tenants.example', 'DNS:*.tenants.example', usual, usual])
+    server.close()
+  })
+
   it.each([
     ['has expired', { names: 'DNS:sip.example', days: -1 }, 'that sip.example shows has expired'],
     ['is that of another', { names: 'DNS:other.example' }, 'is that of another name'],
@@ -277,8 +323,7 @@ describe('a connection that is opened', () => {
   })
 
   it('is given up where the far end is silent', async () => {
-    const { createServer } = await import('node:net')
-    const silent = createServer((socket) => opened.push(socket))
+    const silent = createSilentServer((socket) => opened.push(socket))
     silent.listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const { port } = silent.address() as { port: number }

@@ -3,6 +3,8 @@ import { isIP } from 'node:net'
 import type { Socket } from 'node:net'
 import { checkServerIdentity, connect, createSecureContext, rootCertificates } from 'node:tls'
 import type { DetailedPeerCertificate, PeerCertificate, SecureContext, TLSSocket } from 'node:tls'
+import { choiceFor, readPairs } from '../../certificates/certificate-choice.ts'
+import type { TlsPair } from '../../certificates/certificate-choice.ts'
 import { isRevoked, parseRevocationLists } from '../../certificates/revocation.ts'
 import type { RevocationList } from '../../certificates/revocation.ts'
 import { commonTlsOptions, TlsServer } from '../../certificates/tls-server.ts'
@@ -34,16 +36,16 @@ export class Tls {
     this.#server.accept(raw, done)
   }
 
-  /** Opens a connection to who proves to be `name`. `done` is called once, with an AppError `sip_unreachable` if at all. */
+  /** Opens a connection to who proves to be `name`, and knows us by `ownName`. `done` is called once, with an AppError `sip_unreachable` if at all. */
   connect(
-    { address, port, name }: { readonly address: string; readonly port: number; readonly name: string },
+    { address, port, name, ownName }: FarEnd,
     done: (outcome: TLSSocket | AppError) => void,
   ): TLSSocket {
-    const { context, revoked } = this.#clientSide()
+    const { contextFor, revoked } = this.#clientSide()
     const socket = connect({
       host: address,
       port,
-      secureContext: context,
+      secureContext: contextFor(ownName),
       // RFC 6066 §3: no address is a server name.
       ...(isIP(name) === 0 ? { servername: name } : {}),
       checkServerIdentity: (_host, certificate) =>
@@ -62,16 +64,24 @@ export class Tls {
     const identity = this.#identity()
     if (this.#current?.identity !== identity) {
       const revoked = identity.revoked === undefined ? [] : parseRevocationLists(identity.revoked)
-      this.#current = { identity, revoked, context: clientContext(identity) }
+      this.#current = { identity, revoked, contextFor: clientContexts(identity) }
     }
     return this.#current
   }
 }
 
+interface FarEnd {
+  readonly address: string
+  readonly port: number
+  readonly name: string
+  readonly ownName?: string | undefined
+}
+
 /** What connections that are opened from here go by. */
 interface ClientSide {
   readonly identity: TlsIdentity
-  readonly context: SecureContext
+  /** With the certificate that has this name, one of our own. */
+  readonly contextFor: (ownName: string | undefined) => SecureContext
   readonly revoked: readonly RevocationList[]
 }
 
@@ -95,9 +105,21 @@ function revocationError(certificate: PeerCertificate, lists: readonly Revocatio
   return Object.assign(new Error('a revocation list names it'), { code: 'CERT_REVOKED' })
 }
 
-function clientContext({ key, certificates: cert, authorities, isShown = true }: TlsIdentity): SecureContext {
-  const believed = authorities === undefined ? {} : { ca: [...rootCertificates, authorities] }
-  return createSecureContext({ ...commonTlsOptions, ...(isShown ? { key, cert } : {}), ...believed })
+/** Each is made when it is first needed, since all authorities are read for it. */
+function clientContexts(identity: TlsIdentity): ClientSide['contextFor'] {
+  const { authorities, isShown = true } = identity
+  const pairs = readPairs(identity)
+  const made = new Map<TlsPair, SecureContext>()
+  const make = ({ key, certificates: cert }: TlsPair): SecureContext => {
+    const believed = authorities === undefined ? {} : { ca: [...rootCertificates, authorities] }
+    return createSecureContext({ ...commonTlsOptions, ...(isShown ? { key, cert } : {}), ...believed })
+  }
+  return (ownName) => {
+    const pair = (ownName === undefined ? undefined : choiceFor(pairs, ownName)?.pair) ?? identity
+    const context = made.get(pair) ?? make(pair)
+    made.set(pair, context)
+    return context
+  }
 }
 
 /**

@@ -76,6 +76,16 @@ export interface Remote {
    * TLS. A connection that the far end opened has none.
    */
   readonly name?: string
+  /**
+   * The name that such a far end knows us by: it is shown the certificate that has it, where it asks for one. Left out, it is
+   * shown the first.
+   */
+  readonly ownName?: string
+}
+
+/** A place over TLS, for one that knows us by this name. */
+export function knownAs<T extends Remote>(remote: T, ownName: string | undefined): T {
+  return ownName === undefined || remote.name === undefined ? remote : { ...remote, ownName }
 }
 
 /** Where the transports listen. */
