@@ -11,6 +11,8 @@ export type Alert = AlertOwner & {
   readonly detail?: string
   readonly vendor?: string
   readonly call_sid?: string
+  /** Of those of one owner and type that name the same, one is kept, whichever node raises it first. */
+  readonly once?: string
 }
 
 export interface Alerts {

@@ -1,5 +1,5 @@
 // Identifiers and random tokens. Everything random the platform shows or sends is made here.
-import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
+import { hash, randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 
 /**
  * The id of a record, a call or a request: a lower-case UUID that begins with the time (epoch ms), so that new rows lie
@@ -10,6 +10,13 @@ export function createSid(): string {
   // Deviation from RFC 9562 §5.4: the first 48 bits are not random; the other 74 are.
   const time = Date.now().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}${randomUUID().slice(13)}`
+}
+
+/** The same id for the same text, wherever it is made: for rows that several nodes would write at once. */
+export function sidOf(text: string): string {
+  const hex = hash('sha256', text)
+  // The bits that say version 4 and its variant (RFC 9562 §5.4), as all ids have them.
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** A lower-case UUID v4 (RFC 9562 §5.4) that cannot be guessed: API keys. */

@@ -72,6 +72,21 @@ onEachStore(({ open }) => {
       expect((await page(foreign)).total).toBe(before + 1)
     })
 
+    it('that name the same are one, whichever node raises it first, for each account and type', async () => {
+      const [first, second] = [await makeAccount(test.storage), await makeAccount(test.storage)]
+      const once = 'kill_switch at 7'
+      for (const message of ['of one node', 'of another', 'of another'])
+        test.storage.alerts.raise({ account_sid: first.account_sid, alert_type: 'a', message, once })
+      await test.storage.alerts.flush()
+      test.storage.alerts.raise({ account_sid: first.account_sid, alert_type: 'a', message: 'later', once })
+      test.storage.alerts.raise({ account_sid: first.account_sid, alert_type: 'b', message: 'm', once })
+      test.storage.alerts.raise({ account_sid: second.account_sid, alert_type: 'a', message: 'm', once })
+      await test.storage.alerts.flush()
+      expect((await page(first, { alert_type: 'a' })).rows).toMatchObject([{ message: 'of one node' }])
+      expect((await page(first)).total).toBe(2)
+      expect((await page(second)).total).toBe(1)
+    })
+
     it('are committed soon without a caller that waits, and at the stop', async () => {
       const account = await makeAccount(test.storage)
       raise(account.account_sid, 'no-stt')

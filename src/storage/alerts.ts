@@ -4,7 +4,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Alert, AlertOwner, Alerts } from '../contracts/alert.ts'
 import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
-import { createSid } from '../lib/ids.ts'
+import { createSid, sidOf } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { createOutageLog } from '../lib/outage-log.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
@@ -78,7 +78,10 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
       row.account_sid === null || row.service_provider_sid !== ''
         ? row.service_provider_sid
         : sql<string>`coalesce((select service_provider_sid from accounts where account_sid = ${row.account_sid}), '')`
-    await run(session, db.insertInto('alerts').values({ ...row, service_provider_sid: provider }))
+    const query = db.insertInto('alerts').values({ ...row, service_provider_sid: provider })
+    // Another node has said it first.
+    const once = query.onConflict((conflict) => conflict.column('alert_sid').doNothing())
+    await run(session, once)
   }
 
   function flush(): Promise<void> {
@@ -119,9 +122,10 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
 type Selecting = SelectQueryBuilder<Schema, 'alerts', object>
 
 function toRow(alert: Alert, time: number): AlertsRow {
-  const { account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid } = alert
+  const { account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid, once } = alert
+  const owner = account_sid ?? service_provider_sid ?? ''
   return {
-    alert_sid: createSid(),
+    alert_sid: once === undefined ? createSid() : sidOf(`${owner} ${alert_type} ${once}`),
     account_sid: account_sid ?? null,
     service_provider_sid: service_provider_sid ?? '',
     alert_type,

@@ -1,4 +1,5 @@
-// The alerts of the defence: at 80 % of a limit, at the limit, and when a call is refused; each once in a period.
+// The alerts of the defence: at 80 % of a limit, at the limit, and when a call is refused; each once in a period, however many
+// nodes there are.
 import type { Alerts } from '../../contracts/alert.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AppError } from '../../lib/errors.ts'
@@ -56,12 +57,13 @@ export class DefenceAlerts {
       const isReached = usage[name] >= limit
       // A rate that is used up is no trouble until one more call is refused.
       if (!isNear || (isReached && name !== 'minutes_per_day')) continue
-      if (!this.#isNew(account_sid, name, isReached ? 'at' : 'near')) continue
+      const once = this.#once(account_sid, name, isReached ? 'at' : 'near')
+      if (once === undefined) continue
       const { code, unit } = limitWords[name]
       const used = Math.min(limit, Math.floor(usage[name]))
       const message = `${used} of the ${limit} ${unit} that the account may make are used`
       const detail = `Look at RecentCalls who calls. Beyond the limit calls are refused: ${name} of the CallDefence of the account raises it.`
-      this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail })
+      this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, once })
     }
   }
 
@@ -71,17 +73,19 @@ export class DefenceAlerts {
     { message, cure: detail }: AppError,
     call_sid?: string,
   ): void {
-    if (!this.#isNew(account_sid, reached, 'at')) return
+    const once = this.#once(account_sid, reached, 'at')
+    if (once === undefined) return
     const call = call_sid === undefined ? {} : { call_sid }
-    this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, ...call })
+    this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, once, ...call })
   }
 
-  #isNew(account_sid: string, reached: OutdialRefusal['reached'], level: 'near' | 'at'): boolean {
+  /** Names the alert in its period; undefined where this node has said it. */
+  #once(account_sid: string, reached: OutdialRefusal['reached'], level: 'near' | 'at'): string | undefined {
     const key = `${account_sid} ${reached} ${level}`
     const period = Math.floor(this.#options.clock.now() / quietMs[reached])
-    if (this.#said.get(key) === period) return false
+    if (this.#said.get(key) === period) return undefined
     if (this.#said.size >= maxSaid) this.#said.clear()
     this.#said.set(key, period)
-    return true
+    return `${reached} ${level} ${period}`
   }
 }
