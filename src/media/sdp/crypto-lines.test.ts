@@ -36,11 +36,30 @@ describe('a line that can be chosen', () => {
   })
 })
 
+it.each([
+  ['|1:1', '01'],
+  ['|1:4', '00000001'],
+  ['|4294967295:4', 'ffffffff'],
+  ['|258:2', '0102'],
+])('has an MKI as %s, with or without a lifetime', (marker, octets) => {
+  const [line] = readCrypto([`1 ${named} inline:${key}|2^31${marker}`]).usable
+  if (line === undefined) return expect.fail()
+  expect(Buffer.from(line.mki ?? []).toString('hex')).toBe(octets)
+  expect(readCrypto([`1 ${named} inline:${key}${marker}`]).usable).toEqual([line])
+  expect(toInline(line, false)).toBe(`inline:${key}${marker}`)
+})
+
 describe('a line that is not chosen', () => {
   it.each([
     ['an unknown suite', `1 F8_128_HMAC_SHA1_80 inline:${key}`, 'F8_128_HMAC_SHA1_80'],
     ['a name that every object has', `1 toString inline:${key}`, 'toString'],
-    ['a marker of keys in packets', `1 ${named} inline:${key}|2^20|1:4`, `${named} with an MKI`],
+    ['an MKI of no octet', `1 ${named} inline:${key}|2^20|0:0`, `${named} with an MKI that is not served`],
+    ['a long MKI', `1 ${named} inline:${key}|2^20|1:5`, `${named} with an MKI that is not served`],
+    [
+      'an MKI that its octets do not hold',
+      `1 ${named} inline:${key}|256:1`,
+      `${named} with an MKI that is not served`,
+    ],
     ['two keys', `1 ${named} inline:${key}|2^20|1:4;inline:${other}|2^20|2:4`, `${named} with several keys`],
     ['a key that is too short', `1 ${named} inline:${key.slice(4)}`, `${named} with a key of 27 octets`],
     ['a key that is too long', `1 ${named} inline:${key}AAAA`, `${named} with a key of 33 octets`],

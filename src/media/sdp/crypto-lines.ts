@@ -32,12 +32,14 @@ const largestLifetime = 2 ** 48
 // The value of a=crypto: tag, suite, keys, parameters.
 const shape = /^(\d{1,9}) ([\w.-]+) (\S+)((?: +\S+)*) *$/
 // One key: nothing before it, base64, how many packets it is for, and by which octets each names it.
-const inlineKey = /^inline:([\w+/]+={0,2})(?:\|(2\^\d{1,2}|\d{1,15}))?(\|\d+:\d+)?$/i
+const inlineKey = /^inline:([\w+/]+={0,2})(?:\|(2\^\d{1,2}|\d{1,15}))?(?:\|(\d+):(\d+))?$/i
+// RFC 4568 §6.1 lets one have 128 octets. Those in use have one to four.
+const maxMkiBytes = 4
 // They change nothing of how packets are protected here: RFC 4568 §6.3.1 and §6.3.6.
 const harmless = /^(?:KDR=0|WSH=\d+|-.*)$/i
 
-const oneKey =
-  'Switch the MKI off: the a=crypto line has to have one key, with nothing such as |1:4 behind it.'
+const oneKey = 'Send one key in each a=crypto line: several of them, told apart by an MKI, are not served.'
+const shortMki = `Send an MKI of one to ${maxMkiBytes} octets that hold its number, such as |1:1, or none.`
 const readable =
   'Send the key as RFC 4568 has it: inline:, base64, and a lifetime of 2^48 packets at most or none.'
 const bare = 'Leave out the session parameters of the a=crypto line, such as UNENCRYPTED_SRTP and KDR.'
@@ -56,19 +58,20 @@ export function readCrypto(values: readonly string[]): CryptoLines {
 
 /**
  * RFC 4568 §5.1.2 and §6.3.7 ask that a line is not chosen where any of it is not understood, or is not spoken here, such as
- * several keys, which packets tell apart by an octet of their own.
+ * several keys, which packets tell apart by their MKI.
  */
 function parseLine(value: string): CryptoLine | UnusableLine {
   const [, tag = '', name = '', keys = '', parameters = ''] = shape.exec(value) ?? []
   if (name === '') return { text: 'a line that cannot be read' }
   const suite = suiteNamed(name.toUpperCase())
   if (suite === undefined) return { text: name.slice(0, maxNameChars) }
-  const [, base64 = '', lifetime, marker] = inlineKey.exec(keys) ?? []
+  const [, base64 = '', lifetime, number, octetsOfMki] = inlineKey.exec(keys) ?? []
   // Memory of its own, since a view would take all that it is a view of to the worker.
   const key = Uint8Array.from(Buffer.from(base64, 'base64'))
   const unusable = (fault: string, cure: string): UnusableLine => ({ text: `${suite} with ${fault}`, cure })
   if (keys.includes(';')) return unusable('several keys', oneKey)
-  if (marker !== undefined) return unusable('an MKI', oneKey)
+  const mki = number === undefined ? undefined : toMki(Number(number), Number(octetsOfMki))
+  if (number !== undefined && mki === undefined) return unusable('an MKI that is not served', shortMki)
   if (base64 === '') return unusable('a key that cannot be read', readable)
   const octets = suites[suite].keyBytes + saltBytes
   if (key.length !== octets)
@@ -79,7 +82,15 @@ function parseLine(value: string): CryptoLine | UnusableLine {
   if (!isLifetime(lifetime)) return unusable('a lifetime out of range', readable)
   if (!parameters.split(' ').every((one) => one === '' || harmless.test(one)))
     return unusable('session parameters that are not served', bare)
-  return { tag: Number(tag), suite, key }
+  return { tag: Number(tag), suite, key, ...(mki === undefined ? {} : { mki }) }
+}
+
+/** In network order. Undefined for one that is longer than those in use, or does not fit. */
+function toMki(number: number, octets: number): Uint8Array | undefined {
+  if (octets < 1 || octets > maxMkiBytes || number >= 256 ** octets) return undefined
+  const mki = Buffer.alloc(octets)
+  mki.writeUIntBE(number, 0, octets)
+  return Uint8Array.from(mki)
 }
 
 /** The far end's own matter: it takes another key when its packets reach this number. */
@@ -90,7 +101,8 @@ function isLifetime(text: string | undefined): boolean {
 }
 
 /** Without the padding of base64, which RFC 4568 §6.1 leaves open and some gateways want. */
-export function toInline({ key }: MasterKey, isPadded: boolean): string {
+export function toInline({ key, mki }: MasterKey, isPadded: boolean): string {
   const base64 = Buffer.from(key).toString('base64')
-  return `inline:${isPadded ? base64 : base64.replace(/=+$/, '')}`
+  const marker = mki === undefined ? '' : `|${Buffer.from(mki).readUIntBE(0, mki.length)}:${mki.length}`
+  return `inline:${isPadded ? base64 : base64.replace(/=+$/, '')}${marker}`
 }

@@ -48,6 +48,8 @@ describe('an offer with keys', () => {
     ['the long tag before the short one', [crypto(1, short), crypto(2)], 2, named],
     ['the short tag where there is nothing else', [crypto(1, short)], 1, short],
     ['the first of several that are as good', [crypto(5), crypto(6)], 5, named],
+    ['the one without an MKI', [`${crypto(1)}|2^31|1:1`, crypto(2), crypto(3, short)], 2, named],
+    ['the long tag with an MKI before the short one', [crypto(1, short), `${crypto(2)}|1:1`], 2, named],
     [
       'none that it does not speak',
       [crypto(1, 'AEAD_AES_256_GCM'), `${crypto(2)} UNENCRYPTED_SRTCP`, crypto(3)],
@@ -79,6 +81,24 @@ describe('an offer with keys', () => {
     expect(cryptoIn(without.sdp)).toEqual([])
   })
 
+  it('is answered with the MKI that it has, for each direction, and keeps its key while the far end keeps its own', () => {
+    const leg = negotiation()
+    const answered = leg.answer(encrypted(`${crypto(1)}|2^31|1:4`))
+    const { send, receive } = protectionOf(answered)
+    expect([send, receive].map(({ mki }) => Buffer.from(mki ?? []).toString('hex'))).toEqual([
+      '00000001',
+      '00000001',
+    ])
+    expect(cryptoIn(answered.sdp)[0]).toMatch(/^a=crypto:1 \S+ inline:[\w+/]{40}\|1:4$/)
+    expect(protectionOf(leg.answer(encrypted(`${crypto(1)}|2^31|1:4`)))).toEqual({
+      form: 'sdes',
+      send,
+      receive,
+    })
+    expect(protectionOf(leg.answer(encrypted(`${crypto(1)}|2^31|2:4`))).send.key).not.toEqual(send.key)
+    expect(protectionOf(leg.answer(encrypted(crypto(1)))).send.mki).toBeUndefined()
+  })
+
   it('may have feedback', () => {
     const answered = negotiation().answer(sdpOf('m=audio 5004 RTP/SAVPF 0', crypto()))
     expect(mediaIn(answered.sdp)).toEqual(['m=audio 40000 RTP/SAVPF 0'])
@@ -101,9 +121,9 @@ describe('an offer with keys', () => {
     ['no key', [], 'it has no a=crypto line', 'with an a=crypto line of'],
     [
       'none that is usable',
-      [crypto(1, 'F8_128_HMAC_SHA1_80'), `${crypto(2)}|1:4`],
-      `F8_128_HMAC_SHA1_80, ${named} with an MKI`,
-      'Switch the MKI off',
+      [crypto(1, 'F8_128_HMAC_SHA1_80'), `${crypto(2)}|1:8`],
+      `F8_128_HMAC_SHA1_80, ${named} with an MKI that is not served`,
+      'Send an MKI of one to 4 octets',
     ],
     ['a short key', [crypto(1, named, 'AAAA')], 'with a key of 3 octets', 'Send 30 octets in base64'],
   ])('is refused where it has %s, by name and with its cure', (_, lines, sentence, cure) => {

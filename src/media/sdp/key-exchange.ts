@@ -90,7 +90,9 @@ export class KeyExchange {
     const receive = keyOf(chosen)
     // A far end that begins to count again takes it that this side does, too: its stream is then another one, under another key.
     const send =
-      agreed !== undefined && isSameKey(agreed.receive, receive) ? agreed.send : newKey(receive.suite)
+      agreed !== undefined && isSameKey(agreed.receive, receive)
+        ? agreed.send
+        : newKey(receive.suite, receive.mki)
     const { isPadded } = section.crypto
     return {
       local: { profile, crypto: [{ tag: chosen.tag, ...send }], padsKeys: isPadded },
@@ -139,11 +141,12 @@ export class KeyExchange {
     this.#agreed = { protection, local: { ...local, crypto: [{ tag, ...send }] } }
   }
 
-  /** The key in use first, that of a suite with a long tag next, and then the far end's own order. */
+  /** The key in use first, that of a suite with a long tag next, best without an MKI, and then the far end's own order. */
   #choose(lines: readonly CryptoLine[]): CryptoLine | undefined {
     const inUse = this.#agreed?.protection.receive
     return (
       lines.find((line) => inUse !== undefined && isSameKey(line, inUse)) ??
+      lines.find(({ suite, mki }) => suites[suite].tagBytes === 10 && mki === undefined) ??
       lines.find(({ suite }) => suites[suite].tagBytes === 10) ??
       lines[0]
     )
@@ -154,10 +157,12 @@ function onPath(path: OwnPath, profile: Profile, mid: string | undefined): Local
   return { profile, crypto: [], path, ...(mid === undefined ? {} : { mid }) }
 }
 
-function keyOf({ suite, key }: MasterKey): MasterKey {
-  return { suite, key }
+function keyOf({ suite, key, mki }: MasterKey): MasterKey {
+  return { suite, key, ...(mki === undefined ? {} : { mki }) }
 }
 
-function newKey(suite: SuiteName): MasterKey {
-  return { suite, key: Uint8Array.from(randomBytes(suites[suite].keyBytes + saltBytes)) }
+/** Our packets have the identifier that those of the far end have: some take none without it. */
+function newKey(suite: SuiteName, mki?: Uint8Array): MasterKey {
+  const key = Uint8Array.from(randomBytes(suites[suite].keyBytes + saltBytes))
+  return { suite, key, ...(mki === undefined ? {} : { mki }) }
 }

@@ -2,6 +2,7 @@
 import { largestPacketBytes } from '../rtp/packet.ts'
 import { Authenticator } from './authenticator.ts'
 import { Cipher } from './cipher.ts'
+import { insertMki, removeMki } from './mki.ts'
 import { IndexesBySource } from './packet-indexes.ts'
 import { deriveKeys } from './session-keys.ts'
 import type { Rejected } from './srtp.ts'
@@ -16,7 +17,9 @@ import type { MasterKey } from './suites.ts'
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 // |E|                     SRTCP index                             |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-// |  tag over all of that                                         |
+// |  MKI, where the key has one                                   |
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+// |  tag over all but the MKI                                     |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 
 // Also in suites whose RTP has a shorter one: RFC 4568 §6.2.2.
@@ -29,8 +32,10 @@ const maxSources = 16
 class SrtcpDirection {
   protected readonly cipher: Cipher
   protected readonly authenticator: Authenticator
+  protected readonly mki: Uint8Array | undefined
 
   constructor(master: MasterKey) {
+    this.mki = master.mki
     const keys = deriveKeys(master, 'rtcp')
     this.cipher = new Cipher(keys)
     this.authenticator = new Authenticator(keys.authentication, tagBytes)
@@ -49,11 +54,12 @@ export class SrtcpSender extends SrtcpDirection {
     const index = this.#index
     this.#index += 1
     const end = packet.length + indexBytes
-    const sent = Buffer.alloc(end + tagBytes)
+    const sent = Buffer.alloc(end + tagBytes + (this.mki?.length ?? 0))
     packet.copy(sent)
     this.apply(sent, packet.length, index)
     sent.writeUInt32BE((encryptedFlag | index) >>> 0, packet.length)
     this.authenticator.sign(sent, end)
+    if (this.mki !== undefined) insertMki(sent, end + tagBytes, tagBytes, this.mki)
     return sent
   }
 }
@@ -61,8 +67,10 @@ export class SrtcpSender extends SrtcpDirection {
 export class SrtcpReceiver extends SrtcpDirection {
   readonly #sources = new IndexesBySource(maxSources)
 
-  /** The compound packet as it was, decrypted in place. */
-  unprotect(packet: Buffer): Buffer | Rejected {
+  /** The compound packet as it was, decrypted in place where it has no MKI. What is rejected is as it came. */
+  unprotect(datagram: Buffer): Buffer | Rejected {
+    const packet = this.mki === undefined ? datagram : removeMki(datagram, tagBytes, this.mki)
+    if (packet === undefined) return 'forged'
     const signed = packet.length - tagBytes
     const end = signed - indexBytes
     if (end < clearBytes || signed > largestPacketBytes) return 'forged'

@@ -217,6 +217,46 @@ describe('over a network that loses, delays and repeats packets', () => {
   })
 })
 
+describe('a master key identifier', () => {
+  const plain = masterOf('AES_CM_128_HMAC_SHA1_80')
+  const report = toCompound({ ssrc: 9, cname: 'far', sender: undefined, block: undefined, isBye: false })
+
+  it.each(['01', '00000005', 'ff00'])(
+    '%s stands before the tag, which is not over it (RFC 3711 §3.1)',
+    (octets) => {
+      const master = { ...plain, mki: hex(octets) }
+      const [bare, marked] = [ends(plain), ends(master)]
+      const pairs = [
+        [bare.send(packetOf(1)), marked.send(packetOf(1))],
+        [new SrtcpSender(plain).protect(report), new SrtcpSender(master).protect(report)],
+      ] as const
+      for (const [without, with_] of pairs)
+        expect(with_).toEqual(Buffer.concat([without.subarray(0, -10), hex(octets), without.subarray(-10)]))
+      expect(marked.hear(pairs[0][1])).toEqual(packetOf(1))
+      expect(marked.hear(pairs[0][1])).toBe('replayed')
+      expect(new SrtcpReceiver(master).unprotect(pairs[1][1])).toEqual(report)
+    },
+  )
+
+  it('that is another one, or lacks, is of no packet under the key, which stays as it came', () => {
+    const { send, hear, receiver } = ends({ ...plain, mki: hex('0001') })
+    const sent = send(packetOf(1))
+    for (const at of [-12, -11]) {
+      const changed = Buffer.from(sent)
+      changed.writeUInt8((changed.at(at) ?? 0) ^ 1, changed.length + at)
+      expect(hear(changed)).toBe('forged')
+    }
+    for (const datagram of [ends(plain).send(packetOf(1)), sent.subarray(0, 11), hex('8000')])
+      expect(hear(datagram)).toBe('forged')
+    const forged = Buffer.from(sent)
+    forged.writeUInt8(forged.readUInt8(20) ^ 1, 20)
+    const before = Buffer.from(forged)
+    expect(receiver.unprotect(forged)).toBe('forged')
+    expect(forged).toEqual(before)
+    expect(hear(sent)).toEqual(packetOf(1))
+  })
+})
+
 describe('a sender', () => {
   it('uses no number twice, so that no key stream protects two payloads', () => {
     const { send } = ends()

@@ -2,6 +2,7 @@
 import { headerBytesOf, largestPacketBytes } from '../rtp/packet.ts'
 import { Authenticator } from './authenticator.ts'
 import { Cipher } from './cipher.ts'
+import { insertMki, removeMki } from './mki.ts'
 import { IndexesBySource, rolloverOf } from './packet-indexes.ts'
 import type { PacketIndexes } from './packet-indexes.ts'
 import { deriveKeys } from './session-keys.ts'
@@ -15,7 +16,9 @@ import type { MasterKey } from './suites.ts'
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 // |  payload and padding: encrypted                               |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-// |  tag over all of that, and over the rollover counter          |
+// |  MKI, where the key has one: RFC 4568 §6.1                     |
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+// |  tag over all but the MKI, and over the rollover counter      |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 
 /** Why a packet is dropped: not authentic, or seen before. */
@@ -30,9 +33,11 @@ export class SrtpSender {
   readonly #cipher: Cipher
   readonly #authenticator: Authenticator
   readonly #tagBytes: number
+  readonly #mki: Uint8Array | undefined
   readonly #sources = new IndexesBySource(maxSources)
 
   constructor(master: MasterKey) {
+    this.#mki = master.mki
     const keys = deriveKeys(master, 'rtp')
     this.#cipher = new Cipher(keys)
     this.#tagBytes = suites[master.suite].tagBytes
@@ -59,7 +64,8 @@ export class SrtpSender {
     packet.copy(to, 0, 0, bytes)
     this.#cipher.apply(to, start, bytes, { ssrc, upper, lower })
     this.#authenticator.sign(to, bytes, upper)
-    return bytes + this.#tagBytes
+    const length = bytes + this.#tagBytes
+    return this.#mki === undefined ? length : insertMki(to, length, this.#tagBytes, this.#mki)
   }
 }
 
@@ -83,8 +89,11 @@ export class SrtpReceiver {
     this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
   }
 
-  /** The packet as it was, decrypted in place. */
-  unprotect(packet: Buffer): Buffer | Rejected {
+  /** The packet as it was, decrypted in place where it has no MKI. What is rejected is as it came. */
+  unprotect(datagram: Buffer): Buffer | Rejected {
+    const { mki } = this.master
+    const packet = mki === undefined ? datagram : removeMki(datagram, this.#tagBytes, mki)
+    if (packet === undefined) return 'forged'
     const bytes = packet.length - this.#tagBytes
     const start = headerBytesOf(packet)
     if (start === undefined || start > bytes || bytes > largestPacketBytes) return 'forged'

@@ -16,10 +16,15 @@ export interface MasterKey {
   readonly suite: SuiteName
   /** The master key, then the master salt. */
   readonly key: Uint8Array
+  /** What each packet under the key has before its tag (RFC 3711 §3.1). Left out, there is nothing. */
+  readonly mki?: Uint8Array
 }
 
+const none = new Uint8Array()
+
 export function isSameKey(a: MasterKey, b: MasterKey): boolean {
-  return a.suite === b.suite && Buffer.compare(a.key, b.key) === 0
+  const isSameMki = Buffer.compare(a.mki ?? none, b.mki ?? none) === 0
+  return a.suite === b.suite && Buffer.compare(a.key, b.key) === 0 && isSameMki
 }
 
 export function suiteNamed(name: string): SuiteName | undefined {
