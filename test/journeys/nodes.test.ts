@@ -10,6 +10,7 @@ import { createTestDatabase } from '../support/postgres-databases.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
 import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
+import { startSipp } from '../support/sipp.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until, within } from '../support/wait.ts'
@@ -140,6 +141,29 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       expect(report).toBe('')
       const open = 'select call_sid from open_calls'
       await until('no open call in storage', async () => (await database.query(open)).length === 0)
+    })
+
+    it('a kill switch that one node takes ends the outbound call of another node, which then begins none', async () => {
+      const tenant = await provision(a.api, { application })
+      const { account_sid, application_sid } = tenant
+      const callee = await startSipp({ scenario: 'uas-answer', timeoutSeconds: 100 })
+      callers.push(callee)
+      const to = { type: 'sip', sipUri: `sip:bob@127.0.0.1:${callee.port}` }
+      const call = [
+        'POST',
+        `/Accounts/${account_sid}/Calls`,
+        { from: '+15550100', to, application_sid },
+      ] as const
+      await b.api.must(...call)
+      await until('the call to be answered', () => answered(tenant).length === 1)
+      await a.api.must('PUT', `/Accounts/${account_sid}/CallDefence`, { kill_switch: 'all_calls' })
+      const { report } = await within('the BYE of the call', 15_000, callee.finished)
+      expect(report).toBe('')
+      expect(await b.api.call(...call)).toMatchObject({ status: 403, body: { code: 'outbound_stopped' } })
+      await until('the end of the call in storage', async () => {
+        const open = await database.query('select account_sid from open_calls')
+        return open.every((row) => row['account_sid'] !== account_sid)
+      })
     })
 
     it.concurrent(
