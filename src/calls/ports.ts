@@ -13,6 +13,8 @@ export interface AccountFacts {
   readonly sip_realm: string | null
   readonly is_active: boolean
   readonly device_calling_application_sid: string | null
+  /** Takes the recording sessions of carriers. */
+  readonly siprec_hook_sid: string | null
   readonly disable_cdrs: boolean
   /** Null: as long as the platform says; 0: never. */
   readonly ringing_after_ms: number | null

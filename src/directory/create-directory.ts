@@ -182,6 +182,7 @@ function toAccountFacts(row: Row<'accounts'>): AccountFacts {
     sip_realm: row.sip_realm,
     is_active: row.is_active === 1,
     device_calling_application_sid: row.device_calling_application_sid,
+    siprec_hook_sid: row.siprec_hook_sid,
     disable_cdrs: row.disable_cdrs === 1,
     ringing_after_ms: row.ringing_after_ms,
     sensitive_digits: row.sensitive_digits === 1,

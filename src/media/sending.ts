@@ -108,9 +108,13 @@ export class Sending {
     return this.#relay === undefined ? beat : this.sender.nextTimestamp(this.#tick)
   }
 
-  /** What the far end hears in this tick; `passed` while another's packets go to it as they come. Undefined for silence. */
-  heard(): Int16Array | 'passed' | undefined {
-    if (this.#way?.agreement.maySend !== true || this.#way.to === undefined) return undefined
+  /**
+   * What the far end hears in this tick, or would hear (`isUnsent`) if it took a stream; `passed` while another's packets go to it
+   * as they come. Undefined for silence.
+   */
+  heard(isUnsent = false): Int16Array | 'passed' | undefined {
+    const isSent = this.#way?.agreement.maySend === true && this.#way.to !== undefined
+    if (!isSent && !isUnsent) return undefined
     return this.#relay === undefined ? this.hearing.samples() : 'passed'
   }
 

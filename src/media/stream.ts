@@ -185,7 +185,8 @@ export class Stream implements Member {
     this.#way ??= { agreement, to: this.#source.destination }
     this.#sending.tick(tick, nowMs, this.#way)
     for (const voice of this.#voices) voice.write(this.voice(tick, nowMs)?.samples())
-    if (this.#isTapped) this.#taps.tick(tick, nowMs, this.#sending.heard(), this.#sending.passedEars)
+    if (this.#isTapped)
+      this.#taps.tick(tick, nowMs, this.#sending.heard(this.#wiring.tapsUnsent), this.#sending.passedEars)
     if (this.#listensForKeys) {
       this.#keys.tick(tick, nowMs)
       this.#listensForKeys = this.#keys.isListening

@@ -74,7 +74,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     publicAddress: config.publicAddress,
     directory: createPhoneDirectory(base, teams, () => sip.bindings),
     handlers: calls,
-    serves: { referrals: true, replaces: true, messages: true },
+    serves: { referrals: true, replaces: true, messages: true, recordings: true },
     seal: (text) => storage.mac('sip passage', text),
     clock,
     log,

@@ -10,12 +10,19 @@ export interface ContactName {
   readonly isSips?: boolean
   /** The host name that this peer knows us by, where it is another one than other peers do. */
   readonly host?: string | undefined
+  /** A feature tag that says what this side is (RFC 3840 §9): `+sip.srs`. */
+  readonly feature?: string | undefined
 }
 
-export function contactAt(
+export function contactAt(place: HostPort, transport: Transport, { feature, ...name }: ContactName): string {
+  const address = addressAt(place, transport, name)
+  return feature === undefined ? address : `${address};${feature}`
+}
+
+function addressAt(
   place: HostPort,
   transport: Transport,
-  { user, isSips = false, host = place.host }: ContactName,
+  { user, isSips = false, host = place.host }: Omit<ContactName, 'feature'>,
 ): string {
   const hostPort = serializeHostPort({ ...place, host })
   const address = user === undefined ? hostPort : `${escapeUser(user)}@${hostPort}`

@@ -14,11 +14,11 @@ import type { Owed, Reply } from './sip.ts'
 const needDialog = new Set(['BYE', 'UPDATE', 'INFO', 'PRACK'])
 const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
 
-export function capabilitiesOf({ allow, alsoTaken, supported }: Abilities): Capabilities {
+export function capabilitiesOf({ allow, alsoTaken, supported, alsoSupported }: Abilities): Capabilities {
   return {
     allow: [...allow, 'REGISTER'],
     alsoTaken,
-    supported,
+    supported: [...supported, ...alsoSupported],
     accept: ['application/sdp', 'multipart/mixed', 'multipart/alternative', 'multipart/related'],
   }
 }

@@ -64,6 +64,8 @@ export interface IncomingInvite {
   holdTo(user: DialogUser): void
   /** From now on our Contact has this host: the far end knows us by a name of its own. */
   nameContact(host: string): void
+  /** From now on our Contact has this feature tag (RFC 3840 §9). */
+  tagContact(feature: string): void
   /** Who takes the offers of UPDATE before the answer. */
   listen(listener: EarlyListener): void
   /** A provisional response 101..199; with a body it is early media. */
@@ -254,6 +256,8 @@ export interface Serves {
   readonly replaces?: boolean
   /** MESSAGE within a dialog, as its listener says: RFC 3428 §4. Some take it and most do not, so Allow does not name it. */
   readonly messages?: boolean
+  /** Recording sessions: an INVITE may require `siprec`, which no Supported names (RFC 7866 §11.1). */
+  readonly recordings?: boolean
 }
 
 export interface SecureOptions extends SecureTransports {

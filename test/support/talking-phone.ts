@@ -56,20 +56,21 @@ export class Talk {
 
   takes(dialog: Dialog, sdp: string | undefined): void {
     this.dialog = dialog
-    if (sdp !== undefined) this.#follow(sdp)
+    if (sdp !== undefined) this.follow(sdp)
     dialog.listen({
       ended: (bye) => this.ended.push(bye),
       confirmed: () => undefined,
       failed: () => this.ended.push('failed'),
       offered: async (offer) => {
-        if (offer !== undefined) this.#follow(offer)
+        if (offer !== undefined) this.follow(offer)
         return { status: 200, body: this.offer() }
       },
       requested: async () => ({ status: 200 }),
     })
   }
 
-  #follow(sdp: string): void {
+  /** Talks to the first line of this SDP from now on. */
+  follow(sdp: string): void {
     this.#to = Number(/^m=audio (\d+)/m.exec(sdp)?.[1])
   }
 

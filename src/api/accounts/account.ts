@@ -60,8 +60,9 @@ export const accounts = defineResource({
       .describe('Runs for calls that registered phones make.'),
     siprec_hook_sid: sid('applications')
       .nullable()
-      .describe('The application for SIPREC invitations.')
-      .notServed('recording of calls that others send by SIPREC'),
+      .describe(
+        'Takes the recording sessions (SIPREC) of carriers: the streams of a call that is up elsewhere. null: they are refused with 404.',
+      ),
     is_active: flag()
       .default(1)
       .describe('0 refuses its calls, registrations, keys and users. Not for the account itself to change.'),

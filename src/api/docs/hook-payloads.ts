@@ -33,6 +33,12 @@ export const hookDescriptions: readonly HookDescription[] = [
         'The INVITE: `raw`, `headers`, `body`, `method`, `version`, `uri`, and `payload` with the parts of the body. Headers whose names begin with `X-` and that name account, application, user or carrier are written by the platform alone.',
         'the call is inbound and the hook is a POST',
       ),
+      field(
+        'participants',
+        'object',
+        'A list of those who are heard, the caller first: `participant` (`caller` or `callee`), `uri_user` and `uri_host` of each.',
+        'the call is a recording session (SIPREC)',
+      ),
       field('defaults', 'object', 'The `synthesizer` and `recognizer` of the application.'),
       field('env_vars', 'object', 'The variables of the application.', 'it has any'),
     ],

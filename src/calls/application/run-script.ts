@@ -32,12 +32,14 @@ export interface Run {
   readonly question: () => object
   /** The first verbs are there, and the call is still up. */
   readonly onAccepted?: () => void
+  /** Verbs of other names are left out; all are run when it is not given. */
+  readonly allowed?: ReadonlySet<string>
 }
 
 /** Resolves when no verb is left or the call has ended. Throws AppError when there is no usable first answer. */
 export async function runScript(run: Run, context: CallContext): Promise<void> {
   const { services } = context
-  const { leg, script } = run
+  const { leg, script, allowed } = run
   const application = run.application ?? new RoutedApplication({ leg, script, context })
   // The voice starts while the application is asked.
   services.speech.warm()
@@ -46,6 +48,7 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
     journal: leg.journal,
     clock: services.clock,
     signal: leg.signal,
+    ...(allowed && { allowed }),
     onVerb: (name) => {
       if (name !== 'hangup') forgetReason(leg)
     },
@@ -64,6 +67,7 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
     application.giveUp(toAppError(error, leg.log).message)
     throw error
   })
+  demandAllowed(verbs, allowed)
   if (leg.hasEnded) return
   run.onAccepted?.()
   leg.session.run(leg, abilities.running)
@@ -135,6 +139,14 @@ async function firstVerbs(
   if (application.staysWhenIdle && leg.isAnswered) return answer.verbs
   if (answer.isUnread === true) throw unread('the call hook', answer.contentType)
   return atLeastOne(answer.verbs, `the call hook (${answer.contentType})`)
+}
+
+function demandAllowed(verbs: readonly RunnableVerb[], allowed: ReadonlySet<string> | undefined): void {
+  if (allowed === undefined || verbs.length === 0 || verbs.some(({ name }) => allowed.has(name))) return
+  throw new AppError(
+    'hook_invalid_payload',
+    `no verb of the answer may run here, where only these do: ${[...allowed].join(', ')}`,
+  )
 }
 
 function atLeastOne(verbs: readonly RunnableVerb[], source: string): readonly RunnableVerb[] {

@@ -12,8 +12,17 @@ import { sourceOf } from './source.ts'
 import { toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import { mayServe, identifyCaller } from '../routing/calling-carrier.ts'
-import { byCarrier, byNumber, byPattern, byProvider, calledNumber, ownerOf } from '../routing/carrier-call.ts'
-import type { CarrierCall, Outcome } from '../routing/carrier-call.ts'
+import {
+  byCarrier,
+  byNumber,
+  byOwner,
+  byPattern,
+  byProvider,
+  calledNumber,
+  ownerOf,
+} from '../routing/carrier-call.ts'
+import { isRecordingSession } from '../siprec/recorded-parties.ts'
+import type { CarrierCall, CarrierRoute, Outcome } from '../routing/carrier-call.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { Decision } from '../journal/decision.ts'
 
@@ -89,7 +98,8 @@ export async function settleCarrierCall(
 ): Promise<Identity> {
   const { directory } = services
   const call = callOf(invite, claim.matches, claim.account)
-  const outcome = await findRoute(call, directory)
+  const isRecording = isRecordingSession(invite.request)
+  const outcome = await findRoute(call, directory, isRecording ? byOwner : byCarrier)
   if (outcome?.kind === 'ambiguous') {
     const { rule } = outcome
     return await refuse(invite, services, { ...call, ...claim, rule, refusal: ambiguous() })
@@ -104,7 +114,14 @@ export async function settleCarrierCall(
   const chosen = { rule, outcome: pattern === undefined ? found : `${pattern}: ${found}` }
   const settled = { account, decisions: [...claim.decisions, chosen] }
   if (!account.is_active) return { kind: 'refused', carrier, refusal: inactiveAccount(), ...settled }
-  return { kind: 'known', origin: { kind: 'carrier', carrier, application }, ...settled }
+  const taken = isRecording ? siprecApplication(account) : application
+  return { kind: 'known', origin: { kind: 'carrier', carrier, application: taken, isRecording }, ...settled }
+}
+
+function siprecApplication({ siprec_hook_sid }: AccountFacts): CarrierRoute['application'] {
+  return siprec_hook_sid === null
+    ? undefined
+    : { rule: 'siprec-application', application_sid: siprec_hook_sid }
 }
 
 function callOf(
@@ -117,12 +134,16 @@ function callOf(
   return { called: calledNumber(calledPartyOf(request, isOurContact)), account, matches }
 }
 
-async function findRoute(call: CarrierCall, directory: CarrierDirectory): Promise<Outcome | undefined> {
+async function findRoute(
+  call: CarrierCall,
+  directory: CarrierDirectory,
+  byItsCarriers: (call: CarrierCall) => Outcome | undefined,
+): Promise<Outcome | undefined> {
   const numbers = await directory.numbersCalled(call.called)
   return (
     byNumber(call, numbers) ??
     byPattern(call, await patternsOf(call, directory)) ??
-    byCarrier(call) ??
+    byItsCarriers(call) ??
     byProvider(call)
   )
 }

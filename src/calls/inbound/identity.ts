@@ -17,6 +17,8 @@ export type Origin =
       readonly kind: 'carrier'
       readonly carrier: CarrierFacts
       readonly application: CarrierRoute['application']
+      /** It is a recording session: the streams of a call that is up elsewhere. */
+      readonly isRecording: boolean
     }
   | { readonly kind: 'teams'; readonly tenant: TeamsTenantFacts }
 

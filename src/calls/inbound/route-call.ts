@@ -132,8 +132,16 @@ const refusalSentences = {
   direct_app_calling_off: 'direct application calling is not allowed for this client',
 } as const
 
-function routeCarrier(journal: JournalWriter, { application }: Extract<Origin, { kind: 'carrier' }>): Chosen {
+function routeCarrier(
+  journal: JournalWriter,
+  { application, isRecording }: Extract<Origin, { kind: 'carrier' }>,
+): Chosen {
   if (application !== undefined) return application
+  if (isRecording) {
+    const code = 'no_siprec_application'
+    journal.note(toDecision({ rule: 'siprec-no-application', outcome: 'refused', code }))
+    throw new AppError(code, 'the account has no application for recording sessions')
+  }
   const code = 'no_application'
   journal.note(toDecision({ rule: 'carrier-no-application', outcome: 'refused', code }))
   throw new AppError(code, refusalSentences[code], {

@@ -19,6 +19,10 @@ import { identifyTeams, refuseStrayTeams } from './identify-teams.ts'
 import { carrierOf, tenantOf, trunkOf } from './identity.ts'
 import type { Identity, Origin, OwnedIdentity } from './identity.ts'
 import { partiesOf } from './invite.ts'
+import { readArrival, recordingArrival, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
+import type { RecordingArrival } from './recording-arrival.ts'
+import { receivedMedia } from '../siprec/received-streams.ts'
+import type { RecordedParties } from '../siprec/recorded-parties.ts'
 import { createCallLog } from '../journal/call-log.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
@@ -51,6 +55,8 @@ export interface Arrival {
   /** Set when the caller gave up before the leg existed. */
   cancel: SipRequest | undefined
   leg: Leg | undefined
+  /** Set with the leg, of a recording session. */
+  recording?: RecordingArrival | undefined
 }
 
 type Known = Extract<Identity, { kind: 'known' }>
@@ -71,7 +77,7 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
     if (identity.kind === 'refused') return leg.refuseWith(identity.refusal)
     if (arrival.owed !== undefined) return leg.refuseWith(arrival.owed)
     const { account_sid } = identity.account
-    await actingFor(account_sid, () => serveCaller(leg, invite, identity, options)).catch((error: unknown) =>
+    await actingFor(account_sid, () => serveCaller(leg, arrival, identity, options)).catch((error: unknown) =>
       leg.refuse(error),
     )
   } catch (error) {
@@ -115,15 +121,18 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   const tenant = tenantOf(identity)
   if (isUser) arrival.invite.restrict(tenant === undefined ? services.isAllowedHop : services.teams.isAddress)
   if (tenant !== undefined) arrival.invite.nameContact(tenant.tenant_fqdn)
+  const media = tenantMedia(services, {
+    owner: started.account_sid,
+    peers: isUser ? new Set([arrival.invite.remote.address]) : undefined,
+  })
+  const recording = recordingArrival(identity, arrival.invite)
+  arrival.recording = recording
   const leg: Leg = new Leg({
     session: new Session(clock),
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node(), () => leg.session.status),
-    media: tenantMedia(services, {
-      owner: started.account_sid,
-      peers: isUser ? new Set([arrival.invite.remote.address]) : undefined,
-    }),
+    media: recording?.kind === 'read' ? receivedMedia(media, recording.parties.callerLine) : media,
     protection: tenant === undefined ? undefined : { sdes: 'required' },
     clock,
     log,
@@ -181,11 +190,12 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServ
 
 async function serveCaller(
   leg: Leg,
-  invite: IncomingInvite,
+  { invite, recording }: Arrival,
   identity: Known,
   context: CallContext,
 ): Promise<void> {
   const { services, registry } = context
+  refuseStrayRecording(invite.request, recording)
   if (invite.replaces !== undefined) return await takePlace(leg, invite.replaces, context)
   const { account, origin } = identity
   // A user has proved who it is by its password.
@@ -200,23 +210,25 @@ async function serveCaller(
   if (target.kind === 'queue') return connectToQueue(leg, target.name, context)
   if (target.kind === 'conference') return connectToConference(leg, target.name, context)
   const { application } = target
+  const recorded = readArrival(recording, leg)
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   leg.status.expect(application.call_status_hook)
   if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
   leg.callerProgress.ringAfter(account.ringing_after_ms ?? services.ringingMs)
-  await runToItsEnd(leg, invite, { application, origin }, context)
+  await runToItsEnd(leg, invite, { application, origin, recorded }, context)
 }
 
 interface Chosen {
   readonly application: ApplicationFacts
   readonly origin: Origin
+  readonly recorded: RecordedParties | undefined
 }
 
 async function runToItsEnd(
   leg: Leg,
   { request, raw, remote }: IncomingInvite,
-  { application, origin }: Chosen,
+  { application, origin, recorded }: Chosen,
   context: CallContext,
 ): Promise<void> {
   const question = (): object =>
@@ -225,9 +237,11 @@ async function runToItsEnd(
       script: application,
       node: context.services.node(),
       invite: { request, raw, remote, origin },
+      participants: recorded?.participants,
     })
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
-  await runScript({ leg, script: application, question, onAccepted }, context)
+  const allowed = recorded && { allowed: recordingVerbs }
+  await runScript({ leg, script: application, question, onAccepted, ...allowed }, context)
   if (leg.isAnswered) await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
   else if (!leg.signal.aborted) {
     const { reply, fact } = toRefusal(

@@ -78,6 +78,8 @@ export interface CallHookQuestion {
   readonly node: NodeFacts
   /** Of an inbound call. */
   readonly invite?: ReceivedInvite
+  /** Of a recording session: whose streams came. */
+  readonly participants?: readonly object[] | undefined
 }
 
 /** What payloads say of the caller: the user or the carrier that it proved to be. */
@@ -94,7 +96,7 @@ export interface ReceivedInvite {
 }
 
 export function toCallHookPayload(question: CallHookQuestion): Record<string, unknown> {
-  const { facts, script, invite, node } = question
+  const { facts, script, invite, node, participants } = question
   const { started } = facts
   const hasSip = script.call_hook?.method !== 'GET'
   return {
@@ -104,6 +106,7 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
     service_provider_sid: started.service_provider_sid,
     local_sip_address: localSipAddressOf(facts),
     ...(facts.identity === undefined ? {} : { stir_shaken: facts.identity }),
+    ...(participants === undefined ? {} : { participants }),
     ...(hasSip && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
     defaults: toDefaults(script),
     ...(script.env_vars === null ? {} : { env_vars: script.env_vars }),

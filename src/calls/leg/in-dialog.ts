@@ -8,6 +8,7 @@ import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
 import { hungUpByFarEnd } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
+import { partiesSentence, updatedParties } from '../siprec/recorded-parties.ts'
 import type { LegMedia } from './leg-media.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { LegBridge } from './leg-options.ts'
@@ -95,11 +96,23 @@ async function answerOffer(
   if (offer === undefined && request.method === 'UPDATE') return { status: 200 }
   try {
     const content = await media.renegotiate(offer, request)
+    noteParties(request, journal)
     return { status: 200, body: { type: 'application/sdp', content } }
   } catch (error) {
     const refused = toAppError(error, log)
     journal.note(toProblem(refused))
     return toRefusal(refused).reply
+  }
+}
+
+/** A recording client says who talks now. What cannot be read of that changes nothing. */
+function noteParties(request: SipRequest, journal: JournalWriter): void {
+  try {
+    const parties = updatedParties(request)
+    if (parties !== undefined) journal.note({ type: 'note', sentence: partiesSentence(parties) })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    journal.note(toProblem(error))
   }
 }
 

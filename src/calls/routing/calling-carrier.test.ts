@@ -9,6 +9,7 @@ const account: AccountFacts = {
   sip_realm: 'a.example',
   is_active: true,
   device_calling_application_sid: null,
+  siprec_hook_sid: null,
   disable_cdrs: false,
   ringing_after_ms: null,
   sensitive_digits: false,

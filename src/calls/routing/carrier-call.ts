@@ -83,6 +83,17 @@ export function byCarrier({ account, matches }: CarrierCall): Outcome | undefine
   return { kind: 'route', rule: 'carrier-only-application', carrier, account_sid, ...applicationOf(carrier) }
 }
 
+/** Of a recording session: it needs no number and no application of a carrier, only to know whose it is. */
+export function byOwner(call: CarrierCall): Outcome | undefined {
+  if (call.account !== undefined) return byCarrier(call)
+  const { matches } = call
+  const near = matches.filter(({ netmask }) => netmask === matches[0]?.netmask)
+  const account_sid = ownerOf({ account: undefined, matches: near })
+  const carrier = near[0]?.carrier
+  if (account_sid === undefined || carrier === undefined) return undefined
+  return { kind: 'route', rule: 'siprec-account', carrier, account_sid, application: undefined }
+}
+
 /** For the only account of the provider, if it has only one. Undefined when the carriers are of several providers. */
 export function byProvider({ matches }: CarrierCall): Outcome | undefined {
   const carrier = matches[0]?.carrier

@@ -2,6 +2,7 @@
 // that chooses, they are asked in the order in which they stand here, and the first one that applies decides.
 import type { RuleGroup } from './rule-group.ts'
 import { defence } from './defence-rules.ts'
+import { siprecCall } from './siprec-rules.ts'
 import { teamsCall } from './teams-rules.ts'
 import { userCall } from './user-rules.ts'
 
@@ -251,6 +252,7 @@ const course = {
 export const ruleGroups = [
   caller,
   carrierCall,
+  siprecCall,
   teamsCall,
   userCall,
   phoneCall,
@@ -262,6 +264,7 @@ export const ruleGroups = [
 export const rules = {
   ...caller.rules,
   ...carrierCall.rules,
+  ...siprecCall.rules,
   ...teamsCall.rules,
   ...userCall.rules,
   ...phoneCall.rules,

@@ -3,17 +3,24 @@
 
 export type RecordingDirection = 'sendonly' | 'inactive'
 
-/** One offer, or one answer, of the lines of several, each with its label. */
+export interface SdpPart {
+  readonly sdp: string
+  /** Undefined for a line without. */
+  readonly label: string | undefined
+}
+
+/** One offer, or one answer, of the lines of several, each with its label. Without a `direction` each line keeps its own. */
 export function joinSdp(
-  parts: readonly { readonly sdp: string; readonly label: string }[],
-  { direction, version }: { readonly direction: RecordingDirection; readonly version: number },
+  parts: readonly SdpPart[],
+  { direction, version }: { readonly direction?: RecordingDirection | 'recvonly'; readonly version: number },
 ): string {
-  const [first] = parts
+  const first = parts.find(({ sdp }) => headOf(sdp) !== '')
   if (first === undefined) throw new RangeError('there is no SDP to join')
   const head = headOf(first.sdp).replace(/^(o=\S+ \S+ )\d+/m, `$1${version}`)
   const lines = parts.map(({ sdp, label }) => {
     const [line = ''] = linesOf(sdp)
-    return `${line.replace(/^a=(?:sendrecv|sendonly|recvonly|inactive)\r\n/m, '')}a=${direction}\r\na=label:${label}\r\n`
+    const directed = direction === undefined ? line : `${withoutDirection(line)}a=${direction}\r\n`
+    return label === undefined ? directed : `${directed}a=label:${label}\r\n`
   })
   return [head, ...lines].join('')
 }
@@ -24,10 +31,55 @@ export function splitSdp(sdp: string): readonly string[] {
   return linesOf(sdp).map((line) => head + line)
 }
 
+/**
+ * The SDP of one line of a recording client, as of one that only sends: it is sent nothing, whatever it would take (RFC 7866
+ * §7.2.2).
+ */
+export function onlySent(part: string): string {
+  const written = directionOf(linesOf(part)[0] ?? '') ?? directionOf(headOf(part)) ?? 'sendrecv'
+  const direction = sends(written) ? 'sendonly' : 'inactive'
+  const text = withoutDirection(part)
+  return `${text}${text.endsWith('\n') ? '' : '\r\n'}a=${direction}\r\n`
+}
+
+/** Whether the client sends a stream for this line. */
+export function isSending(part: string): boolean {
+  return sends(directionOf(linesOf(part)[0] ?? '') ?? directionOf(headOf(part)) ?? 'sendrecv')
+}
+
+/** How a line that is not taken is answered (RFC 3264 §6). */
+export function refusedLine(part: string): string {
+  const [, type = 'audio', rest = ''] = /^m=(\S+) \S+ ([^\r\n]*)/m.exec(part) ?? []
+  return `m=${type} 0 ${rest}\r\n`
+}
+
+/** Whether it is a line of sound that is not refused. */
+export function isSound(part: string): boolean {
+  return /^m=audio (?!0[ /])\d/m.test(part)
+}
+
+export function labelOf(part: string): string | undefined {
+  return /^a=label:(\S+)/m.exec(linesOf(part)[0] ?? '')?.[1]
+}
+
+function sends(direction: string): boolean {
+  return direction === 'sendrecv' || direction === 'sendonly'
+}
+
+function directionOf(text: string): string | undefined {
+  return /^a=(sendrecv|sendonly|recvonly|inactive)[ \t]*\r?$/m.exec(text)?.[1]
+}
+
+function withoutDirection(text: string): string {
+  return text.replace(/^a=(?:sendrecv|sendonly|recvonly|inactive)[ \t]*\r?\n/gm, '')
+}
+
 function headOf(sdp: string): string {
-  return sdp.split(/^(?=m=)/m, 1)[0] ?? ''
+  const at = sdp.search(/^m=/m)
+  return at === -1 ? sdp : sdp.slice(0, at)
 }
 
 function linesOf(sdp: string): readonly string[] {
-  return sdp.split(/^(?=m=)/m).slice(1)
+  const lines = sdp.slice(headOf(sdp).length)
+  return lines === '' ? [] : lines.split(/^(?=m=)/m)
 }

@@ -153,6 +153,18 @@ export const callErrors = {
     http: 502,
     cure: 'Look at the recording server: it must answer an INVITE that requires siprec (RFC 7866) and take two audio streams with PCMU or PCMA.',
   },
+  siprec_unreadable: {
+    cause: 'A recording session (SIPREC) came whose metadata does not say who is recorded.',
+    http: 400,
+    sip: 503,
+    cure: 'Let the recording client send metadata of RFC 7865 with a nameID for each participant, or the headers X-Cisco-Recording-Participant.',
+  },
+  no_siprec_application: {
+    cause: 'A recording session (SIPREC) came, and nothing says which application takes it.',
+    http: 404,
+    sip: 404,
+    cure: 'Set siprec_hook_sid on the account that the recording client calls, and let it call from a gateway of a carrier.',
+  },
   recording_server_missing: {
     cause:
       'A recording of type siprec, which it is when type is left out, was to start and no recording server was named.',

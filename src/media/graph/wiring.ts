@@ -15,6 +15,8 @@ export interface Wiring {
   readonly gainDb?: number
   /** What other threads are given of it. */
   readonly taps?: readonly Tap[]
+  /** Taps are given what it hears also while its far end takes no stream: one that only speaks. */
+  readonly tapsUnsent?: boolean
 }
 
 /**

@@ -53,9 +53,16 @@ export interface Abilities {
   readonly alsoTaken: readonly string[]
   /** The option tags (RFC 3261 §19.2) that a peer may require of us, and may use. */
   readonly supported: readonly string[]
+  /** Those that it may require, and that Supported does not name. */
+  readonly alsoSupported: readonly string[]
 }
 
-export function abilitiesOf({ referrals = false, replaces = false, messages = false }: Serves): Abilities {
+export function abilitiesOf({
+  referrals = false,
+  replaces = false,
+  messages = false,
+  recordings = false,
+}: Serves): Abilities {
   return {
     allow: [...methodsInDialog, ...(referrals ? ['REFER'] : [])],
     alsoTaken: messages ? ['MESSAGE'] : [],
@@ -66,6 +73,7 @@ export function abilitiesOf({ referrals = false, replaces = false, messages = fa
       ...(referrals ? ['norefersub'] : []),
       ...(replaces ? ['replaces'] : []),
     ],
+    alsoSupported: recordings ? ['siprec'] : [],
   }
 }
 

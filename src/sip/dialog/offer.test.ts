@@ -28,6 +28,13 @@ describe('the session description of a message (RFC 3261 §13.2.1)', () => {
     ],
     // RFC 5621 §3.1: what is not understood among several parts may be passed over.
     ['is absent where no part is one', [mixed], `${part('text/plain', 'x')}--b--`, { kind: 'absent' }],
+    [
+      'is absent in the metadata of a recording',
+      ['Content-Type: application/rs-metadata+xml'],
+      '<a/>',
+      { kind: 'absent' },
+    ],
+    ['is not supported in parts that are none', [mixed], 'v=0', { kind: 'unsupported' }],
     ['is not supported in another type', ['Content-Type: text/plain'], 'v=0', { kind: 'unsupported' }],
     ['is not supported in no type', [], 'v=0', { kind: 'unsupported' }],
     // RFC 3204 §6.

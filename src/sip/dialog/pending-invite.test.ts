@@ -216,6 +216,23 @@ describe('the Contact of an answer', () => {
     expect(headerOf(peer.last('200'), 'contact')).toBe(contact)
   })
 
+  it('has the feature that the owner says, in the dialog too; what it says nothing of cannot be required', async () => {
+    const lines = ['Require: siprec']
+    const stage = await openStage({ serves: { recordings: true } })
+    stage.peer.send('INVITE', { lines, body: sdp.content })
+    await stage.soon()
+    stage.invites[0]?.tagContact('+sip.srs')
+    stage.invites[0]?.accept({ body: sdp })
+    await stage.soon()
+    const answer = stage.peer.last('200')
+    expect(headerOf(answer, 'contact')).toBe(`<sip:agent@${agentAddress}:5060>;+sip.srs`)
+    expect(headerOf(answer, 'supported')).not.toContain('siprec')
+    const without = await openStage()
+    without.peer.send('INVITE', { lines, body: sdp.content })
+    await without.soon()
+    expect(without.peer.starts).toEqual(['420'])
+  })
+
   it('names the transport the INVITE came by', async () => {
     const stage = await openStage({ by: 'tcp' })
     stage.peer.send('INVITE', { body: sdp.content })

@@ -47,6 +47,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #mayReach: ((address: string) => boolean) | undefined
   #guard: DialogGuard | undefined
   #contactHost: string | undefined
+  #contactFeature: string | undefined
 
   constructor(core: Core, transaction: ServerTransaction, replaces?: Replaced) {
     this.replaces = replaces
@@ -85,7 +86,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     const user = uri?.scheme === 'tel' ? uri.number : uri?.user
     const isUsable = user !== undefined && user.length <= maxContactUserChars
     const isSips = hasSips(this.request.uri, recordedBy(this.request) ?? contactUriOf(this.request))
-    return { user: isUsable ? unescapeUri(user) : undefined, host: this.#contactHost, isSips }
+    const { host, feature } = { host: this.#contactHost, feature: this.#contactFeature }
+    return { user: isUsable ? unescapeUri(user) : undefined, host, feature, isSips }
   }
 
   get callId(): string {
@@ -98,6 +100,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   nameContact(host: string): void {
     this.#contactHost = host
+  }
+
+  tagContact(feature: string): void {
+    this.#contactFeature = feature
   }
 
   listen(listener: EarlyListener): void {

@@ -31,6 +31,11 @@ export function sdpOf(message: SipMessage): string | undefined {
   return (isAlternative ? found.at(-1) : found[0])?.content
 }
 
+/** A multipart body without the delimiters that its Content-Type promises: what it was to hold is not known. */
+export function isBrokenMultipart(message: SipMessage): boolean {
+  return isMultipart(typeOf(message)) && partsOf(message).every(({ type }) => isMultipart(type))
+}
+
 /** A Content-Type or an element of Accept without its parameters, lower case. */
 export function mediaTypeOf(value: string): string {
   return (value.split(';', 1)[0] ?? '').trim().toLowerCase()
@@ -43,6 +48,10 @@ export function isOptionalBody(message: SipMessage): boolean {
 
 function typeOf(message: SipMessage): string {
   return headerOf(message, 'content-type') ?? 'application/octet-stream'
+}
+
+function isMultipart(type: string): boolean {
+  return mediaTypeOf(type).startsWith('multipart/')
 }
 
 function isSdp(type: string): boolean {
@@ -68,7 +77,7 @@ function flatten(part: Part, depth: number): readonly Part[] {
 }
 
 function boundaryOf(type: string): string | undefined {
-  if (!mediaTypeOf(type).startsWith('multipart/')) return undefined
+  if (!isMultipart(type)) return undefined
   const [, quoted, bare] =
     /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";]{1,70})(?=[\s;]|$))/i.exec(type) ?? []
   return quoted ?? bare

@@ -50,7 +50,12 @@ describe('a request that may be served', () => {
     ['requires what is supported', invite, { require: 'path, timer' }, ''],
     ['has an SDP', invite, { 'content-type': 'Application/SDP;charset=x' }, 'v=0'],
     // RFC 2046 §5.1.3: a multipart subtype that is not known is one of mixed parts.
-    ['has a body of parts of any kind', invite, { 'content-type': 'multipart/x-any;boundary=b' }, 'x'],
+    [
+      'has a body of parts of any kind',
+      invite,
+      { 'content-type': 'multipart/x-any;boundary=b' },
+      '--b\r\n\r\nx\r\n--b--',
+    ],
     ['has a body that may be passed over', invite, { 'content-disposition': 'x;handling=optional' }, 'x'],
     ['has a type and no body', invite, { 'content-type': 'text/plain' }, ''],
     ['is an OPTIONS with any body', 'OPTIONS sip:b SIP/2.0', { 'content-type': 'text/plain' }, 'x'],
@@ -125,6 +130,24 @@ describe('a request that is owed 400 (RFC 3261 §21.4.1)', () => {
     ['has a length that is none', invite, { 'content-length': '0x1' }, 'Bad Content-Length'],
   ])('%s', (_what, start, fields, reason) => {
     expect(validateRequest(request(start, fields), capabilities)).toEqual({ status: 400, reason })
+  })
+})
+
+describe('an INVITE whose multipart body is broken is owed 400, with that reason', () => {
+  it.each([
+    ['names no boundary', 'multipart/mixed', '--b\r\n\r\nx\r\n--b--'],
+    ['has not the boundary that it names', 'multipart/mixed;boundary=c', '--b\r\n\r\nx\r\n--b--'],
+    ['has nothing between its delimiters', 'multipart/mixed;boundary=b', '--b--'],
+    [
+      'holds such a body alone',
+      'multipart/mixed;boundary=b',
+      '--b\r\nContent-Type: multipart/mixed\r\n\r\nx\r\n--b--',
+    ],
+  ])('%s', (_what, type, body) => {
+    expect(validateRequest(request(invite, { 'content-type': type }, body), capabilities)).toEqual({
+      status: 400,
+      reason: 'Multipart body without parts',
+    })
   })
 })
 

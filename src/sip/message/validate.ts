@@ -2,7 +2,7 @@
 // dropped. A refusal is a value: it is a normal outcome here.
 import { AppError } from '../../lib/errors.ts'
 import type { Reply } from '../sip.ts'
-import { isOptionalBody, mediaTypeOf } from './body.ts'
+import { isBrokenMultipart, isOptionalBody, mediaTypeOf } from './body.ts'
 import { cseqOf } from './cseq.ts'
 import { splitList } from './list.ts'
 import { malformed } from './malformed.ts'
@@ -180,6 +180,7 @@ function refuseBody(request: SipRequest, { accept }: Capabilities): Reply | unde
   const type = mediaTypeOf(headerOf(request, 'content-type') ?? '')
   // RFC 2046 §5.1.3: a multipart subtype that is not known is treated as multipart/mixed.
   const isMultipart = type.startsWith('multipart/') && accept.includes('multipart/mixed')
+  if (isMultipart && isBrokenMultipart(request)) throw malformed('Multipart body without parts')
   if (isMultipart || accept.includes(type)) return undefined
   return { status: 415, headers: [{ name: 'accept', value: accept.join(', ') }] }
 }

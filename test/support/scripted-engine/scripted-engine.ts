@@ -55,6 +55,7 @@ export const account: AccountFacts = {
   sip_realm: 'example.com',
   is_active: true,
   device_calling_application_sid: null,
+  siprec_hook_sid: null,
   disable_cdrs: false,
   ringing_after_ms: null,
   sensitive_digits: false,

@@ -83,6 +83,7 @@ export class ScriptedInvite implements IncomingInvite {
   mayReach: ((address: string) => boolean) | undefined
   user: DialogUser | undefined
   contactHost: string | undefined
+  contactFeature: string | undefined
   early: EarlyListener | undefined
   dialog: ScriptedDialog | undefined
   #isCancelled = false
@@ -133,6 +134,10 @@ export class ScriptedInvite implements IncomingInvite {
 
   nameContact(host: string): void {
     this.contactHost = host
+  }
+
+  tagContact(feature: string): void {
+    this.contactFeature = feature
   }
 
   listen(listener: EarlyListener): void {

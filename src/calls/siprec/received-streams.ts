@@ -1,0 +1,219 @@
+// The media of a leg that a recording client calls with (RFC 7866 §8.1): two streams, what the caller says and what the called party
+// says, of which nothing is sent back. For the leg they are one session, whose far end is the caller and hears the called party:
+// what listens to a call, records it or takes its keys finds both where it finds them in any call.
+import { AppError } from '../../lib/errors.ts'
+import type {
+  FarEnd,
+  KeyWay,
+  Media,
+  MediaEvent,
+  MediaSession,
+  OfferedProtection,
+  PlayResult,
+  StreamStats,
+} from '../../media/media.ts'
+import type { Layer, Wiring } from '../../media/graph/wiring.ts'
+import { isSending, isSound, joinSdp, labelOf, onlySent, refusedLine, splitSdp } from './recording-sdp.ts'
+
+type Opened = Pick<Media, 'open'>
+
+/** `callerLine`: the place of the caller's stream among the lines of the offer. */
+export function receivedMedia(media: Opened, callerLine: number): Opened {
+  return {
+    async open(options = {}) {
+      const caller = await media.open(options)
+      try {
+        const streams = new ReceivedStreams(
+          caller,
+          await media.open({ ...options, near: caller.id }),
+          callerLine,
+        )
+        await streams.wire({ hears: [] })
+        return streams
+      } catch (error) {
+        await caller.close()
+        throw error
+      }
+    },
+  }
+}
+
+// Clients send two lines, and of video two more.
+const maxLines = 16
+
+class ReceivedStreams implements MediaSession {
+  readonly place = undefined
+  readonly #caller: MediaSession
+  readonly #called: MediaSession
+  readonly #callerLine: number
+  /** Which lines of the offers are the two; from the first one on they stay. */
+  #lines: readonly [number, number] | undefined
+  #labels: readonly (string | undefined)[] = []
+  #version = 0
+  readonly #heard = new Map<MediaSession, number>()
+
+  constructor(caller: MediaSession, called: MediaSession, callerLine: number) {
+    this.#caller = caller
+    this.#called = called
+    this.#callerLine = callerLine
+  }
+
+  get id(): string {
+    return this.#caller.id
+  }
+
+  get address(): string {
+    return this.#caller.address
+  }
+
+  get port(): number {
+    return this.#caller.port
+  }
+
+  face(peer: string): void {
+    for (const session of this.#both) session.face(peer)
+  }
+
+  async answer(offer: string): Promise<FarEnd & { readonly sdp: string }> {
+    const parts = splitSdp(offer)
+    const [caller, called] = (this.#lines ??= this.#choose(parts))
+    const [ofCaller, ofCalled] = [parts[caller], parts[called]]
+    if (parts.length > maxLines || ofCaller === undefined || ofCalled === undefined) throw noTwoStreams()
+    const { sdp, ...farEnd } = await this.#caller.answer(onlySent(ofCaller))
+    const other = await this.#called.answer(onlySent(ofCalled))
+    this.#labels = parts.map(labelOf)
+    this.#version += 1
+    const answers = new Map([
+      [caller, sdp],
+      [called, other.sdp],
+    ])
+    const joined = parts.map((part, line) => ({
+      sdp: answers.get(line) ?? refusedLine(part),
+      label: this.#labels[line],
+    }))
+    return { ...farEnd, ...held([ofCaller, ofCalled]), sdp: joinSdp(joined, { version: this.#version }) }
+  }
+
+  async offer(protection?: OfferedProtection): Promise<string> {
+    const [caller, called] = this.#lines ?? [0, 1]
+    const offers = [await this.#caller.offer(protection), await this.#called.offer(protection)]
+    this.#version += 1
+    const parts = offers.map((sdp, at) => {
+      const line = at === 0 ? caller : called
+      return { sdp, label: this.#labels[line] ?? String(line + 1), line }
+    })
+    const joined = parts.toSorted((a, b) => a.line - b.line)
+    return joinSdp(joined, { direction: 'recvonly', version: this.#version })
+  }
+
+  async acceptAnswer(sdp: string): Promise<FarEnd> {
+    const parts = splitSdp(sdp)
+    const [caller, called] = this.#lines ?? [0, 1]
+    const [ofCaller, ofCalled] = caller < called ? [parts[0], parts[1]] : [parts[1], parts[0]]
+    if (ofCaller === undefined || ofCalled === undefined) throw noTwoStreams()
+    const farEnd = await this.#caller.acceptAnswer(onlySent(ofCaller))
+    await this.#called.acceptAnswer(onlySent(ofCalled))
+    this.#lines ??= [caller, called]
+    return { ...farEnd, ...held([ofCaller, ofCalled]) }
+  }
+
+  reoffer(): string {
+    throw new AppError('media_not_acceptable', 'the streams of a recording client go nowhere else')
+  }
+
+  async goPast(): Promise<void> {
+    // They never do.
+  }
+
+  live(): void {
+    for (const session of this.#both) session.live()
+  }
+
+  /** There is no one to hear it. */
+  async play(): Promise<PlayResult> {
+    return { reason: 'completed', playedMs: 0 }
+  }
+
+  async wire(wiring: Wiring): Promise<void> {
+    const called: Layer = { id: 'called', from: { kind: 'session', id: this.#called.id }, gainUnderPlayDb: 0 }
+    await this.#caller.wire({ ...wiring, hears: [...wiring.hears, called], tapsUnsent: true })
+  }
+
+  goBy(keyWay: KeyWay): void {
+    for (const session of this.#both) session.goBy(keyWay)
+  }
+
+  async sendKeys(): Promise<void> {
+    throw new AppError('media_not_acceptable', 'a recording client takes no keys')
+  }
+
+  onEvent(listener: (event: MediaEvent) => void): void {
+    this.#caller.onEvent((event) => {
+      if (event.type === 'timeout') void this.#silent(this.#called, event, listener)
+      else listener(event)
+    })
+    this.#called.onEvent((event) => {
+      if (event.type === 'timeout') void this.#silent(this.#caller, event, listener)
+      else if (ofEither.has(event.type)) listener(event)
+    })
+  }
+
+  async stats(): Promise<StreamStats> {
+    return sum(await this.#caller.stats(), await this.#called.stats())
+  }
+
+  async close(): Promise<StreamStats> {
+    const [caller, called] = await Promise.all([this.#caller.close(), this.#called.close()])
+    return sum(caller, called)
+  }
+
+  get #both(): readonly [MediaSession, MediaSession] {
+    return [this.#caller, this.#called]
+  }
+
+  #choose(parts: readonly string[]): readonly [number, number] {
+    const sound = parts.flatMap((part, line) => (isSound(part) ? [line] : []))
+    const caller = sound.includes(this.#callerLine) ? this.#callerLine : sound[0]
+    const called = sound.find((line) => line !== caller)
+    if (caller === undefined || called === undefined) throw noTwoStreams()
+    return [caller, called]
+  }
+
+  /** One of two may be silent for long: that counts when nothing came in the other one either since this was looked at last. */
+  async #silent(
+    other: MediaSession,
+    event: MediaEvent,
+    listener: (event: MediaEvent) => void,
+  ): Promise<void> {
+    const received = await other.stats().then(
+      ({ packetsReceived }) => packetsReceived,
+      () => 0,
+    )
+    const before = this.#heard.get(other) ?? 0
+    this.#heard.set(other, received)
+    if (received === before) listener(event)
+  }
+}
+
+/** What is as true of the leg where it happens to the second stream. */
+const ofEither: ReadonlySet<MediaEvent['type']> = new Set(['lost', 'path-lost', 'ignored', 'forged'])
+
+/** Nothing of the talk is sent: the client has paused. */
+function held(parts: readonly string[]): Pick<FarEnd, 'isHeld'> {
+  return { isHeld: !parts.some(isSending) }
+}
+
+function noTwoStreams(): AppError {
+  return new AppError('media_not_acceptable', 'a recording session has two streams of sound')
+}
+
+function sum(a: StreamStats, b: StreamStats): StreamStats {
+  return {
+    ...a,
+    packetsSent: a.packetsSent + b.packetsSent,
+    packetsReceived: a.packetsReceived + b.packetsReceived,
+    packetsLost: a.packetsLost + b.packetsLost,
+    packetsIgnored: a.packetsIgnored + b.packetsIgnored,
+    jitterMs: Math.max(a.jitterMs, b.jitterMs),
+  }
+}

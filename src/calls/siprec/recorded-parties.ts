@@ -1,0 +1,177 @@
+// Who is heard in a recording session that comes in, and in which of its streams: by its metadata (RFC 7865), or by the header that
+// Cisco sends in place of it.
+import { bodyParts, mediaTypeOf, sdpOf } from '../../sip/message/body.ts'
+import type { BodyPart } from '../../sip/message/body.ts'
+import { splitList } from '../../sip/message/list.ts'
+import { headerOf, headersOf } from '../../sip/message/message.ts'
+import type { SipMessage } from '../../sip/message/message.ts'
+import { parseNameAddr } from '../../sip/message/name-addr.ts'
+import { requires } from '../../sip/message/session-expires.ts'
+import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
+import { allNamed, readXml, unreadable } from './read-xml.ts'
+import type { XmlElement } from './read-xml.ts'
+
+/** As hooks have it. */
+export interface Participant {
+  readonly participant: 'caller' | 'callee'
+  readonly uri_user: string
+  readonly uri_host: string
+}
+
+export interface RecordedParties {
+  /** The caller first. */
+  readonly participants: readonly Participant[]
+  /** The place of the caller's stream among the lines of the SDP. */
+  readonly callerLine: number
+}
+
+interface Party {
+  readonly user: string
+  readonly host: string
+  /** Where what it says is among the lines of the SDP; undefined where nothing says so. */
+  readonly line: number | undefined
+}
+
+const metadataTypes: ReadonlySet<string> = new Set(['application/rs-metadata+xml', 'application/rs-metadata'])
+const ciscoHeader = 'x-cisco-recording-participant'
+// Who is in a conference is no caller and no callee, and fills no hook.
+const maxParties = 16
+
+/** Whether an INVITE begins a recording session (RFC 7866 §6.1.1), of which this side is the recording server. */
+export function isRecordingSession(request: SipMessage): boolean {
+  return (
+    requires(request, 'siprec') ||
+    headerOf(request, ciscoHeader) !== undefined ||
+    metadataIn(request) !== undefined
+  )
+}
+
+/** Undefined where the message has no metadata, as most re-INVITEs. Throws AppError siprec_unreadable. */
+export function updatedParties(message: SipMessage): RecordedParties | undefined {
+  return metadataIn(message) === undefined ? undefined : recordedParties(message)
+}
+
+/** Throws AppError siprec_unreadable. */
+export function recordedParties(request: SipMessage): RecordedParties {
+  const metadata = metadataIn(request)
+  const parties =
+    metadata === undefined ? ciscoParties(request) : partiesOf(readXml(metadata.content), request)
+  const [first, second] = inOrder(parties)
+  if (first === undefined) throw unreadable('it names no participant')
+  const participants = [
+    toParticipant('caller', first),
+    ...(second === undefined ? [] : [toParticipant('callee', second)]),
+  ]
+  return { participants, callerLine: first.line ?? (second?.line === 0 ? 1 : 0) }
+}
+
+/** For journals. */
+export function partiesSentence({ participants }: RecordedParties): string {
+  const named = participants.map(
+    ({ participant, uri_user, uri_host }) => `${participant} ${uri_user}@${uri_host}`,
+  )
+  return `a recording session of ${named.join(' and ')}`
+}
+
+function metadataIn(message: SipMessage): BodyPart | undefined {
+  if (message.body.byteLength === 0) return undefined
+  const type = mediaTypeOf(headerOf(message, 'content-type') ?? '')
+  if (!type.startsWith('multipart/') && !metadataTypes.has(type)) return undefined
+  return bodyParts(message).find((part) => metadataTypes.has(mediaTypeOf(part.type)))
+}
+
+/** `X-Cisco-Recording-Participant: sip:1001@192.0.2.1;media-index="0"`: one for each party, with the lines of its media. */
+function ciscoParties(request: SipMessage): readonly Party[] {
+  return headersOf(request, ciscoHeader)
+    .flatMap(splitList)
+    .slice(0, maxParties)
+    .flatMap((value) => {
+      const lines = /;\s*media-index\s*=\s*"?\s*(\d{1,2})/i.exec(value)?.[1]
+      const party = partyAt(addressIn(value))
+      return party === undefined ? [] : [{ ...party, line: lines === undefined ? undefined : Number(lines) }]
+    })
+}
+
+function partiesOf(document: XmlElement, request: SipMessage): readonly Party[] {
+  const labels = labelsOf(sdpOf(request) ?? '')
+  const lineOf = new Map(
+    allNamed(document, 'stream').map((stream) => [
+      idOf(stream, 'stream_id'),
+      labels.indexOf(textOf(stream, 'label') ?? ''),
+    ]),
+  )
+  const sent = allNamed(document, 'participantstreamassoc')
+  const parties = allNamed(document, 'participant')
+    .slice(0, maxParties)
+    .flatMap((participant) => {
+      const name = allNamed(participant, 'nameID')[0]
+      const aor = name?.attributes.get('aor') ?? (name && textOf(name, 'aor'))
+      const party = aor === undefined ? undefined : partyAt(aor.trim())
+      if (party === undefined) return []
+      const id = idOf(participant, 'participant_id')
+      // Drafts of RFC 7865 had the streams in the participant.
+      const streams = [participant, ...sent.filter((one) => one.attributes.get('participant_id') === id)]
+      const lines = streams
+        .flatMap((one) => allNamed(one, 'send'))
+        .map((send) => lineOf.get(send.text.trim()) ?? -1)
+      return [{ ...party, line: lines.find((line) => line >= 0) }]
+    })
+  return named(document, parties)
+}
+
+/** Some clients say in headers of the call who called whom; the streams are those of the participants of these names. */
+function named(document: XmlElement, parties: readonly Party[]): readonly Party[] {
+  const [data] = allNamed(document, 'callData')
+  if (data === undefined) return parties
+  const [from, to] = (['from', 'to'] as const).map((name) => {
+    const value = textOf(data, `${name}hdr`) ?? textOf(data, name)
+    return value === undefined ? undefined : partyAt(addressIn(value.trim()))
+  })
+  if (from === undefined || to === undefined) return parties
+  const lineOf = ({ user }: Party): number | undefined => parties.find((one) => one.user === user)?.line
+  const [caller, called] = [lineOf(from), lineOf(to)]
+  // Without a line of its own the caller is not sorted behind the other.
+  return [
+    { ...from, line: caller ?? (called === 0 ? 1 : 0) },
+    { ...to, line: undefined },
+  ]
+}
+
+/** By their lines: the first stream is that of the one who called. */
+function inOrder(parties: readonly Party[]): readonly Party[] {
+  if (parties.some(({ line }) => line === undefined)) return parties
+  return parties.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
+}
+
+/** One for each line of the SDP; empty for a line without. */
+function labelsOf(sdp: string): readonly string[] {
+  const lines = sdp.split(/^(?=m=)/m).slice(1)
+  return lines.map((line) => /^a=label:(\S+)/m.exec(line)?.[1] ?? '')
+}
+
+function toParticipant(participant: Participant['participant'], { user, host }: Party): Participant {
+  return { participant, uri_user: user, uri_host: host }
+}
+
+function partyAt(text: string): Party | undefined {
+  const uri = tryParseUri(text)
+  if (uri === undefined) return undefined
+  if (uri.scheme === 'tel') return { user: uri.number, host: '', line: undefined }
+  return { user: unescapeUri(uri.user ?? ''), host: uri.host, line: undefined }
+}
+
+function addressIn(value: string): string {
+  try {
+    return parseNameAddr(value).uri
+  } catch {
+    return ''
+  }
+}
+
+function idOf(element: XmlElement, name: string): string | undefined {
+  return element.attributes.get(name) ?? element.attributes.get('id')
+}
+
+function textOf(element: XmlElement, name: string): string | undefined {
+  return allNamed(element, name)[0]?.text.trim()
+}
