@@ -55,8 +55,10 @@ describe.skipIf(isMissing('baresip'))('npm run example -- click-to-call', () => 
     async () => {
       await run.stopPhones()
       const listening = createListening()
-      const agent = await run.phoneOf('linphone', 'agent', { hz: agentHz })
-      const customer = await run.phoneOf('pjsua2', 'customer', { hz: customerHz })
+      const [agent, customer] = await Promise.all([
+        run.phoneOf('linphone', 'agent', { hz: agentHz }),
+        run.phoneOf('pjsua2', 'customer', { hz: customerHz }),
+      ])
       expect((await click({ 'content-type': 'application/json' })).status).toBe(201)
       await agent.is('called')
       await agent.answer()

@@ -37,14 +37,18 @@ const conversation = [
   'platform: hangs up',
 ]
 
-describe('npm run demo without a platform', () => {
-  let temporary: string
-  beforeAll(async () => {
-    temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
-  })
-  afterAll(() => rm(temporary, { recursive: true, force: true }))
+// At once, each in a folder of its own: a call of the demo takes five seconds, most of which it speaks.
+describe.concurrent('npm run demo without a platform', () => {
+  const folders: string[] = []
+  const openFolder = async (): Promise<string> => {
+    const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
+    folders.push(temporary)
+    return temporary
+  }
+  afterAll(() => Promise.all(folders.map((temporary) => rm(temporary, { recursive: true, force: true }))))
 
   it('prints the conversation, its journal and no address that is gone, and leaves nothing behind', async () => {
+    const temporary = await openFolder()
     const run = demo(['--no-keep'], { TMPDIR: temporary })
     expect([(await run.exited).code, run.stderr]).toEqual([0, ''])
     expect(conversationIn(run.stdout)).toEqual(conversation)
@@ -65,6 +69,7 @@ describe('npm run demo without a platform', () => {
   })
 
   it('keeps its platform up at the addresses that it prints, until it is interrupted', async () => {
+    const temporary = await openFolder()
     const run = demo(['--keep'], { TMPDIR: temporary })
     await run.lines.next('the last line', (line) => line.includes('until Ctrl-C'))
     const commands = [...run.stdout.matchAll(/curl -H "Authorization: (Bearer \w+)" "([^"]+)"/g)]

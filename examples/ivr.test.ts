@@ -62,9 +62,11 @@ describe.skipIf(isMissing('baresip'))('npm run example -- ivr', () => {
     async () => {
       await run.stopPhones()
       const listening = createListening()
-      const sales = await run.phoneOf('pjsua2', 'sales', { hz: hz.sales, answers: 'auto' })
-      const support = await run.phoneOf('baresip', 'support', { hz: hz.support, answers: 'auto' })
-      const caller = await run.phoneOf('linphone', 'caller', { hz: hz.caller })
+      const [sales, support, caller] = await Promise.all([
+        run.phoneOf('pjsua2', 'sales', { hz: hz.sales, answers: 'auto' }),
+        run.phoneOf('baresip', 'support', { hz: hz.support, answers: 'auto' }),
+        run.phoneOf('linphone', 'caller', { hz: hz.caller }),
+      ])
       await caller.dial(`sip:500@${run.shown('domain')}`)
       await caller.is('talking')
       await run.process.lines.next('the menu', (line) => line.includes('POST /call, answers gather'))
