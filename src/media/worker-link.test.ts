@@ -141,6 +141,27 @@ describe('a worker that hangs', () => {
     })
   })
 
+  it('and is stopped while it starts again stays stopped', async () => {
+    const clock = createFakeClock()
+    // All but the first one are silent.
+    const createWorker = (): Worker => {
+      if (threads.length === 0) return createDeafWorker()
+      const thread = new Worker('setInterval(() => undefined, 1000)', { eval: true })
+      threads.push(thread)
+      return thread
+    }
+    const plane = mediaWith({ clock, createWorker })
+    await plane.start()
+    await threads[0]!.terminate()
+    await until('a second worker', () => {
+      clock.advance(50)
+      return threads.length === 2
+    })
+    await plane.stop()
+    clock.advance(60_000)
+    expect(threads).toHaveLength(2)
+  })
+
   it('does not start', async () => {
     const clock = createFakeClock()
     const silent = (): Worker => new Worker('setInterval(() => undefined, 1000)', { eval: true })

@@ -59,6 +59,7 @@ export class WorkerLink {
   #watchdog: Timer | undefined
   #restartMs = shortestRestartMs
   #startedMs = 0
+  #isStopped = false
 
   constructor(options: WorkerLinkOptions) {
     this.#options = options
@@ -81,6 +82,7 @@ export class WorkerLink {
     const { createWorker, setup, index, clock, log } = this.#options
     const worker = createWorker(setup, `media-${index}`)
     this.#state = { at: 'starting', worker }
+    this.#isStopped = false
     this.#startedMs = clock.monotonic()
     return new Promise((resolve, reject) => {
       const limit = clock.after(startLimitMs, () => {
@@ -90,6 +92,8 @@ export class WorkerLink {
       worker.on('message', (message: FromWorker) => {
         if (message.kind !== 'ready') return this.#onMessage(message)
         limit.cancel()
+        // It was stopped meanwhile, and ends.
+        if (this.#state.at !== 'starting') return
         this.#state = { at: 'running', worker }
         this.#missedPings = 0
         this.#watch()
@@ -107,6 +111,7 @@ export class WorkerLink {
   /** Ends the sessions in an orderly way, and the thread. Idempotent. */
   async stop(): Promise<void> {
     const state = this.#state
+    this.#isStopped = true
     this.#watchdog?.cancel()
     if (state.at === 'lost') state.restart.cancel()
     if (state.at === 'stopped' || state.at === 'lost' || state.at === 'stopping') {
@@ -231,6 +236,7 @@ export class WorkerLink {
     if (clock.monotonic() - this.#startedMs > provenMs) this.#restartMs = shortestRestartMs
     const restart = clock.after(this.#restartMs, () => {
       this.start().catch((error: unknown) => {
+        if (this.#isStopped) return
         log.error({ worker: index, err: error }, 'media worker did not start again')
         this.#restartLater()
       })
