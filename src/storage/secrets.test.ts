@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createVault, loadKey } from './secrets.ts'
 
 const place = { table: 'clients', row: 'a', column: 'password' }
@@ -39,8 +39,14 @@ describe('a vault', () => {
 })
 
 describe('the key file', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'switchhook-key-'))
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
   it('is made once, readable by its owner only, and found again', async () => {
-    const dataDir = join(await mkdtemp(join(tmpdir(), 'switchhook-key-')), 'data')
+    const dataDir = join(folder, 'data')
     const keys = await Promise.all([1, 2, 3, 4].map(() => loadKey(dataDir, undefined)))
     for (const key of keys) expect(key.equals(keys[0]!)).toBe(true)
     expect((await stat(join(dataDir, 'secret.key'))).mode & 0o777).toBe(0o600)
@@ -49,13 +55,13 @@ describe('the key file', () => {
   })
 
   it('is not touched when the settings carry the key', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-key-'))
+    const dataDir = folder
     expect((await loadKey(dataDir, 'AB'.repeat(32))).equals(Buffer.alloc(32, 0xab))).toBe(true)
     expect(await readdir(dataDir)).toEqual([])
   })
 
   it('stops the start with a sentence when it is damaged', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-key-'))
+    const dataDir = folder
     await writeFile(join(dataDir, 'secret.key'), 'nonsense')
     await expect(loadKey(dataDir, undefined)).rejects.toThrow(/secret.key is damaged/)
   })
