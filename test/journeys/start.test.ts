@@ -12,7 +12,6 @@ import { healthy, spawnPlatform } from '../support/platform-process.ts'
 import { createApi } from '../support/platform-api.ts'
 import type { SpawnOptions } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
-import { runOn, startPostgres } from '../support/postgres-server.ts'
 import type { ToolProcess } from '../support/processes.ts'
 import { hasCommand, isMissing } from '../support/tools.ts'
 import { Inbox } from '../support/wait.ts'
@@ -378,13 +377,15 @@ describe('a start', () => {
 
 describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
   it('names the setting when the password is wrong', async () => {
-    const server = await startPostgres()
-    closers.push(() => server.stop())
-    await runOn(server.url('postgres'), "create role ann login password 'right'")
-    const rules = join(server.folder, 'data', 'pg_hba.conf')
-    await writeFile(rules, `local all ann scram-sha-256\n${await readFile(rules, 'utf8')}`)
-    await runOn(server.url('postgres'), 'select pg_reload_conf()')
-    const url = server.url('postgres').replace('postgres@', 'ann:s3cret-word@')
+    const database = await createTestDatabase()
+    closers.push(() => database.remove())
+    // A role of its own on the server of the run, which asks no other one for a password.
+    const role = `ann_${Date.now()}`
+    await database.query(`create role ${role} login password 'right'`)
+    const rules = join(database.folder, 'data', 'pg_hba.conf')
+    await writeFile(rules, `local all ${role} scram-sha-256\n${await readFile(rules, 'utf8')}`)
+    await database.query('select pg_reload_conf()')
+    const url = database.url.replace('postgres@', `${role}:s3cret-word@`)
     const line = await failureOf(start({ env: { SWITCHHOOK_DATABASE_URL: url } }))
     expect(line).toMatch(
       /PostgreSQL refuses the user or the password: correct them in SWITCHHOOK_DATABASE_URL/,
