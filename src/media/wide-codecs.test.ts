@@ -230,8 +230,8 @@ it('a room is heard wide by those who can, and narrow by the others, each withou
   expect(levelDb(own)).toBeLessThan(-40)
 })
 
-async function heardOf(isLost: (packet: number) => boolean) {
-  const { legs, a, b } = await pairOf('OPUS', 'G722')
+/** How each gap was filled, by the decoders that are made from now on. */
+function gapsOf(legs: VirtualLegs): readonly string[] {
   const gaps: string[] = []
   const decoders = legs.coders.decoder.bind(legs.coders)
   vi.spyOn(legs.coders, 'decoder').mockImplementation((encoding, rate): Decoder => {
@@ -245,6 +245,12 @@ async function heardOf(isLost: (packet: number) => boolean) {
       },
     }
   })
+  return gaps
+}
+
+async function heardOf(isLost: (packet: number) => boolean) {
+  const { legs, a, b } = await pairOf('OPUS', 'G722')
+  const gaps = gapsOf(legs)
   const voice = (seconds: number): number =>
     [1, 2, 3, 5].reduce((sum, n) => sum + sine(180 * n, 0.15)(seconds), 0)
   await a.say(voice, 4000, isLost)
@@ -260,6 +266,18 @@ it('Opus with one packet of ten lost is heard without a gap: nearly all are made
   expect(gaps.filter((gap) => gap === 'made good').length).toBeGreaterThanOrEqual(19)
   // The first one, from which on one packet more is kept waiting; and the end.
   expect(gaps.filter((gap) => gap === 'made up').length).toBeLessThanOrEqual(whole.gaps.length + 1)
+})
+
+it('the platform that takes over from packets of Opus takes no loss for the first, and makes good those that come', async () => {
+  const { legs, a, b } = await pairOf('OPUS', 'OPUS')
+  const gaps = gapsOf(legs)
+  const hears = { id: 'far', from: { kind: 'session', id: a.leg.stream.id } } as const
+  await a.say(sine(440), 2000, (packet) => {
+    if (packet === 30) b.leg.wire({ hears: [{ ...hears, gainDb: -1 }] })
+    return packet > 50 && packet % 10 === 7
+  })
+  // What comes after them is the end.
+  expect(gaps.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'made good'))
 })
 
 describe('keys as tones', () => {

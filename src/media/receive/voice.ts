@@ -228,7 +228,7 @@ export class Voice {
     if (isLoss && !concealment.isSilent && this.#decoder?.conceal?.(ready, at, count, next) === true)
       concealment.madeByCodec(ready, at, count)
     else concealment.fill(ready, at, count)
-    if (!this.#isKeptAhead(isFirst, nowMs)) this.#buffer.makeUp(count / perUnit)
+    if (!isLoss || !this.#isKeptAhead(isFirst, nowMs)) this.#buffer.makeUp(count / perUnit)
     this.#readySamples += count
     if (concealment.isSilent) this.#quietFrames += 1
   }
