@@ -124,6 +124,26 @@ describe('config.record with a recording server', () => {
     await called.end()
   })
 
+  it('names who is in a conference with the caller, and those who are left when one goes', async () => {
+    const srs = await server()
+    const [ann, ben] = [await phone(), await phone()]
+    const meet = { verb: 'conference', name: 'recorded' }
+    application.on('/call', { json: [{ verb: 'answer' }, start(srs.uri), meet] })
+    const first = await ann.call(platform, tenant)
+    const recording = await srs.recording()
+    application.on('/call', { json: [meet] })
+    const second = await ben.call(platform, tenant)
+    const named = (count: number) => (body: string) =>
+      body.includes('<recording ') && body.match(/<nameID /g)?.length === count
+    const two = await recording.reoffers.next('both of them', named(2))
+    expect(two.match(/<participantsessionassoc /g)).toHaveLength(2)
+    expect(two.match(/<participantstreamassoc /g)).toHaveLength(2)
+    await second.hangUp()
+    await recording.reoffers.next('the one who is left', named(1))
+    await first.hangUp()
+    await recording.ended.next('the BYE', () => true)
+  })
+
   it('goes to the next server of a list where one refuses', async () => {
     const [refusing, taking] = [await server({ status: 503 }), await server()]
     const { caller, call_sid } = await talk([start([refusing.uri, taking.uri])])

@@ -3,7 +3,7 @@
 /**
  * `early-media`: the far end is heard before it answers. `held`: it does not want to hear anything. `heard`: its sound comes from
  * another place, or for the first time. `anchored`: it exchanged its sound with another far end, and does so with us again.
- * `talks`, `silent`: in a room that wants to know.
+ * `room`: others are in the room with it than before. `talks`, `silent`: in a room that wants to know.
  */
 export type LegEvent =
   | 'ringing'
@@ -14,6 +14,7 @@ export type LegEvent =
   | 'bridged'
   | 'heard'
   | 'anchored'
+  | 'room'
   | 'talks'
   | 'silent'
 

@@ -66,6 +66,12 @@ export interface LegBridge {
   refer(referral: IncomingReferral): void
 }
 
+/** Another leg, and who is at its far end. */
+export interface LegPeer {
+  readonly call_sid: string
+  readonly party: string
+}
+
 /** The conference that a leg is in, as a command from outside reaches it. */
 export interface LegMember {
   mute(isMuted: boolean): void
@@ -78,6 +84,8 @@ export interface LegMember {
   coach(tag: string | undefined): void
   /** Lets it leave. */
   kick(): void
+  /** The others who are in the conference, in the order in which they came; undefined while it waits for one. */
+  others(): readonly LegPeer[] | undefined
 }
 
 export type LegState =

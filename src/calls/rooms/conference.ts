@@ -3,9 +3,10 @@ import { AppError } from '../../lib/errors.ts'
 import type { Timer } from '../../lib/clock.ts'
 import type { CallServices } from '../call-services.ts'
 import { wayOf } from '../application/hook-form.ts'
+import { oneOfTwo } from '../bridge/leg-story.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { LegMember } from '../leg/leg-options.ts'
+import type { LegMember, LegPeer } from '../leg/leg-options.ts'
 import { emptyConference, placeOf, stepConference } from './conference-state.ts'
 import type { ConferenceChange, ConferenceInput, ConferenceState, Member } from './conference-state.ts'
 import type { StatusEventName } from './conference-wishes.ts'
@@ -87,6 +88,7 @@ export class Conference {
       throw new AppError('conference_full', `the conference "${this.name}" has ${maxMembers} members already`)
     }
     leg.member = this.#faceOf(stay)
+    leg.events.tell('room')
     this.#keys.follow(stay)
     return stay
   }
@@ -119,8 +121,13 @@ export class Conference {
       ids.flatMap((id) => this.#stays.get(id)?.leg.media.sessionId ?? [])
     for (const { id } of state.members) this.#stays.get(id)?.follow(placeOf(state, id), sessionsOf)
     this.#record()
+    if (changes.some(({ type }) => type === 'joined' || type === 'left')) this.#tellOfCompany()
     if (state.phase === 'over') this.#options.onOver()
     return changes
+  }
+
+  #tellOfCompany(): void {
+    for (const { leg } of this.#stays.values()) leg.events.tell('room')
   }
 
   #record(): void {
@@ -172,6 +179,7 @@ export class Conference {
     this.#keys.forget(stay)
     this.#last = stay
     stay.leg.member = undefined
+    stay.leg.events.tell('room')
     stay.leg.journal.note({ type: 'room-left', room: this.name, because })
     stay.close(because)
     if (!wasWaiting) this.#report('leave', id, members, stay)
@@ -213,6 +221,10 @@ export class Conference {
     this.#report(isTalking ? 'start-talking' : 'stop-talking', call_sid, this.#state.members.length)
   }
 
+  #othersThan(id: string): readonly LegPeer[] {
+    return this.participants.flatMap(({ leg }) => (leg.call_sid === id ? [] : [oneOfTwo(leg)]))
+  }
+
   #faceOf(stay: Stay): LegMember {
     const id = stay.leg.call_sid
     const apply = (input: ConferenceInput): void => void this.#apply(input)
@@ -226,6 +238,7 @@ export class Conference {
       tag: (tag) => apply({ type: 'tag', id, tag }),
       coach: (tag) => apply({ type: 'coach', id, tag }),
       kick: () => this.leave(stay, 'a client let it leave'),
+      others: () => (this.isRunning ? this.#othersThan(id) : undefined),
     }
   }
 }

@@ -1,6 +1,8 @@
 // What a recording server is given to know of a recording: the XML document of RFC 7865.
 
 export interface Participant {
+  /** Who it is, from one snapshot to the next: a `call_sid`, or the URI of a party that is no call here. */
+  readonly key: string
   /** 32 hexadecimal digits. */
   readonly id: string
   /** A SIP URI. */
@@ -17,7 +19,7 @@ export interface RecordedStream {
   readonly label: string
 }
 
-/** The same party is heard in the stream of its name, and hears the other. Ids are 32 hexadecimal digits each. */
+/** What the party says is one stream, what all others say is the other one. Ids are 32 hexadecimal digits each. */
 export interface RecordedCall {
   readonly sessionId: string
   readonly groupId: string
@@ -26,7 +28,7 @@ export interface RecordedCall {
   /** Since when this server records it: later than that where another one was lost. */
   readonly recordedSince: number
   readonly party: Participant
-  readonly other: Participant
+  readonly others: readonly Participant[]
   /** What the party says, and what it hears. */
   readonly said: RecordedStream
   readonly heard: RecordedStream
@@ -39,7 +41,7 @@ export interface RecordedCall {
 const ownNamespace = 'urn:switchhook:recording:1'
 
 export function toMetadata(call: RecordedCall): string {
-  const { party, other, said, heard } = call
+  const { party, others, said, heard } = call
   const session = base64(call.sessionId)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -54,18 +56,18 @@ export function toMetadata(call: RecordedCall): string {
       ? []
       : [`<sw:recording_id>${escaped(call.recordingId)}</sw:recording_id>`]),
     '</session>',
-    ...[party, other].map(toParticipant),
+    ...[party, ...others].map(toParticipant),
     ...[said, heard].map(
       ({ id, label }) =>
         `<stream stream_id="${base64(id)}" session_id="${session}"><label>${escaped(label)}</label></stream>`,
     ),
     `<sessionrecordingassoc session_id="${session}">${associated(call.recordedSince)}</sessionrecordingassoc>`,
-    ...[party, other].map(
+    ...[party, ...others].map(
       ({ id, since }) =>
         `<participantsessionassoc participant_id="${base64(id)}" session_id="${session}">${associated(since)}</participantsessionassoc>`,
     ),
     streamsOf(party, said, heard),
-    streamsOf(other, heard, said),
+    ...others.map((other) => streamsOf(other, heard, said)),
     '</recording>',
     '',
   ].join('\r\n')

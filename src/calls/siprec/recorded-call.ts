@@ -2,6 +2,7 @@
 import { randomHex } from '../../lib/ids.ts'
 import { escapeUser, parseUri, serializeUri } from '../../sip/message/uri.ts'
 import type { JournalEvent, StartedFact } from '../journal/journal.ts'
+import type { LegPeer } from '../leg/leg-options.ts'
 import type { Participant, RecordedCall } from './metadata.ts'
 import { labels } from './recording-media.ts'
 
@@ -18,11 +19,11 @@ interface CallFacts extends Pick<
 export function recordedCall({ direction, from, to, caller_name, ...facts }: CallFacts): RecordedCall {
   const { now, realm, host, call_sid, recordingId } = facts
   const domain = realm ?? host
-  const caller = participant(from, domain, now, caller_name)
-  const called = participant(to, domain, now)
+  const caller = participant({ aor: aorOf(from, domain), now, shown: caller_name })
+  const called = participant({ aor: aorOf(to, domain), now })
   const [party, other] = direction === 'inbound' ? [caller, called] : [called, caller]
   return {
-    ...{ call_sid, recordingId, party, other, startedAt: now, recordedSince: now },
+    ...{ call_sid, recordingId, party, others: [other], startedAt: now, recordedSince: now },
     sessionId: randomHex(16),
     groupId: randomHex(16),
     said: { id: randomHex(16), label: labels.in },
@@ -30,21 +31,48 @@ export function recordedCall({ direction, from, to, caller_name, ...facts }: Cal
   }
 }
 
-/** The same with the participant who is heard now: the one that the party was joined with last, as long as they are. */
-export function withOther(
-  call: RecordedCall,
-  events: readonly JournalEvent[],
-  domain: string,
-  now: number,
-): RecordedCall {
-  const last = events.findLast(({ type }) => type === 'bridged' || type === 'unbridged')
-  if (last?.type !== 'bridged') return call
-  const other = participant(last.party, domain, now)
-  return other.aor === call.other.aor ? call : { ...call, other }
+/** A room may have hundreds, and the document goes out at each change. */
+const maxOthers = 50
+
+interface Company {
+  readonly events: readonly JournalEvent[]
+  /** Those who are in a room with the party; undefined: it is in none. */
+  readonly room: readonly LegPeer[] | undefined
+  readonly domain: string
+  readonly now: number
 }
 
-function participant(name: string, domain: string, since: number, shown = ''): Participant {
-  return { id: randomHex(16), aor: aorOf(name, domain), name: shown, since }
+/** The same with the participants who are heard now: those of the room, or the one that the party was joined with last. */
+export function withOthers(call: RecordedCall, company: Company): RecordedCall {
+  const { domain, now } = company
+  const heard = heardIn(company)
+  if (heard === undefined) return call
+  const others = heard.slice(0, maxOthers).map(({ call_sid, party }) => {
+    const aor = aorOf(party, domain)
+    const key = call_sid ?? aor
+    return call.others.find((other) => other.key === key) ?? participant({ key, aor, now })
+  })
+  const isSame =
+    others.length === call.others.length && others.every((other, at) => other === call.others[at])
+  return isSame ? call : { ...call, others }
+}
+
+/** Undefined: those who were heard before. */
+function heardIn({ events, room }: Company): readonly { call_sid?: string; party: string }[] | undefined {
+  if (room !== undefined) return room
+  const last = events.findLast(({ type }) => type === 'bridged' || type === 'unbridged')
+  return last?.type === 'bridged' ? [{ party: last.party }] : undefined
+}
+
+interface Who {
+  readonly key?: string
+  readonly aor: string
+  readonly now: number
+  readonly shown?: string
+}
+
+function participant({ aor, key = aor, now, shown = '' }: Who): Participant {
+  return { key, id: randomHex(16), aor, name: shown, since: now }
 }
 
 /** What the call names may be a URI already. */

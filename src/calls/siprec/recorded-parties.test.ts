@@ -48,11 +48,11 @@ const ofTwo = ['caller alice@a.example', 'callee bob@b.example']
 describe('who is recorded', () => {
   it('is read of what our own recording client writes', () => {
     const id = (digit: number): string => String(digit).repeat(32)
-    const party = { id: id(3), aor: 'sip:alice@a.example', name: 'A & "B"', since: 1 }
-    const other = { id: id(4), aor: 'tel:+15550100', name: '', since: 1 }
+    const party = { key: 'p', id: id(3), aor: 'sip:alice@a.example', name: 'A & "B"', since: 1 }
+    const other = { key: 'o', id: id(4), aor: 'tel:+15550100', name: '', since: 1 }
     const metadata = toMetadata({
       ...{ sessionId: id(1), groupId: id(2), startedAt: 1, recordedSince: 1, recordingId: undefined },
-      ...{ call_sid: 'c', party, other },
+      ...{ call_sid: 'c', party, others: [other] },
       said: { id: id(5), label: '97' },
       heard: { id: id(6), label: '96' },
     })

@@ -176,6 +176,35 @@ describe('a recording by a recording server', () => {
     expect(stage.problems()).toEqual(['the recording is over: the recording server is gone: transport-error'])
   })
 
+  it('has in its metadata who is in the conference with the party, with each who joins and leaves', async () => {
+    const stage = await called([{ verb: 'answer' }, begin()], [{ verb: 'conference', name: 'team' }])
+    const { engine } = stage
+    stage.invite().answer(both)
+    const { dialog } = stage.invite()
+    dialog.answers = () => sipResponse(200, { body: both })
+    await turns()
+    const parties = () => {
+      const last = dialog.offers.at(-1) ?? String(stage.invite().options.body?.content)
+      return [...last.matchAll(/<participant participant_id="([^"]+)"><nameID aor="([^"]+)"/g)].map(
+        ([, id, aor]) => [id, aor] as const,
+      )
+    }
+    const aors = () => parties().map(([, aor]) => aor)
+    const [own] = aors()
+    expect(aors()).toEqual([own])
+    engine.hooks.on('/call', [{ verb: 'conference', name: 'team' }])
+    const [ann, ben] = [engine.ring(), engine.ring()]
+    await turns()
+    expect(aors()).toEqual([own, 'sip:+4420@example.com', 'sip:+4420@example.com'])
+    const [, , later] = parties()
+    ann.dialog?.hangUp()
+    await turns()
+    expect(parties().slice(1)).toEqual([later])
+    ben.dialog?.hangUp()
+    await turns()
+    expect([aors(), stage.problems()]).toEqual([[own], []])
+  })
+
   it('is over when its server does not know it any more, of which it is asked again and again', async () => {
     const stage = await called([begin()])
     stage.invite().answer(both)

@@ -7,6 +7,7 @@ import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { WireTap } from '../journal/wire-tap.ts'
 import type { LegEvents } from '../leg/leg-events.ts'
+import type { LegMember } from '../leg/leg-options.ts'
 import type { LegSound } from '../leg/leg-sound.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
@@ -15,7 +16,7 @@ import { parseTargetUri } from '../outbound/target-uri.ts'
 import { stopped } from '../session/stop.ts'
 import { toMetadata } from './metadata.ts'
 import type { RecordedCall } from './metadata.ts'
-import { recordedCall, withOther } from './recorded-call.ts'
+import { recordedCall, withOthers } from './recorded-call.ts'
 import type { Recorder, SiprecOrder } from './recorder.ts'
 import { RecordingMedia } from './recording-media.ts'
 import { RecordingSession } from './recording-session.ts'
@@ -32,6 +33,8 @@ export interface RecordedLeg {
   readonly log: Logger
   readonly media: { readonly sound: Pick<LegSound, 'join' | 'part'> }
   readonly events: Pick<LegEvents, 'watch'>
+  /** Undefined while it is in no conference. */
+  readonly member: Pick<LegMember, 'others'> | undefined
   readonly isAnswered: boolean
   readonly hasEnded: boolean
   readonly signal: AbortSignal
@@ -60,13 +63,14 @@ export class SiprecRecorder implements Recorder {
   #session: RecordingSession | undefined
   /** Kept from one server to the next. */
   #isPaused = false
+  #isUpdateDue = false
 
   constructor(leg: RecordedLeg, services: Services, tap: Tap) {
     this.#leg = leg
     this.#services = services
     this.#tap = tap
     leg.events.watch((event) => {
-      if (event === 'bridged') this.#then(() => this.#update())
+      if (event === 'bridged' || event === 'room') this.#followCompany()
     })
     leg.signal.addEventListener('abort', () => this.stop(), { once: true })
   }
@@ -197,7 +201,7 @@ export class SiprecRecorder implements Recorder {
     const now = clock.now()
     const realm = account.sip_realm
     const call = wanted.call ?? recordedCall({ ...started, realm, recordingId, now })
-    wanted.call = withOther({ ...call, recordedSince: now }, journal.events, realm ?? started.host, now)
+    wanted.call = this.#asNow({ ...call, recordedSince: now }, realm ?? started.host)
     const invite = { uri, remote, callId, user: 'recorder', boundary: randomHex(16) }
     const metadata = toMetadata(wanted.call)
     // The one that is asked for by name wins over one among the headers.
@@ -220,15 +224,30 @@ export class SiprecRecorder implements Recorder {
     })
   }
 
-  /** Another party is joined with that of the leg. */
+  /** Others are heard than before. Changes that come while a snapshot is on its way go out as one. */
+  #followCompany(): void {
+    if (this.#isUpdateDue || this.#wanted === undefined) return
+    this.#isUpdateDue = true
+    this.#then(() => {
+      this.#isUpdateDue = false
+      return this.#update()
+    })
+  }
+
+  #asNow(call: RecordedCall, domain: string): RecordedCall {
+    const { journal, member } = this.#leg
+    const now = this.#services.clock.now()
+    return withOthers(call, { events: journal.events, room: member?.others(), domain, now })
+  }
+
   async #update(): Promise<void> {
     const [session, wanted] = [this.#session, this.#wanted]
     if (session === undefined || wanted?.call === undefined) return
     const { journal, log } = this.#leg
-    const { directory, clock } = this.#services
+    const { directory } = this.#services
     const { account_sid, host } = journal.facts.started
     const domain = (await directory.account(account_sid))?.sip_realm ?? host
-    const call = withOther(wanted.call, journal.events, domain, clock.now())
+    const call = this.#asNow(wanted.call, domain)
     if (call === wanted.call) return
     wanted.call = call
     try {
