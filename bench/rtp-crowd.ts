@@ -7,7 +7,7 @@ import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { SrtpReceiver, SrtpSender } from '../src/media/srtp/srtp.ts'
 import type { SuiteName } from '../src/media/srtp/suites.ts'
-import { pin } from './cores.ts'
+import { giveOwnShare, pin } from './cores.ts'
 
 export interface Heard {
   readonly sent: number
@@ -59,7 +59,8 @@ const louds: Readonly<Record<number, number>> = { 0: 0x80, 8: 0xaa }
 
 /** Its sockets are bound when this resolves. */
 export async function startCrowd(phones: number, { core }: { core?: number } = {}): Promise<Crowd> {
-  const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [] })
+  const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [], detached: true })
+  if (child.pid !== undefined) giveOwnShare(child.pid)
   if (core !== undefined && child.pid !== undefined) pin(child.pid, core)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const next = <T>(): Promise<T> =>
