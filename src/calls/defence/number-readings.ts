@@ -46,7 +46,8 @@ function withoutSeparators(text: string): string {
 
 /** International prefixes besides 00, by the calling code of the country that dials them. */
 const prefixesOf: Readonly<Record<string, readonly string[]>> = {
-  '1': ['011'],
+  // 01 is that of a call by an operator.
+  '1': ['011', '01'],
   '7': ['810'],
   '61': ['0011'],
   '65': ['001'],
@@ -77,7 +78,7 @@ const minDigits = 8
 // Codes that choose a carrier for one call: 101XXXX in North America, 1XXX and 1XXXX before the 0 or 00 of a number in many
 // countries of Europe, 010XX and 0100XX in Germany. A number that begins with 1 has 11 digits: no longer one is a number itself.
 const carrierCodes: readonly RegExp[] = [
-  /^\+?101\d{4}(?=\d{10,}$)/,
+  /^\+?101\d{4}(?:01(?!1))?(?=\d{10,}$)/,
   /^1\d{3}(?=0\d{7,}$)/,
   /^1\d{4}(?=0\d{7,}$)/,
   /^010[1-9]\d(?=0\d{7,}$)/,

@@ -40,7 +40,7 @@ export async function toSipUri(
           to: text,
           mustLeave: true,
           // A redirect of the far end must not lead to an address that the customer may not call.
-          mayReach: (address) => services.isAllowedHop(address),
+          mayReach: (address) => services.isAllowedAddress(address) && !services.isSipProxy(address),
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
@@ -73,13 +73,20 @@ function toLooseRoute(proxy: string): string {
 export async function guardedPlace(
   uri: string,
   account: Pick<AccountFacts, 'sip_realm'>,
-  { sip, isAllowedAddress, teams }: Pick<CallServices, 'sip' | 'isAllowedAddress' | 'teams'>,
+  {
+    sip,
+    isAllowedAddress,
+    isSipProxy,
+    teams,
+  }: Pick<CallServices, 'sip' | 'isAllowedAddress' | 'isSipProxy' | 'teams'>,
 ): Promise<Resolved> {
   demandNoTeams(uri, [], teams)
   const { alternatives = [], ...first } = await sip().resolve(uri)
   const demand = (remote: Remote): void => {
     const { host, port } = localPlaceOf(sip(), remote)
-    if (!isAllowedAddress(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
+    // The operator's proxies pass on to any address what comes from here, and are believed by every node.
+    const isGuarded = !isAllowedAddress(remote.address) || isSipProxy(remote.address)
+    if (isGuarded || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
       throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
     if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
   }

@@ -42,7 +42,7 @@ export interface RecordedLeg {
 
 type Services = Pick<
   CallServices,
-  'sip' | 'media' | 'directory' | 'clock' | 'isAllowedAddress' | 'isAllowedHop' | 'teams'
+  'sip' | 'media' | 'directory' | 'clock' | 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'teams'
 >
 
 /** What was asked for, from its start to the end of what came of it. */

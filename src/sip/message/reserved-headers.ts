@@ -42,4 +42,6 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'min-se',
   'identity',
   'identity-info',
+  // A node believes it of the operator's proxies: where a call came from, and so which carrier's it is.
+  'x-forwarded-for',
 ])
