@@ -43,7 +43,7 @@ export interface CallServices {
   readonly reservesCarriers: boolean
   /** Called with the host name that a carrier of the account has called. */
   readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
-  /** Whether a user or a called SIP URI may direct a dialog or its media to this IP address. */
+  /** Whether a customer may direct media to this IP address; who speaks through a proxy of the operator, a dialog too. */
   readonly isAllowedHop: (address: string) => boolean
   /** Whether a SIP proxy of the operator is at this IP address: what users send through it is theirs. */
   readonly isSipProxy: (address: string) => boolean

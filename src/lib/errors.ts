@@ -1,6 +1,7 @@
 // Every failure that a client or a caller may see: one closed list, by theme. docs/reference/errors.md is generated from here.
 import { applicationErrors } from './errors/applications.ts'
 import { callErrors } from './errors/calls.ts'
+import { limitErrors } from './errors/limits.ts'
 import { platformErrors } from './errors/platform.ts'
 import { requestErrors } from './errors/requests.ts'
 import type { CatalogueEntry } from './errors/catalogue-entry.ts'
@@ -8,6 +9,7 @@ import type { CatalogueEntry } from './errors/catalogue-entry.ts'
 export const catalogue = {
   ...requestErrors,
   ...platformErrors,
+  ...limitErrors,
   ...callErrors,
   ...applicationErrors,
 }

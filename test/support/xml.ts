@@ -62,8 +62,7 @@ function attributesIn(text: string): Readonly<Record<string, string>> {
 }
 
 function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text)) throw new Error('a character that XML has not')
+  if (/(?![\t\n\r\x80-\x9f\x7f])\p{Cc}/u.test(text)) throw new Error('a character that XML has not')
   return text.replace(/&([^;&]*)(;?)/g, (whole, name: string, end: string) => {
     const character = entities[name]
     if (character === undefined || end === '') throw new Error(`no such entity: ${whole}`)

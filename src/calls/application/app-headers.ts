@@ -2,10 +2,11 @@
 import { canonicalName } from '../../sip/message/header-names.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reservedHeaders } from '../../sip/message/reserved-headers.ts'
-import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
 
 const maxHeaders = 32
 const maxValueLength = 1024
+// Those of Unicode that some programs read as the end of a line, and control characters: RFC 3261 §25.1 has none but the tab.
+const control = /[\p{Zl}\p{Zp}]|(?!\t)\p{Cc}/u
 
 export interface AppHeaders {
   readonly fields: readonly HeaderField[]
@@ -23,7 +24,7 @@ export function toHeaderFields(headers: Readonly<Record<string, unknown>> | unde
       name !== undefined &&
       value !== undefined &&
       !reservedHeaders.has(name) &&
-      isHeaderSafe(value) &&
+      !control.test(value) &&
       value.length <= maxValueLength &&
       fields.length < maxHeaders
     if (isFine) fields.push({ name, value })

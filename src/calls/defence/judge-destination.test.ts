@@ -54,6 +54,8 @@ describe('a number of a closed class', () => {
   })
 
   it.each([
+    ['1', '018811234567', 'satellite'],
+    ['1', '1010288018811234567', 'satellite'],
     ['44', '09098790000', 'premium_rate'],
     ['33', '0899123456', 'premium_rate'],
     ['34', '806123456', 'premium_rate'],
@@ -76,6 +78,7 @@ describe('a number behind a code that chooses a carrier', () => {
     [undefined, '+101028819005551234', 'premium_rate'],
     [undefined, '1010288-011-53-5234-5678', 'high_risk'],
     [undefined, '*67101028801188161234567', 'satellite'],
+    [undefined, '1010288018811234567', 'satellite'],
     ['1', '10102889005551234', 'premium_rate'],
     ['1', '10102880115352345678', 'high_risk'],
     ['44', '101028819005551234', 'premium_rate'],
@@ -93,6 +96,8 @@ describe('a number behind a code that chooses a carrier', () => {
     [undefined, '101028815551230100'],
     ['1', '1010288011442079460958'],
     ['1', '10155501234'],
+    // China, and not 1 868 behind the 01 of an operator.
+    ['1', '0118685512345678'],
     ['49', '01013030123456'],
     ['45', '10190012'],
   ])('in the country %s: %s is open', (country_code, text) => {

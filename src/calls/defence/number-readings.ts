@@ -45,20 +45,20 @@ function withoutSeparators(text: string): string {
 }
 
 /** International prefixes besides 00, by the calling code of the country that dials them. */
-const prefixesOf: Readonly<Record<string, readonly string[]>> = {
+const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
   // 01 is that of a call by an operator.
-  '1': ['011', '01'],
-  '7': ['810'],
-  '61': ['0011'],
-  '65': ['001'],
-  '66': ['001'],
-  '81': ['010'],
-  '82': ['001', '002'],
-  '852': ['001'],
+  '1': [/^011/, /^01(?!1)/],
+  '7': [/^810/],
+  '61': [/^0011/],
+  '65': [/^001/],
+  '66': [/^001/],
+  '81': [/^010/],
+  '82': [/^00[12]/],
+  '852': [/^001/],
 }
 
 // Any carrier may take these: nothing else begins with them that is so long.
-const anywhere = ['0011', '011']
+const anywhere = [/^0011/, /^011/]
 const minInternationalDigits = 11
 
 /** Where a number of the country is dialled as it is, without a digit before it; 1 has ten digits and none. */
@@ -77,18 +77,20 @@ const minDigits = 8
 
 // Codes that choose a carrier for one call: 101XXXX in North America, 1XXX and 1XXXX before the 0 or 00 of a number in many
 // countries of Europe, 010XX and 0100XX in Germany. A number that begins with 1 has 11 digits: no longer one is a number itself.
-const carrierCodes: readonly RegExp[] = [
-  /^\+?101\d{4}(?:01(?!1))?(?=\d{10,}$)/,
-  /^1\d{3}(?=0\d{7,}$)/,
-  /^1\d{4}(?=0\d{7,}$)/,
-  /^010[1-9]\d(?=0\d{7,}$)/,
-  /^0100\d\d(?=0\d{7,}$)/,
+const carrierCodes: readonly { readonly code: RegExp; readonly of?: string }[] = [
+  { code: /^\+?101\d{4}(?=\d{10,}$)/, of: '1' },
+  { code: /^1\d{3}(?=0\d{7,}$)/ },
+  { code: /^1\d{4}(?=0\d{7,}$)/ },
+  { code: /^010[1-9]\d(?=0\d{7,}$)/ },
+  { code: /^0100\d\d(?=0\d{7,}$)/ },
 ]
 
 /** As it is dialled, and behind each code that may stand before it. */
 function read(text: string, country: string | undefined): readonly Reading[] {
-  const behind = carrierCodes.flatMap((code) => (code.test(text) ? [text.replace(code, '')] : []))
-  return [text, ...behind].flatMap((number) => readPlain(number, country))
+  const behind = carrierCodes.flatMap(({ code, of = country }) =>
+    code.test(text) ? readPlain(text.replace(code, ''), of) : [],
+  )
+  return [...readPlain(text, country), ...behind]
 }
 
 function readPlain(text: string, country: string | undefined): readonly Reading[] {
@@ -108,11 +110,9 @@ function readPlain(text: string, country: string | undefined): readonly Reading[
 function afterInternationalPrefix(text: string, country: string | undefined): readonly string[] {
   // No country code begins with 0: what follows a plus or 00 counts from its first other digit.
   if (text.startsWith('+')) return [text.replace(/^\+0*/, '')]
-  const own = country === undefined ? anywhere : [...(prefixesOf[country] ?? []), '0011']
+  const own = country === undefined ? anywhere : [...(prefixesOf[country] ?? []), /^0011/]
   const isLong = text.length >= minInternationalDigits
-  const after = own.flatMap((prefix) =>
-    isLong && text.startsWith(prefix) ? [text.slice(prefix.length)] : [],
-  )
+  const after = own.flatMap((prefix) => (isLong && prefix.test(text) ? [text.replace(prefix, '')] : []))
   return text.startsWith('00') ? [text.replace(/^0+/, ''), ...after] : after
 }
 

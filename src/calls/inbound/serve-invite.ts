@@ -42,6 +42,7 @@ import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
 import { localPlaceOf } from '../local-place.ts'
+import { reachableFor } from '../reachable-places.ts'
 import { sourceOf } from './source.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 
@@ -119,11 +120,13 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   // Users only: many gateways of carriers are at private addresses.
   const isUser = carrierOf(identity) === undefined
   const tenant = tenantOf(identity)
-  if (isUser) arrival.invite.restrict(tenant === undefined ? services.isAllowedHop : services.teams.isAddress)
+  const { address } = arrival.invite.remote
+  if (isUser)
+    arrival.invite.restrict(tenant === undefined ? reachableFor(address, services) : services.teams.isAddress)
   if (tenant !== undefined) arrival.invite.nameContact(tenant.tenant_fqdn)
   const media = tenantMedia(services, {
     owner: started.account_sid,
-    peers: isUser ? new Set([arrival.invite.remote.address]) : undefined,
+    peers: isUser ? new Set([address]) : undefined,
   })
   const recording = recordingArrival(identity, arrival.invite)
   arrival.recording = recording
@@ -149,7 +152,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
     arrival.invite.holdTo(dialogUser(identity.origin.user, { journal, services }))
   for (const decision of identity.decisions) journal.note(toDecision(decision))
   journal.commit()
-  log.info({ account_sid: started.account_sid, from: started.from, to: started.to }, 'call began')
+  log.info({ from: started.from, to: started.to }, 'call began')
   return leg
 }
 

@@ -12,8 +12,8 @@ export function createCallLog(
   { call_sid, account_sid }: Pick<StartedFact, 'call_sid' | 'account_sid'>,
   { enable_debug_log }: Pick<AccountFacts, 'enable_debug_log'>,
 ): Logger {
-  if (!enable_debug_log || !log.isLevelEnabled('error')) return log.child({ call_sid })
-  return log.child({ call_sid, account_sid }, { level: 'debug' })
+  const isDetailed = enable_debug_log && log.isLevelEnabled('error')
+  return log.child({ call_sid, account_sid }, isDetailed ? { level: 'debug' } : {})
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Binding, Remote } from '../../sip/sip.ts'
 import { phoneOf } from '../../sip/registrar/binding.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import { toDecision } from '../journal/decision.ts'
+import { reachableFor } from '../reachable-places.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
@@ -54,9 +55,10 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
         user: dialogUser({ username: name, realm }, { journal, services }),
-        mayReach: (address) => address === binding.remote.address || services.isAllowedHop(address),
+        mayReach: (address) =>
+          address === binding.remote.address || reachableFor(binding.remote.address, services)(address),
       }),
-      destination: () => sip().reach(binding, services.isAllowedHop),
+      destination: () => sip().reach(binding, reachableFor(binding.remote.address, services)),
       redirect: async ({ uri }) => {
         const { host } = sip().addressFor(binding.remote)
         return (await toUser({ type: 'user', name: userAt(uri, [realm, host]), realm }, search)).flat()

@@ -130,7 +130,7 @@ export class OutgoingLeg {
     if (tag !== undefined) journal.add({ type: 'tagged', data: tag })
     for (const sentence of order.notes) journal.note({ type: 'note', sentence })
     journal.commit()
-    log.info({ account_sid: started.account_sid, from: started.from, to: started.to }, 'call began')
+    log.info({ from: started.from, to: started.to }, 'call began')
     return leg
   }
 }

@@ -609,6 +609,7 @@ describe('a call to a SIP URI', () => {
 
   it.each([
     ['in the network of the platform', 'sip:bob@10.0.0.1', 403, 'sip_refused_address'],
+    ['of a proxy of the operator', 'sip:bob@192.0.2.250', 403, 'sip_refused_address'],
     ['of a realm of the platform', 'sip:alice@example.com', 482, 'loop_detected'],
     ['without an address', 'sip:bob@nowhere.example', 480, 'sip_unreachable'],
     ['of scheme sips, without a port of TLS', 'sips:bob@192.0.2.9', 480, 'sip_unreachable'],

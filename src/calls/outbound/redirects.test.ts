@@ -86,6 +86,7 @@ describe('a SIP URI that redirects', () => {
 
   it.each([
     ['an address that customers may not call', '<sip:a@10.0.0.8>', 'sip_refused_address'],
+    ['a proxy of the operator', '<sip:a@192.0.2.250>', 'sip_refused_address'],
     ['a SIP realm of the platform', '<sip:alice@example.com>', 'loop_detected'],
     ['the platform itself', '<sip:a@127.0.0.1:5060>', 'sip_refused_address'],
     ['a phone number', '<tel:+4930123>', 'bad_request'],

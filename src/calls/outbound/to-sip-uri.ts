@@ -9,6 +9,7 @@ import type { CallServices } from '../call-services.ts'
 import type { AccountFacts, TeamsFacts, TeamsProxy } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
 import { localPlaceOf } from '../local-place.ts'
+import { reachableFor } from '../reachable-places.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
 import { parseTargetUri } from './target-uri.ts'
@@ -40,7 +41,7 @@ export async function toSipUri(
           to: text,
           mustLeave: true,
           // A redirect of the far end must not lead to an address that the customer may not call.
-          mayReach: (address) => services.isAllowedAddress(address) && !services.isSipProxy(address),
+          mayReach: reachableFor(undefined, services),
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
@@ -73,20 +74,15 @@ function toLooseRoute(proxy: string): string {
 export async function guardedPlace(
   uri: string,
   account: Pick<AccountFacts, 'sip_realm'>,
-  {
-    sip,
-    isAllowedAddress,
-    isSipProxy,
-    teams,
-  }: Pick<CallServices, 'sip' | 'isAllowedAddress' | 'isSipProxy' | 'teams'>,
+  services: Pick<CallServices, 'sip' | 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'teams'>,
 ): Promise<Resolved> {
+  const { sip, teams } = services
+  const mayReach = reachableFor(undefined, services)
   demandNoTeams(uri, [], teams)
   const { alternatives = [], ...first } = await sip().resolve(uri)
   const demand = (remote: Remote): void => {
     const { host, port } = localPlaceOf(sip(), remote)
-    // The operator's proxies pass on to any address what comes from here, and are believed by every node.
-    const isGuarded = !isAllowedAddress(remote.address) || isSipProxy(remote.address)
-    if (isGuarded || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
+    if (!mayReach(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
       throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
     if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
   }

@@ -13,6 +13,7 @@ import { toAppError, toProblem } from '../leg/refusals.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { guardedPlace } from '../outbound/to-sip-uri.ts'
 import { parseTargetUri } from '../outbound/target-uri.ts'
+import { reachableFor } from '../reachable-places.ts'
 import { stopped } from '../session/stop.ts'
 import { toMetadata } from './metadata.ts'
 import type { RecordedCall } from './metadata.ts'
@@ -187,6 +188,7 @@ export class SiprecRecorder implements Recorder {
     const remote = await guardedPlace(uri, account, { ...this.#services })
     const tenant = { owner: account.account_sid, peers: new Set([remote.address]) }
     const guarded = tenantMedia({ media, isAllowedHop }, tenant)
+    const mayReach = reachableFor(undefined, this.#services)
     const callId = `${randomHex(16)}@siprec`
     const session: RecordingSession = new RecordingSession({
       sip: sip(),
@@ -212,7 +214,7 @@ export class SiprecRecorder implements Recorder {
         : headers.filter(({ name }) => name.toLowerCase() !== recordingIdHeader)
     const isPaused = this.#isPaused
     await session.start(
-      { ...invite, metadata, isPaused, headers: [...others, ...own], mayReach: isAllowedHop },
+      { ...invite, metadata, isPaused, headers: [...others, ...own], mayReach },
       wanted.controller.signal,
     )
     this.#session = session

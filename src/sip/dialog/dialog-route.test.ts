@@ -59,6 +59,7 @@ function routeOf(setup: Setup = {}) {
       log: silentLogger,
     },
     state,
+    contact: {},
     flow: { source, isDirect: true, isOurs: false },
     keepsTransport: false,
     mayReach: undefined,

@@ -1,5 +1,6 @@
 // Where the requests of a dialog go: the first place that can be found and may be reached, or else to where the peer's
 // packets come from. A phone that has lost its connection, and has come back by another one, is there.
+import type { ContactName } from '../contact.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Binding, Remote } from '../sip.ts'
@@ -16,8 +17,8 @@ export interface DialogRouteOptions {
   readonly flow: Flow
   /** Requests over UDP stay there, however large they are. */
   readonly keepsTransport: boolean
-  /** The name that the peer knows us by, where it is another one than other peers do. */
-  readonly ownName?: string | undefined
+  /** Its host is the name that the peer knows us by, where it is another one than other peers do. */
+  readonly contact: Pick<ContactName, 'host'>
   /** Whether requests may go to an address that the peer names; to all when left out. */
   readonly mayReach: ((address: string) => boolean) | undefined
   /** Called once for each fault, however many requests meet it. */
@@ -90,9 +91,9 @@ export class DialogRoute {
 
   /** Undefined for a place that cannot be found or may not be reached. */
   async #resolve(uri: string): Promise<Remote | undefined> {
-    const { core, state, mayReach, ownName } = this.#options
+    const { core, state, mayReach, contact } = this.#options
     try {
-      const remote = knownAs(await core.resolve(uri), ownName)
+      const remote = knownAs(await core.resolve(uri), contact.host)
       if (mayReach?.(remote.address) === false) this.#note(`${uri} may not be reached`)
       else if (this.#isBehindNat(remote)) this.#note(`${uri} is behind NAT`)
       else return remote

@@ -56,15 +56,7 @@ export class EarlyDialog implements DialogEntry {
     this.#state = state
     const flow = { source, isDirect: true, isOurs: true }
     const noted = (fault: string): void => core.log.debug({ callId: state.callId, fault }, 'early dialog')
-    this.#route = new DialogRoute({
-      core,
-      state,
-      flow,
-      keepsTransport,
-      mayReach,
-      noted,
-      ownName: contact.host,
-    })
+    this.#route = new DialogRoute({ core, state, flow, contact, keepsTransport, mayReach, noted })
     this.#client = new DialogClient({ core, state, route: this.#route, contact, credentials })
     this.#offers = new EarlyOffers({ core, callId: state.callId, listener: () => options.listener })
     core.dialogs.set(state, this)

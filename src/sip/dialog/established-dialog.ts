@@ -70,15 +70,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#contact = contact
     this.#receivePrack = options.receivePrack
     const noted = (sentence: string): void => this.#owner.tell((listener) => listener.noted?.(sentence))
-    this.#route = new DialogRoute({
-      core,
-      state,
-      flow,
-      keepsTransport,
-      mayReach,
-      noted,
-      ownName: contact.host,
-    })
+    this.#route = new DialogRoute({ core, state, flow, contact, keepsTransport, mayReach, noted })
     this.#session = new SessionTimer({
       clock: core.clock,
       refresh: () => this.#negotiation.refresh(),

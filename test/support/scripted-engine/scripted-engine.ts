@@ -363,7 +363,7 @@ export function createScriptedEngine(
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
     carrierCalled: ({ account_sid }, host) => void engine.hostsCalled.push([account_sid, host]),
     isAllowedHop: (address) => address.startsWith('192.0.2.'),
-    isSipProxy: (address) => address === '10.0.0.1',
+    isSipProxy: (address) => address === '10.0.0.1' || address === '192.0.2.250',
     directory: createScriptedDirectory(() => engine),
     teams: {
       proxies: [1, 2, 3].map((n) => ({ host: `192.0.2.20${n}`, port: 5061 })),
