@@ -7,9 +7,6 @@ import { provision } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { RtpVoice } from '../test/support/rtp-voice.ts'
 import { until } from '../test/support/wait.ts'
-import { systemClock } from '../src/lib/clock.ts'
-import { silentLogger } from '../src/lib/log.ts'
-import { createSip } from '../src/sip/create-sip.ts'
 import { sdpOf } from '../src/sip/message/body.ts'
 import { headerOf } from '../src/sip/message/message.ts'
 import type { DialogListener, InviteOutcome, OutgoingInviteOptions, Sip } from '../src/sip/sip.ts'
@@ -20,6 +17,7 @@ import type { Figure } from './figure.ts'
 import { startLoadedPlatform } from './loaded-platform.ts'
 import { tickMs } from '../src/media/tick-clock.ts'
 import { startCrowd } from './rtp-crowd.ts'
+import { createCallerStack } from '../test/support/caller-stack.ts'
 
 /** Those whose sound is looked at; what the others say only has to be carried. */
 const watchedCalls = 10
@@ -56,21 +54,13 @@ class Phones {
   #next: Ear | undefined
 
   constructor() {
-    this.#sip = createSip({
-      bind: '127.0.0.1',
-      port: 0,
-      directory: { realmState: async () => 'unknown', findUser: async () => undefined },
-      handlers: {
-        invited: (invite) => {
-          const ear = this.#next
-          if (ear === undefined) return invite.reject({ status: 486 })
-          ear.answered(sdpOf(invite.request) ?? '')
-          invite.accept({ body: { type: 'application/sdp', content: ear.offer } }).listen(listener)
-        },
+    this.#sip = createCallerStack('bench', {
+      invited: (invite) => {
+        const ear = this.#next
+        if (ear === undefined) return invite.reject({ status: 486 })
+        ear.answered(sdpOf(invite.request) ?? '')
+        invite.accept({ body: { type: 'application/sdp', content: ear.offer } }).listen(listener)
       },
-      clock: systemClock,
-      log: silentLogger,
-      userAgent: 'bench',
     })
   }
 

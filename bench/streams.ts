@@ -9,12 +9,10 @@ import { provision, startPlatform, unlimited } from '../test/support/platform-pr
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { startRecorder } from '../test/support/rtp-recorder.ts'
 import type { Pacing, Recorder } from '../test/support/rtp-recorder.ts'
-import { systemClock } from '../src/lib/clock.ts'
-import { silentLogger } from '../src/lib/log.ts'
-import { createSip } from '../src/sip/create-sip.ts'
 import type { DialogListener, Sip } from '../src/sip/sip.ts'
 import type { Figure } from './figure.ts'
 import { processCpuMs, threadsMs } from './proc.ts'
+import { createCallerStack } from '../test/support/caller-stack.ts'
 
 const each = 200
 const settleMs = 4000
@@ -128,15 +126,7 @@ async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
       ...unlimited,
     },
   })
-  const sip = createSip({
-    bind: '127.0.0.1',
-    port: 0,
-    directory: { realmState: async () => 'unknown', findUser: async () => undefined },
-    handlers: { invited: (invite) => invite.reject({ status: 486 }) },
-    clock: systemClock,
-    log: silentLogger,
-    userAgent: 'bench',
-  })
+  const sip = createCallerStack('bench')
   const recorders: Recorder[] = []
   try {
     await sip.start()

@@ -7,13 +7,11 @@ import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
 import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
-import { systemClock } from '../src/lib/clock.ts'
-import { silentLogger } from '../src/lib/log.ts'
-import { createSip } from '../src/sip/create-sip.ts'
 import type { DialogListener, Sip } from '../src/sip/sip.ts'
 import { platformCore } from './cores.ts'
 import type { Figure } from './figure.ts'
 import { mainThreadCpuMs } from './proc.ts'
+import { createCallerStack } from '../test/support/caller-stack.ts'
 
 const sessions = 200
 const commands = 1000
@@ -75,15 +73,7 @@ const offer = `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt
 
 class Phones {
   onInfo: () => void = () => undefined
-  readonly #sip: Sip = createSip({
-    bind: '127.0.0.1',
-    port: 0,
-    directory: { realmState: async () => 'unknown', findUser: async () => undefined },
-    handlers: { invited: (invite) => invite.reject({ status: 486 }) },
-    clock: systemClock,
-    log: silentLogger,
-    userAgent: 'bench',
-  })
+  readonly #sip: Sip = createCallerStack('bench')
 
   start(): Promise<void> {
     return this.#sip.start()

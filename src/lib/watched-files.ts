@@ -1,5 +1,5 @@
 // What is read from files, and again when one of them has changed.
-import { stampOfFiles } from './stamp-of-files.ts'
+import { stat } from 'node:fs/promises'
 
 export class WatchedFiles<T> {
   readonly #paths: readonly (string | undefined)[]
@@ -27,4 +27,13 @@ export class WatchedFiles<T> {
     this.#found = { value: await this.#read() }
     return true
   }
+}
+
+/** Another text where a file has changed. Links are followed: programs that renew certificates point them at new files. */
+async function stampOfFiles(paths: readonly (string | undefined)[]): Promise<string> {
+  const stamps = paths.map(async (path) => {
+    const facts = path === undefined ? undefined : await stat(path).catch(() => undefined)
+    return facts === undefined ? 'none' : `${facts.ino} ${facts.size} ${facts.mtimeMs}`
+  })
+  return (await Promise.all(stamps)).join('|')
 }

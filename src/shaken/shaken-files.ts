@@ -6,8 +6,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
-import { stampOfFiles } from '../lib/stamp-of-files.ts'
 import { StartError } from '../lib/start-error.ts'
+import { WatchedFiles } from '../lib/watched-files.ts'
 import { parseAuthorities } from './signer-certificates.ts'
 
 export interface ShakenFilesOptions {
@@ -26,32 +26,31 @@ const lookMs = 10_000
 
 export class ShakenFiles {
   readonly #options: ShakenFilesOptions
-  #contents: Contents = { authorities: undefined, key: undefined }
-  #stamp = ''
+  readonly #files: WatchedFiles<Contents>
   #looks: Repetition | undefined
 
   constructor(options: ShakenFilesOptions) {
     this.#options = options
+    this.#files = new WatchedFiles([options.authoritiesFile, options.keyFile], () => readContents(options))
   }
 
+  /** Known after start. */
   get current(): Contents {
-    return this.#contents
+    return this.#files.value
   }
 
   /** Rejects with StartError. */
   async start(): Promise<void> {
-    const { authoritiesFile, keyFile } = this.#options
-    if (authoritiesFile === undefined && keyFile === undefined) return
     try {
-      this.#stamp = await this.#stampOfFiles()
-      this.#contents = await this.#read()
+      await this.#files.look()
     } catch (error) {
       throw new StartError(
         `Calls cannot be signed or verified, since ${sentenceOf(error)}: correct ${settingsOf(this.#options)}.`,
         { cause: error },
       )
     }
-    const { clock, log } = this.#options
+    const { authoritiesFile, keyFile, clock, log } = this.#options
+    if (authoritiesFile === undefined && keyFile === undefined) return
     this.#looks = repeat({
       clock,
       everyMs: lookMs,
@@ -67,28 +66,18 @@ export class ShakenFiles {
   /** What cannot be used leaves what was read before in force. */
   async #look(): Promise<void> {
     const { log } = this.#options
-    const stamp = await this.#stampOfFiles()
-    if (stamp === this.#stamp) return
-    this.#stamp = stamp
     try {
-      this.#contents = await this.#read()
-      log.info('the files of STIR/SHAKEN are read again')
+      if (await this.#files.look()) log.info('the files of STIR/SHAKEN are read again')
     } catch (error) {
       log.error({ reason: sentenceOf(error) }, 'the files of STIR/SHAKEN are not replaced')
     }
   }
+}
 
-  async #read(): Promise<Contents> {
-    const { authoritiesFile, keyFile } = this.#options
-    return {
-      authorities: authoritiesFile === undefined ? undefined : await readAuthorities(authoritiesFile),
-      key: keyFile === undefined ? undefined : await readKey(keyFile),
-    }
-  }
-
-  #stampOfFiles(): Promise<string> {
-    const { authoritiesFile, keyFile } = this.#options
-    return stampOfFiles([authoritiesFile, keyFile])
+async function readContents({ authoritiesFile, keyFile }: ShakenFilesOptions): Promise<Contents> {
+  return {
+    authorities: authoritiesFile === undefined ? undefined : await readAuthorities(authoritiesFile),
+    key: keyFile === undefined ? undefined : await readKey(keyFile),
   }
 }
 

@@ -2,9 +2,6 @@
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/lib/log.ts'
-import { createSip } from '../../src/sip/create-sip.ts'
 import { headerOf } from '../../src/sip/message/message.ts'
 import type { HeaderField, SipMessage, SipResponse } from '../../src/sip/message/message.ts'
 import { sdpOf } from '../../src/sip/message/body.ts'
@@ -13,6 +10,7 @@ import type { Platform } from './platform-process.ts'
 import { RtpPeer } from './rtp-peer.ts'
 import { Talk } from './talking-phone.ts'
 import { Inbox } from './wait.ts'
+import { createCallerStack } from './caller-stack.ts'
 
 export interface Sent {
   readonly headers?: readonly HeaderField[]
@@ -51,15 +49,7 @@ export class RecordingClient {
 
   /** Its two streams are tones of 400 and 700 Hz. */
   static async open(platform: Pick<Platform, 'sip'>, address: string): Promise<RecordingClient> {
-    const sip = createSip({
-      bind: '127.0.0.1',
-      port: 0,
-      directory: { realmState: async () => 'unknown', findUser: async () => undefined },
-      handlers: { invited: (invite) => invite.reject({ status: 486 }) },
-      clock: systemClock,
-      log: silentLogger,
-      userAgent: 'recording client',
-    })
+    const sip = createCallerStack('recording client')
     await sip.start()
     const relay = await openRelay(platform, address)
     const client = new RecordingClient(sip, { relay, address }, [await RtpPeer.open(), await RtpPeer.open()])
@@ -150,14 +140,8 @@ interface Relay {
  */
 export async function openBorder(platform: Pick<Platform, 'sip'>, address: string) {
   const relay = await openRelay(platform, address)
-  const sip = createSip({
-    bind: '127.0.0.1',
-    port: 0,
-    directory: { realmState: async () => 'unknown', findUser: async () => undefined },
-    handlers: { invited: (invite) => void passOn(invite) },
-    clock: systemClock,
-    log: silentLogger,
-    userAgent: 'border',
+  const sip = createCallerStack('border', {
+    invited: (invite) => void passOn(invite),
     serves: { recordings: true },
   })
   const bodyOf = (message: SipMessage) => ({
