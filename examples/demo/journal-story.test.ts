@@ -1,7 +1,8 @@
 // The story of a call, from the journals that the engine writes: a person reads in each of the two who did what.
 import { expect, it } from 'vitest'
 import { parseVerbs } from '../../src/verbs/index.ts'
-import { account, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'

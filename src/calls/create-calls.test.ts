@@ -2,17 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JournalEvent } from './journal/journal.ts'
-import {
-  account,
-  application,
-  createScriptedEngine,
-  heldAnswer,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedDialog, ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
+import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-dialog.ts'
+import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 
 function platformWith(verbs: unknown, options = {}): ScriptedEngine {
   const engine = createScriptedEngine(parsePlainVerbs, options)

@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { answer, rest, runVerbs, verb } from '../../test/support/scripted-engine/script.ts'
-import {
-  account,
-  callRequest,
-  createScriptedEngine,
-  heldAnswer,
-  phone,
-  placeOn,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
+import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
-import { ScriptedInvite, sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import type { Alert } from '../contracts/alert.ts'
 import type { CallsOptions } from './calls.ts'
 import type { AccountFacts } from './ports.ts'

@@ -1,12 +1,9 @@
 // Which of our addresses a call names, where we have one in each of several networks.
 import { describe, expect, it } from 'vitest'
-import {
-  callRequest,
-  createScriptedEngine,
-  phone,
-  placeOn,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 

@@ -8,15 +8,12 @@ import { HoldUps } from '../../test/support/hold-ups.ts'
 import { freePorts } from '../../test/support/ports.ts'
 import { RtpVoice } from '../../test/support/rtp-voice.ts'
 import { until } from '../../test/support/wait.ts'
-import {
-  account,
-  createScriptedEngine,
-  phone,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-dialog.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createMedia } from '../media/create-media.ts'
 import type { Media } from '../media/media.ts'

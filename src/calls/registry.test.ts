@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { MemoryCallStore } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { MemoryCallStore } from '../../test/support/scripted-engine/memory-call-store.ts'
 import { JournalWriter } from './journal/journal-writer.ts'
 import type { StartedFact } from './journal/journal.ts'
 import type { Leg } from './leg/leg.ts'

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { account, calm, createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 

@@ -9,7 +9,7 @@ import { calledHostOf, partiesOf } from './inbound/invite.ts'
 import { reasonHeaderOf } from './leg/reason-header.ts'
 import { digitOf } from './digits/info-digits.ts'
 import { toSipFact } from './journal/sip-text.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { toSipPayload } from './journal/hook-payloads.ts'
 
 const withHeaders = (...headers: [string, string][]) =>

@@ -1,13 +1,11 @@
 // Every command to a call in every state, to one that ends meanwhile, to one that has ended, and to that of another account.
 import { describe, expect, it } from 'vitest'
 import { steps, talking } from '../../test/support/scripted-engine/dialling.ts'
-import {
-  account,
-  calm,
-  createScriptedEngine,
-  heldAnswer,
-  scriptedRecorder,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
+import { scriptedRecorder } from '../../test/support/scripted-engine/scripted-recorder.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../lib/errors.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { sipResponse } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { grantedSeconds, minExpires, retryAfterSeconds, serviceRoutes } from './registrar-response.ts'
 
 const contact = '<sip:me@192.0.2.1:5060>'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createScriptedEngine, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { answered, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'

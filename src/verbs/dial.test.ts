@@ -6,15 +6,15 @@ import {
   account,
   application,
   client,
-  createScriptedEngine,
   outboundCarrier,
   phone,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+} from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { parseVerbs } from './index.ts'
 
 const bob = { type: 'sip', sipUri: 'sip:bob@192.0.2.9' }

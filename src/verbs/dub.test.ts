@@ -2,12 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../calls/command.ts'
 import type { Layer } from '../media/graph/wiring.ts'
-import {
-  account,
-  createScriptedEngine,
-  phone,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
 import { parseVerbs } from './index.ts'

@@ -1,10 +1,12 @@
 // Verbs that say something to the far end in its signalling or its keys.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { createScriptedEngine, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedDialog, ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { sipResponse } from '../../test/support/scripted-engine/scripted-messages.ts'
+import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-dialog.ts'
+import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
 
 interface Running {

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import {
-  account,
-  application,
-  calm,
-  createScriptedEngine,
-  scriptedRecorder,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { scriptedRecorder } from '../../test/support/scripted-engine/scripted-recorder.ts'
 import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from './index.ts'
 

@@ -4,14 +4,14 @@ import {
   account,
   application,
   callRequest,
-  calm,
-  createScriptedEngine,
-  heldAnswer,
   outboundCarrier,
-  placeOn,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+} from '../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
+import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { sipResponse } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { combine, noChoices } from '../calls/defence/defence-settings.ts'
 import type { DefenceChoices } from '../calls/defence/defence-settings.ts'
 import { parseVerbs } from './index.ts'

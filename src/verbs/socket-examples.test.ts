@@ -3,12 +3,9 @@ import { expect, it } from 'vitest'
 import { socketExamplesFile } from '../api/docs/socket-frames.ts'
 import { heardFrames, sentFrames } from '../api/docs/socket-frames.ts'
 import { answered } from '../../test/support/scripted-engine/dialling.ts'
-import {
-  application,
-  createScriptedEngine,
-  phone,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { application, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedSocket } from '../../test/support/scripted-engine/scripted-sockets.ts'
 import { parseVerbs } from './index.ts'
 

@@ -1,11 +1,9 @@
 // Each verb in a running call: the engine is real, what is around it is scripted.
 import { describe, expect, it } from 'vitest'
-import {
-  account,
-  createScriptedEngine,
-  heldAnswer,
-  settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { Alert } from '../contracts/alert.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'

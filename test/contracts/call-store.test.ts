@@ -4,7 +4,7 @@ import { createSid } from '../../src/lib/ids.ts'
 import type { CallBatch, CallStore, UnfinishedCall } from '../../src/contracts/call-record.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { endedCall } from '../support/ended-calls.ts'
-import { MemoryCallStore } from '../support/scripted-engine/scripted-engine.ts'
+import { MemoryCallStore } from '../support/scripted-engine/memory-call-store.ts'
 
 interface Place {
   readonly store: CallStore

@@ -1,7 +1,9 @@
 // The call engine on the real store: what the one says of a call's end is what the other understands.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parsePlainVerbs } from '../support/scripted-engine/plain-verbs.ts'
-import { account, createScriptedEngine, settle } from '../support/scripted-engine/scripted-engine.ts'
+import { account } from '../support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
+import { settle } from '../support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
 import { systemTenancy } from '../../src/contracts/caller.ts'
 import { onEachStore } from '../support/each-store.ts'

@@ -7,7 +7,7 @@ import { systemTenancy } from '../../src/contracts/caller.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import { makeAccount, onEachStore } from '../support/each-store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
-import { account, application, client } from '../support/scripted-engine/scripted-engine.ts'
+import { account, application, client } from '../support/scripted-engine/scripted-facts.ts'
 import { createScriptedDirectory } from '../support/scripted-engine/scripted-directory.ts'
 
 /** A directory of one account with a client, an application and a number. */

@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/lib/log.ts'
 import { createOutgoing } from '../../src/outgoing/create-outgoing.ts'
 import { createHooks } from '../../src/webhooks/create-hooks.ts'
 import { startReceiver } from '../support/local-http.ts'
-import { heldAnswer, ScriptedHooks } from '../support/scripted-engine/scripted-engine.ts'
+import { heldAnswer, ScriptedHooks } from '../support/scripted-engine/scripted-hooks.ts'
 import { until } from '../support/wait.ts'
 
 interface Place {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
-import { settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Abilities, Decline } from './abilities.ts'
 

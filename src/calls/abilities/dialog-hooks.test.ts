@@ -1,15 +1,12 @@
 // The hooks that are asked about what a far end sends within the dialog: referHook and sipRequestWithinDialogHook.
 import { describe, expect, it } from 'vitest'
-import {
-  callRequest,
-  calm,
-  createScriptedEngine,
-  phone,
-  placeOn,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
+import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

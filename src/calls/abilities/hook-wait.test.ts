@@ -1,12 +1,10 @@
 // What is heard while an action hook is asked, and what becomes of a call whose application does not answer.
 import { describe, expect, it } from 'vitest'
-import {
-  createScriptedEngine,
-  heldAnswer,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

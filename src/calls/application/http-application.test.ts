@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
-import {
-  account,
-  application,
-  heldAnswer,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { HookForm } from './hook-form.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -2,13 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Hook } from '../../contracts/hook.ts'
 import { answered, bye } from '../../../test/support/scripted-engine/dialling.ts'
-import {
-  account,
-  application,
-  createScriptedEngine,
-  phone,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const hookAt = (url: string): Hook => ({ url, method: 'POST', username: null, password: null })

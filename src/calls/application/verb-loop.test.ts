@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
-import { account, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { Abilities } from '../abilities/abilities.ts'
 import type { RunnableVerb, VerbNeeds } from '../verb.ts'
 import { AppError } from '../../lib/errors.ts'

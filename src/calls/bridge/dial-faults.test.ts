@@ -5,15 +5,11 @@ import type { AskedCommands } from '../command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
-import {
-  account,
-  calm,
-  heldAnswer,
-  phone,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm, settle } from '../../../test/support/scripted-engine/turns.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const dialling = (options: object, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> =>

@@ -2,14 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
 import type { JournalEvent } from '../journal/journal.ts'
-import {
-  account,
-  calm,
-  createScriptedEngine,
-  phone,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 async function dialling(options: object = {}, prepare?: (engine: ScriptedEngine) => void) {

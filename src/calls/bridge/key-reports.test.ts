@@ -4,8 +4,10 @@ import { actingTenant } from '../../lib/acting-for.ts'
 import { maxReports } from './key-reports.ts'
 import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
-import { account, heldAnswer, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 async function pressByInfo({ caller }: Pick<Dialled, 'caller'>, times: number): Promise<void> {

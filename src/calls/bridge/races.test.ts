@@ -1,7 +1,8 @@
 // Two who talk, and two things that happen to them at nearly the same time: at each of many moments from the first to its effect,
 // every leg ends once or talks on, and none is left without a voice.
 import { describe, expect, it } from 'vitest'
-import { account, calm } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
 import {
   hearings,
   leftOf,
@@ -11,7 +12,8 @@ import {
 } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
-import type { ScriptedDialog, ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
+import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
 import type { AskedCommands } from '../command.ts'
 import { parseVerbs } from '../../verbs/index.ts'

@@ -1,6 +1,8 @@
 // The Reason (RFC 3326) that a called party gives for its end reaches the caller, when the call ends with it.
 import { describe, expect, it } from 'vitest'
-import { calm, createScriptedEngine, phone } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

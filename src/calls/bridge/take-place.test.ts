@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   application,
-  calm,
   client,
   outboundCarrier,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+} from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
 import {
   answered,
   bye,

@@ -1,14 +1,9 @@
 // A phone that talks with another one sends it elsewhere (REFER), alone or with a second call of its own.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import {
-  account,
-  application,
-  calm,
-  client,
-  heldAnswer,
-  phone,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application, client, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import {
   answered,
@@ -22,7 +17,8 @@ import {
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
 import type { ScriptedReferralOptions } from '../../../test/support/scripted-engine/scripted-referral.ts'
-import type { ScriptedDialog, ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
+import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { JournalEvent } from '../journal/journal.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

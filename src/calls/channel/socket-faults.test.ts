@@ -2,12 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Hook } from '../../contracts/hook.ts'
 import { answered, bye } from '../../../test/support/scripted-engine/dialling.ts'
-import {
-  application,
-  createScriptedEngine,
-  phone,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { application, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedSocket } from '../../../test/support/scripted-engine/scripted-sockets.ts'
 import { toAlert } from '../journal/alerts.ts'
 import { parseVerbs } from '../../verbs/index.ts'

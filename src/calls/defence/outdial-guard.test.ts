@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   callRequest,
-  calm,
-  createScriptedEngine,
   outboundCarrier,
-  placeOn,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+} from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { dialled } from '../../../test/support/scripted-engine/dialling.ts'

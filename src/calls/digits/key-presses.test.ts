@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { KeyPresses } from './key-presses.ts'
-import {
-  account,
-  createScriptedEngine,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 
 type Report = [atMs: number, source: 'rtp' | 'info' | 'tone', digit: string, durationMs?: number]
 

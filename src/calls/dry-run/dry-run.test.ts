@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   application,
-  calm,
   callRequest,
   client,
-  createScriptedEngine,
   outboundCarrier,
   phone,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+} from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { carrierOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'

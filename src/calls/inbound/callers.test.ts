@@ -1,12 +1,9 @@
 // Who is calling, and what of a caller's own words is believed.
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent } from '../journal/journal.ts'
-import {
-  account,
-  application,
-  createScriptedEngine,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'

@@ -2,14 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { runVerbs } from '../../../test/support/scripted-engine/script.ts'
 import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
-import {
-  account,
-  application,
-  client,
-  createScriptedEngine,
-  heldAnswer,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application, client } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { Authentication, SipUser } from '../../sip/sip.ts'

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   application,
-  createScriptedEngine,
   outboundCarrier,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+} from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { toAlert } from './alerts.ts'
 import type { JournalEvent, JournalFact } from './journal.ts'
-import {
-  account,
-  callRequest,
-  createScriptedEngine,
-  placeOn,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, callRequest } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { Alert } from '../../contracts/alert.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { digitOf } from '../digits/info-digits.ts'
 import { withoutDigits } from './hidden-digits.ts'
 import type { SipFact } from './journal.ts'

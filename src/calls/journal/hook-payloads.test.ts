@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { application } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { CallScript } from '../ports.ts'

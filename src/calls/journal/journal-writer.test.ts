@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { StartedFact } from './journal.ts'
 import { JournalWriter } from './journal-writer.ts'
-import { MemoryCallStore } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { MemoryCallStore } from '../../../test/support/scripted-engine/memory-call-store.ts'
 
 const started = {
   type: 'started',

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  application,
-  MemoryCallStore,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { application } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { MemoryCallStore } from '../../../test/support/scripted-engine/memory-call-store.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { UnfinishedCall } from '../../contracts/call-record.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { ApplicationFacts } from '../ports.ts'

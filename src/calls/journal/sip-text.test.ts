@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sipRequest, sipResponse } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest, sipResponse } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { SipMessage } from '../../sip/message/message.ts'
 import { readRemote, remoteText, toSipFact, toText } from './sip-text.ts'
 

@@ -3,8 +3,9 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { WireEvent } from '../../sip/sip.ts'
 import type { StartedFact } from './journal.ts'
 import { JournalWriter } from './journal-writer.ts'
-import { MemoryCallStore } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { ScriptedInvite, sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { MemoryCallStore } from '../../../test/support/scripted-engine/memory-call-store.ts'
+import { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { WireTap } from './wire-tap.ts'
 
 const started = { type: 'started', call_sid: 'c', account_sid: 'a' } as StartedFact

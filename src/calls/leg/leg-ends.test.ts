@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { SipResponse } from '../../sip/message/message.ts'
 import {
   cancelledByCaller,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { LegKeys } from './leg-keys.ts'
 
 /** A far end that takes keys as INFO only. */

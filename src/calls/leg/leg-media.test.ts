@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { MemoryCallStore, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { MemoryCallStore } from '../../../test/support/scripted-engine/memory-call-store.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { ScriptedMedia } from '../../../test/support/scripted-engine/scripted-media.ts'
 import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
 import { AppError } from '../../lib/errors.ts'

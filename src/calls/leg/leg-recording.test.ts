@@ -1,12 +1,9 @@
 // The recording of one leg in each of its states, and what becomes of it when the recorder, the call and commands cross.
 import { describe, expect, it } from 'vitest'
-import {
-  account,
-  application,
-  calm,
-  createScriptedEngine,
-  scriptedRecorder,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { scriptedRecorder } from '../../../test/support/scripted-engine/scripted-recorder.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { Recorder } from '../../contracts/recording.ts'
 import { AppError } from '../../lib/errors.ts'

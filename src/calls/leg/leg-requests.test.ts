@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
 import { LegRequests } from './leg-requests.ts'
 
 const info = { method: 'INFO', headers: [] } as const

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
-import {
-  account,
-  callRequest,
-  heldAnswer,
-  phone,
-  placeOn,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createLogger } from '../../lib/log.ts'

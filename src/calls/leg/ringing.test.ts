@@ -1,11 +1,9 @@
 // What a caller hears while its application is being asked.
 import { describe, expect, it } from 'vitest'
-import {
-  account,
-  createScriptedEngine,
-  heldAnswer,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'

@@ -4,12 +4,12 @@ import {
   application,
   callRequest,
   client,
-  createScriptedEngine,
   outboundCarrier,
   phone,
-  placeOn,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+} from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'

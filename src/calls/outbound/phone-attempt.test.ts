@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
-import { outboundCarrier } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import type { CallerOrder } from './caller-identity.ts'
 import { nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
 import type { Attendee } from '../../../test/support/scripted-engine/meeting.ts'
-import { account, calm, client, heldAnswer } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, client } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const after = { verb: 'play', url: 'http://app.test/after.wav' }

@@ -11,12 +11,9 @@ import {
   waiting,
 } from '../../../test/support/scripted-engine/queueing.ts'
 import type { InCall, Queueing } from '../../../test/support/scripted-engine/queueing.ts'
-import {
-  account,
-  application,
-  calm,
-  heldAnswer,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const start = (): Queueing => createQueueing(parseVerbs)

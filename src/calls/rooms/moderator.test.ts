@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
 import type { Attendee, Meeting } from '../../../test/support/scripted-engine/meeting.ts'
-import { account, calm, heldAnswer } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const moderates = { endConferenceOnExit: true }

@@ -10,8 +10,9 @@ import {
   waiting,
 } from '../../../test/support/scripted-engine/queueing.ts'
 import type { InCall, Queueing } from '../../../test/support/scripted-engine/queueing.ts'
-import { account, application, calm, client } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { account, application, client } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DialPlan, RouteEntry } from '../ports.ts'
-import { outboundCarrier } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { chooseCarriers } from './phone-call.ts'
 
 const entry = (voip_carrier_sid: string, priority = 0): RouteEntry => ({

@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { answered, dialled } from '../../../test/support/scripted-engine/dialling.ts'
-import {
-  account,
-  createScriptedEngine,
-  settle,
-} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

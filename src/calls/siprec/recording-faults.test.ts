@@ -1,10 +1,13 @@
 // What recording servers and media do wrong while a call is being recorded: the recording ends or goes elsewhere, and the call goes on.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import { account, calm, createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { offer, sipRequest, sipResponse } from '../../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedDialog, ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { offer, sipRequest, sipResponse } from '../../../test/support/scripted-engine/scripted-messages.ts'
+import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
+import type { ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const both = `${offer}m=audio 26002 RTP/AVP 0\r\n`

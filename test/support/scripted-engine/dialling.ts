@@ -1,8 +1,10 @@
 // A call whose application dials, with everything around it scripted.
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
-import { createScriptedEngine, phone, settle } from './scripted-engine.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
+import { phone } from './scripted-facts.ts'
+import { settle } from './turns.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
-import { sipRequest } from './scripted-sip.ts'
+import { sipRequest } from './scripted-messages.ts'
 import type { ScriptedInvite, ScriptedInviteOptions, ScriptedOutgoing } from './scripted-sip.ts'
 
 export interface Dialled {

@@ -1,10 +1,14 @@
 // Calls whose application puts them into a conference, with everything around them scripted.
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
-import { account, application, calm, createScriptedEngine, scriptedRecorder } from './scripted-engine.ts'
-import type { ScriptedEngine, ScriptedRecorder } from './scripted-engine.ts'
+import { account, application } from './scripted-facts.ts'
+import { calm } from './turns.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
+import { scriptedRecorder } from './scripted-recorder.ts'
+import type { ScriptedEngine } from './scripted-engine.ts'
+import type { ScriptedRecorder } from './scripted-recorder.ts'
 import type { ScriptedSession } from './scripted-media.ts'
-import { sipRequest } from './scripted-sip.ts'
+import { sipRequest } from './scripted-messages.ts'
 import type { ScriptedInvite, ScriptedInviteOptions } from './scripted-sip.ts'
 
 export class Attendee {

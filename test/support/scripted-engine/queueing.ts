@@ -1,7 +1,9 @@
 // Calls that come in one after the other, each with verbs of its own, with everything around them scripted.
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
-import { account, calm, createScriptedEngine } from './scripted-engine.ts'
+import { account } from './scripted-facts.ts'
+import { calm } from './turns.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 import type { ScriptedInvite, ScriptedInviteOptions } from './scripted-sip.ts'
 import type { ScriptedSession } from './scripted-media.ts'

@@ -4,11 +4,14 @@ import { AppError } from '../../../src/lib/errors.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
-import { account, calm, createScriptedEngine, heldAnswer, phone, settle } from './scripted-engine.ts'
+import { account, phone } from './scripted-facts.ts'
+import { calm, settle } from './turns.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
+import { heldAnswer } from './scripted-hooks.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 import { ScriptedReferral } from './scripted-referral.ts'
-import { sipRequest } from './scripted-sip.ts'
-import type { ScriptedDialog } from './scripted-sip.ts'
+import { sipRequest } from './scripted-messages.ts'
+import type { ScriptedDialog } from './scripted-dialog.ts'
 
 const file = { verb: 'play', url: '/on-hold.wav' }
 const holds = [

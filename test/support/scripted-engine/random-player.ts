@@ -2,21 +2,16 @@
 import { AppError } from '../../../src/lib/errors.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
-import {
-  account,
-  client,
-  createScriptedEngine,
-  heldAnswer,
-  outboundCarrier,
-  phone,
-  settle,
-} from './scripted-engine.ts'
+import { account, client, outboundCarrier, phone } from './scripted-facts.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
+import { heldAnswer } from './scripted-hooks.ts'
+import { settle } from './turns.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 import { confirms, holds, someCommand, someVerbs } from './random-verbs.ts'
 import type { Random } from './random-verbs.ts'
 import { ScriptedReferral } from './scripted-referral.ts'
 import type { Replaced } from '../../../src/sip/sip.ts'
-import { sipRequest, sipResponse } from './scripted-sip.ts'
+import { sipRequest, sipResponse } from './scripted-messages.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
 
 export class Player {

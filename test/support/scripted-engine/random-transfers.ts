@@ -4,9 +4,12 @@ import type { Replaced } from '../../../src/sip/sip.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
-import { calm, createScriptedEngine, phone, settle } from './scripted-engine.ts'
+import { calm, settle } from './turns.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
+import { phone } from './scripted-facts.ts'
 import { ScriptedReferral } from './scripted-referral.ts'
-import type { ScriptedDialog, ScriptedInvite } from './scripted-sip.ts'
+import type { ScriptedDialog } from './scripted-dialog.ts'
+import type { ScriptedInvite } from './scripted-sip.ts'
 
 /** Both calls are up. `hasJoined`: whether the other sides of two calls have come to talk with each other. */
 export async function playTransfers(

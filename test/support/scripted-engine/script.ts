@@ -4,9 +4,11 @@ import type { CallsOptions } from '../../../src/calls/calls.ts'
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { ParseVerbs, RunnableVerb, VerbContext } from '../../../src/calls/verb.ts'
 import { AppError } from '../../../src/lib/errors.ts'
-import { createScriptedEngine, settle } from './scripted-engine.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
+import { settle } from './turns.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
-import type { ScriptedDialog, ScriptedInvite } from './scripted-sip.ts'
+import type { ScriptedDialog } from './scripted-dialog.ts'
+import type { ScriptedInvite } from './scripted-sip.ts'
 
 type Run = (can: Abilities, context: VerbContext) => unknown
 

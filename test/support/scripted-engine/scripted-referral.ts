@@ -1,6 +1,6 @@
 // A REFER of a far end under the hand of a test, and what it was answered and told.
 import type { Dialog, IncomingReferral, ReferSubscription, Reply } from '../../../src/sip/sip.ts'
-import { sipRequest } from './scripted-sip.ts'
+import { sipRequest } from './scripted-messages.ts'
 
 export interface ScriptedReferralOptions {
   readonly referTo?: string

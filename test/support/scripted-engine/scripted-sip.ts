@@ -1,56 +1,23 @@
 // An INVITE and its dialog under the hand of a test: for races that real sockets cannot be made to repeat.
-// It keeps the rules of the stack (one final response, one CANCEL, one BYE) and remembers what was sent.
 import { AppError } from '../../../src/lib/errors.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../../../src/sip/message/message.ts'
+import type { HeaderField, SipRequest } from '../../../src/sip/message/message.ts'
 import { redirectTargets } from '../../../src/sip/message/redirect.ts'
-import { reasonPhraseOf } from '../../../src/sip/message/reason-phrases.ts'
 import type {
   Dialog,
-  DialogFailure,
-  DialogListener,
   IncomingInvite,
   InviteOutcome,
-  OfferWish,
   OutgoingInvite,
   OutgoingInviteOptions,
-  ReferWish,
   Remote,
   Replaced,
   Reply,
   DialogUser,
   EarlyListener,
 } from '../../../src/sip/sip.ts'
+import { ScriptedDialog } from './scripted-dialog.ts'
+import { offer, sipRequest, sipResponse } from './scripted-messages.ts'
 
-export const offer =
-  'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 26000 RTP/AVP 0\r\n'
-
-export function sipRequest(
-  method: string,
-  options: { uri?: string; headers?: readonly HeaderField[]; type?: string; body?: string } = {},
-): SipRequest {
-  const type = options.type === undefined ? [] : [{ name: 'content-type', value: options.type }]
-  return {
-    kind: 'request',
-    method,
-    uri: options.uri ?? 'sip:switchhook@127.0.0.1',
-    headers: [...(options.headers ?? []), ...type],
-    body: Buffer.from(options.body ?? ''),
-  }
-}
-
-export function sipResponse(
-  status: number,
-  options: { headers?: readonly HeaderField[]; body?: string | undefined } = {},
-): SipResponse {
-  const type = options.body === undefined ? [] : [{ name: 'content-type', value: 'application/sdp' }]
-  return {
-    kind: 'response',
-    status,
-    reason: reasonPhraseOf(status),
-    headers: [...(options.headers ?? []), ...type],
-    body: Buffer.from(options.body ?? ''),
-  }
-}
+// It keeps the rules of the stack (one final response, one CANCEL, one BYE) and remembers what was sent.
 
 export interface ScriptedInviteOptions {
   readonly to: string
@@ -228,93 +195,5 @@ export class ScriptedOutgoing implements OutgoingInvite {
     if (this.cancelled !== undefined) return
     this.cancelled = headers
     if (!this.isSilent) this.refuse(487)
-  }
-}
-
-export interface SentRequest {
-  readonly method: string
-  readonly options: NonNullable<Parameters<Dialog['request']>[1]>
-}
-
-export class ScriptedDialog implements Dialog {
-  readonly callId: string
-  readonly localTag = 'l1'
-  readonly remoteTag = 'f1'
-  /** The headers of the BYE we sent; undefined while there was none. */
-  sentBye: readonly HeaderField[] | undefined
-  readonly requests: SentRequest[] = []
-  /** What our REFERs have asked for. */
-  readonly referred: ReferWish[] = []
-  /** What the far end responds to our request. */
-  responds: (request: SentRequest) => SipResponse | Promise<SipResponse> = () => sipResponse(200)
-  /** The descriptions that were offered within the call. */
-  readonly offers: string[] = []
-  /** What the far end responds to them. */
-  answers: (offer: string) => SipResponse | Promise<SipResponse> = (offer) =>
-    sipResponse(200, { body: `v=0 answer to ${offer.slice(4)}` })
-  #listener: DialogListener | undefined
-  #isOver = false
-
-  constructor(callId: string) {
-    this.callId = callId
-  }
-
-  get listener(): DialogListener {
-    if (this.#listener === undefined) throw new Error('the dialog has no listener')
-    return this.#listener
-  }
-
-  listen(listener: DialogListener): void {
-    this.#listener = listener
-  }
-
-  async request(method: string, options: SentRequest['options'] = {}): Promise<SipResponse> {
-    const { body } = options
-    if (method === 'INVITE' && body !== undefined) return this.reoffer({ offer: () => body })
-    this.requests.push({ method, options })
-    return this.responds({ method, options })
-  }
-
-  refer(wish: ReferWish): Promise<SipResponse> {
-    this.referred.push(wish)
-    return this.request('REFER', { headers: wish.headers ?? [] })
-  }
-
-  async reoffer({ offer }: OfferWish): Promise<SipResponse> {
-    const { content } = offer()
-    this.offers.push(String(content))
-    return this.answers(String(content))
-  }
-
-  retryDelayMs({ status }: SipResponse): number | undefined {
-    return status === 491 ? 1000 : undefined
-  }
-
-  async bye(headers: readonly HeaderField[] = []): Promise<void> {
-    if (this.sentBye !== undefined) return
-    this.sentBye = headers
-    await Promise.resolve()
-  }
-
-  get isListenedTo(): boolean {
-    return this.#listener !== undefined
-  }
-
-  /** Either side has said goodbye, or it was lost. */
-  get isOver(): boolean {
-    return this.#isOver || this.sentBye !== undefined
-  }
-
-  /** A BYE from the far end, which may cross ours on the wire. */
-  hangUp(headers: readonly HeaderField[] = []): void {
-    if (this.#isOver || this.#listener === undefined) return
-    this.#isOver = true
-    this.listener.ended(sipRequest('BYE', { headers }))
-  }
-
-  fail(reason: DialogFailure): void {
-    if (this.#isOver || this.#listener === undefined) return
-    this.#isOver = true
-    this.listener.failed(reason)
   }
 }

@@ -1,6 +1,6 @@
 // Tenants of Microsoft Teams in a scripted engine, and calls from them.
 import type { TeamsTenantFacts } from '../../../src/calls/ports.ts'
-import { account, application } from './scripted-engine.ts'
+import { account, application } from './scripted-facts.ts'
 import type { ScriptedInviteOptions } from './scripted-sip.ts'
 
 export const fqdn = 'acme.teams.example.com'

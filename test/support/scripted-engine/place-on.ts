@@ -1,0 +1,13 @@
+// A call that the API asks for.
+import type { CallRequest, PreparedCall } from '../../../src/calls/calls.ts'
+import type { ScriptedEngine } from './scripted-engine.ts'
+
+/** Places a call as a request of the API does. */
+export async function placeOn(
+  { calls }: Pick<ScriptedEngine, 'calls'>,
+  request: CallRequest,
+): Promise<PreparedCall> {
+  const call = await calls.prepare(request)
+  await call.begin()
+  return call
+}

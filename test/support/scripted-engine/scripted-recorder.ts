@@ -1,0 +1,41 @@
+// A recorder that a test looks at.
+import type { Recorder, RecordingEnd, RecordingOrder } from '../../../src/contracts/recording.ts'
+import { createRing } from '../../../src/lib/audio-ring.ts'
+import type { Ring } from '../../../src/lib/audio-ring.ts'
+
+/** Records nothing, and refuses nothing. */
+export function scriptedRecorder(): ScriptedRecorder {
+  const recorder: ScriptedRecorder = {
+    begun: [],
+    async begin(order, listener) {
+      await Promise.resolve()
+      const ring = createRing({ samples: 320 })
+      const masks: boolean[] = []
+      const ended = Promise.withResolvers<RecordingEnd>()
+      const end: RecordingEnd = { bytes: 32_000, durationMs: 1000 }
+      recorder.begun.push({ order, masks, ring, fail: (reason) => listener.ended(reason), gap: listener.gap })
+      const key = `2026/11/21/${order.call_sid}.${order.format}`
+      return {
+        key,
+        spool: 'here',
+        ring,
+        mask: (isMasked) => void masks.push(isMasked),
+        async end() {
+          ended.resolve(end)
+          return ended.promise
+        },
+      }
+    },
+  }
+  return recorder
+}
+
+export interface ScriptedRecorder extends Recorder {
+  readonly begun: {
+    readonly order: RecordingOrder
+    readonly masks: boolean[]
+    readonly ring: Ring
+    readonly fail: (reason: string) => void
+    readonly gap: (ms: number) => void
+  }[]
+}
