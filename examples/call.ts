@@ -46,7 +46,8 @@ async function main(): Promise<void> {
   const realm = /^sip:[^@]+@([^:;?]+)$/.exec(uri)?.[1]
   if (realm === undefined)
     throw new Error(`The address to call must be sip:<name>@<realm>, and is "${uri}".\n\n${help}`)
-  if (values.user === '') throw new Error(`--user is required.\n\n${help}`)
+  if (values.user === '' || values.password === '')
+    throw new Error(`--user and --password are required.\n\n${help}`)
   const [host = '', port = '5060'] = values.server.split(':')
   const server = { host, port: portOf(port, 'The port of --server') }
   const seconds = limitOf(values.seconds)

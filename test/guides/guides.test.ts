@@ -17,7 +17,7 @@ import { until } from '../support/wait.ts'
 import { calledPhone } from './called-phone.ts'
 import { parseGuide } from './guide.ts'
 import { runGuide, runGuides } from './run-guide.ts'
-import type { Context, GuideOptions } from './run-guide.ts'
+import type { Context, GuideOptions, GuideRun } from './run-guide.ts'
 
 const folder = join(import.meta.dirname, '../../docs/guides')
 const timeoutMs = 300_000
@@ -210,7 +210,7 @@ describe.concurrent('every command and answer of the guide', () => {
       const old = await oldPlatform()
       try {
         await runGuides([...names, 'move-from-jambonz'], {
-          actions: { ...actions, 'a first application': before },
+          actions: { ...actions, 'a first application': before, 'the carrier is as it was': demandMoved },
           words: async () => ({
             'https://jambonz.example.com/v1': old.url('/v1'),
             '<a key of the old account>': 'old-key',
@@ -307,7 +307,13 @@ async function oldPlatform(): Promise<Application> {
       speech_synthesis_language: 'en-US',
       record_all_calls: 0,
     },
-    VoipCarriers: { ...carrier, name: 'Moved Telecom', e164_leading_plus: 1, register_username: null },
+    VoipCarriers: [
+      { ...carrier, name: 'Moved Telecom', e164_leading_plus: 1, diversion: '15550100', dtmf_type: 'info' },
+      {
+        ...{ ...carrier, voip_carrier_sid: 'd', name: 'With a password', register_username: null },
+        ...{ inbound_auth_username: 'moved', inbound_auth_password: 'a-long-secret' },
+      },
+    ],
     SipGateways: {
       voip_carrier_sid: 'c',
       ipv4: '203.0.113.30',
@@ -320,9 +326,23 @@ async function oldPlatform(): Promise<Application> {
   }
   for (const [name, row] of Object.entries(lists))
     old.on(`/v1/${name}`, ({ headers }) =>
-      headers.authorization === 'Bearer old-key' ? { json: [row] } : { status: 401 },
+      headers.authorization === 'Bearer old-key' ? { json: [row].flat() } : { status: 401 },
     )
   return old
+}
+
+async function demandMoved({ platform }: Pick<GuideRun, 'platform'>): Promise<void> {
+  const carriers = await platform.api.must('GET', '/VoipCarriers')
+  expect(carriers).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: 'Moved Telecom', trunk_type: 'static_ip', diversion: '15550100' }),
+      expect.objectContaining({
+        name: 'With a password',
+        trunk_type: 'auth',
+        inbound_auth_username: 'moved',
+      }),
+    ]),
+  )
 }
 
 /** An edge of the guide's own, and one platform for both of its nodes. */

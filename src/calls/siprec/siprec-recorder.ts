@@ -161,17 +161,20 @@ export class SiprecRecorder implements Recorder {
   /** With the first server that takes it, of those that are left. */
   async #start(wanted: Wanted): Promise<void> {
     const failures: string[] = []
+    let cure = ''
     for (let server = wanted.left.shift(); server !== undefined; server = wanted.left.shift()) {
       try {
         await this.#try(server, wanted)
         return
       } catch (error) {
         if (wanted.controller.signal.aborted) return
-        failures.push(`${server}: ${toAppError(error, this.#leg.log).message}`)
+        const failure = toAppError(error, this.#leg.log)
+        failures.push(`${server}: ${failure.message}`)
+        cure = failure.cure
       }
     }
     this.#forget(wanted)
-    throw new AppError('siprec_failed', `the call is not recorded: ${failures.join('; ')}`)
+    throw new AppError('siprec_failed', `the call is not recorded: ${failures.join('; ')}`, { cure })
   }
 
   async #try(server: string, wanted: Wanted): Promise<void> {

@@ -205,7 +205,7 @@ export const callErrors = {
   },
   sip_refused_address: {
     cause:
-      'The SIP URI leads to a private or reserved address, which customers may not call through the platform, or to a phone that another account has registered.',
+      'The SIP URI leads to a private or reserved address, which customers may not call through the platform, to a SIP proxy of the operator, or to a phone that another account has registered.',
     http: 403,
     sip: 403,
     cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if it is meant to be called, or reach it through a carrier. Call the phones of your own users by a target of type user.',
