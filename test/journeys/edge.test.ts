@@ -1,5 +1,7 @@
 // Kamailio in front of two nodes, with the configuration of docs/guides/edge.md: phones reach it over UDP, TLS and WSS, and it is
 // all that they know of the platform.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -198,6 +200,41 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       await reached()
       await bob.hangUp()
       await closed()
+    })
+
+    it('a phone that answers leads no request elsewhere, whatever its Record-Route and Contact say', async () => {
+      const elsewhere = createSocket('udp4')
+      const led: string[] = []
+      elsewhere.on('message', (bytes) => void led.push(bytes.toString('latin1').split('\r\n', 1)[0] ?? ''))
+      elsewhere.bind(0, '127.0.0.99')
+      await once(elsewhere, 'listening')
+      closers.push(async () => elsewhere.close())
+      const place = `127.0.0.99:${elsewhere.address().port}`
+      const sid = await call(a, 'carol')
+      const from = Math.max(0, browser.received.items.length - 1)
+      const invite = await browser.received.next('the call', ({ start }) => start.startsWith('INVITE'), {
+        from,
+      })
+      const kept = invite.text
+        .split('\r\n')
+        .filter((line) => /^(via|from|to|call-id|cseq|record-route):/i.test(line))
+        .map((line) => line.replace(/^(To: .*)/i, '$1;tag=led'))
+      const sdp = `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 9 RTP/AVP 0\r\n`
+      const lines = [
+        `Record-Route: <sip:${place};lr>`,
+        ...kept,
+        `Contact: <sip:carol@${place}>`,
+        'Content-Type: application/sdp',
+        `Content-Length: ${sdp.length}`,
+      ]
+      browser.send(['SIP/2.0 200 OK', ...lines, '', sdp].join('\r\n'))
+      await browser.received.next('the ACK', ({ start }) => start.startsWith('ACK'), { from })
+      await a.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${sid}`)
+      const bye = await browser.received.next('the BYE', ({ start }) => start.startsWith('BYE'), { from })
+      const ofBye = bye.text.split('\r\n').filter((line) => /^(via|from|to|call-id|cseq):/i.test(line))
+      browser.send(['SIP/2.0 200 OK', ...ofBye, 'Content-Length: 0', '', ''].join('\r\n'))
+      await recordOf(a, sid)
+      expect(led).toEqual([])
     })
 
     it('a node that drains keeps its calls and gets no new ones', async () => {

@@ -188,6 +188,16 @@ describe('an answer', () => {
     expect(ack.body.byteLength).toBe(0)
   })
 
+  it('without a tag makes no call of one whose word is checked: its requests would begin others', async () => {
+    const stage = await openStage()
+    const { outcome } = stage.agent.invite({ ...outgoing, mayReach: () => true })
+    await stage.soon()
+    stage.peer.respond('INVITE', 200, { tag: '', body: sdp.content })
+    await stage.soon()
+    expect((await settled(outcome)).response.status).toBe(502)
+    expect(stage.peer.starts).toEqual(['INVITE'])
+  })
+
   it('without a tag or a Contact makes a call too, as peers of RFC 2543 send it (RFC 3261 §12.1.2)', async () => {
     const stage = await openStage()
     const dialog = await callOut(stage, {}, { tag: '', lines: ['Contact: *'] })

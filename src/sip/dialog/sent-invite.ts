@@ -97,8 +97,14 @@ export class SentInvite implements OutgoingInvite {
     if (response.status < 200) {
       if (response.status > 100 && !this.#isSettled && this.#isNews(response, invite))
         this.#options.onProvisional?.(response)
-    } else if (response.status < 300) this.#answered(response, invite)
-    else this.#refused(response)
+    } else if (response.status >= 300) this.#refused(response)
+    else if (this.#isUntagged(response)) this.#refused(untagged(response))
+    else this.#answered(response, invite)
+  }
+
+  /** Peers of RFC 2543 send none. Of those whose word is checked no dialog without one is taken, whose requests begin others. */
+  #isUntagged(response: SipResponse): boolean {
+    return this.#options.mayReach !== undefined && tagOf(headerOf(response, 'to')) === undefined
   }
 
   #refused(refusal: SipResponse): void {
@@ -256,6 +262,10 @@ export class SentInvite implements OutgoingInvite {
       this.#onGone()
     })
   }
+}
+
+function untagged(response: SipResponse): SipResponse {
+  return { ...response, status: 502, reason: 'The answer has no To tag', body: new Uint8Array() }
 }
 
 /**
