@@ -120,8 +120,8 @@ export interface MediaSession {
   readonly address: string
   readonly port: number
   /** The address that signalling is exchanged with: decides which of our addresses the next SDP names, and is one that
-   *  media may come from. */
-  face(peer: string): void
+   *  media may come from. `branch`: which of several places that are each made an offer of their own. */
+  face(peer: string, branch?: number): void
   /** Applies the far end's offer and returns our answer (RFC 3264); also for re-offers. From here on packets are sent,
    *  so call it when the answer goes out. Throws media_not_acceptable and leaves the stream as it was. */
   answer(offer: string): Promise<FarEnd & { readonly sdp: string }>

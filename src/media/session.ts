@@ -74,6 +74,7 @@ export class Session implements MediaSession, Wired {
   #agreement: Agreement | undefined
   /** Resolves with the first agreement, or when there will be none. */
   readonly #begun = Promise.withResolvers<void>()
+  #facing: Parameters<Negotiation['face']> | undefined
   #isPast = false
   #keyWay: KeyWay = 'rfc2833'
   #stats: StreamStats = nothingYet
@@ -112,8 +113,9 @@ export class Session implements MediaSession, Wired {
     return this.#negotiation.address
   }
 
-  face(peer: string): void {
-    this.#negotiation.face(peer)
+  face(peer: string, branch?: number): void {
+    this.#facing = [peer, branch]
+    this.#negotiation.face(peer, branch)
   }
 
   async answer(offer: string): Promise<FarEnd & { sdp: string }> {
@@ -125,7 +127,10 @@ export class Session implements MediaSession, Wired {
 
   async offer(protection?: OfferedProtection): Promise<string> {
     const dtls = protection !== undefined && 'dtls' in protection ? protection.dtls : undefined
+    const facing = this.#facing
     const path = dtls && (await this.#path.own(ownIce[dtls]))
+    // Another place may have been faced while the path was opened.
+    if (facing !== undefined) this.#negotiation.face(...facing)
     return this.#negotiation.offer({ protection, path })
   }
 

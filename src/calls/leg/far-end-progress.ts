@@ -4,10 +4,9 @@ import { sdpOf } from '../../sip/message/body.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
-import type { Remote } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
-import type { LegMedia } from './leg-media.ts'
+import type { LegMedia, SipPlace } from './leg-media.ts'
 import { toAppError, toProblem } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
 
@@ -33,7 +32,7 @@ export class FarEndProgress {
   }
 
   /** Where several places ring, the one that spoke last is heard (RFC 3261 §13.2.2.4 leaves the choice). */
-  follow(response: SipResponse, from: Remote): void {
+  follow(response: SipResponse, from: SipPlace): void {
     if (this.#changes === maxChanges) return
     const { journal, status } = this.#options
     const sdp = sdpOf(response)
@@ -54,11 +53,11 @@ export class FarEndProgress {
     return sdpOf(response) ?? this.#answers.get(toTagOf(response))
   }
 
-  async #hear(answer: string, tag: string, from: Remote): Promise<void> {
+  async #hear(answer: string, tag: string, from: SipPlace): Promise<void> {
     const { journal, media, log, events } = this.#options
     this.#answers.set(tag, answer)
     try {
-      await media.acceptEarly(answer, from.address)
+      await media.acceptEarly(answer, from)
       events.tell('early-media')
     } catch (error) {
       journal.note(toProblem(toAppError(error, log)))

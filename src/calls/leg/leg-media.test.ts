@@ -240,9 +240,9 @@ describe('the answer to our offer', () => {
     ['another', 'v=0 late', ['v=0 early', 'v=0 late']],
   ])('that came early holds where the late one is %s, except for another', async (_, late, expected) => {
     const { media, session } = await offered()
-    await media.acceptEarly('v=0 early', peer)
-    await media.acceptEarly('v=0 early', peer)
-    await media.acknowledge(late, peer)
+    await media.acceptEarly('v=0 early', place)
+    await media.acceptEarly('v=0 early', place)
+    await media.acknowledge(late, place)
     expect(session().answers).toEqual(expected)
   })
 
@@ -251,7 +251,7 @@ describe('the answer to our offer', () => {
     const accept = session().acceptAnswer.bind(session())
     const error = new AppError('media_not_acceptable', 'no codec in common')
     session().acceptAnswer = () => Promise.reject(error)
-    await expect(media.acceptEarly('v=0 early', peer)).rejects.toBe(error)
+    await expect(media.acceptEarly('v=0 early', place)).rejects.toBe(error)
     session().acceptAnswer = accept
     await expect(media.acknowledge(undefined)).rejects.toThrow('did not answer the offer')
   })
@@ -259,7 +259,7 @@ describe('the answer to our offer', () => {
   it('is not waited for where there was no offer from us', async () => {
     const { media, session } = open()
     await media.negotiate('v=0 theirs', place)
-    await media.acceptEarly('v=0 early', peer)
+    await media.acceptEarly('v=0 early', place)
     await media.acknowledge(undefined)
     expect(session().answers).toEqual([])
   })
@@ -274,12 +274,35 @@ describe('the answer to our offer', () => {
 
   it('faces the place that gave it, where several were made an offer', async () => {
     const { media, session, facts } = open()
-    await media.offerTo(place)
-    await media.offerTo({ ...place, address: '192.0.2.2' })
-    await media.acknowledge('v=0 theirs', '192.0.2.1')
-    expect(session().peers.at(-1)).toBe('192.0.2.1')
+    const first = media.branchTo(place)
+    await media.offerTo(first)
+    await media.offerTo(media.branchTo({ ...place, address: '192.0.2.2' }))
+    await media.offerTo(media.branchTo(place))
+    await media.acknowledge('v=0 theirs', first)
+    expect(session().peers).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.1', '192.0.2.1'])
+    expect(session().branches).toEqual([1, 2, 3, 1])
     expect(facts('media-open')).toMatchObject([{ sip_address: '192.0.2.1' }])
   })
+})
+
+describe('several places that are made an offer', () => {
+  const tls = { ...place, transport: 'tls' } as const
+
+  it.each([
+    ['over TLS', tls, place, 0],
+    ['without TLS', place, tls, 1],
+  ])(
+    'have keys in the clear only where the one that answers is signalled %s',
+    async (_, one, other, notes) => {
+      const { media, session, facts } = open()
+      const first = media.branchTo(one)
+      await media.offerTo(first)
+      await media.offerTo(media.branchTo(other))
+      session().encryption = 'AES_CM_128_HMAC_SHA1_80'
+      await media.acknowledge('v=0 theirs', first)
+      expect(facts('note')).toHaveLength(notes)
+    },
+  )
 })
 
 describe('the silence of a far end', () => {

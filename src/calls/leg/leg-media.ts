@@ -24,8 +24,10 @@ export interface LegMediaOptions {
   readonly clock: Clock
 }
 
-/** Where signalling is exchanged. */
-export type SipPlace = Pick<Remote, 'address' | 'transport'>
+/** Where signalling is exchanged; and by which of several INVITEs, where each has an offer of its own. */
+export interface SipPlace extends Pick<Remote, 'address' | 'transport'> {
+  readonly branch?: number
+}
 
 /** The far end does not want to hear anything. `request` says so; undefined when it was an answer. */
 export interface HoldBy {
@@ -53,13 +55,13 @@ export class LegMedia {
   #owesAnswer = false
   #earlyAnswer: string | undefined
   #hold: HoldBy | undefined
-  #peer: string | undefined
+  #peer: SipPlace | undefined
+  #branches = 0
   #keyWay: KeyWay = 'rfc2833'
   #opening: Promise<MediaSession | undefined> | undefined
   #wirings = 0
   #isPlain = true
   #playing = 0
-  #isSignallingSecure = false
 
   constructor(options: LegMediaOptions) {
     this.#options = options
@@ -88,9 +90,14 @@ export class LegMedia {
   ): Promise<string | undefined> {
     const session = await this.#open()
     if (session === undefined) return undefined
-    this.#noteSignalling(peer)
-    this.#face(session, peer.address)
+    this.#face(session, peer)
     return offer === undefined ? await this.#offer(session, protection) : await this.#answer(session, offer)
+  }
+
+  /** The place, as the one of another INVITE: its answer is judged by the offer that it was made. */
+  branchTo({ address, transport }: SipPlace): SipPlace {
+    this.#branches += 1
+    return { address, transport, branch: this.#branches }
   }
 
   /** The offer to the next place that is tried: it names the address that this place can reach. */
@@ -99,8 +106,7 @@ export class LegMedia {
     this.#opening ??= this.#open()
     const session = await this.#opening
     if (session === undefined) return undefined
-    this.#noteSignalling(peer)
-    this.#face(session, peer.address)
+    this.#face(session, peer)
     return this.#offer(session, protection)
   }
 
@@ -133,7 +139,7 @@ export class LegMedia {
   }
 
   /** Takes the answer of a provisional response. It holds until that of the 200, which may come from another fork. */
-  async acceptEarly(answer: string, peer: string): Promise<void> {
+  async acceptEarly(answer: string, peer: SipPlace): Promise<void> {
     if (!this.#owesAnswer || answer === this.#earlyAnswer) return
     this.#earlyAnswer = answer
     try {
@@ -145,7 +151,7 @@ export class LegMedia {
   }
 
   /** Takes the answer of one place, where several were made an offer. */
-  async #accept(answer: string, peer: string | undefined): Promise<FarEnd | undefined> {
+  async #accept(answer: string, peer: SipPlace | undefined): Promise<FarEnd | undefined> {
     const session = this.#session
     if (session === undefined) return undefined
     if (peer !== undefined) this.#face(session, peer)
@@ -247,13 +253,9 @@ export class LegMedia {
     return session
   }
 
-  #noteSignalling({ transport }: SipPlace): void {
-    this.#isSignallingSecure = transports[transport].isSecure
-  }
-
-  #face(session: MediaSession, peer: string): void {
+  #face(session: MediaSession, peer: SipPlace): void {
     this.#peer = peer
-    session.face(peer)
+    session.face(peer.address, peer.branch)
   }
 
   #follow(event: MediaEvent): void {
@@ -278,7 +280,9 @@ export class LegMedia {
     // The leg may have ended while media read the SDP.
     if (this.#isClosed) return
     this.path.agreed(farEnd)
-    this.#notes.open(session, farEnd, { peer: this.#peer, isSecure: this.#isSignallingSecure })
+    const peer = this.#peer
+    const isSecure = peer !== undefined && transports[peer.transport].isSecure
+    this.#notes.open(session, farEnd, { peer: peer?.address, isSecure })
     const { isHeld } = farEnd
     if (isHeld === (this.#hold !== undefined)) return
     this.#hold = isHeld ? { request } : undefined

@@ -4,7 +4,7 @@ import type { MediaEvent, OfferedProtection } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Dialog, Remote, Reply } from '../../sip/sip.ts'
+import type { Dialog, Reply } from '../../sip/sip.ts'
 import { CallerProgress } from './caller-progress.ts'
 import { listenInDialog } from './in-dialog.ts'
 import type { RefusalFact } from '../journal/journal.ts'
@@ -25,6 +25,7 @@ import { LegDigits } from './leg-digits.ts'
 import { LegEvents } from './leg-events.ts'
 import { LegLimits } from './leg-limits.ts'
 import { LegMedia } from './leg-media.ts'
+import type { SipPlace } from './leg-media.ts'
 import { LegStreams } from './leg-streams.ts'
 import { LegKeys } from './leg-keys.ts'
 import type { HangUpOptions, LegBridge, LegMember, LegOptions, LegState } from './leg-options.ts'
@@ -161,20 +162,20 @@ export class Leg {
   }
 
   /** The offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
-  offerTo(remote: Remote, protection?: OfferedProtection): Promise<string | undefined> {
+  offerTo(remote: SipPlace, protection?: OfferedProtection): Promise<string | undefined> {
     return this.#mediaOrEnd(this.media.offerTo(remote, protection ?? protectionTowards(remote)))
   }
 
   /** A provisional response to the INVITE that was sent. */
-  progressed(response: SipResponse, from: Remote): void {
+  progressed(response: SipResponse, from: SipPlace): void {
     if (this.#state.state === 'unanswered') this.#progress.follow(response, from)
   }
 
   /** The far end has answered. Media that does not fit ends the leg: look at `hasEnded` afterwards. */
-  async connected(dialog: Dialog, response: SipResponse, from: Remote): Promise<void> {
+  async connected(dialog: Dialog, response: SipResponse, from: SipPlace): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
     this.#answered(dialog)
-    await this.#confirmed(this.#progress.answerIn(response), from.address)
+    await this.#confirmed(this.#progress.answerIn(response), from)
   }
 
   /** The far end has refused the INVITE; or has said nothing, of which `unheard` is the reason. */
@@ -267,7 +268,7 @@ export class Leg {
     })
   }
 
-  #confirmed(answer: string | undefined, peer?: string): Promise<void> {
+  #confirmed(answer: string | undefined, peer?: SipPlace): Promise<void> {
     return this.media.acknowledge(answer, peer).catch((error: unknown) => this.refuse(error))
   }
 

@@ -12,6 +12,7 @@ import type { Dialog, OutgoingInvite, RedirectTarget, Remote } from '../../sip/s
 import type { CallServices } from '../call-services.ts'
 import { listenEarly } from '../leg/in-dialog.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { SipPlace } from '../leg/leg-media.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/attempt-facts.ts'
 import { localPlaceOf } from '../local-place.ts'
@@ -40,13 +41,15 @@ export interface ForkOptions {
   readonly silenceMs?: number | undefined
 }
 
+interface Answered {
+  readonly kind: 'answered'
+  readonly dialog: Dialog
+  readonly response: SipResponse
+  readonly from: SipPlace
+}
+
 export type ForkOutcome =
-  | {
-      readonly kind: 'answered'
-      readonly dialog: Dialog
-      readonly response: SipResponse
-      readonly from: Remote
-    }
+  | Answered
   | { readonly kind: 'refused'; readonly response: SipResponse; readonly hadEarlyMedia: boolean }
   /** No request could be sent to any of the places. */
   | { readonly kind: 'unreachable'; readonly error: AppError }
@@ -68,6 +71,12 @@ export async function fork(attempts: readonly Attempt[], options: ForkOptions): 
   } finally {
     signal.removeEventListener('abort', withdraw)
   }
+}
+
+interface Sending {
+  readonly offer: string
+  readonly from: SipPlace
+  readonly watch: AttemptWatch
 }
 
 class Fork {
@@ -137,15 +146,16 @@ class Fork {
     }
     // An offer for each place: the platform may have another address towards each.
     dialled.leg.media.goBy(attempt.keyWay ?? 'rfc2833')
-    const offer = await dialled.leg.offerTo(destination, attempt.protection)
+    const from = dialled.leg.media.branchTo(destination)
+    const offer = await dialled.leg.offerTo(from, attempt.protection)
     if (offer === undefined || this.#isGone()) return 'over'
-    const invite = this.#send(attempt, destination, offer, watch)
+    const invite = this.#send(attempt, destination, { offer, from, watch })
     this.#ringing.add(invite)
     const outcome = await watch.outcomeOf(invite, patienceMs, () => dialled.invites.abandon(invite))
     this.#ringing.delete(invite)
     watch.ended(outcome, destination)
     if (outcome.kind === 'answered') {
-      this.#answered(outcome, destination)
+      this.#answered({ ...outcome, from }, attempt, destination)
       return 'over'
     }
     const { response, redirects = [] } = outcome
@@ -182,7 +192,7 @@ class Fork {
     return isFollowed
   }
 
-  #send(attempt: Attempt, destination: Remote, offer: string, watch: AttemptWatch): OutgoingInvite {
+  #send(attempt: Attempt, destination: Remote, { offer, from, watch }: Sending): OutgoingInvite {
     const { services, dialled } = this.#options
     const { sip } = services
     const { leg, invites, onSent, maxForwards } = dialled
@@ -196,7 +206,7 @@ class Fork {
         if (this.#isOver) return
         watch.rings()
         this.#hadEarlyMedia ||= sdpOf(response) !== undefined
-        leg.progressed(response, destination)
+        leg.progressed(response, from)
       },
       onHeard: () => watch.heard(),
       early: listenEarly(leg),
@@ -213,14 +223,17 @@ class Fork {
     return { remote_host: destination.address, host: local.host, local_sip_address: serializeHostPort(local) }
   }
 
-  #answered({ dialog, response }: { dialog: Dialog; response: SipResponse }, destination: Remote): void {
+  #answered(outcome: Answered, attempt: Attempt, destination: Remote): void {
+    const { dialog } = outcome
     const elsewhere = becauseOf(200, 'Call completed elsewhere')
     // Two phones were picked up at once.
     if (this.#isOver) return void dialog.bye(elsewhere)
     if (this.#options.dialled.leg.hasEnded) return void dialog.bye()
     if (!this.#isAlone)
       this.#options.dialled.leg.journal.add({ type: 'branch-answered', ...this.#placesOf(destination) })
-    this.#finish({ kind: 'answered', dialog, response, from: destination }, elsewhere)
+    // Others may have been made an offer since.
+    this.#options.dialled.leg.media.goBy(attempt.keyWay ?? 'rfc2833')
+    this.#finish(outcome, elsewhere)
   }
 
   /** The other places stop ringing. Their responses to the CANCEL are not awaited. */

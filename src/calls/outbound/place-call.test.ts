@@ -432,6 +432,19 @@ describe('a call to a user with several phones', () => {
     expect(session?.peers.at(-1)).toBe(phone.remote.address)
   })
 
+  it('knows the offers of phones behind one address apart, and which of them is answered', async () => {
+    const secure: Binding = { ...second, remote: { ...phone.remote, transport: 'tls', port: 5061 } }
+    const { engine, sent } = await ring([secure, phone])
+    const [session] = engine.media.sessions
+    expect(session?.protections).toEqual(['possible', undefined])
+    sent[0]?.answer()
+    await settle()
+    const { branches = [], peers } = session ?? {}
+    expect(peers).toEqual(Array.from({ length: 3 }, () => phone.remote.address))
+    expect(branches[2]).toBe(branches[0])
+    expect(branches[1]).not.toBe(branches[0])
+  })
+
   it('rings them all with one Call-ID, and the journal says where', async () => {
     const { engine, sent, decisions } = await ring()
     expect(sent.map(({ options }) => [options.uri, options.destination])).toEqual([

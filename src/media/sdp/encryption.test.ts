@@ -243,6 +243,29 @@ describe('our offer', () => {
     expect(offers[0]).toContain(Buffer.from(send.key).toString('base64'))
   })
 
+  it.each([
+    ['first', [possible, undefined], 0],
+    ['last', [undefined, possible], 1],
+  ])(
+    'to several behind one address is judged by what the one was sent that answers: %s',
+    (_, offered, at) => {
+      const leg = negotiation()
+      for (const [branch, protection] of offered.entries()) {
+        leg.face('198.51.100.1', branch)
+        leg.offer({ protection })
+      }
+      leg.face('198.51.100.1', at)
+      expect(protectionOf(accepted(leg, 'm=audio 5004 RTP/AVP 0', crypto())).receive.suite).toBe(named)
+      const other = negotiation()
+      for (const [branch, protection] of offered.entries()) {
+        other.face('198.51.100.1', branch)
+        other.offer({ protection })
+      }
+      other.face('198.51.100.1', 1 - at)
+      expect(() => accepted(other, 'm=audio 5004 RTP/AVP 0', crypto())).toThrow('not offered')
+    },
+  )
+
   it('is not answered with a key where none was offered', () => {
     const leg = negotiation()
     leg.offer()

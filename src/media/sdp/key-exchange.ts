@@ -38,7 +38,7 @@ export interface AnsweredKeys {
 const maxPlaces = 64
 
 export class KeyExchange {
-  /** What each place was offered, by the address of its signalling: the phones of one user may all be asked at once. */
+  /** What each place was offered, by a name of its own: the phones of one user may all be asked at once, and from behind one address. */
   readonly #offered = new Map<string, LocalKeys>()
   /** What holds now. */
   #agreed: { readonly local: LocalKeys; readonly protection: SdesProtection } | undefined

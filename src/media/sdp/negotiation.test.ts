@@ -489,15 +489,17 @@ describe('a browser', () => {
       expect(again).toContain(line)
   })
 
-  it('that was called together with a phone gets its own path', () => {
+  it('that was called together with a phone of the same address gets its own path', () => {
     const negotiation = negotiationOf()
-    negotiation.face('198.51.100.1')
+    negotiation.face('198.51.100.1', 1)
     negotiation.offer({ protection: { dtls: 'browser' }, path: { ...ours, setup: 'actpass' } })
-    negotiation.face('198.51.100.2')
+    negotiation.face('198.51.100.1', 2)
     negotiation.offer()
-    negotiation.face('198.51.100.1')
+    negotiation.face('198.51.100.1', 1)
     const answered = withLines((sdp) => sdp.replace('actpass', 'active'))
     expect(negotiation.acceptAnswer(answered).path).toBeDefined()
+    // A browser takes no re-offer without it.
+    expect(negotiation.offer()).toContain('a=rtcp-mux')
   })
 
   it.each([

@@ -27,7 +27,7 @@ import { eventFor } from './formats.ts'
 import { KeyExchange } from './key-exchange.ts'
 import type { LocalKeys, OfferedProtection } from './key-exchange.ts'
 import type { OwnPath } from './path-lines.ts'
-import { firstOffer, isAmong, nextOffer } from './own-offer.ts'
+import { firstOffer, isAmong, muxes, nextOffer } from './own-offer.ts'
 import { parseSdp, writeSdp } from './sdp.ts'
 import type { LocalAudio, LocalSection } from './sdp.ts'
 
@@ -66,6 +66,8 @@ export class Negotiation {
   #origin: string | undefined
   #address: string
   #peer: string | undefined
+  /** Which offer, where several places are made one: those of several may be behind one address. */
+  #branch: number | undefined
   #sections: readonly LocalSection[] | undefined
   #last: string | undefined
   #agreement: Agreement | undefined
@@ -90,8 +92,9 @@ export class Negotiation {
   }
 
   /** The address that signalling is exchanged with from now on: it says which of our addresses the SDP names. */
-  face(peer: string): void {
+  face(peer: string, branch?: number): void {
     this.#peer = peer
+    this.#branch = branch
   }
 
   /** The far end's side of the path that its offer wants; undefined for none. Throws media_not_acceptable. */
@@ -200,7 +203,10 @@ export class Negotiation {
     if (objection !== undefined) throw objection
     const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const ours = this.#offeredPast?.audio ?? offered.audio
-    const ownKeys = this.#keys.offeredTo(this.#peer ?? '') ?? ours
+    // Not the last offer, where several places were made one: that of the place which has answered.
+    const first = this.#keys.offeredTo(this.#place)
+    const ownKeys = first ?? ours
+    const hasRtcpMux = first === undefined || this.#offeredPast !== undefined ? ours.hasRtcpMux : muxes(first)
     const protection = this.#keys.accept(section, ownKeys)
     if (typeof protection === 'string') throw unencrypted(protection)
     const { formats } = ours
@@ -215,7 +221,7 @@ export class Negotiation {
       section,
       remote,
       direction,
-      hasRtcpMux: ours.hasRtcpMux && section.hasRtcpMux,
+      hasRtcpMux: hasRtcpMux && section.hasRtcpMux,
       protection,
       peer: this.#peer,
       format,
@@ -233,9 +239,14 @@ export class Negotiation {
     return { sdp, agreement: this.#agreement, isHeld: !maySend(direction), isPast, path: section.path }
   }
 
+  /** What an offer is remembered by. */
+  get #place(): string {
+    return `${this.#peer ?? ''} ${this.#branch ?? ''}`
+  }
+
   #keysFor(protection: OfferedProtection | undefined, path: OwnPath | undefined): LocalKeys {
     const keys = protection !== undefined && 'sdes' in protection ? protection : undefined
-    return this.#keys.offerTo(this.#peer ?? '', keys, path)
+    return this.#keys.offerTo(this.#place, keys, path)
   }
 
   /**

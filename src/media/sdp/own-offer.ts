@@ -20,6 +20,11 @@ export interface FirstOffer {
   readonly offers?: readonly Encoding[] | undefined
 }
 
+/** Whether a first offer names one port for RTP and RTCP: a path has no other. */
+export function muxes({ path }: LocalKeys): boolean {
+  return path !== undefined
+}
+
 export function firstOffer({ prefers, offers }: FirstOffer, keys: LocalKeys): LocalAudio {
   const offered = codecs.filter(({ encoding }) => offers === undefined || offers.includes(encoding))
   return {
@@ -27,7 +32,7 @@ export function firstOffer({ prefers, offers }: FirstOffer, keys: LocalKeys): Lo
     events: eventsBeside(offered),
     ptime: 20,
     direction: 'sendrecv',
-    hasRtcpMux: keys.path !== undefined,
+    hasRtcpMux: muxes(keys),
     ...keys,
   }
 }

@@ -98,6 +98,7 @@ export class ScriptedSession implements MediaSession {
   readonly answers: string[] = []
   /** Whom its SDP is for. */
   readonly peers: string[] = []
+  readonly branches: (number | undefined)[] = []
   signsOfLife = 0
   isHeld = false
   /** Whether it sends nothing since the two far ends send to each other. */
@@ -123,8 +124,9 @@ export class ScriptedSession implements MediaSession {
     this.#heldAt = heldAt
   }
 
-  face(peer: string): void {
+  face(peer: string, branch?: number): void {
     this.peers.push(peer)
+    this.branches.push(branch)
   }
 
   live(): void {
