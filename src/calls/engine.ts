@@ -258,7 +258,7 @@ export class CallEngine implements Calls, CallHandlers {
     const arrival: Arrival = { invite, attemptedAt, owed, cancel: undefined, leg: undefined }
     this.#arrivals.add(arrival)
     const leave = this.#admission.enter()
-    invite.onCancel((cancel) => cancelArrival(arrival, cancel))
+    invite.onCancel((cancel, unconfirmed) => cancelArrival(arrival, cancel, unconfirmed))
     void serveInvite(arrival, this.#context).finally(() => {
       this.#arrivals.delete(arrival)
       if (arrival.leg === undefined) this.#tap.drop(invite.callId)

@@ -79,10 +79,13 @@ export interface IncomingInvite {
   accept(reply: Omit<Reply, 'status'>): Dialog
   /**
    * Called once when the caller gave up before a final response: a CANCEL, a BYE within the early dialog, or (with the
-   * INVITE itself) a transaction that its client has given up. The stack has answered it and sent 487.
+   * INVITE itself) a transaction that its client has given up. The stack has answered it and sent 487; or `unconfirmed`,
+   * since no PRACK came for a provisional response (RFC 3262 §3).
    */
-  onCancel(listener: (cancel: SipRequest) => void): void
+  onCancel(listener: CancelListener): void
 }
+
+export type CancelListener = (cancel: SipRequest, unconfirmed?: Reply) => void
 
 /** Whose dialog it is: what comes from another address than the phone signals from must prove to be this user's. */
 export interface DialogUser {

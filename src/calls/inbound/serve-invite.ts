@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { createSid, traceIdOf } from '../../lib/ids.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { IncomingInvite } from '../../sip/sip.ts'
+import type { IncomingInvite, Reply } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import { reasonLeft } from '../bridge/leg-story.ts'
 import { takePlace } from '../bridge/take-place.ts'
@@ -29,7 +29,7 @@ import type { StartedFact } from '../journal/journal.ts'
 import { listenEarly } from '../leg/in-dialog.ts'
 import { Leg } from '../leg/leg.ts'
 import type { ApplicationFacts } from '../ports.ts'
-import { toAppError, toRefusal } from '../leg/refusals.ts'
+import { toAppError, toRefusal, toStackRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import { findTaker } from './find-taker.ts'
@@ -87,10 +87,11 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
   }
 }
 
-/** The caller gave up. */
-export function cancelArrival(arrival: Arrival, cancel: SipRequest): void {
+/** The caller gave up; or confirmed no provisional response, and the stack has refused its INVITE. */
+export function cancelArrival(arrival: Arrival, cancel: SipRequest, unconfirmed?: Reply): void {
   arrival.cancel ??= cancel
-  arrival.leg?.cancelled(cancel)
+  if (unconfirmed === undefined) arrival.leg?.cancelled(cancel)
+  else arrival.leg?.refuseWith(toStackRefusal('sip_not_acknowledged', unconfirmed))
 }
 
 async function identify({ invite, owed }: Arrival, services: CallServices): Promise<Identity> {

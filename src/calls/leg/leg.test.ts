@@ -6,7 +6,7 @@ import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, entryOf } from '../../lib/errors.ts'
 import { createLogger } from '../../lib/log.ts'
 import type { LogLevel } from '../../lib/log.ts'
 import type { RunnableVerb } from '../verb.ts'
@@ -64,6 +64,28 @@ describe('a caller who hangs up', () => {
       call_status: 'no-answer',
       call_termination_by: 'caller',
     })
+    isOver(call)
+  })
+
+  it('has not abandoned a call whose provisional response it never acknowledged: journal, record, hook and log say so', async () => {
+    const lines: object[] = []
+    const write = (line: string) => void lines.push(JSON.parse(line) as object)
+    const call = await runVerbs([rest], { options: { log: createLogger('info', { write }) } })
+    const sentence = 'No PRACK came'
+    call.invite.unconfirmed({ status: 504, headers: [{ name: 'x-reason', value: sentence }] })
+    await settle()
+    const failure = { code: 'sip_not_acknowledged', sentence, cure: entryOf('sip_not_acknowledged').cure }
+    expect(call.journalled('refusal')).toMatchObject([{ ...failure, sip_status: 504 }])
+    expect(call.engine.store.records).toMatchObject([
+      { answered: false, sip_status: 504, termination_reason: `failed: ${sentence}` },
+    ])
+    expect(call.engine.store.notifications.at(-1)).toMatchObject({
+      call_status: 'failed',
+      sip_status: 504,
+      call_termination_by: 'jambonz',
+      failure,
+    })
+    expect(lines.at(-1)).toMatchObject({ msg: 'call ended', code: failure.code, sip_status: 504 })
     isOver(call)
   })
 

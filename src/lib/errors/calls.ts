@@ -184,10 +184,10 @@ export const callErrors = {
   },
   sip_not_acknowledged: {
     cause:
-      'The call was answered, and the far end never acknowledged the answer: the 200, or what came before it, was repeated for 32 s and no ACK or PRACK came.',
+      'The far end never acknowledged the answer of the platform, or what came before it: the 200 or a provisional response was repeated for 32 s, and no ACK or PRACK came. A call without an answer ends with 504 so.',
     http: 480,
     sip: 480,
-    cure: 'Look at the messages of the call for the Contact and Record-Route of the 200: the ACK goes there. Behind NAT set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches, let the firewall take its packets, and have each proxy on the way name in Record-Route an address that the far end reaches.',
+    cure: 'Look at the messages of the call for the Contact and Record-Route of the response: the ACK or PRACK goes there. Behind NAT set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches, let the firewall take its packets, and have each proxy on the way name in Record-Route an address that the far end reaches.',
   },
   sip_dialog_lost: {
     cause:

@@ -5,7 +5,8 @@ import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { requires } from '../message/session-expires.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
-import type { Dialog, DialogUser, EarlyListener, IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
+import type { CancelListener, Dialog, DialogUser, EarlyListener } from '../sip.ts'
+import type { IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { hasSips } from '../contact.ts'
 import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
@@ -36,7 +37,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   /** Answered, but the 200 waits for a PRACK. */
   #held: EstablishedDialog | undefined
   #cancel: SipRequest | undefined
-  #cancelListener: ((cancel: SipRequest) => void) | undefined
+  #unconfirmedBy: Reply | undefined
+  #cancelListener: CancelListener | undefined
   #repetition: Timer | undefined
   /** The last description that went out. */
   #description: Reply['body']
@@ -182,9 +184,9 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     void dialog.answerAfter({ confirmed, response, abandoned, transaction: this.#transaction })
   }
 
-  onCancel(listener: (cancel: SipRequest) => void): void {
+  onCancel(listener: CancelListener): void {
     this.#cancelListener = listener
-    if (this.#cancel !== undefined) listener(this.#cancel)
+    if (this.#cancel !== undefined) listener(this.#cancel, this.#unconfirmedBy)
   }
 
   /** A request within the early dialog. */
@@ -228,21 +230,23 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#reliable?.stop()
   }
 
-  /** RFC 3262 §3: the caller hears nothing of what it wants to hear. For the owner, it hung up. */
+  /** RFC 3262 §3: the caller hears nothing of what it wants to hear. */
   #unconfirmed(): void {
     this.#held?.drop(504, (listener) => listener.failed('prack-timeout'))
-    this.#abandon(this.request, 504)
+    this.#abandon(this.request, withReason({ status: 504 }))
   }
 
-  #abandon(cancel: SipRequest, status = 487): void {
-    this.#held?.drop(status, (listener) => listener.ended(cancel))
+  #abandon(cancel: SipRequest, unconfirmed?: Reply): void {
+    const reply = unconfirmed ?? withReason({ status: 487 })
+    this.#held?.drop(reply.status, (listener) => listener.ended(cancel))
     if (this.#phase !== 'waiting') return
     this.#decide('cancelled')
     this.#reliable?.stop()
     const server = { name: 'server', value: this.#core.product }
-    this.#transaction.respond(withHeaders(withReason({ status }), [server]))
+    this.#transaction.respond(withHeaders(reply, [server]))
     this.#cancel = cancel
-    this.#cancelListener?.(cancel)
+    this.#unconfirmedBy = unconfirmed
+    this.#cancelListener?.(cancel, unconfirmed)
   }
 
   #decide(phase: 'cancelled' | 'decided'): void {

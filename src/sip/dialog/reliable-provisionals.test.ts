@@ -17,7 +17,9 @@ async function ring(
   await stage.soon()
   const told: string[] = []
   const invite = stage.invites[0]!
-  invite.onCancel(({ method }) => void told.push(method))
+  invite.onCancel(({ method }, unconfirmed) => {
+    told.push([method, ...(unconfirmed === undefined ? [] : [unconfirmed.status])].join(' '))
+  })
   return { stage, invite, told }
 }
 
@@ -89,12 +91,12 @@ describe('a provisional response to a caller that requires it reliably', () => {
     expect(countOf(stage, '180')).toBe(2)
   })
 
-  it('that no PRACK confirms ends the call with 504, and for its owner the caller hung up', async () => {
+  it('that no PRACK confirms ends the call with 504, which its owner hears of', async () => {
     const { stage, invite, told } = await ring()
     invite.progress({ status: 180 })
     await stage.pass(32_500)
     expect(stage.peer.starts).toContain('504')
-    expect(told).toEqual(['INVITE'])
+    expect(told).toEqual(['INVITE 504'])
     stage.peer.send('ACK', { cseq: 1, branch })
     await stage.pass(64_000)
     expect(stage.isQuiet()).toBe(true)

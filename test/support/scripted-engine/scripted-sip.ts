@@ -3,6 +3,7 @@ import { AppError } from '../../../src/lib/errors.ts'
 import type { HeaderField, SipRequest } from '../../../src/sip/message/message.ts'
 import { redirectTargets } from '../../../src/sip/message/redirect.ts'
 import type {
+  CancelListener,
   Dialog,
   IncomingInvite,
   InviteOutcome,
@@ -54,7 +55,7 @@ export class ScriptedInvite implements IncomingInvite {
   early: EarlyListener | undefined
   dialog: ScriptedDialog | undefined
   #isCancelled = false
-  #cancelListener: ((cancel: SipRequest) => void) | undefined
+  #cancelListener: CancelListener | undefined
   #waiters: (() => void)[] = []
 
   constructor(options: ScriptedInviteOptions) {
@@ -119,7 +120,7 @@ export class ScriptedInvite implements IncomingInvite {
     return this.dialog
   }
 
-  onCancel(listener: (cancel: SipRequest) => void): void {
+  onCancel(listener: CancelListener): void {
     this.#cancelListener = listener
   }
 
@@ -129,6 +130,14 @@ export class ScriptedInvite implements IncomingInvite {
     this.#isCancelled = true
     this.#settle()
     this.#cancelListener?.(sipRequest('CANCEL', { headers }))
+  }
+
+  /** The far end sends no PRACK for a provisional response: the stack has refused its INVITE. */
+  unconfirmed(reply: Reply): void {
+    if (!this.isOpen) return
+    this.#isCancelled = true
+    this.#settle()
+    this.#cancelListener?.(sipRequest('INVITE'), reply)
   }
 
   /** Resolves when the INVITE has its final response. */
