@@ -22,6 +22,7 @@ import { openSecondLeg } from './second-leg.ts'
 import type { Talk } from './talk.ts'
 import { demandUserCalling } from './user-calling.ts'
 import { goneMeanwhile, noteTransferRefused, turnDown } from './transfer-story.ts'
+import type { WhyRefused } from './transfer-story.ts'
 
 export interface BlindTransfer {
   readonly referral: IncomingReferral
@@ -50,12 +51,23 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
   stop()
   other.signal.removeEventListener('abort', giveUp)
   if (!leg.isAnswered) {
-    const { sip_status, sip_reason } = leg.journal.facts
-    noteTransferRefused({ referral, by, talk }, { sip_status, sentence: whyGone(leg, partyOf(leg)) })
-    return subscription.notify(other.hasEnded ? 487 : sip_status, other.hasEnded ? undefined : sip_reason)
+    const { line, ...why } = whyFailed(leg)
+    noteTransferRefused({ referral, by, talk }, { sip_status: line.status, ...why })
+    return other.hasEnded ? subscription.notify(487) : subscription.notify(line.status, line.reason)
   }
   join(other, leg, `${partyOf(by)} transferred ${partyOf(other)} to ${partyOf(leg)}`, talk.services)
   dismissTransferor(by, subscription, context.services.clock)
+}
+
+/** A call that was answered and is over all the same ends with 200 in its record: of a transfer that is a failure. */
+function whyFailed(leg: Leg): Omit<WhyRefused, 'sip_status'> & {
+  readonly line: { readonly status: number; readonly reason?: string }
+} {
+  const { sip_status, sip_reason, refusal } = leg.journal.facts
+  const line =
+    sip_status < 300 ? { status: refusal?.sip_status ?? 487 } : { status: sip_status, reason: sip_reason }
+  const sentence = whyGone(leg, partyOf(leg))
+  return { line, sentence, ...(refusal && { code: refusal.code, cure: refusal.cure }) }
 }
 
 interface Called {

@@ -13,7 +13,7 @@ interface Asked {
   readonly talk: Talk | undefined
 }
 
-type WhyRefused = Pick<TransferRefusedFact, 'sip_status' | 'code' | 'sentence' | 'cure'>
+export type WhyRefused = Pick<TransferRefusedFact, 'sip_status' | 'code' | 'sentence' | 'cure'>
 
 export const underWay = 'another transfer of this call is under way'
 export const goneMeanwhile = 'one of the two has gone'

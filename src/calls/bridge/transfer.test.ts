@@ -121,6 +121,27 @@ describe('a blind transfer', () => {
     expectNothingLeft(one, 3)
   })
 
+  it('that is answered with media that does not fit is reported as 488, and both journals have its code', async () => {
+    const one = await referred('called')
+    const error = new AppError('media_not_acceptable', 'no codec in common')
+    const session = one.engine.media.sessions.at(-1)
+    if (session !== undefined) session.acceptAnswer = () => Promise.reject(error)
+    await answered(one.called(1))
+    expect(one.called(1).dialog.sentBye).toBeDefined()
+    expect(one.referral.notified).toEqual([488])
+    expect(hearings(one).slice(0, 2)).toEqual([1, 0])
+    for (const side of ['inbound', 'outbound'] as const)
+      expect(one.engine.store.journalOf(one.sidOf(side))).toContainEqual(
+        expect.objectContaining({
+          type: 'transfer-refused',
+          sip_status: 488,
+          code: error.code,
+          sentence: expect.stringContaining(error.message),
+          cure: error.cure,
+        }),
+      )
+  })
+
   it('that rings out is reported as 487, and the two talk on', async () => {
     const one = await referred('called')
     one.engine.clock.advance(60_000)
