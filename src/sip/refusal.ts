@@ -1,7 +1,9 @@
 // How the stack itself says no: a status, a sentence in X-Reason, never a line break from a field of the request.
 import { entryOf } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
-import type { HeaderField } from './message/message.ts'
+import { headerOf } from './message/message.ts'
+import type { HeaderField, SipRequest } from './message/message.ts'
+import { tagOf } from './message/name-addr.ts'
 import type { Reply } from './sip.ts'
 
 // Longer text belongs in the journal, not in a header that must fit a datagram with all the others.
@@ -53,4 +55,14 @@ export function refusal(code: ErrorCode, sentence: string, options: RefusalOptio
     status: options.status ?? entryOf(code).sip ?? 500,
     headers: [{ name: 'x-reason', value: cleanHeaderValue(sentence) }, ...(options.headers ?? [])],
   }
+}
+
+// Each says that a well-formed INVITE asks for what is not served: RFC 3261 §21.4.13, §21.4.14, §21.4.15.
+const serviceStatuses = new Set([415, 416, 420])
+
+/** Whether the owner of a call would want to know of the refusal. Within a dialog the call has its journal. */
+export function isAboutService(request: SipRequest, { status }: Reply): boolean {
+  return (
+    request.method === 'INVITE' && serviceStatuses.has(status) && tagOf(headerOf(request, 'to')) === undefined
+  )
 }

@@ -115,6 +115,46 @@ describe('a request that proves nothing', () => {
     },
   )
 
+  it('is answered 400 where a line of it cannot be read, at its source alone and within the budget of it', async () => {
+    const clock = createFakeClock()
+    const sip = await start({ clock })
+    const [phone, named] = [await open(sip), await open(sip)]
+    const bad = (method: string, line: string, from: RawPhone = phone): string =>
+      rawRequest(method, `sip:x@${realm}`, from, [line])
+    for (const [line, reason] of [
+      ['Subject: a\rVia: b', 'Bare CR in a header field'],
+      ['Subject: a\0', 'NUL in a header field'],
+      ['Subject', 'Header field without a colon'],
+    ] as const) {
+      const text = await ask(phone, bad('INVITE', line))
+      expect(text).toMatch(/^SIP\/2\.0 400 /)
+      expect(text).toContain(`\r\nX-Reason: ${reason}\r\n`)
+      expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0]|Subject/)
+      expect(text.match(/^(?:Via|From|To|Call-ID|CSeq): /gm)).toHaveLength(5)
+    }
+    // Its Via names another place, and asks for no rport.
+    await ask(phone, bad('INVITE', 'Subject', named).replace(';rport', ''))
+    expect(named.received.items).toEqual([])
+    const before = phone.received.items.length
+    const [, ...rest] = rawRequest('INVITE', 'sip:x', phone, ['Subject']).split('\r\n')
+    await phone.send(['SIP/2.0 200 OK', ...rest].join('\r\n'))
+    for (const [method, line] of [
+      ['ACK', 'Subject'],
+      ['INVITE', 'From: <sip:a@b>;tag=1\rX: b'],
+    ] as const)
+      await phone.send(bad(method, line))
+    expect(await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))).toMatch(/^SIP\/2\.0 200 /)
+    expect(phone.received.items).toHaveLength(before + 1)
+    expect(sip.counters).toMatchObject({ server: 0, calls: 0 })
+    const scanner = await openRawPhone({ address: '127.0.0.1', port: sip.listening.port }, '127.0.0.2')
+    closing.push(() => scanner.close())
+    for (let count = 0; count < 250; count += 1) await scanner.send(bad('INVITE', 'Subject', scanner))
+    await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))
+    await scanner.received.next('the last answer', () => scanner.received.items.length === 200)
+    await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))
+    expect(scanner.received.items).toHaveLength(200)
+  })
+
   it('from an address that sends without end is read 200 times, and every phone elsewhere is answered as ever', async () => {
     const clock = createFakeClock()
     const sip = await start({ clock })

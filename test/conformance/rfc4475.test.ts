@@ -186,12 +186,14 @@ describe('RFC 4475', () => {
       message = parseMessage(bytesOf(file))
     } catch (error) {
       expect(error).toBeInstanceOf(AppError)
-      expect(['baddn', 'test']).toContain(file)
+      expect(file).toBe('test')
       return
     }
     const again = parseMessage(serializeMessage(message))
     const plain = ({ headers, body, ...rest }: SipMessage): object => ({
       ...rest,
+      // What could not be read is left out.
+      malformed: undefined,
       headers: headers.filter(({ name }) => name !== 'content-length'),
       body: Buffer.from(body).toString('hex'),
     })

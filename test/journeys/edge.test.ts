@@ -13,7 +13,9 @@ import type { Baresip } from '../support/baresip.ts'
 import { createAuthority } from '../support/certificates.ts'
 import type { Authority } from '../support/certificates.ts'
 import { edgeAddress, startEdge } from '../support/kamailio.ts'
-import type { Edge } from '../support/kamailio.ts'
+import type { Edge, Place } from '../support/kamailio.ts'
+import { openRawPhone, rawRequest } from '../support/phone.ts'
+import type { RawMessage } from '../support/phone.ts'
 import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { createMigratedDatabase } from '../support/postgres-databases.ts'
@@ -28,6 +30,50 @@ import { digestResponse } from '../../src/sip/digest.ts'
 const timeout = 120_000
 const relays = !isMissing('rtpengine')
 const lostReason = 'platform stopped in mid-call'
+
+describe.skipIf(isMissing('kamailio', 'kamailioTls', 'openssl'))('an edge', { timeout }, () => {
+  it('takes no node out that responds to OPTIONS, whatever a stranger sends that it says nothing to', async () => {
+    const authority = createAuthority()
+    const node = await openSilentNode()
+    const certificate = authority.issue({ names: `IP:${edgeAddress}` })
+    const edge = await startEdge({ nodes: [node], certificate })
+    const phone = await openRawPhone(edge)
+    try {
+      const final = async (method: string): Promise<string> => {
+        const from = phone.received.items.length
+        await phone.send(rawRequest(method, 'sip:example.test', phone))
+        const isFinal = ({ start }: RawMessage): boolean => /^SIP\/2\.0 [2-6]/.test(start)
+        return (await phone.received.next(`a response to ${method}`, isFinal, { from })).start
+      }
+      expect(await final('INVITE')).toBe('SIP/2.0 408 Request Timeout')
+      expect(await final('REGISTER')).toBe('SIP/2.0 200 OK')
+    } finally {
+      await phone.close()
+      await edge.stop()
+      await node.close()
+      authority.remove()
+    }
+  })
+})
+
+/** Responds to everything but INVITE. */
+async function openSilentNode(): Promise<Place & { close(): Promise<void> }> {
+  const socket = createSocket('udp4')
+  socket.on('message', (bytes, from) => {
+    const [start = '', ...lines] = bytes.toString().split('\r\n')
+    if (/^(?:INVITE|ACK) /.test(start)) return
+    const copied = lines.filter((line) => /^(?:via|from|to|call-id|cseq):/i.test(line))
+    const response = ['SIP/2.0 200 OK', ...copied, 'Content-Length: 0', '', ''].join('\r\n')
+    socket.send(response.replace(/^(To: [^\r;]+)\r/im, '$1;tag=node\r'), from.port, from.address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return {
+    address: '127.0.0.1',
+    port: socket.address().port,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  }
+}
 
 describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'openssl'))(
   'an edge in front of two nodes',
@@ -235,6 +281,14 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       browser.send(['SIP/2.0 200 OK', ...ofBye, 'Content-Length: 0', '', ''].join('\r\n'))
       await recordOf(a, sid)
       expect(led).toEqual([])
+    })
+
+    it('a node responds to what cannot be read: a stranger who sends it is no silence', async () => {
+      const phone = await openRawPhone(edge)
+      await phone.send(rawRequest('INVITE', `sip:${tenant.target}`, phone, ['Subject: a\rX: b']))
+      const { text } = await phone.received.next('the refusal', ({ start }) => start.startsWith('SIP/2.0 4'))
+      await phone.close()
+      expect(text).toMatch(/^SIP\/2\.0 400 .*^X-Reason: Bare CR in a header field\r$/ms)
     })
 
     it('a node that drains keeps its calls and gets no new ones', async () => {

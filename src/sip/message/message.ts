@@ -21,6 +21,8 @@ export interface SipRequest extends MessageParts {
   readonly method: string
   /** The Request-URI as received; parse it with `parseUri`. */
   readonly uri: string
+  /** Set when a part of it could not be read, which is left out: why. It is owed a 400 and nothing else. */
+  readonly malformed?: string
 }
 
 export interface SipResponse extends MessageParts {

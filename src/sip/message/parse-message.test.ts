@@ -45,6 +45,55 @@ describe('a message with a part that is too large', () => {
   })
 })
 
+describe('a request with a line that cannot be read', () => {
+  const lines = [
+    'Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKx',
+    'From: <sip:a@b>;tag=1',
+    'To: <sip:c@d>',
+    'Call-ID: x',
+  ]
+  const read = (line: string, method = 'INVITE') =>
+    parseMessage(
+      bytes([`${method} sip:c@d SIP/2.0`, ...lines, `CSeq: 1 ${method}`, line, '', ''].join('\r\n')),
+    )
+
+  it.each([
+    ['Subject: a\rVia: b', 'Bare CR in a header field'],
+    ['Subject: a\0b', 'NUL in a header field'],
+    ['Subject', 'Header field without a colon'],
+    ['Sub ject: a', 'A header field name is not a token'],
+    ['Content-Length: 0\r1', 'Bare CR in a header field'],
+    ['Subject\r\n Via: b', 'A header field name is not a token'],
+  ])('is owed 400, by the lines that can be: %j', (line, reason) => {
+    const message = read(line)
+    expect(message.headers).toHaveLength(5)
+    expect(headersOf(message, 'via')).toEqual(['SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKx'])
+    const capabilities = { allow: ['INVITE'], supported: [], accept: [] }
+    expect(message.kind === 'request' && validateRequest(message, capabilities)).toEqual({
+      status: 400,
+      reason,
+    })
+  })
+
+  it.each(['Via: a\rb', 'From: a\0', 'To: a\rb', 'i: a\rb', 'CSeq: 1 INVITE\0'])(
+    'is refused without an answer where that needs the line: %j',
+    (line) => expect(() => read(line)).toThrow(AppError),
+  )
+
+  it('is refused without an answer where none is due: ACK, and responses', () => {
+    expect(() => read('Subject', 'ACK')).toThrow(AppError)
+    const text = ['SIP/2.0 200 OK', ...lines, 'CSeq: 1 INVITE', 'Subject', '', ''].join('\r\n')
+    expect(() => parseMessage(bytes(text))).toThrow(AppError)
+  })
+
+  it('takes no longer where all its lines are such', () => {
+    const text = `OPTIONS sip:c@d SIP/2.0\r\n${lines.join('\r\n')}\r\n${'a\n'.repeat(30_000)}\r\n`
+    const before = process.cpuUsage().user
+    expect(parseMessage(bytes(text))).toMatchObject({ malformed: 'Header field without a colon' })
+    expect((process.cpuUsage().user - before) / 1_000).toBeLessThan(100)
+  })
+})
+
 describe('parseMessage', () => {
   it('splits a request into method, URI, headers and body', () => {
     const message = parseMessage(options('Via: SIP/2.0/UDP h\r\nContent-Length: 2\r\n', 'hi'))
@@ -85,7 +134,7 @@ describe('parseMessage', () => {
   })
 
   it.each([
-    ['no empty line', 'OPTIONS sip:a@b SIP/2.0\r\nVia: x\r\n'],
+    ['no empty line and no Via', 'OPTIONS sip:a@b SIP/2.0\r\nSubject: x\r\n'],
     ['an empty datagram', ''],
     ['only line ends', '\r\n\r\n\r\n'],
     ['a start line of another protocol', 'GET / HTTP/1.1\r\n\r\n'],

@@ -1,7 +1,8 @@
-// Bytes to SipMessage (RFC 3261 §7). Refuses only what cannot be framed or split into header fields; whether the
-// values make a request that may be served is asked later, in validate.ts, so that it can be answered.
+// Bytes to SipMessage (RFC 3261 §7). Refuses only what cannot be answered: whether a request may be served is asked later,
+// in validate.ts, also of one with lines that could not be read. A proxy takes the silence of a server for its death.
 import { canonicalName, isToken } from './header-names.ts'
 import { malformed } from './malformed.ts'
+import { headerOf } from './message.ts'
 import type { HeaderField, SipMessage } from './message.ts'
 import { isHeaderSafe } from './serialize-message.ts'
 
@@ -36,9 +37,17 @@ export function parseMessage(bytes: Uint8Array): SipMessage {
   if (bytes.byteLength > messageLimits.messageBytes) throw malformed('Message too large')
   const start = skipLeadingBlankLines(bytes)
   const bodyStart = findBodyStart(bytes, start)
-  if (bodyStart === -1) throw malformed('Headers do not end with an empty line')
+  if (bodyStart === -1) return parseUnended(bytes, start)
   const { message, contentLength } = parseHead(bytes, start, bodyStart)
   return withBody(message, bytes, bodyStart, contentLength)
+}
+
+/** RFC 4475 §3.1.2.15: the lines that are whole are enough for an answer. */
+function parseUnended(bytes: Uint8Array, start: number): SipMessage {
+  const end = bytes.lastIndexOf(lineFeed) + 1
+  const reason = 'Headers do not end with an empty line'
+  if (end <= start) throw malformed(reason)
+  return toAnswerable(parseHead(bytes, start, end).message, reason)
 }
 
 /** The message with its body, a view of `bytes`. */
@@ -82,19 +91,44 @@ export function parseHead(bytes: Uint8Array, start: number, bodyStart: number): 
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, bodyStart - start).toString('utf8')
   const firstEnd = text.indexOf('\n')
   const startLine = text.slice(0, text.charCodeAt(firstEnd - 1) === carriageReturn ? firstEnd - 1 : firstEnd)
-  const { headers, isTooLarge } = parseHeaders(text, firstEnd + 1)
+  const { headers, isTooLarge, fault } = parseHeaders(text, firstEnd + 1)
   const message = toMessage(startLine, headers)
   const whole = isTooLarge ? { ...message, tooLarge: 513 as const } : message
-  return { message: whole, bodyStart, contentLength: contentLengthOf(headers) }
+  if (fault === undefined) return { message: whole, bodyStart, contentLength: contentLengthOf(headers) }
+  // The line that could not be read may be the one that tells the length.
+  return { message: toAnswerable(whole, fault), bodyStart, contentLength: Number.NaN }
 }
 
-// What a response is made of, and what frames the body: read also where the rest is too much.
-const answerable = new Set(['via', 'from', 'to', 'call-id', 'cseq', 'content-length'])
+/** The request that is owed a 400 for `fault`. Throws where it could not be sent: RFC 3261 §17 has none for ACK and responses. */
+function toAnswerable(message: SipMessage, fault: string): SipMessage {
+  const isAnswerable = message.kind === 'request' && message.method !== 'ACK'
+  if (!isAnswerable || headerOf(message, 'via') === undefined) throw malformed(fault)
+  return { ...message, malformed: message.malformed ?? fault }
+}
 
-/** Fields beyond the limits are left out. */
-function parseHeaders(text: string, from: number): { headers: HeaderField[]; isTooLarge: boolean } {
+// RFC 3261 §8.2.6.2: what a response is made of.
+const copied: ReadonlySet<string> = new Set(['via', 'from', 'to', 'call-id', 'cseq'])
+// And what frames the body: read also where the rest is too much.
+const answerable: ReadonlySet<string> = new Set([...copied, 'content-length'])
+
+interface Headers {
+  readonly headers: readonly HeaderField[]
+  readonly isTooLarge: boolean
+  /** What was wrong with the first line that could not be read. */
+  readonly fault: string | undefined
+}
+
+/** A line that cannot be read: by its name, where it has one. */
+interface BadLine {
+  readonly name?: string
+  readonly fault: string
+}
+
+/** Fields beyond the limits are left out, and lines that cannot be read. */
+function parseHeaders(text: string, from: number): Headers {
   const headers: HeaderField[] = []
   let isTooLarge = false
+  let fault: string | undefined
   let position = from
   while (position < text.length) {
     let lineEnd = text.indexOf('\n', position)
@@ -108,26 +142,32 @@ function parseHeaders(text: string, from: number): { headers: HeaderField[]; isT
       isFolded = true
     }
     const isTooLong = lineEnd - position > messageLimits.headerChars
-    const field = isTooLong ? undefined : parseHeaderLine(text, position, lineEnd, isFolded)
+    const field = isTooLong ? undefined : parseHeaderLine(text.slice(position, lineEnd), isFolded)
+    position = lineEnd + 1
+    if (field !== undefined && 'fault' in field) {
+      fault ??= field.fault
+      // Without them there is no answer that its sender could match with it.
+      if (field.name !== undefined && copied.has(field.name)) throw malformed(field.fault)
+      continue
+    }
     const room = messageLimits.headerCount * (field !== undefined && answerable.has(field.name) ? 2 : 1)
     if (field !== undefined && headers.length < room) headers.push(field)
     else isTooLarge = true
-    position = lineEnd + 1
   }
-  return { headers, isTooLarge }
+  return { headers, isTooLarge, fault }
 }
 
-function parseHeaderLine(text: string, start: number, end: number, isFolded: boolean): HeaderField {
-  const colon = text.indexOf(':', start)
-  if (colon === -1 || colon >= end) throw malformed('Header field without a colon')
+function parseHeaderLine(text: string, isFolded: boolean): HeaderField | BadLine {
+  const colon = text.indexOf(':')
+  if (colon === -1) return { fault: 'Header field without a colon' }
   let nameEnd = colon
-  while (nameEnd > start && isBlank(text.charCodeAt(nameEnd - 1))) nameEnd -= 1
-  const name = canonicalName(text.slice(start, nameEnd))
-  if (name === undefined) throw malformed('A header field name is not a token')
-  const line = text.slice(colon + 1, end)
+  while (nameEnd > 0 && isBlank(text.charCodeAt(nameEnd - 1))) nameEnd -= 1
+  const name = canonicalName(text.slice(0, nameEnd))
+  if (name === undefined) return { fault: 'A header field name is not a token' }
+  const line = text.slice(colon + 1)
   const value = (isFolded ? unfold(line) : line).trim()
-  if (value.includes('\r')) throw malformed('Bare CR in a header field')
-  if (value.includes('\0') && !isHeaderSafe(value)) throw malformed('NUL in a header field')
+  if (value.includes('\r')) return { name, fault: 'Bare CR in a header field' }
+  if (value.includes('\0') && !isHeaderSafe(value)) return { name, fault: 'NUL in a header field' }
   return { name, value }
 }
 
@@ -143,8 +183,9 @@ function isBlank(code: number): boolean {
 }
 
 const statusLine = /^(SIP\/\d+\.\d+) (\d+)(?: (.*))?$/i
-// White space around and inside the Request-URI is kept in `uri` or `version`: validate.ts answers it with 400.
-const requestLine = /^([^ \t]+) (.*\S)[ \t]+(SIP\/\d+\.\d+[ \t]*)$/i
+// White space around and inside the Request-URI, line separators too, is kept in `uri` or `version`: validate.ts answers it
+// with 400.
+const requestLine = /^([^ \t]+) (.*\S)[ \t]+(SIP\/\d+\.\d+[ \t]*)$/is
 
 function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   if (line.length > messageLimits.headerChars) return toLongRequest(line, headers)
@@ -156,7 +197,10 @@ function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   const request = requestLine.exec(line)
   if (request === null) throw malformed('Start line is neither a request line nor a status line')
   const [, method = '', uri = '', version = ''] = request
-  if (!isToken(method)) throw malformed('Method is not a token')
+  if (!isToken(method)) {
+    const unnamed = { kind: 'request', method: 'INVALID', uri, version, headers, body: noBytes } as const
+    return toAnswerable(unnamed, 'Method is not a token')
+  }
   const isCut = line[method.length + 1 + uri.length + 1] === ' '
   return { kind: 'request', version, method, uri: isCut ? `${uri} ` : uri, headers, body: noBytes }
 }

@@ -39,6 +39,7 @@ export function validateRequest(request: SipRequest, capabilities: Capabilities)
     return (
       refuseVersion(request) ??
       refuseSize(request) ??
+      refuseMalformed(request) ??
       refuseFraming(request) ??
       refuseMethod(request, capabilities) ??
       refuseHeaders(request) ??
@@ -77,6 +78,10 @@ function refuseVersion({ version = 'SIP/2.0' }: SipRequest): Reply | undefined {
 
 function refuseSize({ tooLarge }: SipRequest): Reply | undefined {
   return tooLarge === undefined ? undefined : { status: tooLarge }
+}
+
+function refuseMalformed({ malformed: reason }: SipRequest): Reply | undefined {
+  return reason === undefined ? undefined : { status: 400, reason }
 }
 
 /** RFC 3261 §18.3, §20.14. */

@@ -49,6 +49,15 @@ export function topVia(message: SipMessage): Via {
   return parseVia(splitList(value)[0] ?? '')
 }
 
+/** The topmost Via, or undefined when there is none that can be read. */
+export function readTopVia(message: SipMessage): Via | undefined {
+  try {
+    return topVia(message)
+  } catch {
+    return undefined
+  }
+}
+
 /** The same headers with the topmost Via value replaced; other values on its line stay. */
 export function withTopVia(headers: readonly HeaderField[], via: Via): readonly HeaderField[] {
   const index = headers.findIndex((field) => field.name === 'via')

@@ -12,7 +12,7 @@ import { tagOf } from '../message/name-addr.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
 import { validateRequest, validateResponse } from '../message/validate.ts'
 import type { Capabilities } from '../message/validate.ts'
-import { topVia } from '../message/via.ts'
+import { readTopVia } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
 import type { Remote, Reply, WireEvent } from '../sip.ts'
 import type { Sources } from '../sources.ts'
@@ -27,7 +27,7 @@ import { ServerTransactionMachine } from './server-transaction.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
 import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
 import type { TransactionLayer, TransactionUser } from './transaction.ts'
-import { withReason } from '../refusal.ts'
+import { isAboutService, withReason } from '../refusal.ts'
 
 export interface TransactionLayerOptions {
   readonly transport: Pick<TransportLayer, 'send'>
@@ -142,8 +142,9 @@ class Layer implements TransactionLayer {
   }
 
   #receiveRequest(received: SipRequest, raw: Uint8Array, remote: Remote): void {
+    if (received.malformed !== undefined) return this.#refuseMalformed(received, remote)
     this.#wire('received', received, raw, remote)
-    const via = viaOf(received)
+    const via = readTopVia(received)
     if (via === undefined) {
       // Without a Via value to route by, the answer goes back to where the request came from.
       if (headerOf(received, 'via') === undefined || received.method === 'ACK') return
@@ -224,6 +225,18 @@ class Layer implements TransactionLayer {
     this.#send(response, serializeMessage(response), target).catch(() => undefined)
   }
 
+  /**
+   * To its source alone, and into no journal: lines are missing of what was read, so neither its Via nor what is masked in
+   * its text can be relied on.
+   */
+  #refuseMalformed(received: SipRequest, remote: Remote): void {
+    const via = readTopVia(received)
+    const request = via === undefined ? received : markReceived(received, via, remote)
+    const owed = validateRequest(request, this.#options.capabilities) ?? { status: 400 }
+    const response = responseTo(request, withReason(owed), { toTag: this.#statelessTag(request) })
+    this.#options.transport.send(serializeMessage(response), remote).catch(() => undefined)
+  }
+
   #statelessTag(request: SipRequest): string {
     const parts = ['call-id', 'cseq', 'via'].map((name) => headerOf(request, name))
     const identity = [this.#tagSecret, ...parts, tagOf(headerOf(request, 'from'))].join('\n')
@@ -278,23 +291,5 @@ class Layer implements TransactionLayer {
 
   #wire(direction: WireEvent['direction'], message: SipMessage, raw: Uint8Array, remote: Remote): void {
     this.#options.onWire?.({ direction, callId: headerOf(message, 'call-id') ?? '', message, raw, remote })
-  }
-}
-
-// Each says that a well-formed INVITE asks for what is not served: RFC 3261 §21.4.13, §21.4.14, §21.4.15.
-const serviceStatuses = new Set([415, 416, 420])
-
-/** Whether the owner of a call would want to know of the refusal. Within a dialog the call has its journal. */
-function isAboutService(request: SipRequest, { status }: Reply): boolean {
-  return (
-    request.method === 'INVITE' && serviceStatuses.has(status) && tagOf(headerOf(request, 'to')) === undefined
-  )
-}
-
-function viaOf(request: SipRequest): Via | undefined {
-  try {
-    return topVia(request)
-  } catch {
-    return undefined
   }
 }

@@ -80,6 +80,19 @@ describe('StreamFramer', () => {
     expect(tooLarge?.kind === 'message' && tooLarge.message.tooLarge).toBe(513)
   })
 
+  it('gives a request with a line that cannot be read, to be answered, and no message after it', () => {
+    const bad = message('2', 'body').replace(
+      'Content-Length: 4',
+      'Via: SIP/2.0/TCP h\r\nContent-Length: 4\rX',
+    )
+    const framed = new StreamFramer().push(Buffer.from(message('1') + bad + message('3')))
+    expect(framed.map(({ kind }) => kind)).toEqual(['message', 'message', 'broken'])
+    expect(framed[1]).toMatchObject({
+      message: { malformed: 'Bare CR in a header field', body: { length: 0 } },
+    })
+    expect(framed[2]).toMatchObject({ reason: 'Bare CR in a header field' })
+  })
+
   it('keeps a message of 64 kB whole', () => {
     const body = 'x'.repeat(65_000)
     expect(kinds(new StreamFramer().push(Buffer.from(message('1', body))))).toEqual([`1:${body}`])

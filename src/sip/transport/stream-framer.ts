@@ -65,8 +65,9 @@ export class StreamFramer {
     const end = head.bodyStart + bodyBytes
     if (!(end <= messageLimits.messageBytes)) {
       const raw = Buffer.from(this.#buffer.subarray(0, head.bodyStart))
+      const fault = head.message.kind === 'request' ? head.message.malformed : undefined
       framed.push({ kind: 'message', message: head.message, raw })
-      this.#break(framed, 'Content-Length cannot be framed')
+      this.#break(framed, fault ?? 'Content-Length cannot be framed')
       return false
     }
     if (this.#length < end) return false

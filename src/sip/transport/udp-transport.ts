@@ -92,6 +92,8 @@ export class UdpTransport {
       if (!(error instanceof AppError)) throw error
       return this.#options.unparsable(error.message, remote)
     }
+    if (message.kind === 'request' && message.malformed !== undefined)
+      this.#options.unparsable(message.malformed, remote)
     this.#options.handlers.message(message, bytes, remote)
   }
 }

@@ -105,8 +105,13 @@ export class WebSocketConnection implements Connection {
       // One that never spoke SIP is not going to.
       return this.#hasSpoken ? undefined : this.close()
     }
-    this.#hasSpoken = true
-    this.#firstTimer?.cancel()
+    if (message.kind === 'request' && message.malformed !== undefined) {
+      // It gets its answer, and is no sign that the next one can be read.
+      this.#options.misbehaved(message.malformed, 'unparsable')
+    } else {
+      this.#hasSpoken = true
+      this.#firstTimer?.cancel()
+    }
     this.#options.message(message, bytes, this.remote)
   }
 

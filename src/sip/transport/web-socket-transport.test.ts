@@ -136,6 +136,15 @@ describe('a WebSocket', () => {
     expect(transport.counters.unparsable).toBe(2)
   })
 
+  it('brings a request with a line that cannot be read, to be answered, and stays open', async () => {
+    const browser = await phone()
+    browser.send(browserRequest('INVITE', 'sip:a@b.example', { Subject: 'a\rb' }))
+    browser.send(options)
+    await until(() => received.items.length === 2)
+    expect(received.items[0]?.message).toMatchObject({ malformed: 'Bare CR in a header field' })
+    expect(transport.counters.unparsable).toBe(1)
+  })
+
   it('is closed by a frame that is larger than a message may be', async () => {
     const browser = await phone()
     browser.send('x'.repeat(70_000))
