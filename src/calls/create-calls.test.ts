@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
-import { AppError } from '../lib/errors.ts'
+import { AppError, entryOf } from '../lib/errors.ts'
+import { createLogger } from '../lib/log.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import { account, application } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -372,7 +373,10 @@ describe('the end of a call', () => {
   ] as const)(
     'by a %s far end is a BYE, a journal and a record that say so',
     async (cause, reason, limitMs) => {
-      const engine = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9_000_000 }])
+      const lines: { readonly code?: string }[] = []
+      const write = (line: string) => void lines.push(JSON.parse(line) as object)
+      const log = createLogger('info', { write })
+      const engine = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9_000_000 }], { log })
       const invite = engine.ring()
       await settle()
       const [session] = engine.media.sessions
@@ -394,14 +398,18 @@ describe('the end of a call', () => {
       expect(journal.map(({ type }) => type)).toEqual(
         expect.arrayContaining(['media-held', 'media-resumed', 'media-ignored', 'media-closed']),
       )
+      const because = 'packets came only from places that neither the SDP nor signalling names'
       expect(journal).toContainEqual(
-        expect.objectContaining({
-          type: 'media-timeout',
-          cause,
-          silent_ms: limitMs,
-          because: 'packets came only from places that neither the SDP nor signalling names',
-        }),
+        expect.objectContaining({ type: 'media-timeout', cause, silent_ms: limitMs, because }),
       )
+      // That the far end may hold the call for so long is a limit, and its end no failure.
+      const { cure } = entryOf('media_timeout')
+      const failures = cause === 'held' ? [] : [{ code: 'media_timeout', sentence: because, cure }]
+      expect(journal.filter(({ type }) => type === 'refusal')).toMatchObject(failures)
+      const told = engine.store.notifications.at(-1) as { readonly failure?: object } | undefined
+      expect(told?.failure).toEqual(failures[0])
+      expect(lines.at(-1)).toMatchObject({ msg: 'call ended', termination_reason: reason.toLowerCase() })
+      expect(lines.at(-1)?.code).toBe(failures[0]?.code)
     },
   )
 

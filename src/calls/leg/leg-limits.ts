@@ -1,10 +1,12 @@
 // How long a leg may ring and last, and how long its far end may be silent: past each of these it is hung up on.
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent } from '../../media/media.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegMedia } from './leg-media.ts'
 import type { HangUpOptions } from './leg-options.ts'
+import { toRefusal } from './refusals.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
 
 export interface LegLimitsOptions {
@@ -46,12 +48,15 @@ export class LegLimits {
 
   /** Nothing has come. Before the answer a far end need not send: silence counts from there. */
   silent(event: MediaEvent & { type: 'timeout' }): void {
-    const { clock, media } = this.#options
+    const { clock, journal, media } = this.#options
     const since = this.#answeredMs
     if (since === undefined || clock.monotonic() - since < event.limitMs) return
-    media.noteSilence(event)
-    const reason = event.cause === 'held' ? 'Hold Timeout' : 'Media Timeout'
-    this.#hangUp(reason, reason.toLowerCase())
+    const because = media.noteSilence(event)
+    // Held for too long is a limit that was reached, and no failure.
+    if (event.cause === 'held') return this.#hangUp('Hold Timeout', 'hold timeout')
+    const { fact } = toRefusal(new AppError('media_timeout', because))
+    journal.add(fact)
+    this.#hangUp('Media Timeout', 'media timeout')
   }
 
   close(): void {

@@ -160,9 +160,9 @@ export class LegMedia {
     return farEnd
   }
 
-  /** Writes down that the call ends for the silence of its far end, with what was heard of it. */
-  noteSilence(event: MediaEvent & { type: 'timeout' }): void {
-    this.#notes.silence(event)
+  /** Writes down that the call ends for the silence of its far end, with what was heard of it. Returns that. */
+  noteSilence(event: MediaEvent & { type: 'timeout' }): string {
+    return this.#notes.silence(event)
   }
 
   /** Undefined while there is none. */

@@ -76,7 +76,7 @@ export function toMediaFact(event: MediaEvent): MediaFact | undefined {
 export function toSilenceFact(
   { silentMs, cause }: Timeout,
   heard: { readonly wasHeard: boolean; readonly hasIgnored: boolean },
-): MediaFact {
+): MediaFact & { readonly type: 'media-timeout' } {
   return { type: 'media-timeout', silent_ms: silentMs, cause, because: silenceOf(heard) }
 }
 

@@ -54,9 +54,11 @@ export class MediaNotes {
     if (fact !== undefined) this.#journal.note(fact)
   }
 
-  /** The call ends for the silence of its far end: with what was heard of it. */
-  silence(event: MediaEvent & { type: 'timeout' }): void {
-    this.#journal.note(toSilenceFact(event, { wasHeard: this.#wasHeard, hasIgnored: this.#hasIgnored }))
+  /** The call ends for the silence of its far end: with what was heard of it. Returns that. */
+  silence(event: MediaEvent & { type: 'timeout' }): string {
+    const fact = toSilenceFact(event, { wasHeard: this.#wasHeard, hasIgnored: this.#hasIgnored })
+    this.#journal.note(fact)
+    return fact.because
   }
 
   closed(stats: StreamStats): void {

@@ -116,6 +116,13 @@ export const callErrors = {
     sip: 503,
     cure: 'Call again: a new thread serves the next call. The log says why the old one died.',
   },
+  media_timeout: {
+    cause:
+      'The far end of an answered call was not heard for the time of SWITCHHOOK_MEDIA_TIMEOUT_SECONDS: it sent neither media nor anything in signalling, and had not put the call on hold.',
+    http: 480,
+    sip: 480,
+    cure: 'Where nothing ever came: open the ports of SWITCHHOOK_RTP_PORTS in the firewall for UDP, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches. Where it was heard before, look at the far end and its network: it ended without BYE, or sends nothing while it is muted, which is to be switched off there.',
+  },
   browsers_unavailable: {
     cause:
       'The media of a browser cannot be carried: the process that does so could not be started, has ended, or has no room for one more.',
