@@ -72,7 +72,7 @@ async function hears(phone: { heard(): Promise<Audio> }, hz: number, ms: number)
 }
 
 it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
-  'linphone calls baresip, all over TLS and with SRTP alone, and the journal says so, without its keys',
+  'linphone calls baresip, all over TLS and with SRTP alone, while a phone of the same user rings over UDP, and the journal says so, without its keys',
   async () => {
     const tenant = await provision(platform.api, { application })
     const { account_sid, realm, password, username } = tenant
@@ -80,9 +80,15 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
     const proxy = { address: '127.0.0.1', port, transport: 'tls' } as const
     const common = { realm, password, proxy, authorityFile: authority.certificateFile, encrypts: true }
     const says = (hz: number): Audio => tone(hz, 30_000)
-    const called = await startBaresip({ ...common, username: 'bob', says: says(calledHz), answers: 'auto' })
+    const { sip } = platform
+    const [called, beside] = await Promise.all([
+      startBaresip({ ...common, username: 'bob', says: says(calledHz), answers: 'auto' }),
+      startBaresip({ realm, password, proxy: sip, username: 'bob' }),
+    ])
     const caller = await startLinphone({ ...common, username, says: says(callerHz) })
     try {
+      // The one that was registered last is rung first.
+      expect(await beside.registered()).toMatchObject({ ok: true })
       expect(await called.registered()).toMatchObject({ ok: true })
       const [bob] = await platform.api.must<object[]>('POST', `/Accounts/${account_sid}/RegisteredSipUsers`, [
         'bob',
@@ -96,13 +102,15 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
       await caller.call('ended')
       await hears(caller, calledHz, 300)
     } finally {
-      await Promise.all([called.stop(), caller.stop()])
+      await Promise.all([called.stop(), beside.stop(), caller.stop()])
     }
     for (const { call_sid } of await recentCalls(platform.api, account_sid, 2)) {
       const events = await journalOf(platform.api, account_sid, call_sid)
       const remotes = events.flatMap(({ type, remote }) => (type === 'sip' ? [String(remote)] : []))
       expect(remotes.length).toBeGreaterThan(4)
-      expect(remotes.filter((remote) => !remote.startsWith('tls:127.0.0.1:'))).toEqual([])
+      const others = remotes.filter((remote) => remote !== `udp:127.0.0.1:${beside.port}`)
+      expect(others.filter((remote) => !remote.startsWith('tls:127.0.0.1:'))).toEqual([])
+      expect(JSON.stringify(events)).not.toContain('travelled in SIP without TLS')
       expect(events).toContainEqual(
         expect.objectContaining({ type: 'media-open', encryption: 'AES_CM_128_HMAC_SHA1_80' }),
       )

@@ -163,11 +163,26 @@ class Fork {
     const isDown = !this.#isGone() && (isSilent || response.status === 503)
     if (isDown) services.sip().rest(destination)
     if (isDown && hasOthers) return 'next'
-    if (this.#isOver || (await this.#follow(attempt, response, redirects))) return 'over'
+    if (this.#isOver || (await this.#offerAgain(attempt, response))) return 'over'
+    if (await this.#follow(attempt, response, redirects)) return 'over'
     this.#refusals.push(response)
     this.#note(`${response.status} ${response.reason} from ${attempt.place}`)
     if (response.status >= 600) this.#finish(this.#sum(), becauseOf(response.status, response.reason))
     return 'over'
+  }
+
+  /**
+   * A phone that takes nothing but SRTP may refuse an offer that only leaves it the choice, and a gateway one of another kind.
+   * At once: other places may ring on for long. False where there is no other offer.
+   */
+  async #offerAgain(attempt: Attempt, { status }: SipResponse): Promise<boolean> {
+    const { protectionAgain: protection, place } = attempt
+    if (status !== 488 || protection === undefined || this.#hadEarlyMedia || this.#isGone()) return false
+    const kind = 'dtls' in protection ? 'DTLS-SRTP' : 'SRTP alone'
+    const outcome = `488 from ${place}: ${kind} is offered now`
+    this.#options.dialled.leg.journal.note(toDecision({ rule: 'failover', outcome }))
+    await this.#try({ ...attempt, protection, protectionAgain: undefined })
+    return true
   }
 
   /** Tries where a 3xx leads, the best first. False where nothing of it may be followed: then it is a refusal as others are. */

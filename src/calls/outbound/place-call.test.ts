@@ -445,6 +445,22 @@ describe('a call to a user with several phones', () => {
     expect(branches[1]).not.toBe(branches[0])
   })
 
+  it('offers SRTP alone to a phone that wants it while the others ring', async () => {
+    const secure: Binding = { ...second, remote: { ...phone.remote, transport: 'tls', port: 5061 } }
+    const { engine, sent, decisions } = await ring([secure, phone])
+    sent[1]?.progress(180)
+    sent[0]?.refuse(488)
+    await settle()
+    expect(sent.map(({ options }) => options.uri)).toEqual([second.contact, phone.contact, second.contact])
+    expect(engine.media.sessions[0]?.protections).toEqual(['possible', undefined, 'required'])
+    expect(decisions()).toContainEqual(expect.stringMatching(/^failover: 488 from tls:.*SRTP alone/))
+    sent[2]?.refuse(488)
+    sent[1]?.refuse(488)
+    await settle()
+    expect(sent).toHaveLength(3)
+    expect(engine.store.records).toMatchObject([{ sip_status: 488 }])
+  })
+
   it('rings them all with one Call-ID, and the journal says where', async () => {
     const { engine, sent, decisions } = await ring()
     expect(sent.map(({ options }) => [options.uri, options.destination])).toEqual([

@@ -30,12 +30,6 @@ export async function tryRounds(
       continue
     }
     const { response, hadEarlyMedia } = outcome
-    const again = response.status === 488 && !hadEarlyMedia ? offeredAgain(round) : []
-    if (again.length > 0) {
-      noteEncryption(leg, again)
-      left.unshift(again)
-      continue
-    }
     if (isLast || !mayTryNext({ status: response.status, hadEarlyMedia }))
       return leg.refusedBy(response, unheard(response, round, leg))
     noteFailover(leg, round, `${response.status} ${response.reason}`)
@@ -54,20 +48,6 @@ function unheard(response: SipResponse, round: Round, { journal }: Leg): Refusal
       : `the INVITE could not be sent to ${at}, or its connection was lost before any response`
   const { fact } = toRefusal(new AppError('sip_unreachable', sentence))
   return { ...fact, sip_status: response.status }
-}
-
-/** A phone that takes nothing but SRTP may refuse an offer that only leaves it the choice, and a gateway one of another kind. */
-function offeredAgain(round: Round): Round {
-  return round
-    .filter(({ protectionAgain }) => protectionAgain !== undefined)
-    .map((attempt) => ({ ...attempt, protection: attempt.protectionAgain, protectionAgain: undefined }))
-}
-
-function noteEncryption({ journal }: Leg, round: Round): void {
-  const places = round.map(({ place }) => place).join(', ')
-  const isByHandshake = round.some(({ protection }) => protection !== undefined && 'dtls' in protection)
-  const kind = isByHandshake ? 'DTLS-SRTP' : 'SRTP alone'
-  journal.note(toDecision({ rule: 'failover', outcome: `488 from ${places}: ${kind} is offered now` }))
 }
 
 export function noteFailover({ journal }: Pick<Leg, 'journal'>, round: Round, failure: string): void {
