@@ -3,9 +3,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import { quoted } from '../../sip/message/list.ts'
-import { headerOf } from '../../sip/message/message.ts'
 import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
-import { tagOf } from '../../sip/message/name-addr.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, OutgoingInvite, RedirectTarget, Remote } from '../../sip/sip.ts'
@@ -19,6 +17,7 @@ import { localPlaceOf } from '../local-place.ts'
 import { attemptFact } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptWatch } from './attempt-watch.ts'
+import { bestOf, isMadeHere } from './best-refusal.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
 import { mayTryNext } from './failover.ts'
 import type { Redirects } from './redirects.ts'
@@ -304,21 +303,4 @@ function noteAttempt({ journal, status }: Leg, attempt: Attempt, places: Attempt
 /** RFC 3326, so that a phone that rang in vain lists no missed call. */
 function becauseOf(cause: number, text: string): readonly HeaderField[] {
   return [{ name: 'reason', value: `SIP;cause=${cause};text=${quoted(text)}` }]
-}
-
-/**
- * The refusal that stands for all: a final one; busy when every phone that spoke is busy; else what the best of the
- * others said. A place that was silent counts only when all were.
- */
-export function bestOf(refusals: readonly SipResponse[]): SipResponse | undefined {
-  const sorted = [...refusals].sort((a, b) => a.status - b.status)
-  const final = sorted.find(({ status }) => status >= 600)
-  if (final !== undefined) return final
-  const spoken = sorted.filter((response) => !isMadeHere(response))
-  return spoken.find(({ status }) => status !== 486) ?? spoken[0] ?? sorted[0]
-}
-
-/** The stack gives a refusal of its own no tag: no far end has spoken. */
-function isMadeHere(response: SipResponse): boolean {
-  return tagOf(headerOf(response, 'to')) === undefined
 }
