@@ -18,6 +18,7 @@ import type {
   ReofferOptions,
   StreamStats,
 } from './media.ts'
+import { nothingYet } from './no-stats.ts'
 import type { OfferedProtection } from './sdp/key-exchange.ts'
 import { Negotiation } from './sdp/negotiation.ts'
 import type { Agreement } from './sdp/agreement.ts'
@@ -51,14 +52,6 @@ const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
 // Long enough for every receiver, short enough that ten digits take four seconds.
 const keyMs = 160
 const ownIce = { browser: 'alone', ice: 'beside', 'no-ice': 'none' } as const
-const nothingYet: StreamStats = {
-  packetsSent: 0,
-  packetsReceived: 0,
-  packetsLost: 0,
-  packetsIgnored: 0,
-  jitterMs: 0,
-  codec: '',
-}
 
 export class Session implements MediaSession, Wired {
   readonly id: string

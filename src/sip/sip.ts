@@ -62,9 +62,8 @@ export interface IncomingInvite {
   restrict(mayReach: (address: string) => boolean): void
   /** From now on requests within the dialog, its ACK and its CANCEL are taken from the user alone. */
   holdTo(user: DialogUser): void
-  /** From now on our Contact has this host: the far end knows us by a name of its own. */
+  /** From now on our Contact has this host, by which the far end knows us; or this feature tag (RFC 3840 §9). */
   nameContact(host: string): void
-  /** From now on our Contact has this feature tag (RFC 3840 §9). */
   tagContact(feature: string): void
   /** Who takes the offers of UPDATE before the answer. */
   listen(listener: EarlyListener): void
@@ -79,8 +78,7 @@ export interface IncomingInvite {
   accept(reply: Omit<Reply, 'status'>): Dialog
   /**
    * Called once when the caller gave up before a final response: a CANCEL, a BYE within the early dialog, or (with the
-   * INVITE itself) a transaction that its client has given up. The stack has answered it and sent 487; or `unconfirmed`,
-   * since no PRACK came for a provisional response (RFC 3262 §3).
+   * INVITE itself) a transaction that its client has given up. The stack has sent 487; or `unconfirmed`, for want of a PRACK.
    */
   onCancel(listener: CancelListener): void
 }

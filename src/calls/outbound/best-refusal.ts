@@ -11,11 +11,11 @@ export function bestOf(refusals: readonly SipResponse[]): SipResponse | undefine
   const sorted = [...refusals].sort((a, b) => a.status - b.status)
   const final = sorted.find(({ status }) => status >= 600)
   if (final !== undefined) return final
-  const spoken = sorted.filter((response) => !isMadeHere(response))
+  const spoken = sorted.filter((response) => !isUntagged(response))
   return spoken.find(({ status }) => status !== 486) ?? spoken[0] ?? sorted[0]
 }
 
 /** The stack gives a refusal of its own no tag: no far end has spoken. */
-export function isMadeHere(response: SipResponse): boolean {
+export function isUntagged(response: SipResponse): boolean {
   return tagOf(headerOf(response, 'to')) === undefined
 }

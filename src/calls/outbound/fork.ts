@@ -17,7 +17,8 @@ import { localPlaceOf } from '../local-place.ts'
 import { attemptFact } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptWatch } from './attempt-watch.ts'
-import { bestOf, isMadeHere } from './best-refusal.ts'
+import { bestOf, isUntagged } from './best-refusal.ts'
+import { asAppError, openIfSecure } from './open-if-secure.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
 import { mayTryNext } from './failover.ts'
 import type { Redirects } from './redirects.ts'
@@ -158,7 +159,7 @@ class Fork {
       return 'over'
     }
     const { response, redirects = [] } = outcome
-    const isSilent = response.status === 408 && isMadeHere(response)
+    const isSilent = response.status === 408 && isUntagged(response)
     const isDown = !this.#isGone() && (isSilent || response.status === 503)
     if (isDown) services.sip().rest(destination)
     if (isDown && hasOthers) return 'next'
@@ -268,28 +269,6 @@ class Fork {
   #note(outcome: string): void {
     if (!this.#isAlone) this.#options.dialled.leg.journal.note(toDecision({ rule: 'branch', outcome }))
   }
-}
-
-function asAppError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  throw error
-}
-
-/** Over TLS the connection is opened first: a certificate that is not believed is then the reason of the refusal. */
-async function openIfSecure(
-  remote: Remote,
-  { sip, clock }: ForkOptions['services'],
-  patienceMs: number | undefined,
-): Promise<AppError | undefined> {
-  if (remote.name === undefined) return undefined
-  const opened = sip()
-    .open(remote)
-    .then(() => undefined, asAppError)
-  if (patienceMs === undefined) return opened
-  const late = new AppError('sip_unreachable', 'the far end cannot be reached over TLS in time')
-  const { promise, resolve } = Promise.withResolvers<AppError>()
-  const timer = clock.after(patienceMs, () => resolve(late))
-  return Promise.race([opened, promise]).finally(() => timer.cancel())
 }
 
 /** An INVITE is out: the record names the place of the last one. */

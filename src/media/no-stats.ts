@@ -1,0 +1,11 @@
+// The counts of a stream of which nothing has come or gone.
+import type { StreamStats } from './media.ts'
+
+export const nothingYet: StreamStats = {
+  packetsSent: 0,
+  packetsReceived: 0,
+  packetsLost: 0,
+  packetsIgnored: 0,
+  jitterMs: 0,
+  codec: '',
+}
