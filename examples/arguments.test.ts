@@ -19,13 +19,14 @@ it.each([
   ['call.ts', ['alice', '--user', 'a'], 'The address to call must be sip:<name>@<realm>, and is "alice".'],
   [
     'call.ts',
-    ['sip:a@b.example.test', '--user', 'a', '--seconds', 'ten'],
+    ['sip:a@b.example.test', '--user', 'a', '--password', 'p', '--seconds', 'ten'],
     '--seconds must be a number up to 86400, and is "ten".',
   ],
-  ['call.ts', ['sip:a@b.example.test'], '--user is required.'],
+  ['call.ts', ['sip:a@b.example.test'], '--user and --password are required.'],
+  ['call.ts', ['sip:a@b.example.test', '--user', 'a'], '--user and --password are required.'],
   [
     'call.ts',
-    ['sip:a@b.example.test', '--user', 'a', '--server', '127.0.0.1:x'],
+    ['sip:a@b.example.test', '--user', 'a', '--password', 'p', '--server', '127.0.0.1:x'],
     'The port of --server must be a port from 1 to 65535, and is "x".',
   ],
 ])('%s %j names what is wrong', (file, args, sentence) => {
