@@ -73,8 +73,8 @@ export class Stream implements Member {
       send: (packet, bytes, to) => this.#transport.sendRtp(packet, bytes, to),
       onPassed: (packet, encoding) => {
         // Where taps of the other side hear it already, it is not heard once more for ours.
-        const isHeard = !this.#taps.isOpen || this.#sending.passedEars !== undefined
-        if (!isHeard) this.#taps.pass(packet, encoding, options.now())
+        const isHeard = this.#sending.passedEars !== undefined
+        this.#taps.pass(packet, encoding, options.now(), isHeard)
       },
       onLayerEnd: (end) => options.onEvent({ type: 'layer-ended', ...end }),
     })

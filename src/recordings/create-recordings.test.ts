@@ -15,10 +15,10 @@ import { until } from '../../test/support/wait.ts'
 import type { Alert } from '../contracts/alert.ts'
 import type { Hook } from '../contracts/hook.ts'
 import type { RecordingOrder, RunningRecording } from '../contracts/recording.ts'
-import { AudioRing } from '../lib/audio-ring.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { silentLogger } from '../lib/log.ts'
+import { RecordingRing } from '../media/recording/recording-ring.ts'
 import { createStorage } from '../storage/create-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createRecordings } from './create-recordings.ts'
@@ -139,10 +139,16 @@ async function end({ call_sid, running }: Call, reason?: string): Promise<void> 
 
 /** Frames with these values on both sides. */
 function say({ running }: Call, frames: number, left = 1000, right = -500): void {
-  const ring = new AudioRing(running.ring.memory)
-  const frame = Int16Array.from({ length: 320 }, (_, index) => (index % 2 === 0 ? left : right))
-  for (let index = 0; index < frames; index += 1) ring.write(frame)
+  const ring = new RecordingRing(running.ring.memory)
+  for (let index = 0; index < frames; index += 1) {
+    ring.putSamples('in', new Int16Array(160).fill(left))
+    ring.putSamples('out', new Int16Array(160).fill(right))
+    ring.next()
+  }
 }
+
+/** Except the last frames, which may still get packets that are late. */
+const hasTaken = ({ running }: Call): boolean => new RecordingRing(running.ring.memory).waiting(false) <= 0
 
 const stateOf = async ({ call_sid }: Call) => (await storage.recordings.find(call_sid))?.state
 const settled = (call: Call, state: string) =>
@@ -192,7 +198,7 @@ describe('a recording', () => {
     const call = await begin('mp3')
     for (let second = 0; second < 4; second += 1) {
       say(call, 50)
-      await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+      await until('the recorder has them', () => hasTaken(call))
     }
     await end(call)
     await settled(call, 'stored')
@@ -207,8 +213,8 @@ describe('a recording', () => {
 
   it('is silent while it is masked, and goes on where it was', async () => {
     const call = await begin()
-    const ring = new AudioRing(call.running.ring.memory)
-    const taken = () => until('the recorder has them', () => ring.length === 0)
+    const taken = () =>
+      until('the recorder has them', () => new RecordingRing(call.running.ring.memory).waiting(true) === 0)
     say(call, 10)
     call.running.mask(true)
     await taken()
@@ -489,10 +495,7 @@ describe('a disk', () => {
       const call = await begin('mp3')
       for (let second = 0; second < 20 && call.ended.length === 0; second += 1) {
         say(call, 50)
-        await until(
-          'the recorder has them',
-          () => new AudioRing(call.running.ring.memory).length === 0 || call.ended.length > 0,
-        )
+        await until('the recorder has them', () => hasTaken(call) || call.ended.length > 0)
       }
       await until('its end', () => call.ended.length > 0)
       const full = 'the disk is full but for what the platform itself needs'
@@ -626,7 +629,7 @@ describe('two nodes of one database, each with its disk', () => {
   it('leave the recording of a dead node to its disk: the next process there stores it, and any node finds it then', async () => {
     const call = await begin()
     say(call, 60)
-    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    await until('the recorder has them', () => hasTaken(call))
     await recordings.stop()
     for (let look = 0; look < 20; look += 1) {
       clock.advance(5000)
@@ -683,7 +686,7 @@ describe('the recorder', () => {
   it('that dies is started again and goes on with the same file, which says that it has a gap', async () => {
     const call = await begin()
     say(call, 50)
-    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    await until('the recorder has them', () => hasTaken(call))
     const first = thread
     await first?.terminate()
     await until('another one', () => thread !== first && call.gaps.length > 0)
@@ -698,7 +701,7 @@ describe('the recorder', () => {
 
   it('that dies again and again ends its recordings with a reason, and what it has written is stored', async () => {
     const call = await begin()
-    say(call, 50)
+    say(call, 55)
     const path = join(dataDir, 'recordings/spool', `${call.call_sid}.wav`)
     await until('a second of sound', async () => {
       const written = await readFile(path).catch(() => '')
@@ -720,7 +723,7 @@ describe('a process that was killed', () => {
   it('leaves a file that the next one finishes and stores, once', async () => {
     const call = await begin()
     say(call, 60)
-    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    await until('the recorder has them', () => hasTaken(call))
     // What is on the disk then, with the header that it begins with.
     const path = join(dataDir, 'recordings/spool', `${call.call_sid}.wav`)
     const left = await readFile(path)
@@ -815,7 +818,7 @@ describe('a process that was killed', () => {
   it('in a directory that others share is taken for dead when it has not written for a while', async () => {
     const call = await begin()
     say(call, 30)
-    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    await until('the recorder has them', () => hasTaken(call))
     const other = await open({ isShared: () => true })
     other.wake()
     clock.advance(10_000)

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import { createRecordingRing, RecordingRing } from '../media/recording/recording-ring.ts'
 import { RecorderHost } from './recorder-host.ts'
 import type { FromRecorder } from './recorder-host.ts'
 
@@ -11,21 +11,25 @@ let scratch: string
 let path: string
 let posted: FromRecorder[]
 let host: RecorderHost
-let ring: AudioRing
+let ring: RecordingRing
 
 beforeEach(() => {
   scratch = mkdtempSync(join(tmpdir(), 'switchhook-recorder-'))
   path = join(scratch, 'a.wav')
   posted = []
   host = new RecorderHost((message) => posted.push(message), 1_000_000)
-  const { memory } = createRing({ samples: 320, frames: 200 })
-  ring = new AudioRing(memory)
+  const { memory } = createRecordingRing(200)
+  ring = new RecordingRing(memory)
   host.take({ kind: 'begin', id: 'a', path, memory, maxBytes: 1_000_000, goesOn: false, isMasked: false })
 })
 afterEach(() => rmSync(scratch, { recursive: true }))
 
 const say = (frames: number): void => {
-  for (let frame = 0; frame < frames; frame += 1) ring.write(new Int16Array(320).fill(1000))
+  for (let frame = 0; frame < frames; frame += 1) {
+    ring.putSamples('in', new Int16Array(160).fill(1000))
+    ring.putSamples('out', new Int16Array(160).fill(1000))
+    ring.next()
+  }
 }
 const samples = (): Int16Array => new Int16Array(Uint8Array.from(readFileSync(path).subarray(44)).buffer)
 

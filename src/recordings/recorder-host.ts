@@ -1,8 +1,9 @@
 // The recorder from inside its thread: empties the rings of all recordings into their files, ten times a second.
 import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { AudioRing } from '../lib/audio-ring.ts'
 import { isDiskFull } from '../lib/full-disk.ts'
+import { createLaws } from '../media/codecs/g711.ts'
+import { RecordingReader } from '../media/recording/recording-reader.ts'
 import { diskOf, roomOn } from './disk-room.ts'
 import type { Disk } from './disk-room.ts'
 import { dataBytesIn, durationOf, headerBytes, headerOf, maxDataBytes } from './wav-file.ts'
@@ -48,7 +49,7 @@ interface Taking {
   readonly id: string
   readonly path: string
   readonly file: number
-  readonly ring: AudioRing
+  readonly ring: RecordingReader
   readonly piece: Int16Array
   readonly bytes: Buffer
   readonly maxBytes: number
@@ -63,6 +64,7 @@ export class RecorderHost {
   readonly #post: (message: FromRecorder) => void
   readonly #diskOf: (folder: string) => Disk
   readonly #takings = new Map<string, Taking>()
+  readonly #laws = createLaws()
   #room: number
   /** What the disk has for recordings, as of the last look and without what was written since. */
   #disk = 0
@@ -83,7 +85,7 @@ export class RecorderHost {
       const taking = this.#takings.get(message.id)
       if (taking === undefined) return
       // What has come until now is kept as it was then.
-      const reason = this.#empty(taking)
+      const reason = this.#empty(taking, true)
       if (message.kind === 'end') this.#end(taking, reason ?? message.reason)
       else if (reason !== undefined) this.#end(taking, reason)
       else taking.isMasked = message.isMasked
@@ -127,7 +129,7 @@ export class RecorderHost {
       this.#look(path)
       if (this.#disk <= 0) throw new RecordingEnded(noRoom)
       file = openSync(path, goesOn ? 'r+' : 'w+', 0o600)
-      const ring = new AudioRing(memory)
+      const ring = new RecordingReader(memory, this.#laws)
       const piece = new Int16Array(ring.frameSamples * pieceFrames)
       const written = goesOn ? dataBytesIn(fstatSync(file).size) : 0
       if (!goesOn) writeSync(file, headerOf(0), 0, headerBytes, 0)
@@ -143,11 +145,11 @@ export class RecorderHost {
     }
   }
 
-  /** Returns why no more can be kept. */
-  #empty(taking: Taking): string | undefined {
+  /** Returns why no more can be kept. `isToEnd`: what has come belongs to what was before, and no packet to it that is late. */
+  #empty(taking: Taking, isToEnd = false): string | undefined {
     try {
       const { ring, piece } = taking
-      while (ring.read(piece, taking.filled) !== undefined) {
+      while (ring.read(piece, taking.filled, isToEnd)) {
         const end = taking.filled + ring.frameSamples
         if (taking.isMasked) piece.fill(0, taking.filled, end)
         taking.filled = end

@@ -1,17 +1,15 @@
 // The recorder from outside its thread: begins and ends recordings there, and starts another thread when it dies.
 import { Worker } from 'node:worker_threads'
 import type { RecordingEnd, RecordingListener } from '../contracts/recording.ts'
-import { createRing } from '../lib/audio-ring.ts'
 import type { Ring } from '../lib/audio-ring.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { createRecordingRing } from '../media/recording/recording-ring.ts'
 import type { FromRecorder, ToRecorder } from './recorder-host.ts'
-import { channels, rate } from './wav-file.ts'
 
 /** Four seconds: a disk that stalls for less costs nothing. */
 const ringFrames = 200
 const frameMs = 20
-const frameSamples = (rate / 1000) * frameMs * channels
 /** What a thread that dies has read and not written. */
 const unwrittenMs = 600
 // A thread that dies again and again finds something in a recording that kills it.
@@ -121,7 +119,7 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
       return open.size
     },
     begin(id, file, listener) {
-      const ring = createRing({ samples: frameSamples, frames: ringFrames })
+      const ring = createRecordingRing(ringFrames)
       const ended = Promise.withResolvers<RecordingEnd>()
       const one: Open = { ...file, ring, listener, ended, isMasked: false, isEnding: false }
       open.set(id, one)

@@ -66,7 +66,7 @@ describe('a recording session that comes in', () => {
     expect(caller?.wiring).toMatchObject({
       hears: [{ from: { kind: 'session', id: called?.id } }],
       tapsUnsent: true,
-      taps: [{ of: 'stereo' }],
+      taps: [{ of: 'recording' }],
     })
     expect(called?.wirings).toEqual([])
     invite.dialog?.listener.ended(invite.request)

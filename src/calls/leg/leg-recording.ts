@@ -176,7 +176,7 @@ export class LegRecording {
     this.#state = 'on'
     if (this.#isMasked) running.mask(true)
     if (wasStopped) this.#leg.journal.note({ type: 'recording-resumed' })
-    await this.#leg.media.sound.join(name, { taps: [{ of: 'stereo', ring: running.ring }] })
+    await this.#leg.media.sound.join(name, { taps: [{ of: 'recording', ring: running.ring }] })
   }
 
   /** The leg has ended, or the recorder gives a reason: then the call goes on without. */

@@ -136,7 +136,7 @@ describe('record', () => {
     const orders = () =>
       recorder.begun.map(({ order: { call_sid, prefix, format } }) => ({ call_sid, prefix, format }))
     expect(orders()).toEqual([{ call_sid: b.call_sid, prefix: 'weekly/team-', format: 'wav' }])
-    expect(b.session.wiring.taps).toMatchObject([{ of: 'stereo' }])
+    expect(b.session.wiring.taps).toMatchObject([{ of: 'recording' }])
     expect([factsOf(a), factsOf(b), factsOf(c)]).toEqual([[], ['recording-started'], []])
     await b.command({ conferenceParticipantAction: { action: 'kick' } })
     expect(orders().slice(1)).toEqual([{ call_sid: c.call_sid, prefix: 'weekly/', format: 'mp3' }])

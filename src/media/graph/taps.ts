@@ -4,6 +4,8 @@ import { AudioRing } from '../../lib/audio-ring.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Coders } from '../codecs/coders.ts'
 import { Voice } from '../receive/voice.ts'
+import type { Side } from '../recording/recording-ring.ts'
+import { RecordingTap } from '../recording/recording-tap.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import { Mixer } from './mixer.ts'
 import type { Tap } from './wiring.ts'
@@ -11,16 +13,21 @@ import type { Tap } from './wiring.ts'
 type Samples = Int16Array | undefined
 
 interface Open {
-  readonly of: Tap['of']
+  readonly of: Exclude<Tap['of'], 'recording'>
   readonly ring: AudioRing
 }
 
 export class Taps {
   readonly #coders: Coders
   #open: readonly Open[] = []
-  /** Of what it says, and of what is passed on to it as it came; each only while a tap wants it. */
+  #recording: RecordingTap | undefined
+  #isMuted = false
+  /** Of what it says, and of what is passed on to it as it came; each only while it is to be decoded. */
   #said: Voice | undefined
   #passed: Voice | undefined
+  /** The recording has the packets, and needs no ears. */
+  #saysPackets = false
+  #passesPackets = false
   #wasPassed = false
   /** The ears of the session whose packets are passed on, where it has some: they hear the same, and decode it once for both. */
   #shared: Voice | undefined
@@ -32,11 +39,16 @@ export class Taps {
   }
 
   get isOpen(): boolean {
-    return this.#open.length > 0
+    return this.#open.length > 0 || this.#recording !== undefined
   }
 
   wire(taps: readonly Tap[], isMuted: boolean, nowMs: number): void {
-    this.#open = taps.map(({ of, ring }) => ({ of, ring: new AudioRing(ring.memory) }))
+    this.#open = taps.flatMap(({ of, ring }) =>
+      of === 'recording' ? [] : { of, ring: new AudioRing(ring.memory) },
+    )
+    const recorded = taps.find(({ of }) => of === 'recording')?.ring
+    if (recorded?.id !== this.#recording?.id) this.#recording = recorded && new RecordingTap(recorded)
+    this.#isMuted = isMuted
     this.#said = this.#ears(this.#said, 'in')
     this.#passed = this.#ears(this.#passed, 'out')
     this.#said?.setGain(isMuted ? 0 : 1, nowMs)
@@ -44,12 +56,25 @@ export class Taps {
 
   /** A packet of its far end. */
   hear(packet: RtpPacket, encoding: Encoding, nowMs: number): void {
+    const isTaken = this.#recording?.takes(packet, encoding) === true
+    if (isTaken !== this.#saysPackets) {
+      this.#saysPackets = isTaken
+      this.#said = this.#ears(this.#said, 'in')
+    }
+    // What is muted is missing in a recording, and fades as what is lost does.
+    if (isTaken && !this.#isMuted) this.#recording?.put('in', packet, encoding, nowMs)
     this.#said?.hear(packet, encoding, nowMs)
   }
 
-  /** A packet that was passed on to its far end. */
-  pass(packet: RtpPacket, encoding: Encoding, nowMs: number): void {
-    this.#passed?.hear(packet, encoding, nowMs)
+  /** A packet that was passed on to its far end; `isHeard`: by the ears of the session that it is of. */
+  pass(packet: RtpPacket, encoding: Encoding, nowMs: number, isHeard: boolean): void {
+    const isTaken = this.#recording?.takes(packet, encoding) === true
+    if (isTaken !== this.#passesPackets) {
+      this.#passesPackets = isTaken
+      this.#passed = this.#ears(this.#passed, 'out')
+    }
+    if (isTaken) this.#recording?.put('out', packet, encoding, nowMs)
+    if (!isHeard) this.#passed?.hear(packet, encoding, nowMs)
   }
 
   /** The far end presses a key. */
@@ -71,20 +96,39 @@ export class Taps {
       if (of === 'stereo') ring.writePair(said, out)
       else ring.write(of === 'in' ? said : of === 'out' ? out : this.#mix(said, out))
     }
+    this.#record(said, out, heard)
   }
 
   close(): void {
     this.#open = []
+    this.#recording = undefined
     this.#said = this.#ears(this.#said, 'in')
     this.#passed = this.#ears(this.#passed, 'out')
   }
 
+  #record(said: Samples, out: Samples, heard: Samples | 'passed'): void {
+    const recording = this.#recording
+    if (recording === undefined) return
+    if (!this.#saysPackets) recording.putSamples('in', said)
+    if (!this.#passesPackets) recording.putSamples('out', out)
+    else if (heard !== 'passed') recording.putSamples('out', heard)
+    recording.next()
+  }
+
   /** At the rate of a tap, which costs a wide codec less. */
-  #ears(voice: Voice | undefined, way: 'in' | 'out'): Voice | undefined {
-    if (this.#open.some(({ of }) => of === way || of === 'mixed' || of === 'stereo'))
-      return voice ?? new Voice(this.#coders, 8000)
+  #ears(voice: Voice | undefined, side: Side): Voice | undefined {
+    const isInPackets = side === 'in' ? this.#saysPackets : this.#passesPackets
+    const isRecorded = this.#recording !== undefined && !isInPackets
+    if (isRecorded || this.#open.some(({ of }) => of === side || of === 'mixed' || of === 'stereo'))
+      return voice ?? this.#newEars(side)
     voice?.close()
     return undefined
+  }
+
+  #newEars(side: Side): Voice {
+    const voice = new Voice(this.#coders, 8000)
+    if (side === 'in' && this.#isMuted) voice.setGain(0, 0)
+    return voice
   }
 
   #heard(tick: number, nowMs: number, heard: Samples | 'passed'): Samples {

@@ -28,9 +28,9 @@ export interface Tap {
   readonly id: string
   /**
    * `in`: what the far end says; silence while it is muted. `out`: what it hears. `mixed`: both in one channel. `stereo`: both,
-   * `in` on the left, in frames of twice as many samples.
+   * `in` on the left, in frames of twice as many samples. `recording`: both, for a `RecordingReader`, in a ring of that kind.
    */
-  readonly of: 'in' | 'out' | 'mixed' | 'stereo'
+  readonly of: 'in' | 'out' | 'mixed' | 'stereo' | 'recording'
   readonly ring: Ring
 }
 

@@ -1,7 +1,7 @@
 // A recorder that a test looks at.
 import type { Recorder, RecordingEnd, RecordingOrder } from '../../../src/contracts/recording.ts'
-import { createRing } from '../../../src/lib/audio-ring.ts'
 import type { Ring } from '../../../src/lib/audio-ring.ts'
+import { createRecordingRing } from '../../../src/media/recording/recording-ring.ts'
 
 /** Records nothing, and refuses nothing. */
 export function scriptedRecorder(): ScriptedRecorder {
@@ -9,7 +9,7 @@ export function scriptedRecorder(): ScriptedRecorder {
     begun: [],
     async begin(order, listener) {
       await Promise.resolve()
-      const ring = createRing({ samples: 320 })
+      const ring = createRecordingRing(16)
       const masks: boolean[] = []
       const ended = Promise.withResolvers<RecordingEnd>()
       const end: RecordingEnd = { bytes: 32_000, durationMs: 1000 }
