@@ -90,6 +90,7 @@ function* batchesOf(account_sid: string, service_provider_sid: string, attempted
       recording_url: null,
       attempts: null,
       stir_shaken: null,
+      failure: null,
     }
     yield { call_sid, account_sid, events, notifications, ...(step === 5 ? { record } : {}) }
   }

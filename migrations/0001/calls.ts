@@ -41,6 +41,8 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('attempts', 'text')
     // JSON text: what the Identity header of an inbound call proves.
     .addColumn('stir_shaken', 'text')
+    // JSON text: why the platform refused or ended the call.
+    .addColumn('failure', 'text')
     .execute()
   for (const { name, owner, others } of pages) await indexPages(db, name, [owner], others)
   for (const { name, owner, others } of pages)

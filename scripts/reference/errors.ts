@@ -11,7 +11,7 @@ export function errorsPage(): string {
   })
   return page('Errors', '`src/lib/errors/`', [
     'Every failure the platform reports has one of these codes: in the `code` of an API error, in the journal of a',
-    'call and in the log. SIP refusals carry the sentence in `X-Reason`.',
+    'call and in the log. SIP refusals carry the sentence in `X-Reason` and the code in `X-Reason-Code`.',
     '',
     ...table(['Code', 'HTTP', 'SIP', 'Cause', 'What to do'], rows),
   ])

@@ -27,6 +27,8 @@ const finding: IdentityFinding = {
   reason: 'too old',
 }
 
+const failure = { code: 'call_lost', sentence: 'its process was killed', cure: 'Call again.' }
+
 let api: TestApi
 const sids: string[] = []
 beforeAll(async () => {
@@ -73,6 +75,7 @@ function writeCall({ account_sid, service_provider_sid }: TestTenant, number: nu
         recording_url: null,
         attempts: number === 1 ? [attempt] : null,
         stir_shaken: number === 0 ? finding : null,
+        failure: number === 1 ? failure : null,
       },
     },
     'now',
@@ -145,6 +148,13 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
     expect(await found('direction=inbound')).toContain(sids[0])
     const answer = await api.get(`${path()}?page=2&count=2`, api.own.accountKey)
     expect((answer.body as { data: object[] }).data[0]).toHaveProperty('stir_shaken', finding)
+  })
+
+  it('says why the platform ended a call, and nothing where it did not', async () => {
+    const answer = await api.get(`${path()}?page=1&count=10`, api.own.accountKey)
+    const calls = (answer.body as { data: { call_sid: string }[] }).data
+    expect(calls.find(({ call_sid }) => call_sid === sids[1])).toHaveProperty('failure', failure)
+    expect(calls.find(({ call_sid }) => call_sid === sids[0])).not.toHaveProperty('failure')
   })
 
   it('leaves answered_at out of a call that was not answered', async () => {

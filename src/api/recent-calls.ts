@@ -1,6 +1,6 @@
 // Records of calls that have ended.
 import type { RecentCallsRow } from '../storage/tables.ts'
-import type { CallAttempt } from '../contracts/call-record.ts'
+import type { CallAttempt, CallFailure } from '../contracts/call-record.ts'
 import type { IdentityFinding } from '../contracts/number-trust.ts'
 import { createField } from './define/field.ts'
 import type { Cell, WireOf } from './define/field.ts'
@@ -21,6 +21,12 @@ const identity = {
     'Why it is not proven: `no_trust_list`, `identity_malformed`, `identity_unsupported`, `identity_stale`, `identity_of_other_numbers`, `certificate_unavailable`, `certificate_not_trusted` or `signature_wrong`.',
   ).optional(),
   reason: word('The same as a sentence.').optional(),
+}
+
+const failure = {
+  code: word('Names the reason: the reference of errors lists the codes, and they stay as they are.'),
+  sentence: word('The reason in words.'),
+  cure: word('What can be done about it.'),
 }
 
 const form = createRecordForm({
@@ -53,6 +59,12 @@ const form = createRecordForm({
   stir_shaken: createField<IdentityFinding>({
     schema: object(identity).facts.schema,
     description: 'What the Identity header of an inbound call proves; left out where it had none.',
+    fromCell: fromJson,
+  }).optional(),
+  failure: createField<CallFailure>({
+    schema: object(failure).facts.schema,
+    description:
+      'Why the platform refused the call, gave it up or ended it: the same as in the journal, in the status hook and in the log. Left out where the far end or the application did.',
     fromCell: fromJson,
   }).optional(),
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { reasonFields } from '../../test/support/reason-fields.ts'
 import { covers } from '../../test/support/covers.ts'
 import { AppError, entryOf } from '../lib/errors.ts'
 import { createLogger } from '../lib/log.ts'
@@ -140,7 +141,7 @@ describe('a call that is served', () => {
     const engine = platformWith([{ verb: 'answer' }, { verb: 'crash' }, { verb: 'speak' }])
     const invite = engine.ring()
     await settle()
-    expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: 'internal error' }])
+    expect(dialogOf(invite).sentBye).toEqual(reasonFields('internal', 'internal error'))
     expect(JSON.stringify(engine.store.batches)).not.toContain('a bug')
     expect(engine.store.records).toHaveLength(1)
   })
@@ -300,9 +301,9 @@ describe('the end of a call', () => {
       // Beyond the burst it may ask five times a second.
       engine.clock.advance(1000)
     }
-    expect(dialogOf(invite).sentBye).toEqual([
-      { name: 'x-reason', value: 'the application runs verbs without end' },
-    ])
+    expect(dialogOf(invite).sentBye).toEqual(
+      reasonFields('hook_invalid_payload', 'the application runs verbs without end'),
+    )
   })
 
   it('by both sides at once is reported once', async () => {
@@ -368,12 +369,12 @@ describe('the end of a call', () => {
   })
 
   it.each([
-    ['silent', 'Media Timeout', 30_000],
-    ['held', 'Hold Timeout', 1_800_000],
+    ['silent', 'media_timeout', 'Media Timeout', 30_000],
+    ['held', 'hold_timeout', 'Hold Timeout', 1_800_000],
   ] as const)(
     'by a %s far end is a BYE, a journal and a record that say so',
-    async (cause, reason, limitMs) => {
-      const lines: { readonly code?: string }[] = []
+    async (cause, code, reason, limitMs) => {
+      const lines: object[] = []
       const write = (line: string) => void lines.push(JSON.parse(line) as object)
       const log = createLogger('info', { write })
       const engine = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9_000_000 }], { log })
@@ -389,7 +390,7 @@ describe('the end of a call', () => {
       engine.clock.advance(limitMs)
       session.emit({ type: 'ignored', address: '192.0.2.99', port: 9 })
       session.emit({ type: 'timeout', cause, silentMs: limitMs, limitMs })
-      expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: reason }])
+      expect(dialogOf(invite).sentBye).toEqual(reasonFields(code, reason))
       await settle()
       expect(engine.store.records).toMatchObject([
         { answered: true, termination_reason: reason.toLowerCase() },
@@ -402,14 +403,12 @@ describe('the end of a call', () => {
       expect(journal).toContainEqual(
         expect.objectContaining({ type: 'media-timeout', cause, silent_ms: limitMs, because }),
       )
-      // That the far end may hold the call for so long is a limit, and its end no failure.
-      const { cure } = entryOf('media_timeout')
-      const failures = cause === 'held' ? [] : [{ code: 'media_timeout', sentence: because, cure }]
-      expect(journal.filter(({ type }) => type === 'refusal')).toMatchObject(failures)
-      const told = engine.store.notifications.at(-1) as { readonly failure?: object } | undefined
-      expect(told?.failure).toEqual(failures[0])
-      expect(lines.at(-1)).toMatchObject({ msg: 'call ended', termination_reason: reason.toLowerCase() })
-      expect(lines.at(-1)?.code).toBe(failures[0]?.code)
+      const failure = { code, sentence: because, cure: entryOf(code).cure }
+      expect(journal.filter(({ type }) => type === 'refusal')).toMatchObject([failure])
+      expect(engine.store.notifications.at(-1)).toHaveProperty('failure', failure)
+      expect(engine.store.records[0]?.failure).toEqual(failure)
+      const end = { msg: 'call ended', termination_reason: reason.toLowerCase() }
+      expect(lines.at(-1)).toMatchObject({ ...end, ...failure })
     },
   )
 
@@ -424,7 +423,7 @@ describe('the end of a call', () => {
     expect(dialogOf(invite).sentBye).toBeUndefined()
     engine.clock.advance(1)
     session?.emit({ ...silent, silentMs: 90_001 })
-    expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: 'Media Timeout' }])
+    expect(dialogOf(invite).sentBye).toEqual(reasonFields('media_timeout', 'Media Timeout'))
   })
 
   it('is put off by every request of the far end', async () => {
@@ -443,7 +442,7 @@ describe('the end of a call', () => {
     const invite = engine.ring()
     await settle()
     engine.media.sessions[0]?.emit({ type: 'lost' })
-    expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: 'media server failure' }])
+    expect(dialogOf(invite).sentBye).toEqual(reasonFields('media_lost', 'media server failure'))
     await settle()
     expect(engine.store.records).toHaveLength(1)
   })
@@ -453,7 +452,7 @@ describe('the end of a call', () => {
     const invite = engine.ring()
     await settle()
     engine.clock.advance(180 * 60_000)
-    expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: 'Max Call Duration' }])
+    expect(dialogOf(invite).sentBye).toEqual(reasonFields('call_duration_limit', 'Max Call Duration'))
     await settle()
     expect(engine.store.records).toMatchObject([{ duration: 10_800 }])
     expect(engine.clock.pending).toBe(0)
@@ -521,10 +520,11 @@ describe('a call that is refused', () => {
       expect(invite.final?.status).toBe(expected)
       expect(xReason(invite)).toBe(reason)
       expect(engine.store.notifications).toEqual([])
-      expect(engine.store.records).toMatchObject([{ sip_status: expected, termination_reason: 'failed' }])
-      expect(journalOf(engine)).toContainEqual(
-        expect.objectContaining({ type: 'refusal', sentence: reason, cure: expect.any(String) as string }),
-      )
+      const failure = { sentence: reason, cure: expect.any(String) as string }
+      expect(engine.store.records).toMatchObject([
+        { sip_status: expected, termination_reason: 'failed', failure },
+      ])
+      expect(journalOf(engine)).toContainEqual(expect.objectContaining({ type: 'refusal', ...failure }))
       expect(engine.calls.liveCount).toBe(0)
       expect(engine.clock.pending).toBe(0)
     },
@@ -708,7 +708,7 @@ describe('stopping', () => {
     await settle()
     const arriving = engine.ring()
     await engine.calls.hangUpAll('maintenance')
-    expect(dialogOf(running).sentBye).toEqual([{ name: 'x-reason', value: 'maintenance' }])
+    expect(dialogOf(running).sentBye).toEqual(reasonFields('stopping', 'maintenance'))
     expect(arriving.final?.status).toBe(503)
     expect(engine.store.records).toHaveLength(2)
     expect(engine.calls.liveCount).toBe(0)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { reasonFields } from '../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../test/support/scripted-engine/script.ts'
 import { account, callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -130,7 +131,7 @@ describe('an engine that has stopped', () => {
     await settle()
     await engine.calls.stop()
     await engine.calls.stop()
-    expect(running.dialog?.sentBye).toEqual([{ name: 'x-reason', value: 'the platform is stopping' }])
+    expect(running.dialog?.sentBye).toEqual(reasonFields('stopping', 'the platform is stopping'))
     const late = engine.ring()
     await settle()
     expect(late.final).toMatchObject({ status: 503, isUnproven: true })
@@ -210,7 +211,7 @@ describe('calls that another node has taken for lost', () => {
     const call_sid = engine.calls.list(account_sid)[0]?.call_sid ?? ''
     engine.store.listener?.lost([call_sid])
     await settle()
-    expect(lost.dialog?.sentBye).toEqual([{ name: 'x-reason', value: 'the call was taken for lost' }])
+    expect(lost.dialog?.sentBye).toEqual(reasonFields('call_lost', 'the call was taken for lost'))
     expect(kept.dialog?.sentBye).toBeUndefined()
   })
 

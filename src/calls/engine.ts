@@ -19,6 +19,7 @@ import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
 import { createStrangerLog } from './inbound/stranger-log.ts'
 import { WireTap } from './journal/wire-tap.ts'
+import { hangUpFor } from './leg/hang-up-for.ts'
 import { toRefusal, toStackRefusal } from './leg/refusals.ts'
 import type { Refusal } from './leg/refusals.ts'
 import { toOrder } from './outbound/call-order.ts'
@@ -71,8 +72,7 @@ export class CallEngine implements Calls, CallHandlers {
     this.#guard = new OutdialGuard(options)
     const detach = (journal: JournalWriter) => this.#tap.detach(journal.facts.started.sip_call_id, journal)
     this.#registry = new CallRegistry(options.clock, detach, () => removed.follow())
-    const hangUp: Calls['hangUp'] = (account_sid, call_sid) => this.hangUp(account_sid, call_sid)
-    const removed = new RemovedAccounts({ ...options, registry: this.#registry, hangUp })
+    const removed = new RemovedAccounts({ ...options, registry: this.#registry })
     this.#context = {
       services: { ...options, node: () => this.#node() },
       registry: this.#registry,
@@ -113,7 +113,8 @@ export class CallEngine implements Calls, CallHandlers {
   /** Another node has written the records of these calls, which say that they are over. */
   #lost(calls: ReadonlySet<string>): void {
     for (const leg of this.#registry.live)
-      if (calls.has(leg.call_sid)) void leg.hangUp({ reason: 'the call was taken for lost' })
+      if (calls.has(leg.call_sid))
+        void hangUpFor(leg, new AppError('call_lost', 'the call was taken for lost'))
   }
 
   list(account_sid: string): LiveCall[] {
@@ -225,7 +226,7 @@ export class CallEngine implements Calls, CallHandlers {
   async hangUpAll(reason: string): Promise<void> {
     this.#close()
     const legs = this.#registry.live
-    const farewells = legs.map((leg) => leg.hangUp({ reason }))
+    const farewells = legs.map((leg) => hangUpFor(leg, new AppError('stopping', reason)))
     await this.#options.store.flush()
     const closing = [...farewells, ...legs.map((leg) => leg.closed), this.#admission.whenIdle()]
     await this.#atMost(byeGraceMs, Promise.all(closing))

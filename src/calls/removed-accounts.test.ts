@@ -21,7 +21,7 @@ async function pass(engine: ScriptedEngine, ms: number): Promise<void> {
 }
 
 describe('an account that is removed, here or on another node', () => {
-  it('has no calls half a second later, which end as those that a client hangs up', async () => {
+  it('has no calls half a second later, which say that it was removed', async () => {
     const engine = await open()
     await pass(engine, 2000)
     expect(engine.calls.liveCount).toBe(2)
@@ -30,7 +30,7 @@ describe('an account that is removed, here or on another node', () => {
     expect(engine.calls.liveCount).toBe(0)
     for (const { call_sid } of engine.store.records)
       expect(engine.store.journalOf(call_sid)).toContainEqual(
-        expect.objectContaining({ type: 'decision', rule: 'api', outcome: 'hang up' }),
+        expect.objectContaining({ type: 'refusal', code: 'account_removed' }),
       )
     expect([engine.store.records.length, engine.clock.pending]).toEqual([2, 0])
   })

@@ -1,7 +1,9 @@
 // Ends the live calls of accounts that are gone. They have no owner any more, who could see or end them, and the account
 // may have been removed on another node, or while the call was beginning.
 import type { Clock, Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
+import { hangUpFor } from './leg/hang-up-for.ts'
 import type { Directory } from './ports.ts'
 import type { CallRegistry } from './registry.ts'
 
@@ -9,8 +11,7 @@ export interface RemovedAccountsOptions {
   readonly directory: Pick<Directory, 'account'>
   readonly clock: Clock
   readonly log: Logger
-  readonly registry: Pick<CallRegistry, 'liveCount' | 'accounts' | 'list'>
-  readonly hangUp: (account_sid: string, call_sid: string) => Promise<boolean>
+  readonly registry: Pick<CallRegistry, 'liveCount' | 'accounts' | 'live'>
 }
 
 // What another node removes is known within a second, and then this long until calls are ended.
@@ -47,16 +48,17 @@ export class RemovedAccounts {
         (account) => account === undefined,
         () => false,
       )
-      if (isGone) await this.#endAll(account_sid)
+      if (isGone) this.#endAll(account_sid)
     }
     this.#isLooking = false
     this.follow()
   }
 
-  async #endAll(account_sid: string): Promise<void> {
-    const { registry, hangUp, log } = this.#options
-    const live = registry.list(account_sid)
-    await Promise.all(live.map(({ call_sid }) => hangUp(account_sid, call_sid)))
+  #endAll(account_sid: string): void {
+    const { registry, log } = this.#options
+    const live = registry.live.filter(({ journal }) => journal.facts.started.account_sid === account_sid)
+    for (const leg of live)
+      void hangUpFor(leg, new AppError('account_removed', 'the account of the call was removed'))
     if (live.length > 0) log.info({ account_sid, calls: live.length }, 'calls of a removed account hung up')
   }
 }

@@ -22,6 +22,9 @@ export type CallAttempt = {
   readonly post_dial_delay_ms?: number
 }
 
+/** Why the platform refused a call, gave it up or ended it. The code is one of the catalogue of errors. */
+export type CallFailure = { readonly code: string; readonly sentence: string; readonly cure: string }
+
 /** The record of a leg that has ended, by the names of the API. Times in epoch ms, duration in whole seconds. */
 export interface RecentCall {
   readonly account_sid: string
@@ -52,6 +55,8 @@ export interface RecentCall {
   readonly attempts: readonly CallAttempt[] | null
   /** What the Identity header of an inbound call proves; null where it has none. */
   readonly stir_shaken: IdentityFinding | null
+  /** Null where the far end or the application has ended it. */
+  readonly failure: CallFailure | null
 }
 
 /** Written to the outbox in the transaction that writes the event it reports; delivered in order per call and URL. */

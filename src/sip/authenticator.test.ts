@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { reasonFields } from '../../test/support/reason-fields.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createAuthenticator } from './authenticator.ts'
@@ -142,7 +143,7 @@ describe('guessing passwords', () => {
         code: 'locked_out',
         reply: {
           status: 403,
-          headers: [{ name: 'x-reason', value: expect.stringContaining('Too many failed') }],
+          headers: reasonFields('locked_out', expect.stringContaining('Too many failed')),
         },
       })
     },
@@ -243,7 +244,7 @@ describe('a request that proves nothing', () => {
         reply: {
           status: 503,
           isUnproven: true,
-          headers: [{ name: 'x-reason', value: 'Account exists but is inactive' }],
+          headers: reasonFields('account_inactive', 'Account exists but is inactive'),
         },
       })
     const recorded = results.filter((result) => result.verdict === 'refused' && result.isWorthRecord)

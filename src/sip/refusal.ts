@@ -44,6 +44,11 @@ export function withReason(reply: Reply): Reply {
   return { ...reply, headers: [...headers, { name: 'x-reason', value: cleanHeaderValue(sentence) }] }
 }
 
+/** The code of the catalogue, for programs: the sentence beside it is for people, and may change. */
+export function codeHeader(code: string): HeaderField {
+  return { name: 'x-reason-code', value: code }
+}
+
 export interface RefusalOptions {
   /** Where the status differs from the one the catalogue gives the code. */
   readonly status?: number
@@ -53,7 +58,11 @@ export interface RefusalOptions {
 export function refusal(code: ErrorCode, sentence: string, options: RefusalOptions = {}): Reply {
   return {
     status: options.status ?? entryOf(code).sip ?? 500,
-    headers: [{ name: 'x-reason', value: cleanHeaderValue(sentence) }, ...(options.headers ?? [])],
+    headers: [
+      { name: 'x-reason', value: cleanHeaderValue(sentence) },
+      codeHeader(code),
+      ...(options.headers ?? []),
+    ],
   }
 }
 

@@ -388,6 +388,7 @@ export interface RecentCallsRow {
   readonly recording_url: string | null
   readonly attempts: string | null
   readonly stir_shaken: string | null
+  readonly failure: string | null
 }
 
 export interface RecordingsRow {
@@ -1051,6 +1052,7 @@ export const columns: { readonly [T in keyof Schema]: readonly (keyof Schema[T])
     'recording_url',
     'attempts',
     'stir_shaken',
+    'failure',
   ],
   recordings: [
     'call_sid',

@@ -25,7 +25,11 @@ let seenAt = 0
 let killedAt = 0
 const closers: (() => Promise<unknown>)[] = []
 
-const lost = { answered: true, termination_reason: 'platform stopped in mid-call' }
+const lost = {
+  answered: true,
+  termination_reason: 'platform stopped in mid-call',
+  failure: { code: 'call_lost' },
+}
 
 async function startCallee(): Promise<Sipp> {
   const callee = await startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 90 })

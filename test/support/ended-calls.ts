@@ -34,6 +34,7 @@ export function endedCall(
     recording_url: null,
     attempts: null,
     stir_shaken: null,
+    failure: null,
     ...facts,
   }
   return { call_sid, account_sid, events: [{ seq: 1, at: 1, type: 'x' }], notifications: [], record }

@@ -232,7 +232,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'failure',
         'object',
-        'Why, as the journal has it: `code`, which the reference of errors lists, `sentence` and `cure`.',
+        'Why, as the journal and the call record have it: `code`, which the reference of errors lists, `sentence` and `cure`.',
         'the platform has refused the call, given it up or ended it for a failure',
       ),
       field('error', 'text', 'The error code.', 'an action hook returned something that is no list of verbs'),

@@ -1,5 +1,6 @@
 // What is heard while an action hook is asked, and what becomes of a call whose application does not answer.
 import { describe, expect, it } from 'vitest'
+import { reasonFields } from '../../../test/support/reason-fields.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
@@ -199,7 +200,7 @@ describe('actionHookDelayAction', () => {
   it('hangs up where it gives up without giveUpActions', async () => {
     const { pass, invite, engine } = await asking(withDelay({ noResponseGiveUpTimeout: 5 }))
     await pass(5000)
-    expect(invite.dialog?.sentBye).toEqual([{ name: 'x-reason', value: 'the application does not answer' }])
+    expect(invite.dialog?.sentBye).toEqual(reasonFields('hook_timeout', 'the application does not answer'))
     await pass(0)
     expect([engine.clock.pending, engine.calls.liveCount]).toEqual([0, 0])
   })

@@ -5,6 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { Pace } from '../../lib/pace.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
+import { hangUpFor } from '../leg/hang-up-for.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { Asking, Redirect } from './abilities.ts'
@@ -83,7 +84,7 @@ export class LegHooks implements Asking {
     asked.catch((error: unknown) => noteProblem(leg, error))
     leg.journal.note({ type: 'note', sentence: noAnswer })
     if (givenUp.length > 0) queue.replace(givenUp)
-    else void leg.hangUp({ reason: 'the application does not answer' })
+    else void hangUpFor(leg, new AppError('hook_timeout', 'the application does not answer'))
   }
 
   async tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {

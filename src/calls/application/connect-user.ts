@@ -1,7 +1,7 @@
 // A call from one user to another of its realm: no application runs it.
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
-import { reasonHeader } from '../leg/refusals.ts'
+import { codeHeader, reasonHeader } from '../leg/refusals.ts'
 import { noScript } from './no-script.ts'
 import { RoutedApplication } from './routed-application.ts'
 import { abilitiesOf } from './run-script.ts'
@@ -58,10 +58,13 @@ export async function connectUser(
   await queue.run([dial], abilities)
   if (leg.isAnswered) return leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
   // The caller hears what its phone would have heard from the one it called.
-  const { sip_status: status = 480, sip_reason: reason } = outcome ?? {}
-  leg.decline({
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    headers: [...reasonLeft(leg), reasonHeader(`${name} did not take the call`)],
+  const { sip_status = 480, sip_reason: reason, refusal } = outcome ?? {}
+  const headers = [...reasonLeft(leg), reasonHeader(`${name} did not take the call`)]
+  const reply = { status: sip_status, ...(reason === undefined ? {} : { reason }), headers }
+  if (refusal === undefined) return leg.decline(reply)
+  const { code, sentence, cure } = refusal
+  leg.refuseWith({
+    reply: { ...reply, headers: [...headers, codeHeader(code)] },
+    fact: { type: 'refusal', code, sentence, cure, sip_status },
   })
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { reasonFields } from '../../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
@@ -125,7 +126,7 @@ describe('a verb', () => {
       verb('broken', () => Promise.reject(new TypeError('x'))),
     ])
     expect(outcomes()).toEqual(['answer done', 'broken failed'])
-    expect(dialog().sentBye).toEqual([{ name: 'x-reason', value: 'internal error' }])
+    expect(dialog().sentBye).toEqual(reasonFields('internal', 'internal error'))
   })
 
   it.each<[string, (can: Abilities) => Promise<void>]>([

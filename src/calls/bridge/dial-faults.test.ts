@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
 import { AppError } from '../../lib/errors.ts'
+import { reasonFields } from '../../../test/support/reason-fields.ts'
 import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { account, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -312,9 +313,9 @@ it('an answer without a description is a failure of the dial, and the caller goe
   const { engine, caller, called, results } = session
   called().answer('')
   await calm()
-  expect(called().dialog.sentBye).toEqual([
-    { name: 'x-reason', value: 'the far end did not answer the offer' },
-  ])
+  expect(called().dialog.sentBye).toEqual(
+    reasonFields('media_not_acceptable', 'the far end did not answer the offer'),
+  )
   expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 488 }])
   expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
   await bye(caller.dialog)
@@ -367,9 +368,9 @@ describe('a confirm hook', () => {
     expect(called().dialog.isOver).toBe(false)
     engine.clock.advance(1)
     await calm()
-    expect(called().dialog.sentBye).toEqual([
-      { name: 'x-reason', value: 'the confirm hook and its verbs took too long' },
-    ])
+    expect(called().dialog.sentBye).toEqual(
+      reasonFields('hook_timeout', 'the confirm hook and its verbs took too long'),
+    )
     expect(results()).toHaveLength(1)
     expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
     await bye(caller.dialog)

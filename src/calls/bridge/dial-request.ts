@@ -3,6 +3,7 @@ import type { StreamPlan } from '../abilities/stream-request.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { Target } from '../outbound/target.ts'
 import type { CallStatus } from '../journal/call-status.ts'
+import type { RefusalFact } from '../journal/journal.ts'
 
 export interface DialTarget {
   readonly to: Target
@@ -57,4 +58,6 @@ export interface DialOutcome {
   readonly sip_status: number
   readonly sip_reason: string
   readonly sip_call_id: string
+  /** Where the platform itself ended that leg, or could not make it. */
+  readonly refusal?: RefusalFact | undefined
 }

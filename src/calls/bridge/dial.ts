@@ -281,11 +281,12 @@ function toFailure(leg: Leg | undefined): DialOutcome | undefined {
   if (leg === undefined) return undefined
   const { call_status, sip_status, sip_reason, started, answered_at, refusal } = leg.journal.facts
   const { call_sid, sip_call_id } = started
-  if (answered_at === undefined) return { call_sid, sip_call_id, call_status, sip_status, sip_reason }
+  if (answered_at === undefined)
+    return { call_sid, sip_call_id, call_status, sip_status, sip_reason, refusal }
   if (refusal?.code === 'media_not_acceptable') {
     const { sip_status: status } = refusal
     const sip = { sip_status: status, sip_reason: reasonPhraseOf(status) }
-    return { call_sid, sip_call_id, call_status: 'failed', ...sip }
+    return { call_sid, sip_call_id, call_status: 'failed', ...sip, refusal }
   }
   const sip = { sip_status: 480, sip_reason: reasonPhraseOf(480) }
   return { call_sid, sip_call_id, call_status: 'no-answer', ...sip }

@@ -195,7 +195,10 @@ describe('the kill switch', () => {
     engine.clock.advance(1000)
     await calm()
     expect(engine.calls.liveCount).toBe(0)
-    expect(engine.sent[0]?.dialog.sentBye).toHaveLength(1)
+    expect(engine.sent[0]?.dialog.sentBye).toContainEqual({
+      name: 'x-reason-code',
+      value: 'outbound_stopped',
+    })
     expect(engine.sent[1]?.cancelled).toBeDefined()
   })
 })

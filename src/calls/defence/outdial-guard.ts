@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { toDecision } from '../journal/decision.ts'
+import { hangUpFor } from '../leg/hang-up-for.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts, Directory } from '../ports.ts'
 import type { Target } from '../outbound/target.ts'
@@ -196,7 +197,7 @@ export class OutdialGuard {
     for (const [leg, payer] of this.#live) {
       if (payer.account_sid !== account_sid) continue
       leg.journal.note(toDecision({ rule: 'defence-stopped', outcome: 'hang up', code: 'outbound_stopped' }))
-      void leg.hangUp({ reason })
+      void hangUpFor(leg, new AppError('outbound_stopped', reason))
     }
   }
 

@@ -5,8 +5,7 @@ import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote, SipUser } from '../../sip/sip.ts'
 import { isFinal } from './call-status.ts'
 import type { CallScript, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
-import type { RefusalFact } from './journal.ts'
-import { localSipAddressOf, originOf, parentOf } from './projection.ts'
+import { failureOf, localSipAddressOf, originOf, parentOf } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toText, withoutKeys } from './sip-text.ts'
 
@@ -42,13 +41,9 @@ export function toChangePayload(facts: CallFacts): Record<string, unknown> {
     ...(call_termination_by === undefined ? {} : { call_termination_by }),
     ...(change.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
+    // Not `error`, with which the platform says that an answer of a hook could not be read.
     ...(refusal === undefined || !isFinal(change.call_status) ? {} : { failure: failureOf(refusal) }),
   }
-}
-
-/** As the journal has it. Not `error`, with which the platform says that an answer of a hook could not be read. */
-function failureOf({ code, sentence, cure }: RefusalFact): object {
-  return { code, sentence, cure }
 }
 
 /** What payloads say of the node that serves the call. */

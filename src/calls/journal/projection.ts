@@ -7,7 +7,7 @@ import type { AttemptEndedFact, AttemptFact, AttemptPlaces, BranchAnsweredFact }
 import type { EndedFact, EventBase, JournalEvent, RefusalFact, StartedFact, StatusFact } from './journal.ts'
 import type { IdentityFinding } from '../../contracts/number-trust.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
-import type { CallAttempt, RecentCall } from '../../contracts/call-record.ts'
+import type { CallAttempt, CallFailure, RecentCall } from '../../contracts/call-record.ts'
 
 /** The sum of a journal so far. */
 export interface CallFacts {
@@ -217,7 +217,13 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     recording_url: facts.recording_url ?? null,
     attempts: attemptsOf(facts),
     stir_shaken: facts.identity ?? null,
+    failure: facts.refusal === undefined ? null : failureOf(facts.refusal),
   }
+}
+
+/** Why the platform refused or ended a call, in the words that the record, the status hook and the log have in common. */
+export function failureOf({ code, sentence, cure }: RefusalFact): CallFailure {
+  return { code, sentence, cure }
 }
 
 /** The sum of a stored journal, or undefined when it lacks its beginning. Events of types unknown here change nothing. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { entryOf } from '../../lib/errors.ts'
 import { application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { MemoryCallStore } from '../../../test/support/scripted-engine/memory-call-store.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
@@ -42,6 +43,12 @@ const queueEventHook = {
   username: null,
   password: null,
 } as const
+
+const failure = {
+  code: 'call_lost',
+  sentence: 'the process that carried the call ended without ending the call',
+  cure: entryOf('call_lost').cure,
+}
 
 /** Events 2.5 s apart. */
 const journalOf = (...facts: readonly JournalFact[]): JournalEvent[] =>
@@ -91,6 +98,7 @@ describe('a call that was left in mid-call', () => {
     const { store } = await recover([events], application, { alive_at: 108_700 })
     expect(store.records).toMatchObject([{ answered_at: 8500, terminated_at: 108_700, duration: 100 }])
     expect(store.journalOf('c1')).toMatchObject([
+      { at: 108_700 },
       { at: 108_700 },
       { at: 108_700, duration: 100 },
       { at: 108_700 },
@@ -194,6 +202,7 @@ describe('a call that was left in mid-call', () => {
         terminated_at: 11_000,
         duration: 2,
         termination_reason: 'platform stopped in mid-call',
+        failure,
       },
     ])
     expect(store.notifications).toMatchObject([
@@ -205,9 +214,10 @@ describe('a call that was left in mid-call', () => {
         call_termination_by: 'jambonz',
         fs_sip_address: '192.0.2.1:5060',
         fs_public_ip: '203.0.113.1',
+        failure,
       },
     ])
-    expect(warned).toEqual([[{ calls: 1 }, 'calls of a dead node were ended']])
+    expect(warned).toEqual([[{ calls: 1, ...failure }, 'calls of a dead node were ended']])
   })
 
   it('ends as failed with 503 when it was not answered', async () => {
@@ -216,7 +226,7 @@ describe('a call that was left in mid-call', () => {
       { answered: false, sip_status: 503, answered_at: null, terminated_at: 6000, duration: 0 },
     ])
     expect(store.notifications).toMatchObject([
-      { call_status: 'failed', sip_status: 503, sip_reason: 'Service Unavailable' },
+      { call_status: 'failed', sip_status: 503, sip_reason: 'Service Unavailable', failure },
     ])
   })
 
@@ -224,8 +234,9 @@ describe('a call that was left in mid-call', () => {
     const { store } = await recover([journalOf(started, chosen, trying, answered)])
     expect(store.journalOf('c1')).toMatchObject([
       { seq: 5, at: 8500, type: 'decision', rule: 'recovery', outcome: 'platform stopped in mid-call' },
-      { seq: 6, at: 8500, type: 'status', call_status: 'completed', duration: 0 },
-      { seq: 7, at: 8500, type: 'ended', termination_reason: 'platform stopped in mid-call' },
+      { seq: 6, at: 8500, type: 'refusal', ...failure },
+      { seq: 7, at: 8500, type: 'status', call_status: 'completed', duration: 0 },
+      { seq: 8, at: 8500, type: 'ended', termination_reason: 'platform stopped in mid-call' },
     ])
   })
 

@@ -1,13 +1,15 @@
 // Calls that a dead node left behind: each gets the end it never had, and its one record.
 import type { Logger } from '../../lib/log.ts'
+import { AppError } from '../../lib/errors.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import { toRefusal } from '../leg/refusals.ts'
 import type { CallBatch, CallStore, JournalEvent, JournalFact, StatusFact } from './journal.ts'
 import { toDecision } from './decision.ts'
 import type { UnqueuedFact } from './queue-facts.ts'
 import type { RoomFact } from './room-facts.ts'
 import { toQueueNotification } from './queue-events.ts'
 import type { Directory } from '../ports.ts'
-import { reduce, replay, toRecentCall } from './projection.ts'
+import { failureOf, reduce, replay, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toChangePayload, toCommonPayload, toNodePayload } from './hook-payloads.ts'
 import type { NodeFacts } from './hook-payloads.ts'
@@ -15,6 +17,10 @@ import type { StoredEvent } from '../../contracts/journal.ts'
 import type { Notification, UnfinishedCall } from '../../contracts/call-record.ts'
 
 export const stoppedInMidCall = 'platform stopped in mid-call'
+
+const lost = toRefusal(
+  new AppError('call_lost', 'the process that carried the call ended without ending the call'),
+)
 
 export interface RecoveryOptions {
   readonly store: CallStore
@@ -44,7 +50,7 @@ export function createRecovery(options: RecoveryOptions): Recovery {
       await store.flush()
       ended += calls.length
     }
-    if (ended > 0) log.warn({ calls: ended }, 'calls of a dead node were ended')
+    if (ended > 0) log.warn({ calls: ended, ...failureOf(lost.fact) }, 'calls of a dead node were ended')
   }
 
   return {
@@ -106,6 +112,7 @@ function endingEvents(facts: CallFacts, { events: before, alive_at }: Unfinished
         }
   const added: JournalFact[] = [
     toDecision({ rule: 'recovery', outcome: stoppedInMidCall }),
+    lost.fact,
     { ...status, call_termination_by: 'jambonz' },
     { type: 'ended', termination_reason: stoppedInMidCall },
     ...unqueuedIn(facts, at),

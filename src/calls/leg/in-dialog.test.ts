@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { reasonFields } from '../../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
@@ -86,7 +87,9 @@ describe('an offer within a call', () => {
     await far.offered(undefined, sipRequest('INVITE'))
     far.confirmed(sipRequest('ACK'))
     await settle()
-    expect(dialog().sentBye).toEqual([{ name: 'x-reason', value: 'the far end did not answer the offer' }])
+    expect(dialog().sentBye).toEqual(
+      reasonFields('media_not_acceptable', 'the far end did not answer the offer'),
+    )
     expect(engine.store.records).toMatchObject([
       { answered: true, termination_reason: 'failed: the far end did not answer the offer' },
     ])

@@ -6,6 +6,7 @@ import type { Reply } from '../../sip/sip.ts'
 import { byeHeaders } from './bye-headers.ts'
 import type { CallStatus } from '../journal/call-status.ts'
 import type { RefusalFact, StartedFact } from '../journal/journal.ts'
+import { failureOf } from '../journal/projection.ts'
 import { reasonHeaderOf } from './reason-header.ts'
 import type { StatusChange } from './status-reporter.ts'
 
@@ -81,13 +82,12 @@ export function reasonInRecord({ code, sentence }: RefusalFact): string | undefi
   return codesInRecord.has(code) ? `${failed}: ${sentence}` : undefined
 }
 
-/** What the log says of an end; of a failure its code and its cure, as the journal has them. */
+/** What the log says of an end; of a failure its code, its sentence and its cure, as the journal has them. */
 export function toEndLine(
   { call_status, sip_status }: StatusChange,
   refusal: RefusalFact | undefined,
 ): object {
-  const { code, cure } = refusal ?? {}
-  return { call_status, sip_status, ...(refusal === undefined ? {} : { code, cure }) }
+  return { call_status, sip_status, ...(refusal === undefined ? {} : failureOf(refusal)) }
 }
 
 /** The platform gives an unanswered call up: refuses the INVITE that came, cancels the one it sent. */

@@ -3,21 +3,20 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent } from '../../media/media.ts'
 import { toDecision } from '../journal/decision.ts'
-import type { JournalWriter } from '../journal/journal-writer.ts'
+import { hangUpFor } from './hang-up-for.ts'
+import type { EndingLeg } from './hang-up-for.ts'
 import type { LegMedia } from './leg-media.ts'
-import type { HangUpOptions } from './leg-options.ts'
-import { toRefusal } from './refusals.ts'
+import { maxCallDuration } from './unanswered-invite.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
 
 export interface LegLimitsOptions {
   readonly clock: Clock
-  readonly journal: JournalWriter
+  readonly leg: EndingLeg
   readonly media: Pick<LegMedia, 'noteSilence'>
   /** Until the answer. */
   readonly limit: UnansweredInvite['limit']
   /** From the answer on. */
   readonly maxCallMs: number
-  readonly hangUp: (options: HangUpOptions) => void
 }
 
 export class LegLimits {
@@ -28,14 +27,14 @@ export class LegLimits {
   constructor(options: LegLimitsOptions) {
     this.#options = options
     const { ms, reason } = options.limit
-    this.#timer = this.#hangUpAfter(ms, reason)
+    this.#timer = options.clock.after(ms, () => this.#expire(reason))
   }
 
   answered(): void {
     const { clock, maxCallMs } = this.#options
     this.#answeredMs = clock.monotonic()
     this.#timer.cancel()
-    this.#timer = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
+    this.#timer = clock.after(maxCallMs, () => this.#expire(maxCallDuration))
   }
 
   /** In whole seconds from the answer until now; without one there is none. */
@@ -48,27 +47,33 @@ export class LegLimits {
 
   /** Nothing has come. Before the answer a far end need not send: silence counts from there. */
   silent(event: MediaEvent & { type: 'timeout' }): void {
-    const { clock, journal, media } = this.#options
+    const { clock, media } = this.#options
     const since = this.#answeredMs
     if (since === undefined || clock.monotonic() - since < event.limitMs) return
     const because = media.noteSilence(event)
-    // Held for too long is a limit that was reached, and no failure.
-    if (event.cause === 'held') return this.#hangUp('Hold Timeout', 'hold timeout')
-    const { fact } = toRefusal(new AppError('media_timeout', because))
-    journal.add(fact)
-    this.#hangUp('Media Timeout', 'media timeout')
+    if (event.cause === 'held')
+      this.#hangUpFor(new AppError('hold_timeout', because), 'Hold Timeout', 'hold timeout')
+    else this.#hangUpFor(new AppError('media_timeout', because), 'Media Timeout', 'media timeout')
   }
 
   close(): void {
     this.#timer.cancel()
   }
 
-  #hangUpAfter(ms: number, reason: string): Timer {
-    return this.#options.clock.after(ms, () => this.#hangUp(reason))
+  #expire(reason: string): void {
+    if (reason === maxCallDuration)
+      return this.#hangUpFor(new AppError('call_duration_limit', 'the call lasted as long as it may'), reason)
+    // That the called party does not answer is a normal outcome.
+    this.#note(reason)
+    void this.#options.leg.hangUp({ reason })
   }
 
-  #hangUp(reason: string, recorded?: string): void {
-    this.#options.journal.note(toDecision({ rule: 'time-limit', outcome: reason }))
-    this.#options.hangUp({ reason, recorded })
+  #hangUpFor(error: AppError, reason: string, recorded?: string): void {
+    this.#note(reason)
+    void hangUpFor(this.#options.leg, error, { reason, recorded })
+  }
+
+  #note(reason: string): void {
+    this.#options.leg.journal.note(toDecision({ rule: 'time-limit', outcome: reason }))
   }
 }

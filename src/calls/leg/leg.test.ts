@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { reasonFields } from '../../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
 import { account, callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -110,7 +111,7 @@ describe('a platform that hangs up', () => {
     await settle()
     expect(call.invite.final).toMatchObject({
       status: 503,
-      headers: [{ name: 'x-reason', value: 'maintenance' }],
+      headers: reasonFields('stopping', 'maintenance'),
     })
     expect(call.engine.store.records).toMatchObject([{ sip_status: 503, termination_reason: 'failed' }])
     isOver(call)
@@ -120,7 +121,7 @@ describe('a platform that hangs up', () => {
     const call = await upWith(verbs)
     await call.engine.calls.hangUpAll('maintenance')
     await settle()
-    expect(call.dialog().sentBye).toEqual([{ name: 'x-reason', value: 'maintenance' }])
+    expect(call.dialog().sentBye).toEqual(reasonFields('stopping', 'maintenance'))
     expect(call.engine.store.records).toMatchObject([{ termination_reason: 'called party hungup' }])
     isOver(call)
   })
@@ -134,7 +135,7 @@ describe('media that is lost', () => {
     const call = await upWith([answer, rest])
     call.engine.media.sessions[0]?.emit({ type: 'path-lost', loss })
     await settle()
-    expect(call.dialog().sentBye).toEqual([{ name: 'x-reason', value: sentence }])
+    expect(call.dialog().sentBye).toEqual(reasonFields('media_path_lost', sentence))
     expect(call.journalled('refusal')).toMatchObject([{ code: 'media_path_lost', sentence }])
     isOver(call)
   })
@@ -143,7 +144,7 @@ describe('media that is lost', () => {
     const call = await upWith(verbs)
     call.engine.media.sessions[0]?.emit({ type: 'lost' })
     await settle()
-    expect(call.dialog().sentBye).toEqual([{ name: 'x-reason', value: 'media server failure' }])
+    expect(call.dialog().sentBye).toEqual(reasonFields('media_lost', 'media server failure'))
     expect(call.journalled('refusal')).toMatchObject([{ code: 'media_lost' }])
     expect(call.engine.store.records).toMatchObject([{ termination_reason: 'failed: media server failure' }])
     isOver(call)
@@ -248,7 +249,7 @@ describe('a limit in time', () => {
     await settle()
     expect(call.invite.final).toMatchObject({
       status: 503,
-      headers: [{ name: 'x-reason', value: 'Max Call Duration' }],
+      headers: reasonFields('call_duration_limit', 'Max Call Duration'),
     })
     expect(call.journalled('decision').at(-1)).toMatchObject({
       rule: 'time-limit',

@@ -35,7 +35,7 @@ import type { Recorder } from '../siprec/recorder.ts'
 import { Stop, stopped } from '../session/stop.ts'
 import { LegRecording } from './leg-recording.ts'
 import { LegRequests } from './leg-requests.ts'
-import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
+import { codeHeader, reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
 
@@ -90,9 +90,9 @@ export class Leg {
     })
     this.#limits = new LegLimits({
       ...options,
+      leg: this,
       media: this.media,
       limit: options.unanswered.limit,
-      hangUp: (asked) => void this.hangUp(asked),
     })
   }
 
@@ -203,7 +203,8 @@ export class Leg {
     if (this.#state.state === 'ended') return
     this.journal.add(fact)
     const recorded = reasonInRecord(fact)
-    if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence, recorded })
+    const told = { headers: [codeHeader(fact.code)], reason: fact.sentence, recorded }
+    if (this.#state.state === 'answered') return void this.hangUp(told)
     void this.#options.unanswered.withdraw(reply)
     this.#end({ ...refusedByUs(reply, recorded), because: fact.sentence })
   }
@@ -221,7 +222,7 @@ export class Leg {
     const state = this.#state
     if (state.state === 'ended') return
     const { direction } = this.journal.facts.started
-    const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
+    const fields = reason === undefined ? headers : [reasonHeader(reason), ...headers]
     if (state.state === 'answered') {
       const { dialog } = state
       const bye = after === undefined ? dialog.bye(fields) : after.then(() => dialog.bye(fields))

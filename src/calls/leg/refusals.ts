@@ -2,7 +2,7 @@
 import { AppError, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import { cleanHeaderValue, refusal } from '../../sip/refusal.ts'
+import { cleanHeaderValue, codeHeader, refusal } from '../../sip/refusal.ts'
 import type { Reply } from '../../sip/sip.ts'
 import type { ProblemFact, RefusalFact } from '../journal/journal.ts'
 
@@ -47,6 +47,8 @@ export function toProblem(error: AppError): ProblemFact {
   const sentence = error.message.slice(0, maxSentenceLength)
   return { type: 'problem', code: error.code, sentence, cure: error.cure }
 }
+
+export { codeHeader }
 
 /** The X-Reason of a BYE or a refusal. */
 export function reasonHeader(text: string): { name: string; value: string } {

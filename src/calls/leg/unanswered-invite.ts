@@ -1,6 +1,9 @@
 // The INVITE of a leg until its final response (RFC 3261 §13): one that came, or one that was sent.
 import type { IncomingInvite, Reply } from '../../sip/sip.ts'
 
+/** The reason of a call that lasted too long. */
+export const maxCallDuration = 'Max Call Duration'
+
 export interface UnansweredInvite {
   /** The one that came, which the platform may answer. */
   readonly incoming: IncomingInvite | undefined
@@ -15,7 +18,7 @@ export interface UnansweredInvite {
 export function unansweredIncoming(invite: IncomingInvite, limitMs: number): UnansweredInvite {
   return {
     incoming: invite,
-    limit: { ms: limitMs, reason: 'Max Call Duration' },
+    limit: { ms: limitMs, reason: maxCallDuration },
     hangUpStatus: 503,
     async withdraw(reply) {
       invite.reject(reply)

@@ -3,6 +3,7 @@ import { AppError, catalogue } from '../../lib/errors.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
 import type { CallRequest, PreparedCall } from '../calls.ts'
 import type { JournalEvent, RefusalFact } from '../journal/journal.ts'
+import { reasonFields } from '../../../test/support/reason-fields.ts'
 import {
   account,
   application,
@@ -154,7 +155,10 @@ describe('a call that is placed', () => {
     const { engine, invite } = await place({}, answer)
     invite.answer()
     await settle()
-    expect(invite.dialog.sentBye).toMatchObject([{ name: 'x-reason' }])
+    expect(invite.dialog.sentBye).toMatchObject([
+      { name: 'x-reason' },
+      { name: 'x-reason-code', value: 'hook_invalid_payload' },
+    ])
     expect(engine.store.records).toMatchObject([{ answered: true, termination_reason: 'caller hungup' }])
   })
 
@@ -185,7 +189,7 @@ describe('a call that is placed', () => {
     await settle()
     engine.clock.advance(5000)
     await settle()
-    expect(invite.dialog.sentBye).toEqual([{ name: 'x-reason', value: 'Max Call Duration' }])
+    expect(invite.dialog.sentBye).toEqual(reasonFields('call_duration_limit', 'Max Call Duration'))
     expect(engine.store.records).toMatchObject([{ duration: 5 }])
   })
 })
@@ -270,9 +274,9 @@ describe('the media of a call that is placed', () => {
     const { engine, invite } = await place()
     invite.answer('')
     await settle()
-    expect(invite.dialog.sentBye).toEqual([
-      { name: 'x-reason', value: 'the far end did not answer the offer' },
-    ])
+    expect(invite.dialog.sentBye).toEqual(
+      reasonFields('media_not_acceptable', 'the far end did not answer the offer'),
+    )
     expect(engine.hooks.asked).toEqual([])
     expect(engine.media.openSessions).toBe(0)
   })
@@ -969,7 +973,7 @@ describe('when the engine stops', () => {
     expect(isDrained).toBe(false)
     await engine.calls.hangUpAll('the platform is stopping')
     await drained
-    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'the platform is stopping' }])
+    expect(invite.cancelled).toEqual(reasonFields('stopping', 'the platform is stopping'))
     expect(engine.store.records).toMatchObject([{ sip_status: 487 }])
   })
 })

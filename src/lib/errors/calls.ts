@@ -123,6 +123,33 @@ export const callErrors = {
     sip: 480,
     cure: 'Where nothing ever came: open the ports of SWITCHHOOK_RTP_PORTS in the firewall for UDP, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches. Where it was heard before, look at the far end and its network: it ended without BYE, or sends nothing while it is muted, which is to be switched off there.',
   },
+  hold_timeout: {
+    cause:
+      'The far end of an answered call had it on hold, or only listened, for the time of SWITCHHOOK_HOLD_TIMEOUT_SECONDS, and gave no sign of life meanwhile.',
+    http: 480,
+    sip: 480,
+    cure: 'Let the phone refresh its session while it holds (Session-Expires), or raise SWITCHHOOK_HOLD_TIMEOUT_SECONDS.',
+  },
+  call_duration_limit: {
+    cause:
+      'The call lasted as long as a call may: 180 minutes, or the timeLimit of the request that placed it.',
+    http: 480,
+    sip: 480,
+    cure: 'Call again. Where the limit was that of the request, raise its timeLimit.',
+  },
+  call_lost: {
+    cause:
+      'The process that carried the call was killed, its machine failed, or it gave no sign of life for so long that another node took it for dead.',
+    http: 503,
+    sip: 503,
+    cure: 'Call again. The operator should look at the log of the node and of its machine: it was not stopped in the regular way.',
+  },
+  account_removed: {
+    cause: 'The account was removed while its calls were up.',
+    http: 404,
+    sip: 404,
+    cure: 'Nothing is to be done: calls of an account end when it is removed.',
+  },
   browsers_unavailable: {
     cause:
       'The media of a browser cannot be carried: the process that does so could not be started, has ended, or has no room for one more.',

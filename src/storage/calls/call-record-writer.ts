@@ -37,11 +37,12 @@ export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
 
 /** A record that lacks a column does not compile. */
 function toRow(record: RecentCall): RecentCallsRow {
-  const { answered, attempts, stir_shaken } = record
+  const { answered, attempts, stir_shaken, failure } = record
   return {
     ...record,
     answered: answered ? 1 : 0,
     attempts: attempts && JSON.stringify(attempts),
     stir_shaken: stir_shaken && JSON.stringify(stir_shaken),
+    failure: failure && JSON.stringify(failure),
   }
 }

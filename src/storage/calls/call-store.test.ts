@@ -58,6 +58,7 @@ onEachStore(({ open: openTestStorage }) => {
       recording_url: null,
       attempts: null,
       stir_shaken: null,
+      failure: null,
       ...more,
     }
   }

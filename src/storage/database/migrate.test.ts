@@ -57,7 +57,13 @@ const names = async (rows: Promise<Cells[]>): Promise<string[]> =>
 
 async function addRecord(database: Database, facts: Parameters<typeof endedCall>[1]): Promise<void> {
   const { record } = endedCall({ account_sid: 'a', service_provider_sid: 'p' }, facts)
-  const row = { ...record, answered: record.answered ? 1 : 0, attempts: null, stir_shaken: null } as const
+  const row = {
+    ...record,
+    answered: record.answered ? 1 : 0,
+    attempts: null,
+    stir_shaken: null,
+    failure: null,
+  } as const
   const insert = prepare(database.builder.insertInto('recent_calls').values(row))
   await database.commit((session) => insert.all(session, {}))
 }

@@ -170,6 +170,7 @@ async function seed(api: TestApi, note: (value: unknown) => unknown): Promise<vo
     recording_url: null,
     attempts: null,
     stir_shaken: null,
+    failure: null,
   } as const
   const received = {
     seq: 1,

@@ -161,6 +161,7 @@ export async function writeRecentCall({ api }: CaseContext): Promise<void> {
         recording_url: null,
         attempts: null,
         stir_shaken: null,
+        failure: null,
       },
     },
     'now',
