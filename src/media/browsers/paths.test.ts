@@ -1,5 +1,6 @@
 // Paths of browsers over real UDP: both ends are processes of browsers, each with its own certificate.
 import { createSocket } from 'node:dgram'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Inbox } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -56,14 +57,25 @@ function farOf({ own, port }: { own: OwnSide; port: number }, setup: FarSide['se
   return { fingerprint, setup, ice: { ufrag, pwd, candidates: [{ address: '127.0.0.1', port }] } }
 }
 
-/** Their offer, our answer; they find us behind `port`. `forge` changes what their offer says. */
-async function pair({
-  forge = (far) => far,
-  port,
-}: { forge?: (far: FarSide) => FarSide; port?: number } = {}): Promise<[End, End]> {
+interface PairOptions {
+  /** Changes what their offer says. */
+  readonly forge?: (far: FarSide) => FarSide
+  /** They find us behind it. */
+  readonly port?: number
+  /** Where their offer says that they are. */
+  readonly candidates?: NonNullable<FarSide['ice']>['candidates']
+  /** Before they know where we are. */
+  readonly lateMs?: number
+}
+
+/** Their offer, our answer. */
+async function pair({ forge = (far) => far, port, candidates = [], lateMs = 0 }: PairOptions = {}): Promise<
+  [End, End]
+> {
   const them = await openEnd(theirs)
   const far = forge(farOf(them.path, 'actpass'))
-  const us = await openEnd(ours, { ...far, ice: far.ice && { ...far.ice, candidates: [] } })
+  const us = await openEnd(ours, { ...far, ice: far.ice && { ...far.ice, candidates } })
+  if (lateMs > 0) await setTimeout(lateMs)
   them.path.accept(farOf({ ...us.path, port: port ?? us.path.port }, 'passive'))
   // Two paths between the same two ports differ by their addresses alone: none outlives its test.
   onTestFinished(() => {
@@ -137,6 +149,21 @@ describe('a path of a browser', () => {
         await inbox.next('thirty packets', () => inbox.items.length >= 30)
         expect(new Set(inbox.items.map((one) => one[20]))).toEqual(new Set([index + 1]))
       }
+  })
+
+  it.each([
+    ['whose offer names no place: it is where its checks come from', []],
+    [
+      'whose offer names places at which no one is',
+      [
+        { address: '127.0.0.1', port: 9 },
+        { address: '127.0.0.2', port: 9 },
+      ],
+    ],
+  ])('is there for a browser %s, 2 s after the offer', async (_what, candidates) => {
+    const ends = await pair({ candidates, lateMs: 2000 })
+    for (const { said } of ends)
+      expect(await said.next('the handshake', () => true)).toBe('connected 127.0.0.1')
   })
 
   it('is refused to a far end with another certificate than its SDP names', async () => {
