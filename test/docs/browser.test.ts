@@ -47,6 +47,7 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
       ['gather', '/docs/verbs#verb-gather'],
       ['post calls', '/docs/resources/Calls#'],
       ['account_share', '/docs/errors/account_share'],
+      ['gather zebra crossing', '/docs/verbs#verb-gather'],
     ] as const) {
       await open('/docs', 1200)
       await browser.evaluate(
@@ -63,6 +64,17 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
         ),
       )
     }
+  })
+
+  it('says so where nothing has the words', async () => {
+    await open('/docs', 1200)
+    await browser.evaluate(
+      "(() => { const input = document.querySelector('#search input'); input.value = 'zqxj'; input.dispatchEvent(new Event('input')) })()",
+    )
+    const said = await until('the sentence', () =>
+      browser.evaluate<string | undefined>("document.querySelector('#search li')?.textContent"),
+    )
+    expect(said).toBe('Nothing has these words. All pages are in the menu.')
   })
 
   it('shows the examples with the address that the page was read at', async () => {

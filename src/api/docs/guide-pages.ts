@@ -70,6 +70,7 @@ export function referencePage(name: string): string | undefined {
 
 const references = new Set([
   'audio-streams',
+  'destinations',
   'websocket',
   'verbs',
   'hooks',

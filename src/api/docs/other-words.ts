@@ -7,6 +7,11 @@ export const otherWords: readonly SearchEntry[] = [
   ['Settings', 'environment variables, configuration, ports', '/docs/settings'],
   ['WebSocket', 'messages, acks and commands of an application over WebSocket', '/docs/websocket'],
   ['Audio servers', 'audio streams: what they are sent, and may say', '/docs/audio-streams'],
+  [
+    'Closed destinations',
+    'fraud: premium rate, satellite and high risk numbers that an account opens',
+    '/docs/destinations',
+  ],
   ['Call centre', 'callers wait in a queue, agents take them', '/docs/guides/queue'],
   ['Routing', 'rules: which application gets a call, which carrier', '/docs/routing'],
   ['Ring group', 'dial with several targets, which ring together', `/docs/verbs#${verbAnchor('dial')}`],

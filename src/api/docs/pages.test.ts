@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -100,6 +102,23 @@ describe('/docs', () => {
     expect(guide).toMatch(/<pre>[^<]*&quot;verb&quot;/)
     for (const name of ['nothing', 'README', '..%2fREADME'])
       expect((await pageAt(`/docs/guides/${name}`)).statusCode).toBe(404)
+  })
+
+  it('leads from each guide to pages that are there: other guides, and what it names of the reference', async () => {
+    const folder = join(import.meta.dirname, '../../../docs/guides')
+    for (const file of readdirSync(folder)) {
+      const named =
+        readFileSync(join(folder, file), 'utf8').match(/\]\((?:\.\.\/reference\/)?[a-z-]+\.md/g) ?? []
+      const { body } = await pageAt(
+        file === 'README.md' ? '/docs/guides' : `/docs/guides/${file.slice(0, -3)}`,
+      )
+      const links = [...body.matchAll(/<a href="(\/docs\/[^"#]+)/g)].map(([, url = '']) => url)
+      for (const link of named) {
+        const [name = ''] = /[a-z-]+(?=\.md$)/.exec(link) ?? []
+        expect(links).toContain(link.includes('reference/') ? `/docs/${name}` : `/docs/guides/${name}`)
+      }
+      for (const url of new Set(links)) expect([url, (await pageAt(url)).statusCode]).toEqual([url, 200])
+    }
   })
 
   it('has the messages of applications over WebSocket, where the guide and the search lead', async () => {

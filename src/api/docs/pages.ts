@@ -42,6 +42,7 @@ export function createDocsPages({ document, verbs, verbShapes, settings }: DocsO
     htmlPage('/docs/hooks', hooksPage),
     htmlPage('/docs/websocket', () => referencePage('websocket')),
     htmlPage('/docs/audio-streams', () => referencePage('audio-streams')),
+    htmlPage('/docs/destinations', () => referencePage('destinations')),
     htmlPage('/docs/resources', () => resourceListPage(reference())),
     htmlPage('/docs/resources/:name', ({ name = '' }) => resourcePage(reference(), name)),
     htmlPage('/docs/guides', guidesPage),

@@ -26,17 +26,22 @@ if (/^https?:\\/\\/[\\w.:[\\]-]+$/.test(location.origin))
   const scoreOf = ([title, text], words) => {
     const name = title.toLowerCase();
     const all = name + ' ' + text.toLowerCase();
-    if (!words.every((word) => all.includes(word))) return 0;
+    const known = words.filter((word) => all.includes(word));
     const share = text.includes('${unservedMark}') ? 0.01 : 1;
-    return share * words.reduce((sum, word) => sum + (name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : 1), 0);
+    return {
+      words: known.length,
+      score: share * known.reduce((sum, word) => sum + (name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : 1), 0),
+    };
+  };
+  // Those that have all words; where none has, those that have most of them.
+  const find = async (words) => {
+    const scored = (await load()).map((entry) => ({ entry, ...scoreOf(entry, words) }));
+    const most = Math.max(...scored.map((one) => one.words));
+    return most === 0 ? [] : scored.filter((one) => one.words === most).sort((a, b) => b.score - a.score).slice(0, 12);
   };
   const show = async () => {
     const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
-    const found = words.length === 0 ? [] : (await load())
-      .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score)
-      .slice(0, 12);
+    const found = words.length === 0 ? [] : await find(words);
     list.replaceChildren(...found.map(({ entry: [title, text, url] }) => {
       const item = document.createElement('li');
       const link = document.createElement('a');
@@ -47,6 +52,11 @@ if (/^https?:\\/\\/[\\w.:[\\]-]+$/.test(location.origin))
       item.append(link, note);
       return item;
     }));
+    if (words.length > 0 && found.length === 0) {
+      const item = document.createElement('li');
+      item.textContent = 'Nothing has these words. All pages are in the menu.';
+      list.append(item);
+    }
   };
   input.addEventListener('input', () => void show());
   input.addEventListener('keydown', (event) => {
