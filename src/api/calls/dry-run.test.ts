@@ -43,6 +43,32 @@ describe('POST /Accounts/{AccountSid}/DryRuns', () => {
     expect(api.placed).toEqual([])
   })
 
+  it('takes the target of a call as POST /Calls does', async () => {
+    const asked = async (body: object) => {
+      const reply = await api.post(path(), api.own.accountKey, { ...outbound, ...body })
+      return reply.status === 200 ? api.dryRuns.at(-1)?.question : reply
+    }
+    expect(await asked({ to: { type: 'phone', number: '+4930', trunk: 'acme', name: null } })).toMatchObject({
+      to: { type: 'phone', number: '+4930', trunk: 'acme' },
+    })
+    expect(await asked({ to: { type: 'sip', sipUri: 'sip:bob@192.0.2.9' } })).toMatchObject({
+      to: { type: 'sip', sipUri: 'sip:bob@192.0.2.9' },
+    })
+    for (const [to, msg] of [
+      [{ type: 'phone' }, 'to.number is required with to.type "phone"'],
+      [{ type: 'fax', number: '1' }, 'to.type must be one of "phone", "user", "sip", "teams"'],
+      [17, 'to must be'],
+    ])
+      expect(await asked({ to })).toMatchObject({
+        status: 400,
+        body: { msg: expect.stringContaining(`${msg}`) },
+      })
+    expect(await asked({ direction: 'inbound', to: { type: 'phone', number: '1' } })).toMatchObject({
+      status: 400,
+      body: { msg: 'to must be text with direction inbound: what the caller dials' },
+    })
+  })
+
   it('asks about the target that the text names, and about the address of a carrier', async () => {
     const { sid } = (
       await api.post('/VoipCarriers', api.own.accountKey, { name: 'acme', account_sid: api.own.account_sid })

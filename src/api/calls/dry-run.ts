@@ -9,7 +9,8 @@ import type { Values } from '../define/field.ts'
 import type { ApiRequest } from '../define/request.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { sipWord } from '../define/sip-fields.ts'
-import { toTarget } from './target.ts'
+import { targetOrText, toTarget } from './target.ts'
+import type { TargetInput } from './target.ts'
 
 const body = {
   direction: choice(['inbound', 'outbound']).describe(
@@ -20,9 +21,9 @@ const body = {
       'Who calls: a number, or the user name of a phone of the account. Inbound with a host behind an @ where From names another one than usual.',
     )
     .example('+15551230100'),
-  to: sipWord({ max: 255 })
+  to: targetOrText()
     .describe(
-      'Who is called. Inbound: as the caller dials it, `15550100` or `15550100@sip.example.com`. Outbound: a number, `user@realm` of the account, a SIP URI, or `teams:` and a number, with `@` and the `tenant_fqdn` where the account has several tenants.',
+      'Who is called. Inbound: as the caller dials it, `15550100` or `15550100@sip.example.com`. Outbound: a target as `createCall` takes it, or as text a number, `user@realm` of the account, a SIP URI, or `teams:` and a number, with `@` and the `tenant_fqdn` where the account has several tenants.',
     )
     .example('+15550123'),
   source_address: text({ min: 1, max: 64 })
@@ -113,23 +114,22 @@ async function toQuestion({ direction, from, to, ...asked }: Asked, context: Ask
     if (sourceAddress !== undefined)
       throw new AppError('bad_request', 'source_address is for calls of direction inbound')
     const { sip_realm: realm } = context.account
-    const [, number = to, tenant] = teams.exec(to) ?? []
-    const ofTeams = tenant === undefined ? {} : { tenant }
-    const target = { type: typeOf(to), number, name: to, sipUri: to, ...ofTeams }
+    const target = typeof to === 'string' ? targetOf(to) : to
     return { direction, from, to: toTarget(target, { realm, trunk }) }
   }
   if (sourceAddress !== undefined && isIP(sourceAddress) === 0)
     throw new AppError('bad_request', 'source_address must be an IP address')
+  if (typeof to !== 'string')
+    throw new AppError('bad_request', 'to must be text with direction inbound: what the caller dials')
   const address = sourceAddress ?? (trunk === undefined ? undefined : await addressOf(trunk, context))
   return { direction, from, to, sourceAddress: address }
 }
 
-const teams = /^teams:([^@]*)(?:@(.*))?$/i
-
-function typeOf(to: string): 'sip' | 'user' | 'phone' | 'teams' {
-  if (teams.test(to)) return 'teams'
-  if (/^sips?:/i.test(to)) return 'sip'
-  return to.includes('@') ? 'user' : 'phone'
+function targetOf(to: string): TargetInput {
+  const [isTeams, number = '', tenant] = /^teams:([^@]*)(?:@(.*))?$/i.exec(to) ?? []
+  if (isTeams !== undefined) return { type: 'teams', number, ...(tenant === undefined ? {} : { tenant }) }
+  if (/^sips?:/i.test(to)) return { type: 'sip', sipUri: to }
+  return to.includes('@') ? { type: 'user', name: to } : { type: 'phone', number: to }
 }
 
 async function addressOf(

@@ -81,6 +81,13 @@ export function target(): Field<TargetInput> {
   })
 }
 
+/** The same, or its number, name or URI as text. */
+export function targetOrText(): Field<TargetInput | string> {
+  const { schema, normalize, example } = target().facts
+  const text = sipWord({ max: 255 }).facts.schema
+  return createField({ schema: { ...text, ...schema, type: ['string', 'object'] }, normalize, example })
+}
+
 /** Clients send every member of their form, those without a value as null. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

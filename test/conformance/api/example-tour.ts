@@ -127,8 +127,9 @@ async function bodyOf(route: ApiRoute, tour: Tour): Promise<unknown> {
 function inItsWords(facts: FieldFacts | undefined, value: unknown): unknown {
   // A bare URL is taken as well; the declared form says more.
   if (facts?.schema['type'] === 'object' && typeof value === 'string') return { url: value }
-  const isWord = facts?.schema['type'] === 'string' && facts.schema['format'] === undefined
-  return isWord && typeof facts.example === 'string' ? facts.example : value
+  const mayBeText = [facts?.schema['type']].flat().includes('string')
+  const isWord = mayBeText && facts?.schema['format'] === undefined
+  return isWord && typeof facts?.example === 'string' ? facts.example : value
 }
 
 /** One change says how changes are made. */
