@@ -58,10 +58,10 @@ describe('POST /Accounts/{AccountSid}/DryRuns', () => {
       [{ type: 'phone' }, 'to.number is required with to.type "phone"'],
       [{ type: 'fax', number: '1' }, 'to.type must be one of "phone", "user", "sip", "teams"'],
       [17, 'to must be'],
-    ])
+    ] as const)
       expect(await asked({ to })).toMatchObject({
         status: 400,
-        body: { msg: expect.stringContaining(`${msg}`) },
+        body: { msg: expect.stringContaining(msg) },
       })
     expect(await asked({ direction: 'inbound', to: { type: 'phone', number: '1' } })).toMatchObject({
       status: 400,
