@@ -47,13 +47,13 @@ export async function runInbound(
   const matches = sourceAddress === undefined ? [] : await directory.carriersAt(sourceAddress)
   const asTeams = await identifyTeams(invite, services)
   const asCarrier = matches.length === 0 ? undefined : await identifyCarrier(invite, services)
-  const identity = asTeams ?? asCarrier ?? (await identifyUser(invite, services))
-  const isServed = matches.length === 0 || matches.some(({ carrier }) => mayServe(carrier, account))
-  const isOwn = identity.kind !== 'turned-away' && identity.account.account_sid === account.account_sid
-  // The calls of others are none of the account's business: that they are not its own is all it is shown.
-  if (!isOwn && (identity.kind !== 'turned-away' || !isServed))
+  // Whether a carrier of others is at an address is none of the account's business: it is as if none were there.
+  const isServed = isOf(account, asCarrier) || matches.some(({ carrier }) => mayServe(carrier, account))
+  const identity = asTeams ?? (isServed ? asCarrier : undefined) ?? (await identifyUser(invite, services))
+  // The calls of others neither: that they are not its own is all it is shown.
+  if (identity.kind !== 'turned-away' && !isOf(account, identity))
     return { outcome: 'elsewhere', decisions: [], attempts: [], assumptions }
-  if (identity.kind === 'turned-away') return { ...turnedAway(replies[0]), assumptions }
+  if (identity.kind === 'turned-away') return { ...turnedAway(replies.at(-1)), assumptions }
   const carrier = carrierOf(identity)
   const parties = partiesOf(invite.request, {
     believesAsserted: trunkOf(identity) !== undefined,
@@ -68,6 +68,12 @@ export async function runInbound(
     return takerOf(identity, { leg: { journal }, registry, services })
   })
   return { ...outcome, assumptions: [...assumptions, ...assumed(outcome)] }
+}
+
+function isOf({ account_sid }: AccountFacts, identity: Identity | undefined): boolean {
+  return (
+    identity !== undefined && identity.kind !== 'turned-away' && identity.account.account_sid === account_sid
+  )
 }
 
 /** What comes from there over another transport is no call of a tenant. */
@@ -103,9 +109,13 @@ function turnedAway(reply: Reply | undefined): Outcome {
 function errorOf(status: number | undefined, sentence: string): AppError {
   if (status === 404) return new AppError('number_not_provisioned', sentence)
   if (status === 503) return new AppError('ambiguous_carrier', sentence)
-  return new AppError('wrong_credentials', 'no inbound gateway has this address, and no user has this name', {
-    cure: 'Add an inbound gateway with this address to a carrier, or call as a user of the account.',
-  })
+  return new AppError(
+    'wrong_credentials',
+    'no inbound gateway of the account has this address, and no user has this name',
+    {
+      cure: 'Add an inbound gateway with this address to a carrier, or call as a user of the account.',
+    },
+  )
 }
 
 function usualHost(

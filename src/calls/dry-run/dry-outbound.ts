@@ -5,7 +5,7 @@ import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { AttemptGate } from '../outbound/attempt-gate.ts'
 import type { Attempt, Round } from '../outbound/attempt.ts'
-import { calledPartyOf } from '../outbound/call-order.ts'
+import { calledPartyOf, demandNamedCarrier } from '../outbound/call-order.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import { findWay } from '../outbound/find-way.ts'
 import { noteFailover } from '../outbound/try-rounds.ts'
@@ -37,20 +37,24 @@ export async function runOutbound(
     notes: [],
   }
   const leg = { journal }
-  const gate = new AttemptGate({ leg, order, guard, services, isDry: true })
+  const untold: string[] = []
+  const onUntold = (address: string): void => void untold.push(address)
+  const gate = new AttemptGate({ leg, order, guard, services, isDry: true, onUntold })
   const full = admission.refusal()
   const names: string[] = []
   const outcome = await outcomeOf(journal, services.log, async () => {
     if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
+    await demandNamedCarrier(to, account, services.directory)
     if (full !== undefined) throw full
     const admit = (): Promise<void> => guard.wouldAdmit(leg, account, to)
     const found = await findWay({ leg, order, registry, services, admit, gate })
     if (found.kind === 'refused') return { refusal: found.refusal.fact }
     return { outcome: 'attempts', attempts: await placesOf(found.rounds, { leg, services, names }) }
   })
-  const assumptions = names.map(
-    (name) => `${name} has an address that may be called: names are not looked up`,
-  )
+  const assumptions = [
+    ...names.map((name) => `${name} has an address that may be called: names are not looked up`),
+    ...untold.map((address) => `${address} is of no carrier but those of the account: others are not told`),
+  ]
   return { ...outcome, assumptions }
 }
 

@@ -143,7 +143,8 @@ const refusalIn = (events: readonly JournalEvent[]) =>
 const seeds = Array.from({ length: rounds }, (_, seed) => seed)
 
 describe('a dry run', () => {
-  it('of a call that comes in says what becomes of it', async () => {
+  it('of a call that comes in says what becomes of it, and not that a carrier of others is at an address', async () => {
+    let hidden = 0
     const outcomes = new Set<string>()
     for (const seed of seeds) {
       const below = createRandomBelow(seed)
@@ -162,12 +163,13 @@ describe('a dry run', () => {
       engine.authentication = authenticated(engine)
       for (const _call of [1, 2, 3]) {
         const before = engine.clock.pending
-        const dry = await engine.calls.dryRun(account_sid, {
+        const question = {
           direction: 'inbound',
           from: 'alice@example.com',
           to: `${called}@${host}`,
           sourceAddress: isPhone ? undefined : '127.0.0.1',
-        })
+        } as const
+        const dry = await engine.calls.dryRun(account_sid, question)
         expect(engine.clock.pending).toBe(before)
         const batches = engine.store.batches.length
         const invite = engine.ring({ to: `${called}@${host}` })
@@ -178,6 +180,15 @@ describe('a dry run', () => {
         const story = `seed ${seed}: ${JSON.stringify(dry)}`
         outcomes.add(dry.outcome)
         if (first === undefined || first.account_sid !== account_sid) {
+          const { carriers } = engine
+          const isOthers = carriers.every(({ carrier }) => carrier.account_sid === otherAccount.account_sid)
+          if (!isPhone && isOthers) {
+            engine.carriers = []
+            expect(await engine.calls.dryRun(account_sid, question), story).toEqual(dry)
+            engine.carriers = carriers
+            hidden++
+            continue
+          }
           expect(['elsewhere', 'refused'], story).toContain(dry.outcome)
           expect(dry.decisions, story).toEqual([])
           continue
@@ -196,6 +207,7 @@ describe('a dry run', () => {
         expect(dry.application_sid, story).toBe(taken)
       }
     }
+    expect(hidden).toBeGreaterThan(10)
     expect([...outcomes].toSorted()).toEqual([
       'application',
       'conference',

@@ -14,8 +14,9 @@ const addresses: Readonly<Record<string, string>> = {
 }
 
 /** Of account `mine`; gw.example is a gateway of another account, which is known by its name alone. */
-function gate({ reservesCarriers }: { readonly reservesCarriers: boolean }): AttemptGate {
+function gate(changes: Partial<AttemptGateOptions>, reservesCarriers: boolean): AttemptGate {
   const options = {
+    ...changes,
     leg: {},
     order: { account: { account_sid: 'mine' } },
     guard: {
@@ -46,9 +47,14 @@ function gate({ reservesCarriers }: { readonly reservesCarriers: boolean }): Att
   return new AttemptGate(options as unknown as Options)
 }
 
-async function call(dialled: string, address: string, reservesCarriers = false): Promise<unknown> {
+async function call(
+  dialled: string,
+  address: string,
+  reservesCarriers = false,
+  changes: Partial<AttemptGateOptions> = {},
+): Promise<unknown> {
   const attempt = { trunk: 'sipUri', dialled, destination: async () => remote(address) } as unknown as Attempt
-  const [[guarded] = []] = await gate({ reservesCarriers }).open([[attempt]])
+  const [[guarded] = []] = await gate(changes, reservesCarriers).open([[attempt]])
   return await guarded?.destination().then(
     () => 'called',
     (error: unknown) => (error as AppError).code,
@@ -72,5 +78,21 @@ describe('a SIP URI that leads to a gateway which is known by its host name', ()
     ['+15551234', '192.0.2.9', 'called'],
   ])('%s at %s where the operator keeps carriers to itself: %s', async (dialled, address, outcome) => {
     expect(await call(dialled, address, true)).toBe(outcome)
+  })
+
+  it.each(['+15551234', '+19005551212'])(
+    '%s: a dry run says the same of a carrier of others as of an address where none is',
+    async (dialled) => {
+      const untold: string[] = []
+      const dry = { isDry: true, onUntold: (address: string) => void untold.push(address) }
+      for (const address of ['192.0.2.7', '192.0.2.9'])
+        expect(await call(dialled, address, true, dry)).toBe('called')
+      expect(untold).toEqual(['192.0.2.7', '192.0.2.9'])
+    },
+  )
+
+  it('a dry run says of the own carrier what the real call does', async () => {
+    expect(await call('+19005551212', '192.0.2.8', true, { isDry: true })).toBe('destination_closed')
+    expect(await call('+15551234', '192.0.2.8', true, { isDry: true })).toBe('called')
   })
 })

@@ -16,6 +16,8 @@ export interface AttemptGateOptions {
   readonly guard: Pick<OutdialGuard, 'isClosed' | 'demandOpen'>
   readonly services: Pick<CallServices, 'directory' | 'sip' | 'reservesCarriers'>
   readonly isDry?: boolean
+  /** Called with the address of which a dry run does not say whose carrier is there. */
+  readonly onUntold?: (address: string) => void
 }
 
 export class AttemptGate {
@@ -58,14 +60,20 @@ export class AttemptGate {
 
   /** A SIP URI may name any user at a host of the caller's own; only a carrier makes a telephone number of it. */
   async #demandMayCall(places: readonly Remote[], dialled: string): Promise<void> {
-    const { guard, order, services } = this.#options
+    const { guard, order, services, isDry = false, onUntold } = this.#options
     const isClosed = await guard.isClosed(dialled, order.account)
     if (!isClosed && !services.reservesCarriers) return
     // Each is tried when the one before it fails: a name of the caller's own may lead to a carrier second.
-    const carriers = await carriersAt(new Set(places.map(({ address }) => address)), services)
-    const [at] = carriers
-    if (at === undefined) return
+    const found = await carriersAt(new Set(places.map(({ address }) => address)), services)
     const { account_sid } = order.account
+    // A dry run costs nothing and leaves no trace: it would list the carriers that the operator keeps to itself.
+    const hidesOthers = isDry && services.reservesCarriers
+    const carriers = hidesOthers ? found.filter((one) => one.account_sid === account_sid) : found
+    const [at] = carriers
+    if (at === undefined) {
+      if (hidesOthers) for (const { address } of places.slice(0, 1)) onUntold?.(address)
+      return
+    }
     if (services.reservesCarriers && !carriers.some((one) => one.account_sid === account_sid))
       throw new AppError(
         'carrier_by_number_only',
