@@ -221,17 +221,16 @@ export class Leg {
     const { headers = [], reason, recorded, because = reason, after } = options
     const state = this.#state
     if (state.state === 'ended') return
-    const { direction } = this.journal.facts.started
     const fields = reason === undefined ? headers : [reasonHeader(reason), ...headers]
     if (state.state === 'answered') {
-      const { dialog } = state
-      const bye = after === undefined ? dialog.bye(fields) : after.then(() => dialog.bye(fields))
-      this.#end({ ...hungUpByUs(direction, recorded), because })
+      const say = (): Promise<void> => state.dialog.bye(fields)
+      const bye = after === undefined ? say() : after.then(say)
+      this.#end({ ...hungUpByUs(this.journal.facts.started.direction, recorded), because })
       return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
     }
     const reply = { status: this.#options.unanswered.hangUpStatus, headers: fields }
     const withdrawn = this.#options.unanswered.withdraw(reply)
-    this.#end({ ...givenUpByUs(reply, direction), because })
+    this.#end({ ...givenUpByUs(reply, this.journal.facts.started.direction), because })
     return withdrawn
   }
 
