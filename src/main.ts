@@ -53,8 +53,17 @@ boundMemory()
 setFlagsFromString(keepsWasm)
 // Imported once the process is the one that stays.
 const { ConfigError, doubtsAbout, parseConfig } = await import('./config/config.ts')
+const { argumentsFault } = await import('./config/arguments.ts')
 const { prepareDataDirectory } = await import('./data-directory.ts')
 const { StartError } = await import('./lib/start-error.ts')
+
+/** An argument that means nothing would be a setting that the person believes to be in force. */
+function demandArguments(given: readonly string[]): void {
+  const fault = argumentsFault(given)
+  if (fault === undefined) return
+  process.stderr.write(`${fault}\n`)
+  process.exit(64)
+}
 
 function readConfig(): Config {
   try {
@@ -190,11 +199,6 @@ async function resetAdminSecrets(config: Config): Promise<never> {
 
 /** `npm run doctor`, beside a running platform or before the first start. It changes nothing. */
 async function seeDoctor(config: Config, options: readonly string[]): Promise<never> {
-  const unknown = options.find((option) => option !== '--offline')
-  if (unknown !== undefined) {
-    process.stderr.write(`The doctor knows no ${unknown}: it takes --offline, which asks no vendor.\n`)
-    process.exit(64)
-  }
   for (const doubt of doubtsAbout(process.env)) process.stderr.write(`${doubt}.\n`)
   const { runDoctor } = await import('./parts/doctor.ts')
   const { countBad, reportOf } = await import('./doctor/report.ts')
@@ -205,6 +209,7 @@ async function seeDoctor(config: Config, options: readonly string[]): Promise<ne
   return new Promise<never>(() => undefined)
 }
 
+demandArguments(process.argv.slice(2))
 const config = readConfig()
 const [command, ...options] = process.argv.slice(2)
 // Before anything is made or closed to others.

@@ -93,15 +93,33 @@ describe('the settings', () => {
     expect(doubtsAbout({ [wrong]: '1' })).toEqual([`${wrong} is not read: the nearest setting is ${right}`])
   })
 
+  it.each([
+    ['SWTICHHOOK_HOLD_TIMEOUT', 'the nearest one is SWITCHHOOK_HOLD_TIMEOUT_SECONDS'],
+    ['SWITCHHOK_MEDIA_TIMEOUT', 'the nearest one is SWITCHHOOK_MEDIA_TIMEOUT_SECONDS'],
+    ['SWITCHOOK_COLOUR', 'docs/reference/settings.md lists all'],
+  ])('doubt %s by its beginning: %s', (wrong, cure) => {
+    expect(doubtsAbout({ [wrong]: '1' })).toEqual([
+      `${wrong} is not read, names of settings begin with SWITCHHOOK_: ${cure}`,
+    ])
+  })
+
   it('doubt a NODE_ENV that no one uses, and nothing that is right or of others', () => {
     expect(doubtsAbout({ NODE_ENV: 'prodution' })).toEqual([
       'NODE_ENV is "prodution": only "production" closes the loopback exception of SWITCHHOOK_WEBHOOK_ALLOW',
     ])
     for (const NODE_ENV of ['production', 'development', 'test', '', undefined])
       expect(doubtsAbout({ NODE_ENV })).toEqual([])
-    expect(doubtsAbout({ SWITCHHOOK_HTTP_PORT: '1', SHELL: 'sh', SSH_AUTH_SOCK: 'a', WEBHOOK: 'b' })).toEqual(
-      [],
-    )
+    expect(
+      doubtsAbout({
+        SWITCHHOOK_HTTP_PORT: '1',
+        SHELL: 'sh',
+        SSH_AUTH_SOCK: 'a',
+        WEBHOOK: 'b',
+        SWITCH_HOME: 'c',
+        WEBHOOK_URL: 'd',
+        SWITCHBOARD_PORT: 'e',
+      }),
+    ).toEqual([])
   })
 
   it.each([

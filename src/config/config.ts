@@ -79,7 +79,11 @@ export function doubtsAbout(environment: Readonly<Record<string, string | undefi
       (setting) => Math.abs(setting.length - name.length) < 4 && changesBetween(upper, setting) < 4,
     )
     const best = right === undefined ? undefined : nearestWord(upper, known)
-    return best === undefined ? [] : [`${name} is not read: the nearest setting is ${best}`]
+    if (best !== undefined) return [`${name} is not read: the nearest setting is ${best}`]
+    const beginning = upper.slice(0, upper.indexOf('_') + 1)
+    if (changesBetween(beginning, prefix) > 3) return []
+    const cure = nearestSetting(`${prefix}${upper.slice(beginning.length)}`, known)
+    return [`${name} is not read, names of settings begin with ${prefix}: ${cure}`]
   })
   const nodeEnv = environment['NODE_ENV'] ?? ''
   if (!['', 'production', 'development', 'test'].includes(nodeEnv))

@@ -312,6 +312,16 @@ describe('a first boot', () => {
 })
 
 describe('a start', () => {
+  it('refuses an argument, with the setting that is meant, and makes nothing', async () => {
+    const fresh = join(dataDir, 'fresh')
+    const child = start({ args: ['--port', '4000'], dataDir: fresh })
+    expect(await failureOf(child)).toBe(
+      'Switchhook knows no argument --port: settings are variables of the environment, set SWITCHHOOK_HTTP_PORT.',
+    )
+    expect((await child.exited).code).toBe(64)
+    await expect(stat(fresh)).rejects.toThrow('ENOENT')
+  })
+
   it('refuses a variable that is no setting, with the nearest one', async () => {
     const child = start({ env: { SWITCHHOOK_HTTPPORT: '3000' } })
     const { code } = await child.exited

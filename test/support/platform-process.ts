@@ -52,6 +52,8 @@ export interface SpawnOptions extends PlatformOptions {
   readonly dataDir: string
   /** The first of 102: of HTTP, of SIP, and the range of RTP. */
   readonly ports: number
+  /** Of its command line. */
+  readonly args?: readonly string[]
   /** What runs the program that it is given with its arguments. */
   readonly within?: readonly string[]
   /** Keeps its compiled code in its own data directory, as it does outside of tests. */
@@ -67,7 +69,7 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
     SWITCHHOOK_ACCOUNT_API_KEY: accountApiKey,
   }
   const pin = options.core === undefined ? [] : ['taskset', '-c', String(options.core)]
-  const program = [process.execPath, join(root, 'src/main.ts')]
+  const program = [process.execPath, join(root, 'src/main.ts'), ...(options.args ?? [])]
   const [command = '', ...args] = [...(options.within ?? []), ...pin, ...program]
   return new ToolProcess({
     command,
