@@ -1,7 +1,10 @@
 // The types of audio streams: WebSockets that are given what a call says and hears, and may speak in it. They live in a thread
 // of their own, so that a slow or hostile server is heard by no one else.
 
-/** Frames of 20 ms at 8000 Hz in memory that threads share: a ring of lib/audio-ring.ts. */
+/**
+ * Frames of 20 ms in memory that threads share, a ring of lib/audio-ring.ts: at 8000 Hz, or at 16000 or 8000 where there is room for
+ * so many samples.
+ */
 export interface SharedRing {
   readonly id: string
   readonly memory: SharedArrayBuffer
@@ -13,7 +16,7 @@ export interface StreamOrder {
   readonly headers: Readonly<Record<string, string>>
   /** The first frame, as text. */
   readonly hello: string
-  /** What it is given, of one or two channels. */
+  /** What it is given, of one or two channels: with room for 16000 Hz where its rate is as high. */
   readonly given: SharedRing
   readonly channels: 1 | 2
   /** Hz, of what it is sent. */

@@ -36,6 +36,29 @@ describe('a ring of frames', () => {
     expect([ring.read(into, 10), ...into.subarray(8)]).toEqual(['silence', -4, 1, 0, 0, 0, 0])
   })
 
+  it('takes frames of half as many samples, of one channel or two, and says so to the reader', () => {
+    const ring = new AudioRing(AudioRing.memory(4, 3))
+    const into = new Int16Array(4)
+    expect(ring.write(Int16Array.of(5, 6))).toBe(true)
+    expect([ring.read(into), ...into.subarray(0, 2)]).toEqual(['half', 5, 6])
+    expect(ring.writePair(Int16Array.of(7), Int16Array.of(8))).toBe(true)
+    expect([ring.read(into), ...into.subarray(0, 2)]).toEqual(['half', 7, 8])
+    expect(ring.writePair(undefined, Int16Array.of(9))).toBe(true)
+    expect([ring.read(into), ...into.subarray(0, 2)]).toEqual(['half', 0, 9])
+    expect(ring.writePair(Int16Array.of(1, 2), undefined)).toBe(true)
+    expect([ring.read(into), ...into]).toEqual(['sound', 1, 0, 2, 0])
+  })
+
+  it('says to the writer whether the reader wants more than half', () => {
+    const memory = AudioRing.memory(4, 3)
+    const [writer, reader] = [new AudioRing(memory), new AudioRing(memory)]
+    expect(writer.isWholeWanted).toBe(false)
+    reader.wantWhole(true)
+    expect(writer.isWholeWanted).toBe(true)
+    reader.wantWhole(false)
+    expect(writer.isWholeWanted).toBe(false)
+  })
+
   it('takes no more than 16 frames, and goes on when some were read', () => {
     const ring = new AudioRing(AudioRing.memory(160))
     const into = new Int16Array(160)

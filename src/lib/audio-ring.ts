@@ -10,7 +10,12 @@ const written = 0
 const read = 1
 const capacity = 2
 const lost = 3
-const controls = 4
+const whole = 4
+const controls = 5
+// What is stored of a frame.
+const silent = 0
+const sound = 1
+const half = 2
 
 /** Memory that two threads share; its id tells it from others, since each thread has an object of its own for it. */
 export interface Ring {
@@ -28,6 +33,9 @@ export interface RingShape {
 export function createRing({ samples, frames = usualFrames }: RingShape): Ring {
   return { id: createSid(), memory: AudioRing.memory(samples, frames) }
 }
+
+/** `half`: sound of half the rate. */
+export type Found = 'sound' | 'half' | 'silence'
 
 export class AudioRing {
   readonly #controls: Int32Array
@@ -64,7 +72,7 @@ export class AudioRing {
     return memory
   }
 
-  /** Of one frame. */
+  /** Of one frame: the most that it may have. */
   get frameSamples(): number {
     return this.#frameSamples
   }
@@ -79,9 +87,22 @@ export class AudioRing {
     return Atomics.load(this.#controls, lost)
   }
 
-  /** For the one thread that writes; undefined: a frame of silence. False when the reader has fallen too far behind. */
+  /** For the one thread that writes: whether the reader has a use for more than frames of half as many samples. */
+  get isWholeWanted(): boolean {
+    return Atomics.load(this.#controls, whole) === 1
+  }
+
+  /** For the one thread that reads; before it says so, it has none. */
+  wantWhole(isWanted: boolean): void {
+    Atomics.store(this.#controls, whole, isWanted ? 1 : 0)
+  }
+
+  /**
+   * For the one thread that writes; undefined: a frame of silence. One of half as many samples has half the rate. False when the
+   * reader has fallen too far behind.
+   */
   write(frame: Int16Array | undefined): boolean {
-    const at = this.#begin(frame === undefined ? 0 : 1)
+    const at = this.#begin(frame === undefined ? silent : this.#kindOf(frame.length))
     if (at === undefined) return false
     if (frame !== undefined) this.#samples.set(frame, at)
     this.#end()
@@ -91,31 +112,32 @@ export class AudioRing {
   /** The same for a ring of two channels: without a copy between. */
   writePair(left: Int16Array | undefined, right: Int16Array | undefined): boolean {
     if (left === undefined && right === undefined) return this.write(undefined)
-    const at = this.#begin(1)
+    const at = this.#begin(this.#kindOf(2 * (left ?? right ?? this.#silence).length))
     if (at === undefined) return false
     interleave(left ?? this.#silence, right ?? this.#silence, this.#pairs, at / 2)
     this.#end()
     return true
   }
 
-  /** For the one thread that reads: a frame into the samples from `from` on. */
-  read(into: Int16Array, from = 0): 'sound' | 'silence' | undefined {
+  /** For the one thread that reads: a frame into the samples from `from` on; `half`: of half as many samples. */
+  read(into: Int16Array, from = 0): Found | undefined {
     if (this.#written === this.#read) {
       this.#written = Atomics.load(this.#controls, written)
       if (this.#written === this.#read) return undefined
     }
     const length = this.#frameSamples
     const at = this.#read % this.#frames
-    const isSilent = this.#controls[controls + at] === 0
-    if (isSilent) into.fill(0, from, from + length)
-    else into.set(this.#samples.subarray(at * length, (at + 1) * length), from)
+    const kind = this.#controls[controls + at]
+    if (kind === silent) into.fill(0, from, from + length)
+    else
+      into.set(this.#samples.subarray(at * length, at * length + (kind === half ? length / 2 : length)), from)
     this.#read = this.#next(this.#read)
     Atomics.store(this.#controls, read, this.#read)
-    return isSilent ? 'silence' : 'sound'
+    return kind === silent ? 'silence' : kind === half ? 'half' : 'sound'
   }
 
   /** Returns where the samples of the next frame go; undefined when there is no room. */
-  #begin(sound: 0 | 1): number | undefined {
+  #begin(kind: number): number | undefined {
     if (this.#between(this.#written, this.#read) >= this.#frames) {
       this.#read = Atomics.load(this.#controls, read)
       if (this.#between(this.#written, this.#read) >= this.#frames) {
@@ -124,8 +146,12 @@ export class AudioRing {
       }
     }
     const at = this.#written % this.#frames
-    this.#controls[controls + at] = sound
+    this.#controls[controls + at] = kind
     return at * this.#frameSamples
+  }
+
+  #kindOf(samples: number): number {
+    return samples < this.#frameSamples ? half : sound
   }
 
   #end(): void {
@@ -145,6 +171,7 @@ export class AudioRing {
 
 /** Both in one store, the first in the lower half: all machines that Node runs on here are little endian. */
 function interleave(left: Int16Array, right: Int16Array, into: Int32Array, from: number): void {
-  for (let index = 0; index < left.length; index += 1)
+  const count = Math.min(left.length, right.length)
+  for (let index = 0; index < count; index += 1)
     into[from + index] = ((left[index] ?? 0) & 0xffff) | ((right[index] ?? 0) << 16)
 }

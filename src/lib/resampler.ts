@@ -1,7 +1,10 @@
-// From one rate to another, where one of the two is that of a telephone: a polyphase windowed-sinc low-pass, fed in pieces.
+// From one rate to another, where one of the two is that of a telephone or twice that: a polyphase windowed-sinc low-pass, fed in
+// pieces.
 import { kaiser } from './kaiser.ts'
 
 export const telephoneRate = 8000
+/** That of wide codecs. */
+export const wideRate = 16_000
 
 export interface Resampler {
   /** The output that became complete with these samples. The array is valid until the next call. */
@@ -10,7 +13,8 @@ export interface Resampler {
   flush(): Float32Array
 }
 
-// Flat to 3.5 kHz, where telephony ends, and 60 dB down at 4.4 kHz: what folds back lands above the voice band.
+// Flat to 3.5 kHz, where telephony ends, and 60 dB down at 4.4 kHz: what folds back lands above the voice band. Twice all that where
+// the lower one of the two rates is twice that of a telephone.
 const cutoffHz = 3950
 const transitionHz = 900
 const stopbandDb = 60
@@ -22,11 +26,11 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 /** One row of coefficients per phase, each with unity gain at zero frequency. */
-function createKernel(rate: number, phases: number, taps: number): Float32Array {
+function createKernel(rate: number, lower: number, phases: number, taps: number): Float32Array {
   const kernel = new Float32Array(phases * taps)
   const beta = 0.1102 * (stopbandDb - 8.7)
-  // A slower file has nothing above half of its rate.
-  const cutoff = (2 * cutoffHz * Math.min(1, rate / telephoneRate)) / rate
+  // Neither of the two has anything above half of the lower rate.
+  const cutoff = (2 * cutoffHz * (lower / telephoneRate)) / rate
   for (let phase = 0; phase < phases; phase += 1) {
     const row = kernel.subarray(phase * taps, (phase + 1) * taps)
     let sum = 0
@@ -57,10 +61,11 @@ function createTable(from: number, to: number): Table {
   const down = from / divisor
   // The faster the input, the smaller the step that one phase is off: the table is of one size from 48 kHz on.
   const phases = Math.min(up, Math.ceil(maxPhases * Math.min(1, 48_000 / from)))
-  const transition = transitionHz * Math.min(1, from / telephoneRate)
+  const lower = Math.min(from, to)
+  const transition = transitionHz * (lower / telephoneRate)
   // Kaiser's estimate of the length, made even so that the window is centred.
   const taps = 2 * Math.ceil((stopbandDb - 8) / (2.285 * ((2 * Math.PI * transition) / from)) / 2)
-  return { kernel: createKernel(from, phases, taps), phases, taps, up, down }
+  return { kernel: createKernel(from, lower, phases, taps), phases, taps, up, down }
 }
 
 /** Thousands of Bessel functions: who makes many resamplers keeps them. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { clockRateOf } from './codecs/codecs.ts'
 import type { Encoding } from './codecs/codecs.ts'
 import type { Coders, Encoder } from './codecs/coders.ts'
-import type { Octets } from './graph/frame.ts'
+import type { Frame, Octets } from './graph/frame.ts'
 import { Hearing } from './graph/hearing.ts'
 import type { LayerEnd, Surroundings } from './graph/layers.ts'
 import { Relay } from './graph/relay.ts'
@@ -112,10 +112,10 @@ export class Sending {
    * What the far end hears in this tick, or would hear (`isUnsent`) if it took a stream; `passed` while another's packets go to it
    * as they come. Undefined for silence.
    */
-  heard(isUnsent = false): Int16Array | 'passed' | undefined {
+  heard(isUnsent = false): Frame | 'passed' | undefined {
     const isSent = this.#way?.agreement.maySend === true && this.#way.to !== undefined
     if (!isSent && !isUnsent) return undefined
-    return this.#relay === undefined ? this.hearing.samples() : 'passed'
+    return this.#relay === undefined ? this.hearing.heard : 'passed'
   }
 
   /** What hears the session whose packets are passed on. */

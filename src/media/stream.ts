@@ -73,7 +73,7 @@ export class Stream implements Member {
       send: (packet, bytes, to) => this.#transport.sendRtp(packet, bytes, to),
       onPassed: (packet, encoding) => {
         // Where taps of the other side hear it already, it is not heard once more for ours.
-        const isHeard = this.#sending.passedEars !== undefined
+        const isHeard = this.#taps.shares(this.#sending.passedEars)
         this.#taps.pass(packet, encoding, options.now(), isHeard)
       },
       onLayerEnd: (end) => options.onEvent({ type: 'layer-ended', ...end }),
@@ -91,7 +91,7 @@ export class Stream implements Member {
   }
 
   agree(agreement: Agreement): void {
-    const isFirst = this.#agreement === undefined
+    const isOther = this.#agreement?.encoding !== agreement.encoding
     const { form } = agreement.protection
     if (form !== this.#transport.form) {
       this.#transport.leave?.()
@@ -100,8 +100,9 @@ export class Stream implements Member {
     this.#transport.agree(agreement)
     this.#agreement = agreement
     this.#sending.agree(agreement)
+    this.#taps.agree(agreement.encoding)
     // What it shall hear may have been said before it could be known in which codec.
-    if (isFirst) this.#wireHearing(agreement)
+    if (isOther) this.#wireHearing(agreement)
     this.#kinds.agree(agreement.receive)
     this.#unitsPerMs = clockRateOf(agreement.encoding) / 1000
     this.#reports.agree(this.#unitsPerMs)

@@ -2,107 +2,18 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { bridge, levelDb, longestGapMs, sine, VirtualLegs } from '../../test/support/virtual-legs.ts'
-import type { VirtualPhone } from '../../test/support/virtual-legs.ts'
+import { agreedOn, toneDb, WidePhone } from '../../test/support/wide-phone.ts'
 import { clockRateOf } from './codecs/codecs.ts'
 import type { Encoding } from './codecs/codecs.ts'
-import { frameSamplesAt } from './codecs/coders.ts'
 import type { Decoder } from './codecs/coders.ts'
-import type { Agreement } from './sdp/agreement.ts'
-
-const numbers: Readonly<Record<Encoding, number>> = { PCMU: 0, PCMA: 8, G722: 9, OPUS: 96 }
-const eventClock = (encoding: Encoding): number => (encoding === 'OPUS' ? 48_000 : 8000)
-
-function agreedOn(encoding: Encoding): Partial<Agreement> {
-  const event = { payloadType: 101, clockRate: eventClock(encoding) }
-  const payloadType = numbers[encoding]
-  return {
-    encoding,
-    send: { audio: payloadType, event, packetMs: 20 },
-    receive: { codecs: [{ encoding, payloadType }], events: [event], noises: [13] },
-  }
-}
-
-/** A phone that speaks and hears in any codec. */
-class Phone {
-  readonly leg: VirtualPhone
-  readonly #legs: VirtualLegs
-  readonly #encoding: Encoding
-  #said = 0
-
-  constructor(legs: VirtualLegs, id: string, encoding: Encoding) {
-    this.#legs = legs
-    this.#encoding = encoding
-    this.leg = legs.leg(id, { agreement: agreedOn(encoding) })
-  }
-
-  /** Speaks for so long, and returns what it sent; `isLost` by number. */
-  async say(
-    sound: (seconds: number) => number,
-    ms: number,
-    isLost = (_packet: number) => false,
-  ): Promise<Buffer[]> {
-    const encoder = this.#legs.coders.encoder(this.#encoding)
-    await setImmediate()
-    encoder.expectLoss?.(10)
-    const samples = frameSamplesAt(encoder.rate)
-    const into = new Uint8Array(encoder.maxOctets)
-    const sent: Buffer[] = []
-    for (let packet = 0; packet < ms / 20; packet += 1) {
-      const frame = Int16Array.from({ length: samples }, (_, at) =>
-        Math.round(sound((packet * samples + at) / encoder.rate) * 32_767),
-      )
-      const payload = Buffer.from(into.slice(0, encoder.encode(frame, into, 0)))
-      sent.push(payload)
-      if (!isLost(packet)) this.leg.send({ ...this.#next(), payload, payloadType: numbers[this.#encoding] })
-      this.#said += 1
-      // The library makes its states in promises.
-      await setImmediate()
-      this.#legs.run(20)
-    }
-    encoder.close()
-    return sent
-  }
-
-  #next(): { sequence: number; timestamp: number } {
-    return {
-      sequence: 100 + this.#said,
-      timestamp: 5000 + (this.#said * clockRateOf(this.#encoding)) / 50,
-    }
-  }
-
-  /** What it heard from this time on, in its codec. */
-  async heard(fromMs: number): Promise<{ sampleRate: number; samples: Float64Array }> {
-    const decoder = this.#legs.coders.decoder(this.#encoding)
-    await setImmediate()
-    const packets = this.leg.between(0)
-    const samples = frameSamplesAt(decoder.rate)
-    const frame = new Int16Array(samples)
-    const heard = packets.flatMap(({ payload, atMs }) => {
-      decoder.decode(payload, frame, 0)
-      return atMs < fromMs ? [] : [...frame].map((sample) => sample / 32_768)
-    })
-    decoder.close()
-    return { sampleRate: decoder.rate, samples: Float64Array.from(heard) }
-  }
-}
 
 async function pairOf(a: Encoding, b: Encoding) {
   const legs = new VirtualLegs()
   await legs.coders.prepare(['OPUS'])
-  const pair = { legs, a: new Phone(legs, 'a', a), b: new Phone(legs, 'b', b) }
+  const pair = { legs, a: new WidePhone(legs, 'a', a), b: new WidePhone(legs, 'b', b) }
   await setImmediate()
   bridge(pair.a.leg, pair.b.leg)
   return pair
-}
-
-/** How much of what is heard this tone is, in dB beside a sine of the level 0.5. */
-function toneDb({ sampleRate, samples }: { sampleRate: number; samples: Float64Array }, hz: number): number {
-  let [real, imaginary] = [0, 0]
-  for (const [at, sample] of samples.entries()) {
-    real += sample * Math.cos((2 * Math.PI * hz * at) / sampleRate)
-    imaginary += sample * Math.sin((2 * Math.PI * hz * at) / sampleRate)
-  }
-  return 20 * Math.log10((2 * Math.hypot(real, imaginary)) / samples.length / 0.5 + 1e-9)
 }
 
 describe('two legs', () => {
@@ -215,7 +126,9 @@ it('keys are passed on in the clock that each far end counts in, and reported as
 it('a room is heard wide by those who can, and narrow by the others, each without its own voice', async () => {
   const legs = new VirtualLegs()
   await legs.coders.prepare(['OPUS'])
-  const [a, b, c] = (['G722', 'OPUS', 'PCMU'] as const).map((encoding) => new Phone(legs, encoding, encoding))
+  const [a, b, c] = (['G722', 'OPUS', 'PCMU'] as const).map(
+    (encoding) => new WidePhone(legs, encoding, encoding),
+  )
   await setImmediate()
   for (const phone of [a, b, c])
     phone?.leg.wire({ hears: [{ id: 'room', from: { kind: 'room', id: 'r' } }], speaksIn: { room: 'r' } })

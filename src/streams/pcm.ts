@@ -1,56 +1,98 @@
-// Samples as octets of the wire (signed, 16 bit, little endian) and back, at the rate of a telephone and at that of a server.
-import { createResampler } from '../lib/resampler.ts'
+// Samples as octets of the wire (signed, 16 bit, little endian) and back, at the rate of a call and at that of a server.
+import { createResampler, telephoneRate, wideRate } from '../lib/resampler.ts'
 import type { Resampler, ResamplerTables } from '../lib/resampler.ts'
 import { toSample } from '../lib/to-sample.ts'
 
-const telephoneRate = 8000
+/** That of what a call hears and says: of its codec, and of what can be made of the sound of its server. */
+export type CallRate = typeof telephoneRate | typeof wideRate
 
-/** From the rate of a telephone to that of a server, all channels together. */
+/** The highest that sound of this rate has a use for. */
+export function callRateFor(rate: number): CallRate {
+  return rate >= wideRate ? wideRate : telephoneRate
+}
+
+/** By how many samples of one channel a ring has room for in a frame of 20 ms. */
+export function callRateOf(frameSamples: number): CallRate {
+  return frameSamples * 50 === wideRate ? wideRate : telephoneRate
+}
+
+/** From the rate of a call to that of a server, all channels together. */
 export class WireCoder {
-  readonly #channels: readonly Resampler[] | undefined
+  readonly #rate: number
   readonly #count: number
+  readonly #tables: ResamplerTables
+  #from: CallRate | undefined
+  #channels: readonly Resampler[] | undefined
 
   constructor(rate: number, channels: number, tables: ResamplerTables) {
+    this.#rate = rate
     this.#count = channels
-    this.#channels =
-      rate === telephoneRate
-        ? undefined
-        : Array.from({ length: channels }, () => createResampler(telephoneRate, rate, tables))
+    this.#tables = tables
   }
 
   /** Of one frame, whose channels take turns. */
-  encode(frame: Int16Array): Uint8Array {
+  encode(frame: Int16Array, from: CallRate): Uint8Array {
+    const tail = from === this.#from ? undefined : this.#change(from)
+    const octets = this.#encode(frame)
+    return tail === undefined ? octets : Buffer.concat([tail, octets])
+  }
+
+  #encode(frame: Int16Array): Uint8Array {
     if (this.#channels === undefined) return toOctets(frame)
     const count = this.#count
-    const outputs = this.#channels.map((resampler, channel) =>
-      resampler.push(
-        Float32Array.from({ length: frame.length / count }, (_, at) => frame[at * count + channel] ?? 0),
+    return interleaved(
+      this.#channels.map((resampler, channel) =>
+        resampler.push(
+          Float32Array.from({ length: frame.length / count }, (_, at) => frame[at * count + channel] ?? 0),
+        ),
       ),
     )
-    const length = outputs[0]?.length ?? 0
-    const samples = new Int16Array(length * count)
-    for (const [channel, output] of outputs.entries())
-      for (let at = 0; at < length; at += 1) samples[at * count + channel] = toSample(output[at] ?? 0)
-    return toOctets(samples)
+  }
+
+  /** Another codec: returns what is left of the one before. */
+  #change(from: CallRate): Uint8Array | undefined {
+    const former = this.#channels
+    this.#from = from
+    this.#channels =
+      from === this.#rate
+        ? undefined
+        : Array.from({ length: this.#count }, () => createResampler(from, this.#rate, this.#tables))
+    return former && interleaved(former.map((resampler) => resampler.flush()))
   }
 }
 
-/** From the rate of a server to that of a telephone, in pieces of any length. */
+function interleaved(channels: readonly Float32Array[]): Uint8Array {
+  const count = channels.length
+  const length = channels[0]?.length ?? 0
+  const samples = new Int16Array(length * count)
+  for (const [channel, output] of channels.entries())
+    for (let at = 0; at < length; at += 1) samples[at * count + channel] = toSample(output[at] ?? 0)
+  return toOctets(samples)
+}
+
+/** From the rate of a server to that of a call, in pieces of any length. */
 export class WireDecoder {
-  readonly #resampler: Resampler | undefined
+  readonly #rate: number
+  readonly #tables: ResamplerTables
+  #to: CallRate | undefined
+  #resampler: Resampler | undefined
   #odd: number | undefined
 
   constructor(rate: number, tables: ResamplerTables) {
-    this.#resampler = rate === telephoneRate ? undefined : createResampler(rate, telephoneRate, tables)
+    this.#rate = rate
+    this.#tables = tables
   }
 
-  /** A piece may end within a sample. */
-  decode(piece: Uint8Array): Int16Array {
+  /** A piece may end within a sample. Where the rate is another one than before, less than 3 ms between the two are lost. */
+  decode(piece: Uint8Array, to: CallRate): Int16Array {
+    if (to !== this.#to)
+      this.#resampler = this.#rate === to ? undefined : createResampler(this.#rate, to, this.#tables)
+    this.#to = to
     const odd = this.#odd
     const bytes = odd === undefined ? piece : Buffer.concat([Uint8Array.of(odd), piece])
     const whole = bytes.length & ~1
     this.#odd = whole < bytes.length ? bytes[whole] : undefined
-    return this.#at8000(toSamples(bytes.subarray(0, whole)))
+    return this.#resampled(toSamples(bytes.subarray(0, whole)))
   }
 
   flush(): Int16Array {
@@ -58,7 +100,7 @@ export class WireDecoder {
     return Int16Array.from(tail, toSample)
   }
 
-  #at8000(samples: Int16Array): Int16Array {
+  #resampled(samples: Int16Array): Int16Array {
     return this.#resampler === undefined
       ? samples
       : Int16Array.from(this.#resampler.push(Float32Array.from(samples)), toSample)

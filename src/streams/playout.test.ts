@@ -1,5 +1,7 @@
 // What a server says, on the beat of the thread, without a socket: `beat` is called as the thread does, and media reads a frame of 20 ms.
 import { describe, expect, it } from 'vitest'
+import { tone, toneShare, toWav } from '../../test/support/audio.ts'
+import { levelDb, longestGapMs } from '../../test/support/virtual-legs.ts'
 import { AudioRing, createRing } from '../lib/audio-ring.ts'
 import { ResamplerTables } from '../lib/resampler.ts'
 import { WireDecoder } from './pcm.ts'
@@ -227,5 +229,90 @@ describe('a kill', () => {
     const { playout, events, hear } = stage()
     playout.kill()
     expect([events, hear(1)]).toEqual([[], [undefined]])
+  })
+})
+
+describe('in a ring that has room for 16 kHz', () => {
+  function wideStage() {
+    const { memory } = createRing({ samples: 320 })
+    const ring = new AudioRing(memory)
+    const events: number[] = []
+    const playout = new Playout(memory, (event) => {
+      if (event.type === 'done') events.push(event.ms)
+    })
+    const into = new Int16Array(320)
+    return {
+      playout,
+      ring,
+      events,
+      clip: (rate: number, ms: number, hz = 1000) =>
+        playout.play(
+          { bytes: sineOctets(rate, ms, hz), rate, decoder: new WireDecoder(rate, tables) },
+          { id: undefined, isQueued: true },
+        ),
+      /** As it was found, and at 16 kHz: what is narrow has each sample twice. */
+      hear: (beats: number) => {
+        const found: (string | undefined)[] = []
+        const samples: number[] = []
+        for (let beat = 0; beat < beats; beat += 1) {
+          playout.beat()
+          const what = ring.read(into)
+          found.push(what)
+          if (what !== undefined)
+            samples.push(...into.map((_, at) => into[what === 'half' ? at >> 1 : at] ?? 0))
+        }
+        return { found, samples: Float64Array.from(samples, (sample) => sample / 32_768) }
+      },
+    }
+  }
+
+  const sineOctets = (rate: number, ms: number, hz: number): Uint8Array =>
+    toWav(tone(hz, ms, { sampleRate: rate })).subarray(44)
+
+  it.each([16_000, 24_000, 44_100, 48_000])(
+    'sound of %i Hz is heard with its band where that is wanted',
+    (rate) => {
+      const { ring, clip, hear, events } = wideStage()
+      ring.wantWhole(true)
+      clip(rate, 1000, 6000)
+      const { found, samples } = hear(50)
+      expect(new Set(found)).toEqual(new Set(['sound']))
+      const audio = { sampleRate: 16_000, samples: samples.subarray(320, -320) }
+      expect(toneShare(audio, 6000)).toBeGreaterThan(0.999)
+      expect(Math.abs(levelDb(audio))).toBeLessThan(0.5)
+      hear(1)
+      expect(events).toEqual([1000])
+    },
+  )
+
+  it.each([
+    [16_000, false],
+    [8000, true],
+    [12_000, true],
+  ])('sound of %i Hz is handed over at 8 kHz (16 kHz wanted: %s)', (rate, isWanted) => {
+    const { ring, clip, hear } = wideStage()
+    ring.wantWhole(isWanted)
+    clip(rate, 1000)
+    expect(new Set(hear(49).found)).toEqual(new Set(['half']))
+  })
+
+  it('clips of several rates follow each other without a hole, and one goes on when another rate is wanted', () => {
+    const { ring, clip, hear, events } = wideStage()
+    ring.wantWhole(true)
+    // None of them ends with a frame.
+    for (const rate of [8000, 16_000, 8000, 48_000]) clip(rate, 490)
+    const before = hear(80)
+    ring.wantWhole(false)
+    const after = hear(18)
+    expect(new Set(before.found.slice(30, 45))).toEqual(new Set(['sound']))
+    expect(new Set(after.found.slice(4))).toEqual(new Set(['half']))
+    for (const { samples } of [before, after]) {
+      expect(longestGapMs({ sampleRate: 16_000, samples })).toBe(0)
+      expect(toneShare({ sampleRate: 16_000, samples }, 1000)).toBeGreaterThan(0.9)
+    }
+    hear(2)
+    // What was under way when another rate was wanted lost less than 3 ms.
+    expect(events.slice(0, 3)).toEqual([490, 490, 490])
+    expect(events[3]).toBeGreaterThanOrEqual(487)
   })
 })

@@ -1,15 +1,16 @@
 // What a server says, frame by frame: clips one after the other, or a stream that is heard as it comes. It is handed to media
-// as fast as it is heard, a few frames ahead, and brought to the rate of a telephone only then: a long clip delays no one.
+// as fast as it is heard, a few frames ahead, and brought to the rate of the call only then: a long clip delays no one.
 import { AudioRing } from '../lib/audio-ring.ts'
-import type { WireDecoder } from './pcm.ts'
+import { telephoneRate, wideRate } from '../lib/resampler.ts'
+import { callRateFor, callRateOf } from './pcm.ts'
+import type { CallRate, WireDecoder } from './pcm.ts'
 
-const frameSamples = 160
-const samplesPerMs = 8
+const frameMs = 20
 
 // A beat that is late by 40 ms is not heard.
 const framesAhead = 3
-// A stream that begins waits for these samples, or for these beats: servers send in bursts.
-const headStartSamples = 3 * frameSamples
+// A stream that begins waits for so much, or for these beats: servers send in bursts.
+const headStartMs = 3 * frameMs
 const headStartBeats = 3
 // One that brings nothing for as many has paused: by then all that was ahead has been heard.
 const pauseBeats = 4
@@ -36,21 +37,26 @@ type Piece =
 
 export class Playout {
   readonly #ring: AudioRing
+  /** The ring has room for it. */
+  readonly #takesWide: boolean
   readonly #onEvent: (event: PlayoutEvent) => void
   #pieces: Piece[] = []
   /** Octets of the first piece that were decoded, and what has come of them and was not handed over. */
   #at = 0
   #ready: Int16Array = new Int16Array(0)
+  /** Of what is ready. */
+  #rate: CallRate = telephoneRate
   #waitingMs = 0
-  #samples = 0
+  #heardMs = 0
   /** What was handed over of the clip that is heard. */
-  #clipSamples = 0
+  #clipMs = 0
   #isSounding = false
   #endsWithClip = false
   #beats = 0
 
   constructor(memory: SharedArrayBuffer, onEvent: (event: PlayoutEvent) => void) {
     this.#ring = new AudioRing(memory)
+    this.#takesWide = callRateOf(this.#ring.frameSamples) === wideRate
     this.#onEvent = onEvent
   }
 
@@ -61,7 +67,7 @@ export class Playout {
 
   /** Of what has been handed over. */
   get heardMs(): number {
-    return Math.round(this.#samples / samplesPerMs)
+    return Math.round(this.#heardMs)
   }
 
   /** After those that wait, or in place of all. False when too many wait. */
@@ -113,8 +119,8 @@ export class Playout {
   beat(): void {
     while (this.#ring.length < framesAhead && this.#mayGoOn()) {
       const frame = this.#take()
-      if (frame.length > 0) this.#ring.write(padded(frame))
-      if (frame.length < frameSamples) return this.#end()
+      if (frame.length > 0) this.#ring.write(padded(frame, this.#frameSamples))
+      if (frame.length < this.#frameSamples) return this.#end()
     }
   }
 
@@ -142,10 +148,10 @@ export class Playout {
   /** A stream begins when there is something to go on with, and is given a moment before it counts as paused. */
   #mayGoOn(): boolean {
     const isClip = this.#pieces[0]?.kind === 'clip'
-    const waiting = this.#ready.length + this.#waitingMs * samplesPerMs
-    const isEnough = waiting >= (this.#isSounding ? frameSamples : headStartSamples)
+    const waitingMs = this.#msOf(this.#ready) + this.#waitingMs
+    const isEnough = waitingMs >= (this.#isSounding ? frameMs : headStartMs)
     if (!isClip && !isEnough && !(this.#isSounding && this.#endsWithClip)) {
-      if (!this.#isSounding && waiting === 0) return false
+      if (!this.#isSounding && waitingMs === 0) return false
       this.#beats += 1
       if (this.#beats < (this.#isSounding ? pauseBeats : headStartBeats)) return false
     }
@@ -156,11 +162,19 @@ export class Playout {
 
   /** A frame, or what is left. */
   #take(): Int16Array {
-    while (this.#ready.length < frameSamples && this.#pieces.length > 0) this.#decode()
-    const frame = this.#ready.subarray(0, frameSamples)
+    while (this.#ready.length < this.#frameSamples && this.#pieces.length > 0) this.#decode()
+    const frame = this.#ready.subarray(0, this.#frameSamples)
     this.#ready = this.#ready.subarray(frame.length)
-    this.#samples += frame.length
+    this.#heardMs += this.#msOf(frame)
     return frame
+  }
+
+  get #frameSamples(): number {
+    return (this.#rate / 1000) * frameMs
+  }
+
+  #msOf(samples: Int16Array): number {
+    return samples.length / (this.#rate / 1000)
   }
 
   /** 20 ms of the first piece, or its end. */
@@ -172,7 +186,8 @@ export class Playout {
     this.#at += octets.length
     this.#waitingMs -= msOf(piece, octets.length)
     const isOver = this.#at >= piece.bytes.length
-    this.#append(piece.decoder.decode(octets), piece)
+    this.#goAt(this.#takesWide && this.#ring.isWholeWanted ? callRateFor(piece.rate) : telephoneRate)
+    this.#append(piece.decoder.decode(octets, this.#rate), piece)
     this.#endsWithClip = piece.kind === 'clip'
     if (!isOver) return
     if (piece.kind === 'clip') this.#append(piece.decoder.flush(), piece)
@@ -183,15 +198,21 @@ export class Playout {
     this.#passMarks()
   }
 
+  /** What is ready, less than a frame, is heard with what follows. */
+  #goAt(rate: CallRate): void {
+    if (rate !== this.#rate) this.#ready = rate === wideRate ? doubled(this.#ready) : halved(this.#ready)
+    this.#rate = rate
+  }
+
   #append(samples: Int16Array, { kind }: Piece): void {
     this.#ready = joined(this.#ready, samples)
-    if (kind === 'clip') this.#clipSamples += samples.length
+    if (kind === 'clip') this.#clipMs += this.#msOf(samples)
   }
 
   #finish(piece: Piece): void {
     if (piece.kind !== 'clip') return
-    this.#onEvent({ type: 'done', id: piece.id, ms: Math.round(this.#clipSamples / samplesPerMs) })
-    this.#clipSamples = 0
+    this.#onEvent({ type: 'done', id: piece.id, ms: Math.round(this.#clipMs) })
+    this.#clipMs = 0
   }
 
   #passMarks(): void {
@@ -203,7 +224,7 @@ export class Playout {
 
   /** Zeros, so that media does not take the end for a delay. Where all was heard already it has done so, and is over it. */
   #end(): void {
-    if (this.#ring.length > 0) this.#ring.write(new Int16Array(frameSamples))
+    if (this.#ring.length > 0) this.#ring.write(new Int16Array(this.#frameSamples))
     this.#isSounding = false
   }
 }
@@ -220,9 +241,23 @@ function joined(before: Int16Array, samples: Int16Array): Int16Array {
   return both
 }
 
-function padded(frame: Int16Array): Int16Array {
-  if (frame.length === frameSamples) return frame
-  const whole = new Int16Array(frameSamples)
+/** Each sample, and the one between it and the next. */
+function doubled(samples: Int16Array): Int16Array {
+  const { length } = samples
+  return Int16Array.from({ length: 2 * length }, (_, at) => {
+    const index = at >> 1
+    const next = Math.min(index + (at & 1), length - 1)
+    return ((samples[index] ?? 0) + (samples[next] ?? 0)) / 2
+  })
+}
+
+function halved(samples: Int16Array): Int16Array {
+  return samples.filter((_, at) => at % 2 === 0)
+}
+
+function padded(frame: Int16Array, length: number): Int16Array {
+  if (frame.length === length) return frame
+  const whole = new Int16Array(length)
   whole.set(frame)
   return whole
 }

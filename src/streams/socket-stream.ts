@@ -1,12 +1,12 @@
 // One stream in its thread: what the ring brings goes out as binary frames, and what the server says goes to its playout. A
 // server that does not take its frames loses them.
-import { AudioRing } from '../lib/audio-ring.ts'
 import { AppError } from '../lib/errors.ts'
 import type { ResamplerTables } from '../lib/resampler.ts'
 import type { Socket, Sockets } from '../outgoing/sockets.ts'
 import { telephoneRate } from '../lib/resampler.ts'
-import { WireCoder, WireDecoder } from './pcm.ts'
+import { WireDecoder } from './pcm.ts'
 import { beep } from './beep.ts'
+import { Given } from './given.ts'
 import { Hearing } from './hearing.ts'
 import type { HearingLimits } from './hearing.ts'
 import { maxClips, maxMarks, Playout } from './playout.ts'
@@ -38,9 +38,7 @@ export interface SocketStreamOptions {
 export class SocketStream {
   readonly #order: StreamOrder
   readonly #options: SocketStreamOptions
-  readonly #given: AudioRing
-  readonly #frame: Int16Array
-  readonly #coder: WireCoder
+  readonly #given: Given
   readonly #playout: Playout | undefined
   readonly #decoder: WireDecoder | undefined
   readonly #maxBufferedBytes: number
@@ -63,7 +61,7 @@ export class SocketStream {
   constructor(order: StreamOrder, options: SocketStreamOptions) {
     this.#order = order
     this.#options = options
-    const { given, rate, channels, says } = order
+    const { rate, channels, says } = order
     const { tables } = options
     this.#hearing = new Hearing({
       limits: options.limits,
@@ -72,9 +70,7 @@ export class SocketStream {
       flow: () => this.#flow(),
       exceeded: () => this.#leave({ by: 'failed', because: `${subject} sent more messages than are read` }),
     })
-    this.#given = new AudioRing(given.memory)
-    this.#frame = new Int16Array(this.#given.frameSamples)
-    this.#coder = new WireCoder(rate, channels, tables)
+    this.#given = new Given(order, tables)
     this.#maxBufferedBytes = ((rate * channels * 2) / 1000) * maxBufferedMs
     this.#playout = says && new Playout(says.ring.memory, (event) => this.#report(event))
     const streamed = says?.streamedRate
@@ -153,7 +149,7 @@ export class SocketStream {
     socket.send(this.#order.hello)
     // What was said before is not what it is to hear.
     this.#lostBeforeOpen = this.#given.lost
-    while (this.#given.read(this.#frame) !== undefined);
+    while (this.#given.take());
     this.#options.onEvent({ type: 'opened' })
     if (this.#order.says?.beeps === true) this.#beep()
     for (const message of this.#early.splice(0)) this.#hear(message)
@@ -163,10 +159,9 @@ export class SocketStream {
   /** What there is. */
   #give(): void {
     const socket = this.#socket
-    while (this.#given.read(this.#frame) !== undefined) {
+    while (this.#given.take()) {
       if (socket === undefined || this.#mode === 'paused') continue
-      if (this.#mode === 'silent') this.#frame.fill(0)
-      const bytes = this.#coder.encode(this.#frame)
+      const bytes = this.#given.octets(this.#mode === 'silent')
       if (socket.bufferedBytes > this.#maxBufferedBytes) {
         this.#lost += 1
         this.#noteStall(true)

@@ -263,8 +263,6 @@ export function bridge(a: VirtualPhone, b: VirtualPhone): void {
   b.wire({ hears: [{ id: 'far', from: { kind: 'session', id: a.stream.id } }] })
 }
 
-const frameSamples = 80
-
 /** In dB against `reference`, where a sine of that level would be 0. */
 export function levelDb({ samples }: Audio, reference = 0.5): number {
   const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length
@@ -287,7 +285,8 @@ export function clicks({ samples }: Audio, hz: number, { level = 0.5, tolerance 
 }
 
 /** The longest time without sound, in ms, to 10 ms. */
-export function longestGapMs({ samples }: Audio, threshold = 0.05): number {
+export function longestGapMs({ sampleRate, samples }: Audio, threshold = 0.05): number {
+  const frameSamples = sampleRate / 100
   let longest = 0
   let gap = 0
   for (let from = 0; from + frameSamples <= samples.length; from += frameSamples) {

@@ -22,7 +22,8 @@ export interface StreamPlace {
   readonly node: () => NodeFacts
 }
 
-const frameSamples = 160
+const wideRate = 16_000
+const frameMs = 20
 // A second: who reads on a beat is hardly ever late by more.
 const framesGiven = 50
 const unitsPerMs = 8
@@ -34,8 +35,11 @@ export function openStream(plan: StreamPlan, place: StreamPlace): RunningStream 
   const { mixType, sampleRate, passesKeys } = plan
   const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>()
   const channels = mixType === 'stereo' ? 2 : 1
-  const given = createRing({ samples: frameSamples * channels, frames: framesGiven })
-  const says = plan.isBidirectional || plan.beeps ? createRing({ samples: frameSamples }) : undefined
+  const rate = sampleRate >= wideRate ? wideRate : 8000
+  const given = createRing({ samples: samplesAt(rate) * channels, frames: framesGiven })
+  // Each clip has a rate of its own: there is room for the highest.
+  const says = plan.isBidirectional || plan.beeps ? createRing({ samples: samplesAt(wideRate) }) : undefined
+  const tap = { of: taps[mixType], rate, ring: given } as const
   // Another of the name may have taken its place before this one has ended.
   const thread = `${name}:${given.id}`
   const { journal } = leg
@@ -71,7 +75,7 @@ export function openStream(plan: StreamPlan, place: StreamPlace): RunningStream 
     ? on.onDigit((digit, { durationMs }) => sendKey(stream, digit, durationMs))
     : noKeys
   on.media.sound
-    .join(thread, { taps: [{ of: taps[mixType], ring: given }], ...(says === undefined ? {} : { says }) })
+    .join(thread, { taps: [tap], ...(says === undefined ? {} : { says }) })
     .catch((error: unknown) => noteProblem(leg, error))
   for (const { signal } of new Set([leg, on])) {
     signal.addEventListener('abort', close, { once: true })
@@ -86,6 +90,8 @@ export function openStream(plan: StreamPlan, place: StreamPlace): RunningStream 
     },
   }
 }
+
+const samplesAt = (rate: number): number => (rate / 1000) * frameMs
 
 const noKeys = (): void => undefined
 

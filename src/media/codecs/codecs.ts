@@ -41,6 +41,11 @@ export function clockRateOf(encoding: Encoding): number {
   return codecs.find((codec) => codec.encoding === encoding)?.clockRate ?? 8000
 }
 
+/** Of its samples. */
+export function rateOf(encoding: Encoding): Rate {
+  return codecs.find((codec) => codec.encoding === encoding)?.rate ?? 8000
+}
+
 /** Before there is an agreement a session counts as the lightest. */
 export function weightOf(encoding?: Encoding): number {
   return codecs.find((codec) => codec.encoding === encoding)?.weight ?? 1

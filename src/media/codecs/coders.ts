@@ -1,5 +1,5 @@
 // How the codecs sound: octets to linear samples, and back. A codec that comes adds its line here.
-import { codecs } from './codecs.ts'
+import { rateOf } from './codecs.ts'
 import type { Encoding, Rate } from './codecs.ts'
 import { G722Decoder, G722Encoder, samplesPerOctet } from './g722.ts'
 import type { Law, LawTables, Laws } from './g711.ts'
@@ -159,10 +159,6 @@ export function createCoders(laws: Laws): Coders {
       return encoding === 'G722' ? g722Encoder() : opusEncoder(opus, wishes)
     },
   }
-}
-
-function rateOf(encoding: Encoding): Rate {
-  return codecs.find((codec) => codec.encoding === encoding)?.rate ?? 8000
 }
 
 /** Whether a frame has the same octets after any other: only such ones can be shared between streams. */

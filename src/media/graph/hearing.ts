@@ -1,4 +1,5 @@
 // What the far end of one session hears: its playbacks, the layers of its wiring, one frame for each tick.
+import { rateOf } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import { clipLawOf, frameSamplesAt } from '../codecs/coders.ts'
 import type { Encoder } from '../codecs/coders.ts'
@@ -58,7 +59,7 @@ export class Hearing {
   /** `gain`: a factor for all that is heard. */
   wire(layers: readonly Layer[], encoding: Encoding, gain: number): void {
     this.#settled = undefined
-    this.#layers.wire(layers, clipLawOf(encoding))
+    this.#layers.wire(layers, { law: clipLawOf(encoding), rate: rateOf(encoding) })
     this.#gainTo = gain
   }
 
@@ -105,9 +106,9 @@ export class Hearing {
     this.#silentFrames = 0
   }
 
-  /** The same as samples, for taps; undefined for silence. */
-  samples(): Int16Array | undefined {
-    return this.#heard?.samples()
+  /** The same before it is coded, for taps; undefined for silence. */
+  get heard(): Frame | undefined {
+    return this.#heard
   }
 
   #amplified(parts: readonly Part[]): readonly Part[] {

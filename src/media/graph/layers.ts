@@ -1,5 +1,6 @@
 // The layers that the far end of one session hears, by their ids: what begins, goes on and ends when the wiring changes.
 import type { Clips } from '../clips.ts'
+import type { Rate } from '../codecs/codecs.ts'
 import type { Law, Laws } from '../codecs/g711.ts'
 import type { PlayResult } from '../media.ts'
 import { Player } from '../player.ts'
@@ -33,8 +34,16 @@ export interface Part {
 interface Sound {
   /** Is not heard while that holds. */
   readonly isIdle?: boolean
+  /** That the far end can be sent, where it matters for what makes the sound. */
+  tune?(rate: Rate): void
   next(tick: number, nowMs: number): Frame | undefined
   close(): void
+}
+
+/** Of the codec of the far end. */
+interface Wanted {
+  readonly law: Law
+  readonly rate: Rate
 }
 
 interface Sounding {
@@ -63,7 +72,7 @@ export class Layers {
     this.#options = options
   }
 
-  wire(layers: readonly Layer[], law: Law): void {
+  wire(layers: readonly Layer[], { law, rate }: Wanted): void {
     const former = this.#sounding
     this.#sounding = layers.map((layer): Sounding => {
       const { gainDb = 0, gainUnderPlayDb = -Infinity } = layer
@@ -74,6 +83,7 @@ export class Layers {
       const gain = layer.from.kind === 'clip' ? factors.alone : 0
       return { layer, ...factors, sound: this.#open(layer, law), gain }
     })
+    for (const { sound } of this.#sounding) sound.tune?.(rate)
     const left = former.filter(({ sound }) => !this.#sounding.some((one) => one.sound === sound))
     this.#leaving = [...this.#leaving, ...left]
   }
@@ -157,6 +167,7 @@ export class Layers {
           get isIdle() {
             return ring.isIdle
           },
+          tune: (rate) => ring.tune(rate),
           next: (tick) => ring.voice(tick),
           close: () => undefined,
         }

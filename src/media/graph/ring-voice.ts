@@ -1,8 +1,9 @@
-// A voice that another worker writes into a ring, read on our beat. Both beats follow one clock, so they do not drift apart;
+// A voice that another thread writes into a ring, read on our beat. Both beats follow one clock, so they do not drift apart;
 // a thread that is late for a moment is concealed.
 import { AudioRing } from '../../lib/audio-ring.ts'
 import type { Ring } from '../../lib/audio-ring.ts'
-import { frameSamples } from '../codecs/coders.ts'
+import type { Rate } from '../codecs/codecs.ts'
+import { frameSamplesAt } from '../codecs/coders.ts'
 import { Concealment } from '../receive/concealment.ts'
 import { SampleFrame } from './frame.ts'
 import type { Frame } from './frame.ts'
@@ -12,31 +13,58 @@ const headStart = 2
 // When our own thread stood still: what waits is older than it need be.
 const maxWaiting = 5
 
+/** All that depends on the rate of its frames. */
+class Sound {
+  readonly rate: Rate
+  readonly count: number
+  readonly concealment: Concealment
+  readonly samples: Int16Array
+  readonly frame: SampleFrame
+
+  constructor(rate: Rate, memory: Int16Array) {
+    this.rate = rate
+    this.count = frameSamplesAt(rate)
+    this.concealment = new Concealment(rate)
+    this.samples = memory.subarray(0, this.count)
+    this.frame = new SampleFrame(this.samples, rate)
+  }
+}
+
 export class RingVoice {
   readonly #ring: AudioRing
-  readonly #concealment = new Concealment()
-  readonly #samples = new Int16Array(frameSamples)
-  readonly #frame = new SampleFrame(this.#samples)
+  /** Where a frame is read to, of either rate. */
+  readonly #memory: Int16Array
+  readonly #rate: Rate
+  #sound: Sound
   #isWaiting = true
   #hasSound = false
   #tick = -1
 
   constructor({ memory }: Ring) {
     this.#ring = new AudioRing(memory)
+    const { frameSamples } = this.#ring
+    this.#memory = new Int16Array(frameSamples)
+    this.#rate = frameSamples === frameSamplesAt(16_000) ? 16_000 : 8000
+    this.#sound = new Sound(8000, this.#memory)
   }
 
   /** Nothing is heard of it, and nothing waits. */
   get isIdle(): boolean {
-    return this.#ring.length === 0 && this.#concealment.isSilent
+    return this.#ring.length === 0 && this.#sound.concealment.isSilent
+  }
+
+  /** At what rate there is a use for it. */
+  tune(rate: Rate): void {
+    this.#ring.wantWhole(rate === 16_000)
   }
 
   voice(tick: number): Frame | undefined {
     if (tick !== this.#tick) {
       this.#tick = tick
       this.#hasSound = this.#read()
-      this.#frame.renewed()
+      this.#sound.frame.renewed()
     }
-    return this.#hasSound ? this.#frame : undefined
+    return this.#hasSound ? this.#sound.frame : undefined
   }
 
   #read(): boolean {
@@ -44,22 +72,30 @@ export class RingVoice {
     if (this.#isWaiting && waiting < headStart) return this.#conceal()
     this.#isWaiting = false
     if (waiting > maxWaiting) this.#skipTo(headStart)
-    const found = this.#ring.read(this.#samples)
-    if (found === 'sound') this.#concealment.hear(this.#samples, 0, frameSamples)
-    if (found === 'sound') return true
+    const found = this.#ring.read(this.#memory)
+    if (found === 'sound' || found === 'half') return this.#hear(found === 'half' ? 8000 : this.#rate)
     if (found === undefined) this.#isWaiting = true
     return this.#conceal()
   }
 
+  #hear(rate: Rate): boolean {
+    if (rate !== this.#sound.rate) this.#sound = new Sound(rate, this.#memory)
+    const { concealment, samples, count } = this.#sound
+    concealment.hear(samples, 0, count)
+    return true
+  }
+
   /** What was left out joins like what was lost. */
   #skipTo(length: number): void {
-    while (this.#ring.length > length) this.#ring.read(this.#samples)
-    this.#concealment.fill(this.#samples, 0, 1)
+    while (this.#ring.length > length) this.#ring.read(this.#memory)
+    const { concealment, samples } = this.#sound
+    concealment.fill(samples, 0, 1)
   }
 
   #conceal(): boolean {
-    if (this.#concealment.isSilent) return false
-    this.#concealment.fill(this.#samples, 0, frameSamples)
+    const { concealment, samples, count } = this.#sound
+    if (concealment.isSilent) return false
+    concealment.fill(samples, 0, count)
     return true
   }
 }

@@ -1,19 +1,20 @@
 // What other threads are given of one session: what its far end says and hears, frame by frame. It has ears of its own, so that
 // what others hear is the same with taps and without: a bridge that passes packets on goes on doing so.
 import { AudioRing } from '../../lib/audio-ring.ts'
-import type { Encoding } from '../codecs/codecs.ts'
+import { rateOf } from '../codecs/codecs.ts'
+import type { Encoding, Rate } from '../codecs/codecs.ts'
 import type { Coders } from '../codecs/coders.ts'
 import { Voice } from '../receive/voice.ts'
 import type { Side } from '../recording/recording-ring.ts'
 import { RecordingTap } from '../recording/recording-tap.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
-import { Mixer } from './mixer.ts'
+import type { Frame } from './frame.ts'
+import { MixedFrame } from './mixed-frame.ts'
 import type { Tap } from './wiring.ts'
-
-type Samples = Int16Array | undefined
 
 interface Open {
   readonly of: Exclude<Tap['of'], 'recording'>
+  readonly rate: Rate
   readonly ring: AudioRing
 }
 
@@ -31,8 +32,12 @@ export class Taps {
   #wasPassed = false
   /** The ears of the session whose packets are passed on, where it has some: they hear the same, and decode it once for both. */
   #shared: Voice | undefined
-  readonly #joint = new Mixer()
-  readonly #mixer = new Mixer()
+  readonly #joint = new MixedFrame()
+  readonly #mixed = new MixedFrame()
+  /** Of the codec of the far end. */
+  #farRate: Rate = 8000
+  /** The highest that a tap wants. */
+  #rate: Rate = 8000
 
   constructor(coders: Coders) {
     this.#coders = coders
@@ -42,10 +47,15 @@ export class Taps {
     return this.#open.length > 0 || this.#recording !== undefined
   }
 
+  agree(encoding: Encoding): void {
+    this.#farRate = rateOf(encoding)
+  }
+
   wire(taps: readonly Tap[], isMuted: boolean, nowMs: number): void {
-    this.#open = taps.flatMap(({ of, ring }) =>
-      of === 'recording' ? [] : { of, ring: new AudioRing(ring.memory) },
+    this.#open = taps.flatMap(({ of, rate = 8000, ring }) =>
+      of === 'recording' ? [] : { of, rate, ring: new AudioRing(ring.memory) },
     )
+    this.#rate = this.#open.some(({ rate }) => rate === 16_000) ? 16_000 : 8000
     const recorded = taps.find(({ of }) => of === 'recording')?.ring
     if (recorded?.id !== this.#recording?.id) this.#recording = recorded && new RecordingTap(recorded)
     this.#isMuted = isMuted
@@ -82,19 +92,25 @@ export class Taps {
     this.#said?.live(nowMs)
   }
 
+  /** Whether these ears of another session hear what is passed on as well as its own would. */
+  shares(ears: Voice | undefined): ears is Voice {
+    return ears !== undefined && (ears.rate === this.#rate || this.#farRate === 8000)
+  }
+
   /** What hears its far end for taps; undefined while no tap wants that. */
   get ears(): Voice | undefined {
     return this.#said
   }
 
   /** `heard`: by the far end in this tick; `passed` while packets are passed on to it, with the ears of whom they are of. */
-  tick(tick: number, nowMs: number, heard: Samples | 'passed', ears?: Voice): void {
-    if (heard === 'passed') this.#shared = ears
-    const said = this.#said?.frame(tick, nowMs)?.samples()
+  tick(tick: number, nowMs: number, heard: Frame | 'passed' | undefined, ears?: Voice): void {
+    if (heard === 'passed') this.#shared = this.shares(ears) ? ears : undefined
+    const said = this.#said?.frame(tick, nowMs)
     const out = this.#passed === undefined ? undefined : this.#heard(tick, nowMs, heard)
-    for (const { of, ring } of this.#open) {
-      if (of === 'stereo') ring.writePair(said, out)
-      else ring.write(of === 'in' ? said : of === 'out' ? out : this.#mix(said, out))
+    for (const { of, rate: most, ring } of this.#open) {
+      const rate = this.#farRate === 8000 ? 8000 : most
+      if (of === 'stereo') ring.writePair(said?.samples(rate), out?.samples(rate))
+      else ring.write((of === 'in' ? said : of === 'out' ? out : this.#mix(said, out))?.samples(rate))
     }
     this.#record(said, out, heard)
   }
@@ -106,49 +122,49 @@ export class Taps {
     this.#passed = this.#ears(this.#passed, 'out')
   }
 
-  #record(said: Samples, out: Samples, heard: Samples | 'passed'): void {
+  #record(said: Frame | undefined, out: Frame | undefined, heard: Frame | 'passed' | undefined): void {
     const recording = this.#recording
     if (recording === undefined) return
-    if (!this.#saysPackets) recording.putSamples('in', said)
-    if (!this.#passesPackets) recording.putSamples('out', out)
-    else if (heard !== 'passed') recording.putSamples('out', heard)
+    if (!this.#saysPackets) recording.putSamples('in', said?.samples())
+    if (!this.#passesPackets) recording.putSamples('out', out?.samples())
+    else if (heard !== 'passed') recording.putSamples('out', heard?.samples())
     recording.next()
   }
 
-  /** At the rate of a tap, which costs a wide codec less. */
+  /** At the rate of the taps: a narrow one costs a wide codec less. */
   #ears(voice: Voice | undefined, side: Side): Voice | undefined {
     const isInPackets = side === 'in' ? this.#saysPackets : this.#passesPackets
     const isRecorded = this.#recording !== undefined && !isInPackets
-    if (isRecorded || this.#open.some(({ of }) => of === side || of === 'mixed' || of === 'stereo'))
-      return voice ?? this.#newEars(side)
+    if (isRecorded || this.#open.some(({ of }) => of === side || of === 'mixed' || of === 'stereo')) {
+      const ears = voice ?? this.#newEars(side)
+      ears.hearAt(this.#rate)
+      return ears
+    }
     voice?.close()
     return undefined
   }
 
   #newEars(side: Side): Voice {
-    const voice = new Voice(this.#coders, 8000)
+    const voice = new Voice(this.#coders, this.#rate)
     if (side === 'in' && this.#isMuted) voice.setGain(0, 0)
     return voice
   }
 
-  #heard(tick: number, nowMs: number, heard: Samples | 'passed'): Samples {
+  #heard(tick: number, nowMs: number, heard: Frame | 'passed' | undefined): Frame | undefined {
     const wasPassed = this.#wasPassed
     this.#wasPassed = heard === 'passed'
     if (heard !== 'passed' && !wasPassed) return heard
-    const passed = (this.#shared ?? this.#passed)?.frame(tick, nowMs)?.samples()
+    const passed = (this.#shared ?? this.#passed)?.frame(tick, nowMs)
     if (heard === 'passed') return passed
     // The beat has taken over: what was passed on last is still on its way through the buffer, and gives way within the frame.
-    this.#joint.begin()
-    if (passed !== undefined) this.#joint.add(passed, 1, 0)
-    if (heard !== undefined) this.#joint.add(heard, 0, 1)
-    return this.#joint.end()
+    return this.#joint.of(
+      ...(passed === undefined ? [] : [{ frame: passed, from: 1, to: 0 }]),
+      ...(heard === undefined ? [] : [{ frame: heard, from: 0, to: 1 }]),
+    )
   }
 
-  #mix(said: Samples, heard: Samples): Samples {
+  #mix(said: Frame | undefined, heard: Frame | undefined): Frame | undefined {
     if (said === undefined || heard === undefined) return said ?? heard
-    this.#mixer.begin()
-    this.#mixer.add(said, 1, 1)
-    this.#mixer.add(heard, 1, 1)
-    return this.#mixer.end()
+    return this.#mixed.of({ frame: said, from: 1, to: 1 }, { frame: heard, from: 1, to: 1 })
   }
 }

@@ -1,6 +1,7 @@
 // What the main thread states of a session: what its far end hears, and where its far end is heard. Plain data. The worker
 // applies the difference between two ticks; what has the same id and source goes on undisturbed.
 import type { Ring } from '../../lib/audio-ring.ts'
+import type { Rate } from '../codecs/codecs.ts'
 
 export interface Wiring {
   /** What the far end hears besides playbacks: mixed when more than one sounds, silence when none does. */
@@ -20,8 +21,8 @@ export interface Wiring {
 }
 
 /**
- * A frame of 20 ms in every tick, for one thread that reads it: at 8000 Hz. What is heard does not change by it, and where the
- * reader falls behind by more than the ring holds, frames are lost to it alone.
+ * A frame of 20 ms in every tick, for one thread that reads it. What is heard does not change by it, and where the reader falls
+ * behind by more than the ring holds, frames are lost to it alone.
  */
 export interface Tap {
   /** Names it within its wiring. */
@@ -31,6 +32,11 @@ export interface Tap {
    * `in` on the left, in frames of twice as many samples. `recording`: both, for a `RecordingReader`, in a ring of that kind.
    */
   readonly of: 'in' | 'out' | 'mixed' | 'stereo' | 'recording'
+  /**
+   * The most that is wanted, for which the ring has room; 8000 when left out. While the codec of the far end is one of 8000 Hz, a
+   * ring for 16000 gets frames of half as many samples.
+   */
+  readonly rate?: Rate
   readonly ring: Ring
 }
 
@@ -62,8 +68,9 @@ export type Source =
   /** What the platform makes by itself. */
   | { readonly kind: 'generated'; readonly sound: Generated }
   /**
-   * What another thread writes, frame by frame at 8000 Hz. A pause is an empty ring, after a frame of zeros: where it is empty
-   * after sound, the sound is taken to be late, and made up for a moment.
+   * What another thread writes, frame by frame: at 8000 Hz, and in a ring that has room for it also at 16000, where the far end has
+   * a use for that. A pause is an empty ring, after a frame of zeros: where it is empty after sound, the sound is taken to be late,
+   * and made up for a moment.
    */
   | { readonly kind: 'ring'; readonly ring: Ring }
 

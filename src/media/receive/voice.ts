@@ -7,6 +7,7 @@ import type { Coders, Decoder } from '../codecs/coders.ts'
 import type { Frame, SampleFrame } from '../graph/frame.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import { Decoded, maxPacketSamples } from './decoded.ts'
+import { Gain } from './gain.ts'
 import { JitterBuffer } from './jitter-buffer.ts'
 import type { Speech } from './jitter-buffer.ts'
 import { shorten } from './shorten.ts'
@@ -38,34 +39,48 @@ export class Voice {
   #recent: Speech[] = []
   #mostRecent: number = recentPackets.law
   #isHeard = false
-  #isPlain = true
+  readonly #gain = new Gain()
   readonly #buffer = new JitterBuffer()
   readonly #coders: Coders
-  readonly #rate: Rate | undefined
+  #rate: Rate
+  /** Takes over with the next frame: at another rate. */
+  #coming: Decoder | undefined
   #at: Decoded
   #frame: SampleFrame
   #readySamples = 0
   #lastTick = -1
   #askedMs = 0
   #quietFrames = idleFrames
-  #gain = { now: 1, next: 1 }
-  #gainMs = 0
   #wantsWhole = false
-  /** Throughout the frame. */
-  #wasMuted = false
   #lossMs = -Infinity
   /** One packet more than the network needs is waiting. */
   #isAhead = false
 
   /** `rate`: that it is heard at, where a codec could do better. */
-  constructor(coders: Coders, rate?: Rate) {
+  constructor(coders: Coders, rate: Rate = 16_000) {
     this.#coders = coders
     this.#rate = rate
     this.#at = new Decoded(8000)
     this.#frame = this.#at.ownFrame
   }
 
+  /** That it is heard at, where its codec has it. */
+  get rate(): Rate {
+    return this.#rate
+  }
+
+  /** From the next frame on, in which it goes on. */
+  hearAt(rate: Rate): void {
+    if (rate === this.#rate) return
+    this.#rate = rate
+    this.#leaveComing()
+    const coming = this.#encoding && this.#coders.decoder(this.#encoding, rate)
+    if (coming?.rate === this.#at.rate) coming.close()
+    else this.#coming = coming
+  }
+
   close(): void {
+    this.#leaveComing()
     this.#decoder?.close()
     this.#decoder = undefined
     this.#encoding = undefined
@@ -73,14 +88,11 @@ export class Voice {
 
   /** Whether its packets can be passed on as they come: in this codec, in the rhythm of 20 ms, as loud as they are. */
   isRegular(encoding: Encoding): boolean {
-    return this.#regular >= regularPackets && this.#isPlain && this.#encoding === encoding
+    return this.#regular >= regularPackets && this.#gain.isPlain && this.#encoding === encoding
   }
 
   setGain(gain: number, nowMs: number): void {
-    if (gain === this.#gain.next) return
-    this.#gain.next = gain
-    this.#gainMs = nowMs
-    this.#noteGain()
+    this.#gain.set(gain, nowMs)
   }
 
   /** A sign of life that is no speech: a key is pressed, and what follows is in the rhythm of before. */
@@ -113,7 +125,7 @@ export class Voice {
       this.#askedMs = nowMs
       this.#take(nowMs)
     }
-    return this.#quietFrames < idleFrames && !this.#wasMuted ? this.#frame : undefined
+    return this.#quietFrames < idleFrames && !this.#gain.wasMuted ? this.#frame : undefined
   }
 
   /**
@@ -142,13 +154,8 @@ export class Voice {
   }
 
   #restart({ ssrc }: RtpPacket, encoding: Encoding): void {
-    this.#decoder?.close()
-    this.#decoder = this.#coders.decoder(encoding, this.#rate)
-    if (this.#decoder.rate !== this.#at.rate) {
-      this.#at = new Decoded(this.#decoder.rate)
-      this.#frame = this.#at.ownFrame
-      this.#readySamples = 0
-    }
+    this.#leaveComing()
+    this.#become(this.#coders.decoder(encoding, this.#rate))
     this.#encoding = encoding
     this.#mostRecent = isLaw(encoding) ? recentPackets.law : recentPackets.adaptive
     this.#ssrc = ssrc | 0
@@ -156,6 +163,34 @@ export class Voice {
     this.#regular = 0
     this.#isAhead = false
     this.#buffer.restart(clockRateOf(encoding))
+  }
+
+  #leaveComing(): void {
+    this.#coming?.close()
+    this.#coming = undefined
+  }
+
+  #become(decoder: Decoder): void {
+    this.#decoder?.close()
+    this.#decoder = decoder
+    if (decoder.rate === this.#at.rate) return
+    this.#at = new Decoded(decoder.rate)
+    this.#frame = this.#at.ownFrame
+    this.#readySamples = 0
+  }
+
+  /** What was heard last is decoded once more, since a decoder depends on that; what is left over of it is still to be heard. */
+  #change(decoder: Decoder): void {
+    const waiting = this.#buffer.queued().map(({ packet }) => packet)
+    const leftOver = this.#readySamples / this.#at.perUnit
+    const isOver = !this.#isHeard || this.#at.concealment.isSilent
+    this.#become(decoder)
+    if (isOver) return
+    this.#readySamples = this.#at.recall(
+      decoder,
+      this.#recent.filter(({ packet }) => !waiting.includes(packet)),
+      leftOver,
+    )
   }
 
   #stop(): void {
@@ -167,37 +202,33 @@ export class Voice {
   /** The first listener comes: what was said just before is where concealment goes on from. */
   #start(nowMs: number): void {
     this.#isHeard = true
-    const { concealment, ready, perUnit } = this.#at
-    concealment.forget()
-    // A gain that is as old as that was not a change for anyone who listens.
-    if (nowMs - this.#gainMs > staleMs) this.#gain.now = this.#gain.next
-    this.#noteGain()
+    this.#at.concealment.forget()
+    this.#gain.settle(nowMs - staleMs)
     if (nowMs - this.#heardMs > staleMs) this.#recent = []
-    for (const { packet, samples } of this.#recent) {
-      this.#decoder?.decode(packet.payload, ready, 0)
-      concealment.hear(ready, 0, samples * perUnit)
-    }
+    if (this.#decoder !== undefined) this.#at.recall(this.#decoder, this.#recent)
     this.#quietFrames = this.#recent.length === 0 ? idleFrames : 0
     this.#recent = []
   }
 
   #take(nowMs: number): void {
+    if (this.#coming !== undefined) this.#change(this.#coming)
+    this.#coming = undefined
     if (!this.#isHeard) this.#start(nowMs)
     const { frame, ready, readyFrame, ownFrame, other } = this.#at
     other.forget()
     this.#fillTo(frame, nowMs)
     const shortened = this.#shortened(nowMs)
-    if (shortened === undefined && this.#readySamples === frame && this.#isPlain) {
+    if (shortened === undefined && this.#readySamples === frame && this.#gain.isPlain) {
       this.#frame = readyFrame
       this.#readySamples = 0
-      this.#wasMuted = false
+      this.#gain.wasMuted = false
       return
     }
     this.#frame = ownFrame
-    const used = shortened ?? this.#whole()
+    const used = shortened ?? this.#at.takeWhole()
     if (used < this.#readySamples) ready.copyWithin(0, used, this.#readySamples)
     this.#readySamples -= used
-    this.#applyGain()
+    this.#gain.apply(this.#at.own, this.#at.mixer)
   }
 
   #fillTo(wanted: number, nowMs: number): void {
@@ -245,13 +276,6 @@ export class Voice {
     return keeps
   }
 
-  #whole(): number {
-    const { frame, own, ready } = this.#at
-    // A loop, since a view for each frame costs more than its samples.
-    for (let index = 0; index < frame; index += 1) own[index] = ready[index] ?? 0
-    return frame
-  }
-
   /** Leaves out up to a frame when there is more delay than needed, or when the end must be that of a packet. */
   #shortened(nowMs: number): number | undefined {
     const { frame, own, ready, perUnit } = this.#at
@@ -270,22 +294,5 @@ export class Voice {
     this.#buffer.shortened((used - frame) / perUnit)
     if (!isKept) this.#isAhead = false
     return used
-  }
-
-  /** As loud as it is. */
-  #noteGain(): void {
-    this.#isPlain = this.#gain.now === 1 && this.#gain.next === 1
-  }
-
-  #applyGain(): void {
-    const { mixer, own } = this.#at
-    const { now, next } = this.#gain
-    this.#wasMuted = now === 0 && next === 0
-    if (this.#isPlain || this.#wasMuted) return
-    mixer.begin()
-    mixer.add(own, now, next)
-    own.set(mixer.end())
-    this.#gain.now = next
-    this.#noteGain()
   }
 }

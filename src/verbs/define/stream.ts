@@ -34,7 +34,7 @@ export const streamProperties = {
     '`mono` (default): what the party of the call says; `mixed`: together with what it hears; `stereo`: both, what it says on the left.',
   ),
   sampleRate: rate(
-    'Of what the server is sent, in Hz. Default 8000. The sound is that of a telephone at any rate, also of Opus and G.722.',
+    'Of what the server is sent, in Hz. Default 8000. From 16000 on it has the band of the codec of the leg that is listened to: up to 7 kHz of Opus and G.722, that of a telephone (3.5 kHz) of G.711. Below 16000 it is that of a telephone.',
   ),
   metadata: optional.anything(
     'Members of the first frame, beside the facts of the call and before those of the same name.',
@@ -49,7 +49,9 @@ export const streamProperties = {
         streaming: optional.flag(
           'Whether binary frames of the server are heard as they come. Default false: it says playAudio.',
         ),
-        sampleRate: rate('Of these binary frames, in Hz. Default 8000.'),
+        sampleRate: rate(
+          'Of these binary frames, in Hz. Default 8000. From 16000 on a leg of Opus or G.722 hears up to 7 kHz of them.',
+        ),
       },
       { description: 'What the server may say in the call.' },
     ),

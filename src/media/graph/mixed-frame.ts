@@ -1,0 +1,38 @@
+// What sounds together, as one frame: mixed for each rate at which it is asked for.
+import type { Rate } from '../codecs/codecs.ts'
+import type { Frame } from './frame.ts'
+import { Mixer } from './mixer.ts'
+
+interface Part {
+  readonly frame: Frame
+  /** Its gain at the beginning and at the end of the frame. */
+  readonly from: number
+  readonly to: number
+}
+
+export class MixedFrame implements Frame {
+  readonly #mixers = new Map<Rate, Mixer>()
+  #parts: readonly Part[] = []
+
+  of(...parts: readonly Part[]): this {
+    this.#parts = parts
+    return this
+  }
+
+  /** The highest of its parts. */
+  get rate(): Rate {
+    return this.#parts.some(({ frame }) => frame.rate === 16_000) ? 16_000 : 8000
+  }
+
+  samples(rate: Rate = 8000): Int16Array {
+    const mixer = this.#mixers.get(rate) ?? new Mixer(rate)
+    this.#mixers.set(rate, mixer)
+    mixer.begin()
+    for (const { frame, from, to } of this.#parts) mixer.add(frame.samples(rate), from, to)
+    return mixer.end()
+  }
+
+  octets(): undefined {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+// What a stream is given of its call: from the ring, frame by frame, as octets of its server.
+import { AudioRing } from '../lib/audio-ring.ts'
+import { telephoneRate } from '../lib/resampler.ts'
+import type { ResamplerTables } from '../lib/resampler.ts'
+import type { StreamOrder } from '../contracts/audio-stream.ts'
+import { callRateOf, WireCoder } from './pcm.ts'
+import type { CallRate } from './pcm.ts'
+
+export class Given {
+  readonly #ring: AudioRing
+  readonly #coder: WireCoder
+  readonly #most: CallRate
+  readonly #whole: Int16Array
+  readonly #half: Int16Array
+  /** Of the last frame that was no silence: its samples, and its rate. */
+  #frame: Int16Array
+  #rate: CallRate
+
+  constructor({ given, rate, channels }: StreamOrder, tables: ResamplerTables) {
+    this.#ring = new AudioRing(given.memory)
+    this.#coder = new WireCoder(rate, channels, tables)
+    const { frameSamples } = this.#ring
+    this.#most = callRateOf(frameSamples / channels)
+    this.#whole = new Int16Array(frameSamples)
+    this.#half = this.#whole.subarray(0, frameSamples / 2)
+    this.#frame = this.#most === telephoneRate ? this.#whole : this.#half
+    this.#rate = telephoneRate
+  }
+
+  /** Frames for which there was no room. */
+  get lost(): number {
+    return this.#ring.lost
+  }
+
+  /** Takes the next frame; false when there is none. */
+  take(): boolean {
+    const found = this.#ring.read(this.#whole)
+    if (found === 'sound') [this.#frame, this.#rate] = [this.#whole, this.#most]
+    if (found === 'half') [this.#frame, this.#rate] = [this.#half, telephoneRate]
+    return found !== undefined
+  }
+
+  /** Of the frame that was taken, or as much silence. */
+  octets(isSilent: boolean): Uint8Array {
+    if (isSilent) this.#frame.fill(0)
+    return this.#coder.encode(this.#frame, this.#rate)
+  }
+}
