@@ -2,8 +2,8 @@
 // of their own, so that a slow or hostile server is heard by no one else.
 
 /**
- * Frames of 20 ms in memory that threads share, a ring of lib/audio-ring.ts: at 8000 Hz, or at 16000 or 8000 where there is room for
- * so many samples.
+ * Frames of 20 ms in memory that threads share, a ring of lib/audio-ring.ts: at 8000 Hz, or at 16000 or 8000 where there is room
+ * for the samples of both.
  */
 export interface SharedRing {
   readonly id: string

@@ -23,10 +23,10 @@ function stage(rate: number, channels: 1 | 2 = 1) {
   const pieces: Uint8Array[] = []
   return {
     ring,
-    read(isSilent = false) {
+    read: (isSilent = false): void => {
       while (reader.take()) pieces.push(reader.octets(isSilent))
     },
-    audio(channel = 0): Audio {
+    audio: (channel = 0): Audio => {
       const bytes = Buffer.concat(pieces)
       const count = bytes.length / 2 / channels
       const samples = Float64Array.from(

@@ -12,7 +12,7 @@ export class Given {
   readonly #most: CallRate
   readonly #whole: Int16Array
   readonly #half: Int16Array
-  /** Of the last frame that was no silence: its samples, and its rate. */
+  /** The last frame that was no silence: its samples, and its rate. */
   #frame: Int16Array
   #rate: CallRate
 
@@ -40,7 +40,7 @@ export class Given {
     return found !== undefined
   }
 
-  /** Of the frame that was taken, or as much silence. */
+  /** The frame that was taken, or as much silence. */
   octets(isSilent: boolean): Uint8Array {
     if (isSilent) this.#frame.fill(0)
     return this.#coder.encode(this.#frame, this.#rate)

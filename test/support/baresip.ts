@@ -24,7 +24,7 @@ export interface BaresipOptions {
   readonly answers?: 'auto' | 'manual'
   /** What the phone says; near silence when left out. It is what carries the digits, so it must outlast the call. */
   readonly says?: Audio
-  readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA' | 'opus' | undefined
+  readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA' | 'opus' | 'G722' | undefined
   /** Whether its output has every SIP message. */
   readonly tracesSip?: boolean
   /** Over TLS: the authority that must have signed the certificate of the proxy. */
@@ -127,8 +127,11 @@ function configuration(
     authorityFile,
     codecs,
     encrypts,
-  }: Pick<BaresipOptions, 'hasJitterBuffer' | 'authorityFile' | 'codecs' | 'encrypts'>,
+    says,
+  }: Pick<BaresipOptions, 'hasJitterBuffer' | 'authorityFile' | 'codecs' | 'encrypts' | 'says'>,
 ): string {
+  const rate = says?.sampleRate ?? 8000
+  const isWide = codecs === 'opus' || codecs === 'G722'
   return [
     'poll_method epoll',
     `sip_listen 127.0.0.1:${ports}`,
@@ -146,9 +149,10 @@ function configuration(
     `rtp_ports ${ports + 4}-${ports + 11}`,
     'statmode_default off',
     `module_path ${moduleFolder}`,
-    // What it says and records has the rate of a telephone in any codec.
-    ...(codecs === 'opus' ? ['ausrc_srate 8000', 'auplay_srate 8000', 'opus_stereo no'] : []),
-    ...(codecs === 'opus' ? ['module opus.so'] : []),
+    // It records at the rate of what it says, in any codec.
+    ...(isWide ? [`ausrc_srate ${rate}`, `auplay_srate ${rate}`] : []),
+    ...(codecs === 'opus' ? ['opus_stereo no', 'module opus.so'] : []),
+    ...(codecs === 'G722' ? ['module g722.so'] : []),
     ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so', ...encryptionModules(encrypts)].map(
       (name) => `module ${name}`,
     ),

@@ -40,7 +40,7 @@ interface Sound {
   close(): void
 }
 
-/** Of the codec of the far end. */
+/** What the codec of the far end has. */
 interface Wanted {
   readonly law: Law
   readonly rate: Rate

@@ -34,7 +34,7 @@ export class Taps {
   #shared: Voice | undefined
   readonly #joint = new MixedFrame()
   readonly #mixed = new MixedFrame()
-  /** Of the codec of the far end. */
+  /** What the codec of the far end has. */
   #farRate: Rate = 8000
   /** The highest that a tap wants. */
   #rate: Rate = 8000
