@@ -43,7 +43,9 @@ describe('record of type cloud', () => {
     ])
     expect([kinds(), changes()]).toEqual([['recording-started'], ['begun']])
     const ring = recorder.begun[0]?.ring
-    expect(engine.media.sessions[0]?.wiring.taps).toEqual([{ id: 'recording:stereo', of: 'stereo', ring }])
+    expect(engine.media.sessions[0]?.wiring.taps).toEqual([
+      { id: 'recording:recording', of: 'recording', ring },
+    ])
   })
 
   it('masks while it is paused, and takes nothing between a stop and the next start', async () => {
