@@ -23,8 +23,12 @@ export interface ReadPair {
   readonly certificate: X509Certificate
 }
 
+export function readPair(pair: TlsPair): ReadPair {
+  return { pair, certificate: new X509Certificate(pair.certificates) }
+}
+
 export function readPairs(identity: TlsPairs): readonly ReadPair[] {
-  return pairsOf(identity).map((pair) => ({ pair, certificate: new X509Certificate(pair.certificates) }))
+  return pairsOf(identity).map(readPair)
 }
 
 // What is no host name would have other meanings to OpenSSL: with a dot before it, all below it.

@@ -19,13 +19,16 @@ export interface PairFiles {
   readonly keyFile: string
 }
 
-export interface CertificatesOptions {
+export interface CertificateFilesOptions {
   /** The first is shown where no name is asked for, or one that none of them has. */
   readonly pairs: readonly PairFiles[]
   /** Authorities that are believed beside those that Node.js knows. */
   readonly authoritiesFile: string | undefined
   /** What those have revoked. Left out, nothing is looked up. */
   readonly revokedFile?: string | undefined
+}
+
+export interface CertificatesOptions extends CertificateFilesOptions {
   /** Sees to it that the files are there and good, before they are looked at. Left out, the operator does. */
   readonly ensure?: (() => Promise<void>) | undefined
   readonly clock: Clock
@@ -45,6 +48,32 @@ export const warnDays = 14
 
 export function createCertificates(options: CertificatesOptions): Certificates {
   return new CertificateFiles(options)
+}
+
+export interface CertificatesLook {
+  readonly pairs: readonly TlsPair[]
+  readonly faults: readonly StartError[]
+}
+
+/** Looks at each file by itself: what is wrong with one hides nothing of the others. */
+export async function lookAtCertificates({
+  pairs,
+  authoritiesFile,
+  revokedFile,
+}: CertificateFilesOptions): Promise<CertificatesLook> {
+  const found = await Promise.allSettled(pairs.map(readPair))
+  const beside = await Promise.allSettled([
+    readBeside({ authoritiesFile, revokedFile: undefined }),
+    readBeside({ authoritiesFile: undefined, revokedFile }),
+  ])
+  return {
+    pairs: found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+    faults: [...found, ...beside].flatMap((one) => (one.status === 'rejected' ? [unusable(one.reason)] : [])),
+  }
+}
+
+function unusable(cause: unknown): StartError {
+  return new StartError(`The certificate cannot be used: ${sentenceOf(cause)}.`, { cause })
 }
 
 class CertificateFiles implements Certificates {
@@ -78,7 +107,7 @@ class CertificateFiles implements Certificates {
       for (const files of [...this.#pairs, this.#beside]) await files.look()
       this.#take()
     } catch (error) {
-      throw new StartError(`The certificate cannot be used: ${sentenceOf(error)}.`, { cause: error })
+      throw unusable(error)
     }
     const { clock, log } = this.#options
     this.#looks = repeat({
@@ -163,7 +192,10 @@ async function readPair({ certificateFile, keyFile }: PairFiles): Promise<TlsPai
 
 type Beside = Pick<TlsIdentity, 'authorities' | 'revoked'>
 
-async function readBeside({ authoritiesFile, revokedFile }: CertificatesOptions): Promise<Beside> {
+async function readBeside({
+  authoritiesFile,
+  revokedFile,
+}: Omit<CertificateFilesOptions, 'pairs'>): Promise<Beside> {
   const [ofAuthorities, ofRevoked] = ['SWITCHHOOK_TLS_AUTHORITIES', 'SWITCHHOOK_TLS_REVOKED'] as const
   const authorities = authoritiesFile === undefined ? undefined : await read(authoritiesFile, ofAuthorities)
   const revoked = revokedFile === undefined ? undefined : await read(revokedFile, ofRevoked)

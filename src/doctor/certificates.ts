@@ -3,19 +3,19 @@ import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 import type { Check, Finding } from './doctor.ts'
 import { bad, note, ok } from './doctor.ts'
-import { choiceFor, readPairs } from '../certificates/certificate-choice.ts'
+import { choiceFor, readPair } from '../certificates/certificate-choice.ts'
 import type { ReadPair, TlsPair } from '../certificates/certificate-choice.ts'
-import { warnDays } from '../certificates/certificates.ts'
-import type { Certificates } from '../certificates/certificates.ts'
+import { lookAtCertificates, warnDays } from '../certificates/certificates.ts'
+import type { CertificateFilesOptions } from '../certificates/certificates.ts'
 import { isForDevelopment } from '../certificates/own-certificate.ts'
 import type { Clock } from '../lib/clock.ts'
-import { StartError } from '../lib/start-error.ts'
+import type { StartError } from '../lib/start-error.ts'
 import { lookAtShown } from './shown-certificates.ts'
 import type { SecurePorts } from './shown-certificates.ts'
 
 export interface CertificatesCheckOptions {
   /** Undefined where none is set. */
-  readonly certificates: Certificates | undefined
+  readonly files: CertificateFilesOptions | undefined
   /** Whether the platform sees to one itself. */
   readonly isMadeHere?: boolean
   readonly tlsName: string | undefined
@@ -26,6 +26,9 @@ export interface CertificatesCheckOptions {
   readonly accountNames?: ((pairs: readonly ReadPair[]) => Promise<readonly Finding[]>) | undefined
 }
 
+const untilRead = note(
+  'The names of the certificates and what ports show are not checked until each can be read',
+)
 const dayMs = 86_400_000
 const real =
   'For phones, carriers and browsers name one in SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY.'
@@ -33,24 +36,24 @@ const renew = 'Renew it: the platform takes the new files by itself within secon
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 export function createCertificatesCheck(options: CertificatesCheckOptions): Check {
-  const { certificates, isMadeHere = false, tlsName, clock, ports, accountNames } = options
+  const { files, isMadeHere = false, tlsName, clock, ports, accountNames } = options
   return {
     name: 'certificates',
     async look() {
-      if (certificates === undefined)
+      if (files === undefined)
         return [
           isMadeHere ? note('The next start makes one') : note('None is set: nothing is served over TLS'),
         ]
-      try {
-        await certificates.start()
-      } catch (error) {
-        if (!(error instanceof StartError)) throw error
-        return [bad(error.message.replace(/\.$/, ''), cureOf(error))]
-      }
-      const pairs = readPairs(certificates.current())
-      await certificates.stop()
+      const { pairs: found, faults } = await lookAtCertificates(files)
+      const pairs = found.map(readPair)
       const chains = pairs.map(({ pair }) => chainOf(pair))
-      const each = chains.flatMap((chain) => [...timeOf(chain, clock.now()), ...trustOf(chain)])
+      const broken = faults.map((fault) => bad(fault.message.replace(/\.$/, ''), cureOf(fault)))
+      const each = [
+        ...broken,
+        ...chains.flatMap((chain) => [...timeOf(chain, clock.now()), ...trustOf(chain)]),
+      ]
+      // One that cannot be read may have the names that the others lack, or be the first, which is shown where none is asked for.
+      if (pairs.length < files.pairs.length) return [...each, ...(pairs.length === 0 ? [] : [untilRead])]
       const shown = ports === undefined ? [] : await lookAtShown(pairs, ports)
       return [...each, ...nameOf(pairs, tlsName), ...((await accountNames?.(pairs)) ?? []), ...shown]
     },

@@ -1,7 +1,7 @@
 // The data directory: whether it may be used, who else may enter it, and how much room there is.
 import { constants } from 'node:fs'
-import { access, statfs } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { access, stat, statfs } from 'node:fs/promises'
+import { dirname, relative, resolve, sep } from 'node:path'
 import type { Check, Finding } from './doctor.ts'
 import { bad, findingOf, note, ok } from './doctor.ts'
 import { StartError } from '../lib/start-error.ts'
@@ -17,6 +17,8 @@ export interface DiskOptions {
 
 // The database, its log and a day of calls.
 const defaultMinFreeMb = 1000
+// Of one name in a path, on every file system that is in use.
+const maxNameBytes = 255
 const megabyte = 1_000_000
 
 export function createDiskCheck(options: DiskOptions): Check {
@@ -25,14 +27,32 @@ export function createDiskCheck(options: DiskOptions): Check {
     name: 'disk',
     async look() {
       const place = await existing(dataDir)
+      const unfit = await unfitness(dataDir, place)
+      if (unfit !== undefined) return [bad(unfit, cure)]
       return [await usable(dataDir, place, options.warningOn), await room(place, options)]
     },
   }
 }
 
+const cure = 'Make it writable for the user of the platform, or name another one in SWITCHHOOK_DATA_DIR.'
+
+/** Why no user can have the directory there: a start would fail for it. */
+async function unfitness(dataDir: string, place: string): Promise<string | undefined> {
+  const isThere = place === dataDir
+  const cannot = isThere
+    ? `The data directory ${dataDir} cannot be used`
+    : `The data directory ${dataDir} cannot be made`
+  const facts = await stat(place).catch(() => undefined)
+  if (facts?.isDirectory() === false) return `${cannot}: ${place} is a file`
+  const names = relative(place, dataDir).split(sep)
+  if (names.some((name) => Buffer.byteLength(name) > maxNameBytes)) return `${cannot}: its name is too long`
+  // Such as /proc and /sys, which take neither directories nor files.
+  const { blocks, files } = await statfs(place)
+  return blocks === 0 && files === 0 ? `${cannot}: ${place} is no place where files are kept` : undefined
+}
+
 async function usable(dataDir: string, place: string, warningOn: DiskOptions['warningOn']): Promise<Finding> {
   const isThere = place === dataDir
-  const cure = 'Make it writable for the user of the platform, or name another one in SWITCHHOOK_DATA_DIR.'
   const mayUse = await access(place, constants.R_OK | constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,

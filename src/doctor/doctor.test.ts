@@ -17,7 +17,6 @@ import { isMissing } from '../../test/support/tools.ts'
 import { createNames } from '../network/create-names.ts'
 import { lookAtStorage } from '../storage/look.ts'
 import { createStorage } from '../storage/create-storage.ts'
-import { createCertificates } from '../certificates/certificates.ts'
 import { warningOn } from '../data-directory.ts'
 import { createUpdateClient } from '../dns/create-update-client.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -187,7 +186,7 @@ describe('certificates', () => {
     const { certificateFile, keyFile } = authority.issue(wish)
     const files = { pairs: [{ certificateFile, keyFile }], authoritiesFile: undefined }
     return createCertificatesCheck({
-      certificates: createCertificates({ ...files, clock, log }),
+      files,
       tlsName,
       clock: at,
     })
@@ -223,10 +222,10 @@ describe('certificates', () => {
       const [sipsPort, httpsPort] = servers.map((server) => (server.address() as AddressInfo).port)
       const wssPort = (foreign.address() as AddressInfo).port
       const pairs = [own, other, hidden].filter((one) => one !== undefined)
-      const certificates = createCertificates({ pairs, authoritiesFile: undefined, clock, log })
+      const files = { pairs, authoritiesFile: undefined }
       const running = async (): Promise<RunningPlatform> => ({ health: 'ok', pid: undefined })
       const ports = { bind: '0.0.0.0', sipsPort, httpsPort, wssPort, platform: running }
-      const check = createCertificatesCheck({ certificates, tlsName: undefined, clock, ports })
+      const check = createCertificatesCheck({ files, tlsName: undefined, clock, ports })
       expect(await statesOf(check)).toEqual(
         expect.arrayContaining([
           `ok SIP over TLS at port ${sipsPort} shows the certificate of the file`,
@@ -257,7 +256,7 @@ describe('certificates', () => {
       }) as never
     const checkOf = (realms: readonly string[], fqdns: readonly string[]): Check =>
       createCertificatesCheck({
-        certificates: createCertificates({ pairs, authoritiesFile: undefined, clock, log }),
+        files: { pairs, authoritiesFile: undefined },
         tlsName: 'x.b.test',
         clock,
         accountNames: createAccountNames(rowsWith(realms, fqdns)),
@@ -275,21 +274,42 @@ describe('certificates', () => {
     )
   })
 
-  it('says what cannot be used', async () => {
-    const [one, other] = [authority.issue({ names: 'DNS:a.test' }), authority.issue({ names: 'DNS:b.test' })]
+  it('says of each what cannot be used, and what the others are', async () => {
+    const [one, other] = [
+      authority.issue({ names: 'DNS:a.test' }),
+      authority.issue({ names: 'DNS:b.test', days: 90 }),
+    ]
     const { certificateFile } = one
-    const means = { authoritiesFile: undefined, clock, log }
-    const certificates = createCertificates({
-      pairs: [one, { certificateFile, keyFile: other.keyFile }],
-      ...means,
+    const gone = join(folder, 'gone.pem')
+    const check = createCertificatesCheck({
+      files: {
+        pairs: [{ certificateFile, keyFile: other.keyFile }, { certificateFile: gone, keyFile: gone }, other],
+        authoritiesFile: undefined,
+        revokedFile: one.keyFile,
+      },
+      tlsName: 'a.test',
+      clock,
     })
-    expect(await statesOf(createCertificatesCheck({ certificates, tlsName: undefined, clock }))).toEqual([
-      `bad The certificate cannot be used: ${other.keyFile} is not the key of ${one.certificateFile}`,
+    expect(await statesOf(check)).toEqual([
+      `bad The certificate cannot be used: ${other.keyFile} is not the key of ${certificateFile}`,
+      `bad The certificate cannot be used: ${gone} cannot be read, name a file of PEM in SWITCHHOOK_TLS_CERTIFICATE`,
+      expect.stringContaining('of SWITCHHOOK_TLS_REVOKED holds no'),
+      expect.stringMatching(/^ok The certificate of DNS:b.test is valid/),
+      expect.stringMatching(/^note It does not lead to an authority/),
+      'note The names of the certificates and what ports show are not checked until each can be read',
     ])
-    const revokedFile = one.keyFile
-    const beside = createCertificates({ pairs: [one], revokedFile, ...means })
-    const check = createCertificatesCheck({ certificates: beside, tlsName: undefined, clock })
-    expect(await statesOf(check)).toEqual([expect.stringContaining('of SWITCHHOOK_TLS_REVOKED holds no')])
+  })
+
+  it('goes on with their names where only a file beside them cannot be used', async () => {
+    const one = authority.issue({ names: 'DNS:a.test', days: 90 })
+    const files = { pairs: [one], authoritiesFile: undefined, revokedFile: one.keyFile }
+    const check = createCertificatesCheck({ files, tlsName: 'a.test', clock })
+    expect(await statesOf(check)).toEqual([
+      expect.stringContaining('of SWITCHHOOK_TLS_REVOKED holds no'),
+      expect.stringMatching(/^ok The certificate of DNS:a.test is valid/),
+      expect.stringMatching(/^note It does not lead/),
+      'ok It is for a.test, as SWITCHHOOK_TLS_NAME says',
+    ])
     expect(await cureOf(check)).toContain('SWITCHHOOK_TLS_REVOKED')
   })
 })
@@ -312,6 +332,20 @@ describe('disk and file limits', () => {
     expect(await statesOf(createDiskCheck({ ...options, dataDir: join(folder, 'a', 'b') }))).toContainEqual(
       `ok The data directory ${join(folder, 'a', 'b')} is made at the first start`,
     )
+  })
+
+  it.each([
+    ['is a file', () => join(folder, 'file'), 'cannot be used'],
+    ['is below a file', () => join(folder, 'file', 'data'), 'cannot be made'],
+    ['is where nothing can be made', () => '/proc/switchhook/data', 'cannot be made'],
+    ['has too long a name', () => join(folder, 'n'.repeat(256)), 'cannot be made'],
+  ])('says of a directory that %s how to choose another one, and nothing else', async (_, path, sentence) => {
+    writeFileSync(join(folder, 'file'), '', { mode: 0o755 })
+    const check = createDiskCheck({ dataDir: path(), recordingSpoolMb: 1, warningOn })
+    expect(await statesOf(check)).toEqual([
+      expect.stringMatching(`^bad The data directory ${path()} ${sentence}: `),
+    ])
+    expect(await cureOf(check)).toContain('SWITCHHOOK_DATA_DIR')
   })
 
   it('counts the files of the running platform', async () => {

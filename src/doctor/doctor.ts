@@ -26,8 +26,9 @@ export function ok(what: string): Finding {
   return { state: 'ok', what }
 }
 
-export function bad(what: string, cure?: string): Finding {
-  return cure === undefined ? { state: 'bad', what } : { state: 'bad', what, cure }
+/** What is wrong has a cure, always. */
+export function bad(what: string, cure: string): Finding {
+  return { state: 'bad', what, cure }
 }
 
 export function note(what: string, cure?: string): Finding {
@@ -57,10 +58,14 @@ export function examine(
 export function findingOf(error: unknown): Finding {
   if (error instanceof AppError) return bad(error.message, error.cure)
   const sentence = error instanceof Error ? error.message : String(error)
-  if (!(error instanceof StartError)) return bad(`The check failed: ${sentence}`)
+  if (!(error instanceof StartError))
+    return bad(
+      `The check itself failed: ${sentence}`,
+      'It is a fault of the doctor: report this line to those who make Switchhook.',
+    )
   // These sentences end in what to do, behind a colon.
   const colon = sentence.lastIndexOf(': ')
-  if (colon < 0) return bad(sentence)
+  if (colon < 0) return bad(sentence, 'Correct what the sentence names, and run the doctor again.')
   return bad(sentence.slice(0, colon), capitalized(sentence.slice(colon + 2)))
 }
 

@@ -54,9 +54,13 @@ async function lookAtRealms(options: RealmsOptions): Promise<readonly Finding[]>
   return [
     ...(good === 0 ? [] : [ok(`${good} of ${of} lead to this platform`)]),
     ...faults.slice(0, maxLines),
-    ...(faults.length > maxLines ? [bad(`${faults.length - maxLines} more lead elsewhere or nowhere`)] : []),
+    ...(faults.length > maxLines
+      ? [bad(`${faults.length - maxLines} more lead elsewhere or nowhere`, ofMore)]
+      : []),
   ]
 }
+
+const ofMore = 'Do for them what the lines above say, and run the doctor again.'
 
 /** Undefined where it leads here. */
 async function lookAt(

@@ -28,12 +28,13 @@ import type { RunningPlatform } from '../doctor/running-platform.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { silentLogger as log } from '../lib/log.ts'
 import { once } from '../lib/once.ts'
+import { StartError } from '../lib/start-error.ts'
 import { portPairs } from '../media/ports.ts'
 import { reachableNetworks } from '../network/address-guard.ts'
 import { createLocalAddress } from '../network/local-address.ts'
 import { createNames } from '../network/create-names.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { lookAtCertificatesOf, ownCertificateOf, tlsNameOf } from './secure.ts'
+import { certificateFilesOf, ownCertificateOf, tlsNameOf } from './secure.ts'
 import { createSpeech } from '../speech/create-speech.ts'
 import { ShakenFiles } from '../shaken/shaken-files.ts'
 import { lookAtStorage } from '../storage/look.ts'
@@ -90,7 +91,7 @@ function checksOfMachine(
     createDatabaseCheck(rows, config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'),
     createFileLimitsCheck({ maxCalls: portPairs(config.rtpPorts), platform }),
     createCertificatesCheck({
-      certificates: lookAtCertificatesOf(config, { clock, log }),
+      files: certificateFilesOf(config),
       isMadeHere: ownCertificateOf(config) !== undefined,
       tlsName: tlsNameOf(config),
       clock,
@@ -147,6 +148,20 @@ function realmMeans(config: Config, { rows, names }: Pick<Means, 'rows' | 'names
   }
 }
 
+/** Throws StartError. */
+async function scratchDirectory(): Promise<string> {
+  const parent = tmpdir()
+  try {
+    return await mkdtemp(join(parent, 'switchhook-doctor-'))
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StartError(
+      `No folder can be made in ${parent} (${reason}): set TMPDIR to a folder that this user can write.`,
+      { cause },
+    )
+  }
+}
+
 /** Speech and buckets, with the client and the address guard of the platform. */
 async function openVendors(
   config: Config,
@@ -155,7 +170,15 @@ async function openVendors(
   const samples: ClockSample[] = []
   const direct = createOutgoing({ allow: reachableNetworks(config), log, clock, resolve: names.lookup })
   const outgoing = notingDates(direct, { clock, note: (sample) => void samples.push(sample) })
-  const scratch = await mkdtemp(join(tmpdir(), 'switchhook-doctor-'))
+  const scratch = await scratchDirectory().catch((error: unknown) => error)
+  if (typeof scratch !== 'string') {
+    const look = (): Promise<never> => Promise.reject(scratch as Error)
+    return {
+      checks: ['speech', 'buckets'].map((name): Check => ({ name, look })),
+      samples: () => Promise.resolve(samples),
+      close: () => direct.close(),
+    }
+  }
   const credentials = { find: () => Promise.resolve(undefined) }
   const speech = createSpeech({ cacheDir: scratch, outgoing, credentials, clock, log })
   const buckets = createBuckets({ outgoing, clock, log })

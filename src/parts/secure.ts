@@ -4,7 +4,11 @@ import type { Acme } from '../acme/acme.ts'
 import { createAcme } from '../acme/create-acme.ts'
 import type { AcmeOptions } from '../acme/create-acme.ts'
 import { createCertificates } from '../certificates/certificates.ts'
-import type { Certificates, CertificatesOptions } from '../certificates/certificates.ts'
+import type {
+  CertificateFilesOptions,
+  Certificates,
+  CertificatesOptions,
+} from '../certificates/certificates.ts'
 import { ensureCertificate, ownCertificateIn } from '../certificates/own-certificate.ts'
 import type { Config } from '../config/config.ts'
 import { systemTenancy } from '../contracts/caller.ts'
@@ -30,15 +34,12 @@ export function createCertificatesOf(
   return createCertificates({ pairs, ...besideOf(config), ensure, ...means })
 }
 
-/** As `createCertificatesOf`, and makes none: undefined where none has been made. */
-export function lookAtCertificatesOf(
-  config: Config,
-  means: Pick<CertificatesOptions, 'clock' | 'log'>,
-): Certificates | undefined {
+/** The files of `createCertificatesOf`: undefined where there are none, and none has been made. */
+export function certificateFilesOf(config: Config): CertificateFilesOptions | undefined {
   const own = ownCertificateOf(config)
   const pairs = pairsOf(config)
   if (pairs.length === 0 || (own !== undefined && !existsSync(own))) return undefined
-  return createCertificates({ pairs, ...besideOf(config), ...means })
+  return { pairs, ...besideOf(config) }
 }
 
 function besideOf(config: Config): Pick<CertificatesOptions, 'authoritiesFile' | 'revokedFile'> {

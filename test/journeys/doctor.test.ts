@@ -40,7 +40,9 @@ afterAll(async () => {
 const root = join(import.meta.dirname, '../..')
 
 /** Beside the platform, with its settings and few files. */
-async function seeDoctor(): Promise<{ readonly code: number | null; readonly output: string }> {
+async function seeDoctor(
+  changes: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number | null; readonly output: string }> {
   const { httpPort, sip, dataDir } = platform
   const child = new ToolProcess({
     command: 'prlimit',
@@ -58,6 +60,7 @@ async function seeDoctor(): Promise<{ readonly code: number | null; readonly out
       SWITCHHOOK_RTP_PORTS: `${httpPort + 2}-${httpPort + 99}`,
       SWITCHHOOK_DATA_DIR: dataDir,
       SWITCHHOOK_NAME_SERVERS: nameServer.at,
+      ...changes,
     },
   })
   const { code } = await child.exited
@@ -102,5 +105,20 @@ describe('npm run doctor', () => {
     expect(output).not.toContain('\u001B')
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(files.sort())
     expect(await api.must('GET', '/AuditLog?page=1&count=100')).toEqual(audit)
+  })
+  it('has a cure for each line that is bad where neither data nor temporary folders can be made', async () => {
+    const { code, output } = await seeDoctor({ SWITCHHOOK_DATA_DIR: '/proc/data', TMPDIR: '/proc/tmp' })
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /BAD +disk +The data directory \/proc\/data cannot be made: .+\n +-> .+ SWITCHHOOK_DATA_DIR\./,
+    )
+    for (const name of ['speech', 'buckets'])
+      expect(output).toMatch(
+        new RegExp(`BAD +${name} +No folder can be made in /proc/tmp .+\\n +-> Set TMPDIR`),
+      )
+    const lines = output.split('\n')
+    for (const [index, line] of lines.entries())
+      if (line.startsWith('  BAD')) expect(lines[index + 1], line).toMatch(/^ +-> \w/)
+    expect(output).not.toMatch(/^ +at /m)
   })
 })
