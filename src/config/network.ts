@@ -77,7 +77,7 @@ export const networkSettings = {
     name: 'SWITCHHOOK_SIP_PROXIES',
     fallback: '',
     describe:
-      'CIDR ranges of our own SIP proxies and media relays, separated by commas: users who call or have registered through one of them may lead a call there by Record-Route and Path, all by SDP, and to no other inside address but the one they call from. Public ones count too: the last X-Forwarded-For of an INVITE that comes from any of them names where it came from, by which carriers are known; and their responses are taken, wherever a request was sent.',
+      'CIDR ranges of our own SIP proxies and media relays, separated by commas: users who call or have registered through one of them may lead a call there by Record-Route and Path, all by SDP, and to no other inside address but the one they call from. Public ones count too: the last X-Forwarded-For of an INVITE that comes from any of them names where it came from, by which carriers are known, as does that of a request within the call of a user; and their responses are taken, wherever a request was sent.',
     parse: (text) => (text === '' ? [] : parseRanges(text)),
   } satisfies Setting<readonly string[]>,
   trustedProxies: {

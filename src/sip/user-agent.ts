@@ -237,8 +237,8 @@ class Agent implements UserAgent {
     const entry = this.#core.dialogs.get(id)
     const guard = entry?.guard
     if (guard === undefined) return entry?.receive(transaction)
-    transaction.takeCancelFrom((remote) => guard.takes('CANCEL', remote))
-    if (guard.admits(transaction.remote)) return entry?.receive(transaction)
+    transaction.takeCancelFrom((cancel, remote) => guard.takes(cancel, remote))
+    if (guard.admits(transaction.request, transaction.remote)) return entry?.receive(transaction)
     void this.#answer(transaction, async () => {
       const reply = await guard.refuses(transaction, (...request) => this.#prove(...request))
       if (reply !== undefined) return reply
@@ -267,7 +267,7 @@ class Agent implements UserAgent {
   #ack(ack: SipRequest, remote: Remote): void {
     const id = dialogIdOf(ack)
     const entry = id && this.#core.dialogs.get(id)
-    if (entry?.guard?.takes('ACK', remote) !== false) entry?.receiveAck(ack)
+    if (entry?.guard?.takes(ack, remote) !== false) entry?.receiveAck(ack)
   }
 
   /** RFC 3261 §13.2.2.4: a 2xx that comes late, or from another fork, still makes a dialog that must be ended. */

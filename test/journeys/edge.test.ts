@@ -15,7 +15,7 @@ import type { Authority } from '../support/certificates.ts'
 import { edgeAddress, startEdge } from '../support/kamailio.ts'
 import type { Edge, Place } from '../support/kamailio.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
-import type { RawMessage } from '../support/phone.ts'
+import type { RawMessage, RawPhone } from '../support/phone.ts'
 import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { createMigratedDatabase } from '../support/postgres-databases.ts'
@@ -283,6 +283,45 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       expect(led).toEqual([])
     })
 
+    it('a stranger who knows the tags of a call cannot end it through the edge, and the phone can', async () => {
+      const phone = await openRawPhone(edge)
+      const stranger = await openRawPhone(edge, '127.0.0.77')
+      const uri = `sip:${tenant.target}`
+      const sdp = `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 9 RTP/AVP 0\r\n`
+      const own = [
+        `From: <sip:alice@${tenant.realm}>;tag=known`,
+        `Call-ID: known-${phone.port}`,
+        'Content-Type: application/sdp',
+      ]
+      await phone.send(rawRequest('INVITE', uri, phone, own, sdp))
+      const challenge = await phone.received.next('the challenge', ({ start }) => start.includes(' 40'))
+      const Authorization = authorizationOf(challenge, { username: 'alice', method: 'INVITE', uri })
+      const proven = [...own, 'CSeq: 2 INVITE', `Authorization: ${Authorization}`]
+      await phone.send(rawRequest('INVITE', uri, phone, proven, sdp))
+      const answer = await phone.received.next('the answer', ({ start }) => start === 'SIP/2.0 200 OK')
+      const line = (name: string): string =>
+        new RegExp(`^${name}: ([^\r]*)`, 'im').exec(answer.text)?.[1] ?? ''
+      const target = /<([^>]+)>/.exec(line('Contact'))?.[1] ?? ''
+      const within = (method: string, of: RawPhone, cseq: number): string =>
+        rawRequest(method, target, of, [
+          ...own.slice(0, 2),
+          `To: ${line('To')}`,
+          `CSeq: ${cseq} ${method}`,
+          `Route: ${line('Record-Route')}`,
+        ])
+      await phone.send(within('ACK', phone, 2))
+      const { node, call_sid } = await upAt([a, b])
+      await stranger.send(within('BYE', stranger, 3))
+      const { start } = await stranger.received.next('the refusal', (one) =>
+        /^SIP\/2\.0 [2-6]/.test(one.start),
+      )
+      expect(start).toMatch(/^SIP\/2\.0 40[17] /)
+      expect(await liveCalls(node)).toHaveLength(1)
+      await phone.send(within('BYE', phone, 3))
+      expect(await recordOf(node, call_sid)).toMatchObject({ answered: true, sip_status: 200 })
+      await Promise.all([phone.close(), stranger.close()])
+    })
+
     it('a node responds to what cannot be read: a stranger who sends it is no silence', async () => {
       const phone = await openRawPhone(edge)
       await phone.send(rawRequest('INVITE', `sip:${tenant.target}`, phone, ['Subject: a\rX: b']))
@@ -335,27 +374,27 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       expect(Date.now() - killedAt).toBeLessThan(30_000)
     })
 
-    async function registerBrowser(): Promise<void> {
+    function authorizationOf(
+      challenge: RawMessage,
+      asked: { readonly username: string; readonly method: string; readonly uri: string },
+    ): string {
+      const { username, uri } = asked
       const { realm, password } = tenant
+      const nonce = /nonce="([^"]+)"/.exec(challenge.text)?.[1] ?? ''
+      const qop = { cnonce: 'c', nc: '00000001' }
+      const input = { algorithm: 'MD5', realm, password, nonce, qop, ...asked } as const
+      const said = { username, realm, nonce, uri, response: digestResponse(input), cnonce: 'c' }
+      const quoted = Object.entries(said).map(([name, value]) => `${name}="${value}"`)
+      return `Digest ${[...quoted, 'qop=auth', 'nc=00000001', 'algorithm=MD5'].join(', ')}`
+    }
+
+    async function registerBrowser(): Promise<void> {
+      const { realm } = tenant
       const [username, uri] = ['carol', `sip:${realm}`]
       const user = { From: `<sip:carol@${realm}>;tag=1`, To: `<sip:carol@${realm}>`, 'Call-ID': 'carol' }
       browser.send(browserRequest('REGISTER', uri, { ...user, CSeq: '1 REGISTER', Expires: '300' }))
       const challenge = await browser.received.next('401', ({ start }) => start.includes(' 401 '))
-      const nonce = /nonce="([^"]+)"/.exec(challenge.text)?.[1] ?? ''
-      const qop = { cnonce: 'c', nc: '00000001' }
-      const input = {
-        algorithm: 'MD5',
-        username,
-        realm,
-        password,
-        method: 'REGISTER',
-        uri,
-        nonce,
-        qop,
-      } as const
-      const said = { username, realm, nonce, uri, response: digestResponse(input), cnonce: 'c' }
-      const quoted = Object.entries(said).map(([name, value]) => `${name}="${value}"`)
-      const Authorization = `Digest ${[...quoted, 'qop=auth', 'nc=00000001', 'algorithm=MD5'].join(', ')}`
+      const Authorization = authorizationOf(challenge, { username, method: 'REGISTER', uri })
       browser.send(
         browserRequest('REGISTER', uri, { ...user, CSeq: '2 REGISTER', Expires: '300', Authorization }),
       )

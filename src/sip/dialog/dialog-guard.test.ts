@@ -201,6 +201,20 @@ describe.each([
     expect([held.told.at(-1), held.notes]).toEqual(['ended', []])
   })
 
+  it('challenges what comes through a proxy of the operator that names another place than the phone has', async () => {
+    const held = await open()
+    const before = [...held.told]
+    const ofStranger = { headers: [{ name: 'X-Forwarded-For', value: `${peerAddress}, ${strangerAddress}` }] }
+    expect(onlyOf(await held.from(proxyAddress, 'BYE', ofStranger)).status).toBe(401)
+    expect(held.told).toEqual(before)
+    expect(held.notes).toEqual([
+      `BYE from ${strangerAddress} challenged: bob@a.example signals from elsewhere`,
+    ])
+    const ofPhone = { cseq: 3, headers: [{ name: 'X-Forwarded-For', value: peerAddress }] }
+    expect(onlyOf(await held.from(proxyAddress, 'BYE', ofPhone)).status).toBe(200)
+    expect(held.told.at(-1)).toBe('ended')
+  })
+
   it('notes a stranger a few times, however often he tries', async () => {
     const held = await open()
     for (let last = 100; last < 130; last += 1) await held.from(`192.0.2.${last}`, 'BYE')

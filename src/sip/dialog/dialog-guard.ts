@@ -1,6 +1,7 @@
 // Who may speak within a dialog of a user. Call-ID and tags are no secret: they stand in journals and traces. So a request
 // that comes from elsewhere than the user's phone must prove that it is the user's, as a REGISTER and an INVITE must.
 import { isIP } from 'node:net'
+import { forwardedSource } from '../forwarded-source.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { tryParseUri } from '../message/uri.ts'
@@ -17,23 +18,33 @@ export type ProveUser = (request: SipRequest, remote: Remote, realm: string) => 
 export class DialogGuard {
   readonly #user: DialogUser
   readonly #noted = new Set<string>()
-  #places: ReadonlySet<string>
+  #places: ReadonlySet<string> = new Set()
+  /** It is behind a proxy that has not said where. */
+  #isHidden = false
 
   /** `message` made the dialog, and came from `source`. */
   constructor(user: DialogUser, message: SipMessage, source: Remote) {
     this.#user = user
-    this.#places = placesOf(message, source)
+    this.#settle(message, source)
   }
 
-  /** Whether the far end signals from there. Ports change with NAT and with each connection. */
-  admits({ address }: Remote): boolean {
-    return this.#places.has(address) || this.#user.isTrusted(address)
+  /**
+   * Whether the far end signals from there. Ports change with NAT and with each connection. What a proxy of the operator
+   * sends is believed, except where it names another place than that of the far end.
+   */
+  admits(message: SipMessage, remote: Remote): boolean {
+    const source = this.#sourceOf(message, remote)
+    if (this.#places.has(source) || this.#user.isTrusted(source)) return true
+    return this.#isHidden && source !== remote.address
   }
 
   /** The same, for an ACK or a CANCEL, which cannot be challenged (RFC 3261 §22.1): one from elsewhere has no effect. */
-  takes(method: string, remote: Remote): boolean {
-    if (this.admits(remote)) return true
-    this.#note(`${method} from ${remote.address} ignored: ${this.#name} signals from elsewhere`)
+  takes(request: SipRequest, remote: Remote): boolean {
+    if (this.admits(request, remote)) return true
+    const { method } = request
+    this.#note(
+      `${method} from ${this.#sourceOf(request, remote)} ignored: ${this.#name} signals from elsewhere`,
+    )
     return false
   }
 
@@ -41,7 +52,7 @@ export class DialogGuard {
   async refuses({ request, remote }: ServerTransaction, prove: ProveUser): Promise<Reply | undefined> {
     const { username, realm } = this.#user
     const { method } = request
-    const { address } = remote
+    const address = this.#sourceOf(request, remote)
     const proof = await prove(request, remote, realm.toLowerCase())
     if (proof.verdict === 'challenge') {
       this.#note(`${method} from ${address} challenged: ${this.#name} signals from elsewhere`)
@@ -53,8 +64,18 @@ export class DialogGuard {
       return proof.verdict === 'refused' ? proof.reply : refusal('wrong_credentials', 'Invalid credentials')
     }
     this.#note(`${this.#name} has moved to ${address}, and proved itself there`)
-    this.#places = placesOf(request, remote)
+    this.#settle(request, remote)
     return undefined
+  }
+
+  #settle(message: SipMessage, remote: Remote): void {
+    const address = this.#sourceOf(message, remote)
+    this.#places = placesOf(message, address)
+    this.#isHidden = this.#user.isTrusted(address)
+  }
+
+  #sourceOf(message: SipMessage, { address }: Remote): string {
+    return forwardedSource(message, address, this.#user.isTrusted)
   }
 
   get #name(): string {
@@ -69,9 +90,9 @@ export class DialogGuard {
 }
 
 /** Where the message came from; and its Contact, for a phone whose proxy is not between the two for the whole dialog. */
-function placesOf(message: SipMessage, source: Remote): ReadonlySet<string> {
+function placesOf(message: SipMessage, source: string): ReadonlySet<string> {
   const contact = tryParseUri(contactUriOf(message) ?? '')
   const host = contact === undefined || contact.scheme === 'tel' ? '' : contact.host
-  const isPlace = isIP(host) !== 0 && !isHiddenFrom(host, source.address)
-  return new Set(isPlace ? [source.address, host] : [source.address])
+  const isPlace = isIP(host) !== 0 && !isHiddenFrom(host, source)
+  return new Set(isPlace ? [source, host] : [source])
 }

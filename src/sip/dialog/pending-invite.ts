@@ -119,7 +119,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   holdTo(user: DialogUser): void {
     const guard = new DialogGuard(user, this.request, this.remote)
     this.#guard = guard
-    this.#transaction.takeCancelFrom((remote) => guard.takes('CANCEL', remote))
+    this.#transaction.takeCancelFrom((cancel, remote) => guard.takes(cancel, remote))
   }
 
   progress(reply: Reply): void {

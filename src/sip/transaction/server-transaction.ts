@@ -44,7 +44,7 @@ export class ServerTransactionMachine implements ServerTransaction {
   #retransmitMs = 0
   #cancel: SipRequest | undefined
   #cancelListener: ((cancel: SipRequest) => void) | undefined
-  #isCancelSender: (remote: Remote) => boolean = () => true
+  #isCancelSender: (cancel: SipRequest, remote: Remote) => boolean = () => true
   #end: EndReason | undefined
   #endListener: ((reason: EndReason) => void) | undefined
 
@@ -79,12 +79,12 @@ export class ServerTransactionMachine implements ServerTransaction {
     if (this.#cancel !== undefined) listener(this.#cancel)
   }
 
-  takeCancelFrom(isSender: (remote: Remote) => boolean): void {
+  takeCancelFrom(isSender: (cancel: SipRequest, remote: Remote) => boolean): void {
     this.#isCancelSender = isSender
   }
 
-  mayCancel(remote: Remote): boolean {
-    return this.#isCancelSender(remote)
+  mayCancel(cancel: SipRequest, remote: Remote): boolean {
+    return this.#isCancelSender(cancel, remote)
   }
 
   onEnd(listener: (reason: EndReason) => void): void {

@@ -204,7 +204,7 @@ class Layer implements TransactionLayer {
     target: ResponseTarget,
   ): void {
     const invite = this.#servers.get(serverKey(cancel, via, 'INVITE'))
-    if (invite?.mayCancel(remote) !== true) return this.#refuse(cancel, { status: 481 }, target)
+    if (invite?.mayCancel(cancel, remote) !== true) return this.#refuse(cancel, { status: 481 }, target)
     const transaction = this.#startServer(cancel, key, raw, remote, target, invite.localTag)
     transaction.respond({ status: 200 })
     invite.cancelled(cancel)

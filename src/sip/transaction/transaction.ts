@@ -22,7 +22,7 @@ export interface ServerTransaction {
   /** INVITE only: a CANCEL came before a final response. It has been answered 200; the core sends the 487. */
   onCancel(listener: (cancel: SipRequest) => void): void
   /** INVITE only: from now on a CANCEL from elsewhere finds no transaction. */
-  takeCancelFrom(isSender: (remote: Remote) => boolean): void
+  takeCancelFrom(isSender: (cancel: SipRequest, remote: Remote) => boolean): void
   /** Once. `timeout`: no ACK for a final response 300 to 699, or the core never answered. */
   onEnd(listener: (reason: EndReason) => void): void
 }
