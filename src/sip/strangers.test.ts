@@ -125,6 +125,9 @@ describe('a request that proves nothing', () => {
       ['Subject: a\rVia: b', 'Bare CR in a header field'],
       ['Subject: a\0', 'NUL in a header field'],
       ['Subject', 'Header field without a colon'],
+      ['From: <sip:a@b>;tag=1\rX: b', 'Bare CR in a header field'],
+      ['To: "a\0" <sip:c@d>', 'NUL in a header field'],
+      ['Call-ID: a\rb\0c', 'Bare CR in a header field'],
     ] as const) {
       const text = await ask(phone, bad('INVITE', line))
       expect(text).toMatch(/^SIP\/2\.0 400 /)
@@ -140,7 +143,7 @@ describe('a request that proves nothing', () => {
     await phone.send(['SIP/2.0 200 OK', ...rest].join('\r\n'))
     for (const [method, line] of [
       ['ACK', 'Subject'],
-      ['INVITE', 'From: <sip:a@b>;tag=1\rX: b'],
+      ['INVITE', 'CSeq: 1 INVITE\rX: b'],
     ] as const)
       await phone.send(bad(method, line))
     expect(await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))).toMatch(/^SIP\/2\.0 200 /)

@@ -75,8 +75,18 @@ describe('a request with a line that cannot be read', () => {
     })
   })
 
-  it.each(['Via: a\rb', 'From: a\0', 'To: a\rb', 'i: a\rb', 'CSeq: 1 INVITE\0'])(
-    'is refused without an answer where that needs the line: %j',
+  it.each([
+    ['From: <sip:a@b>;tag=1\rVia: x', 'from', '<sip:a@b>;tag=1 Via: x', 'Bare CR in a header field'],
+    ['t: "a\0b" <sip:c@d>', 'to', '"a b" <sip:c@d>', 'NUL in a header field'],
+    ['i: x\r\0y', 'call-id', 'x y', 'Bare CR in a header field'],
+  ])('is owed 400, with the line without its control characters: %j', (line, name, value, reason) => {
+    const message = read(line)
+    expect(headersOf(message, name)).toContain(value)
+    expect(message).toMatchObject({ malformed: reason })
+  })
+
+  it.each(['Via: a\rb', 'v: a\0', 'CSeq: 1 INVITE\0'])(
+    'is refused without an answer where its sender knows that by the line: %j',
     (line) => expect(() => read(line)).toThrow(AppError),
   )
 

@@ -106,10 +106,12 @@ function toAnswerable(message: SipMessage, fault: string): SipMessage {
   return { ...message, malformed: message.malformed ?? fault }
 }
 
-// RFC 3261 §8.2.6.2: what a response is made of.
-const copied: ReadonlySet<string> = new Set(['via', 'from', 'to', 'call-id', 'cseq'])
+// RFC 3261 §17.1.3: the sender knows the response to its request by these, and no proxy could take it further without them.
+const matched: ReadonlySet<string> = new Set(['via', 'cseq'])
+// RFC 3261 §8.2.6.2: what a response is made of besides.
+const repeated: ReadonlySet<string> = new Set(['from', 'to', 'call-id'])
 // And what frames the body: read also where the rest is too much.
-const answerable: ReadonlySet<string> = new Set([...copied, 'content-length'])
+const answerable: ReadonlySet<string> = new Set([...matched, ...repeated, 'content-length'])
 
 interface Headers {
   readonly headers: readonly HeaderField[]
@@ -121,8 +123,12 @@ interface Headers {
 /** A line that cannot be read: by its name, where it has one. */
 interface BadLine {
   readonly name?: string
+  /** As received: it has control characters. */
+  readonly value?: string
   readonly fault: string
 }
+
+const controls = /\p{Cc}+/gu
 
 /** Fields beyond the limits are left out, and lines that cannot be read. */
 function parseHeaders(text: string, from: number): Headers {
@@ -146,8 +152,11 @@ function parseHeaders(text: string, from: number): Headers {
     position = lineEnd + 1
     if (field !== undefined && 'fault' in field) {
       fault ??= field.fault
-      // Without them there is no answer that its sender could match with it.
-      if (field.name !== undefined && copied.has(field.name)) throw malformed(field.fault)
+      const { name = '', value = '' } = field
+      if (matched.has(name)) throw malformed(field.fault)
+      if (!repeated.has(name) || headers.length >= 2 * messageLimits.headerCount) continue
+      // Deviation from RFC 3261 §8.2.6.2: the 400 repeats them without what none of our responses may have.
+      headers.push({ name, value: value.replaceAll(controls, ' ') })
       continue
     }
     const room = messageLimits.headerCount * (field !== undefined && answerable.has(field.name) ? 2 : 1)
@@ -166,8 +175,8 @@ function parseHeaderLine(text: string, isFolded: boolean): HeaderField | BadLine
   if (name === undefined) return { fault: 'A header field name is not a token' }
   const line = text.slice(colon + 1)
   const value = (isFolded ? unfold(line) : line).trim()
-  if (value.includes('\r')) return { name, fault: 'Bare CR in a header field' }
-  if (value.includes('\0') && !isHeaderSafe(value)) return { name, fault: 'NUL in a header field' }
+  if (value.includes('\r')) return { name, value, fault: 'Bare CR in a header field' }
+  if (value.includes('\0') && !isHeaderSafe(value)) return { name, value, fault: 'NUL in a header field' }
   return { name, value }
 }
 
