@@ -89,6 +89,8 @@ export type CancelListener = (cancel: SipRequest, unconfirmed?: Reply) => void
 export interface DialogUser {
   readonly username: string
   readonly realm: string
+  /** Where it signals from, as far as that is known beside what the message says that makes the dialog. */
+  readonly place?: string | undefined
   /** Whether a proxy of the operator is there: what it sends is believed. */
   readonly isTrusted: (address: string) => boolean
   /** Something that the record of the call should say of a sender from elsewhere. A few times at most. */

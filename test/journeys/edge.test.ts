@@ -274,7 +274,8 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
         `Content-Length: ${sdp.length}`,
       ]
       browser.send(['SIP/2.0 200 OK', ...lines, '', sdp].join('\r\n'))
-      await browser.received.next('the ACK', ({ start }) => start.startsWith('ACK'), { from })
+      const ack = await browser.received.next('the ACK', ({ start }) => start.startsWith('ACK'), { from })
+      await expectNoEndBy(await openRawPhone(edge, '127.0.0.77'), invite, ack)
       await a.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${sid}`)
       const bye = await browser.received.next('the BYE', ({ start }) => start.startsWith('BYE'), { from })
       const ofBye = bye.text.split('\r\n').filter((line) => /^(via|from|to|call-id|cseq):/i.test(line))
@@ -282,6 +283,22 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       await recordOf(a, sid)
       expect(led).toEqual([])
     })
+
+    /** A stranger who has read all of it sends the BYE of the phone that was called. */
+    async function expectNoEndBy(stranger: RawPhone, invite: RawMessage, ack: RawMessage): Promise<void> {
+      const line = (name: string): string => new RegExp(`^${name}: ([^\\r]*)`, 'im').exec(ack.text)?.[1] ?? ''
+      const routes = [...invite.text.matchAll(/^Record-Route: ([^\r]*)/gim)].map(([, route = '']) => route)
+      const target = /^Contact: <([^>]+)>/im.exec(invite.text)?.[1] ?? ''
+      const fields = [`From: ${line('To')}`, `To: ${line('From')}`, `Call-ID: ${line('Call-ID')}`]
+      await stranger.send(
+        rawRequest('BYE', target, stranger, [...fields, 'CSeq: 7 BYE', `Route: ${routes.join(', ')}`]),
+      )
+      const { start } = await stranger.received.next('the refusal', (one) =>
+        /^SIP\/2\.0 [2-6]/.test(one.start),
+      )
+      expect(start).toMatch(/^SIP\/2\.0 40[17] /)
+      await stranger.close()
+    }
 
     it('a stranger who knows the tags of a call cannot end it through the edge, and the phone can', async () => {
       const phone = await openRawPhone(edge)

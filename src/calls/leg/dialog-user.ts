@@ -16,13 +16,14 @@ export function userWith(journal: Pick<JournalWriter, 'note'>): string | undefin
 }
 
 export function dialogUser(
-  { username, realm }: Pick<SipUser, 'username' | 'realm'>,
+  { username, realm, place }: Pick<SipUser, 'username' | 'realm'> & Pick<DialogUser, 'place'>,
   { journal, services }: Surroundings,
 ): DialogUser {
   users.set(journal, username)
   return {
     username,
     realm,
+    place,
     isTrusted: services.isSipProxy,
     noted: (sentence) => journal.note({ type: 'note', sentence }),
   }

@@ -2,7 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
-import { phoneOf } from '../../sip/registrar/binding.ts'
+import { heardByEdge, phoneOf } from '../../sip/registrar/binding.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import { toDecision } from '../journal/decision.ts'
 import { reachableFor } from '../reachable-places.ts'
@@ -54,7 +54,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
         uri: binding.contact,
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
-        user: dialogUser({ username: name, realm }, { journal, services }),
+        user: dialogUser({ username: name, realm, place: heardByEdge(binding) }, { journal, services }),
         mayReach: (address) =>
           address === binding.remote.address || reachableFor(binding.remote.address, services)(address),
       }),

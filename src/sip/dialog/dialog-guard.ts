@@ -25,7 +25,7 @@ export class DialogGuard {
   /** `message` made the dialog, and came from `source`. */
   constructor(user: DialogUser, message: SipMessage, source: Remote) {
     this.#user = user
-    this.#settle(message, source)
+    this.#settle(message, source, user.place)
   }
 
   /**
@@ -68,8 +68,10 @@ export class DialogGuard {
     return undefined
   }
 
-  #settle(message: SipMessage, remote: Remote): void {
-    const address = this.#sourceOf(message, remote)
+  #settle(message: SipMessage, remote: Remote, place?: string): void {
+    const source = this.#sourceOf(message, remote)
+    // A response does not say from where it came to the proxy.
+    const address = place !== undefined && this.#user.isTrusted(source) ? place : source
     this.#places = placesOf(message, address)
     this.#isHidden = this.#user.isTrusted(address)
   }

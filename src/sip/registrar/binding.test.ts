@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseNameAddr } from '../message/name-addr.ts'
 import type { Binding, Remote } from '../sip.ts'
-import { contactOf, instanceOf, isSamePhone, keyOf, phoneOf } from './binding.ts'
+import { contactOf, heardByEdge, instanceOf, isSamePhone, keyOf, phoneOf } from './binding.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
 const uuid = '<urn:uuid:00000000-0000-1000-8000-000A95A0E128>'
@@ -155,4 +155,17 @@ describe('where a phone is called once its connection is gone', () => {
   ])('is %s', (_where, more, expected) => {
     expect(contactOf(binding({ remote: tcp, ...more }))).toBe(expected)
   })
+})
+
+it.each([
+  [
+    ['<sip:edge@192.0.2.1;lr>', '<sip:edge@192.0.2.1;lr;received=sip:203.0.113.7:5061%3Btransport%3Dtls>'],
+    '203.0.113.7',
+  ],
+  [['<sip:192.0.2.1;lr;received=sip:[2001:db8::7]:5060>'], '2001:db8::7'],
+  [['<sip:192.0.2.1;lr;received=sip:phone.example>'], undefined],
+  [['<sip:192.0.2.1;lr>'], undefined],
+  [[], undefined],
+])('a phone is where the last Path says that the edge has heard it: %s', (path, place) => {
+  expect(heardByEdge({ path })).toBe(place)
 })

@@ -1,4 +1,5 @@
 // What a registration says of a phone: which one it is, and whether it can be reached once its connection is gone.
+import { isIP } from 'node:net'
 import { unquote } from '../message/list.ts'
 import type { Params } from '../message/params.ts'
 import { parseNameAddr } from '../message/name-addr.ts'
@@ -49,6 +50,14 @@ function namesItsSource({ contact, remote, instance }: Binding): boolean {
   if (instance !== undefined || uri === undefined) return false
   const { defaultPort } = transports[remote.transport]
   return uri.host === remote.address && (uri.port ?? defaultPort) === remote.port
+}
+
+/** Where the edge that the phone has registered through has heard it, as the last Path of that says; undefined where none says so. */
+export function heardByEdge({ path }: Pick<Binding, 'path'>): string | undefined {
+  const edge = path.at(-1)
+  const received = edge && sipUriOf(parseNameAddr(edge).uri)?.params.get('received')
+  const host = received === undefined ? undefined : sipUriOf(unescapeUri(received))?.host
+  return host !== undefined && isIP(host) !== 0 ? host : undefined
 }
 
 /** Where a request goes when the phone's connection is gone: the URI, or undefined when it cannot lead to the phone. */
