@@ -14,7 +14,7 @@ import { areUrisEqual, tryParseUri } from './message/uri.ts'
 import type { Uri } from './message/uri.ts'
 import type { Nonces, NonceScope } from './nonces.ts'
 import { realmOf } from './realm.ts'
-import { refusal } from './refusal.ts'
+import { refusal, unknownRealm } from './refusal.ts'
 import type { Authentication, Judgement, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
 
 // How much of a digest-uri the journal shows.
@@ -146,7 +146,7 @@ function areAlike(a: Uri, b: Uri): boolean {
 
 function refuseRealm(method: string): Authentication {
   const status = method === 'REGISTER' ? 403 : 404
-  const reply = refusal('unknown_realm', 'Unknown or invalid realm', { status })
+  const reply = refusal('unknown_realm', unknownRealm, { status })
   return unproven('unknown_realm', reply, false)
 }
 

@@ -164,18 +164,19 @@ describe('over UDP', () => {
   })
 
   it.each([
-    ['INVITE', 'nowhere.test', 404, 'Unknown or invalid realm'],
-    ['INVITE', '127.0.0.1', 404, 'Unknown or invalid realm'],
-    ['INVITE', 'off.test', 503, 'Account exists but is inactive'],
-    ['REGISTER', 'nowhere.test', 403, 'Unknown or invalid realm'],
-    ['REGISTER', 'off.test', 403, 'Account exists but is inactive'],
-  ] as const)('%s to %s is refused %i: %s', async (method, host, status, sentence) => {
+    ['INVITE', 'nowhere.test', 404, 'unknown_realm', 'Unknown or invalid realm'],
+    ['INVITE', '127.0.0.1', 404, 'unknown_realm', 'Unknown or invalid realm'],
+    ['INVITE', 'off.test', 503, 'account_inactive', 'Account exists but is inactive'],
+    ['REGISTER', 'nowhere.test', 403, 'unknown_realm', 'Unknown or invalid realm'],
+    ['REGISTER', 'off.test', 403, 'account_inactive', 'Account exists but is inactive'],
+  ] as const)('%s to %s is refused %i: %s, %s', async (method, host, status, code, sentence) => {
     const { target } = await start()
     const phone = await openPhone(target)
     const lines = [`To: <sip:alice@${host}>`]
     const text = await ask(phone, rawRequest(method, `sip:alice@${host}`, phone, lines))
     expect(text).toMatch(new RegExp(`^SIP/2\\.0 ${status} `))
     expect(hasReason(text, sentence)).toBe(true)
+    expect(text).toContain(`\r\nX-Reason-Code: ${code}\r\n`)
   })
 
   it('a caller who is not registered is challenged, not refused', async () => {

@@ -49,6 +49,9 @@ export function codeHeader(code: string): HeaderField {
   return { name: 'x-reason-code', value: code }
 }
 
+/** Of `unknown_realm`, in SIP and in the log. */
+export const unknownRealm = 'Unknown or invalid realm'
+
 export interface RefusalOptions {
   /** Where the status differs from the one the catalogue gives the code. */
   readonly status?: number

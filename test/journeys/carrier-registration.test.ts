@@ -126,7 +126,10 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     await refusedCall(platform, { address }, '15550177', 404)
     await platform.process.lines.next(
       'the line',
-      (line) => line.includes('call from an unknown address refused with 404') && line.includes(address),
+      (line) =>
+        line.includes('call from an unknown address refused with 404') &&
+        line.includes(address) &&
+        line.includes('"code":"unknown_realm"'),
     )
   })
 

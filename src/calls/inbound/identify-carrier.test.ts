@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { entryOf } from '../../lib/errors.ts'
+import { createLogger } from '../../lib/log.ts'
 import type { CarrierFacts } from '../ports.ts'
 import { createNumberPattern } from '../routing/number-pattern.ts'
 import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
@@ -31,7 +33,7 @@ async function ring(engine: ScriptedEngine, to = `+${called}@192.0.2.1`): Promis
 
 const journalOf = (engine: ScriptedEngine) => engine.store.journalOf(engine.store.records[0]?.call_sid ?? '')
 
-const xReason = (invite: ScriptedInvite): string | undefined =>
+const xReason = (invite: Pick<ScriptedInvite, 'final'>): string | undefined =>
   invite.final?.headers?.find(({ name }) => name === 'x-reason')?.value
 
 describe('a call from a carrier', () => {
@@ -228,6 +230,26 @@ describe('a call from a carrier', () => {
         rule: 'caller-registered-carrier-ambiguous',
         outcome: 'refused',
         code: 'ambiguous_carrier',
+      }),
+    )
+  })
+
+  it('that may be for several accounts leaves a line in the log with the code, the sentence and the cure', async () => {
+    const lines: object[] = []
+    const log = createLogger('info', { write: (line: string) => void lines.push(JSON.parse(line) as object) })
+    const engine = createScriptedEngine(parsePlainVerbs, { log })
+    engine.carriers = [matchOf('c', mine), matchOf('d', another)]
+    engine.numbers = []
+    const { final } = await ring(engine)
+    const code = 'number_not_provisioned'
+    expect(final?.headers).toContainEqual({ name: 'x-reason-code', value: code })
+    expect(engine.store.records).toEqual([])
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        msg: 'call of a carrier refused',
+        code,
+        sentence: xReason({ final }),
+        cure: entryOf(code).cure,
       }),
     )
   })

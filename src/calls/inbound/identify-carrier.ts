@@ -25,6 +25,7 @@ import { isRecordingSession } from '../siprec/recorded-parties.ts'
 import type { CarrierCall, CarrierRoute, Outcome } from '../routing/carrier-call.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { Decision } from '../journal/decision.ts'
+import { failureOf } from '../journal/projection.ts'
 
 /** Undefined when no carrier is calling: a user may be. */
 export async function identifyCarrier(
@@ -192,7 +193,7 @@ async function refuse(
     return { kind: 'refused', account, carrier, refusal, decisions: [...decisions, decision] }
   }
   log.info(
-    { rule, code, called: call.called, remote: sourceOf(invite, services) },
+    { rule, ...failureOf(refusal.fact), called: call.called, remote: sourceOf(invite, services) },
     'call of a carrier refused',
   )
   invite.reject({ ...refusal.reply, isUnproven: true })

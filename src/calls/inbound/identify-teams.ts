@@ -4,6 +4,7 @@ import { sdpOf } from '../../sip/message/body.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Decision } from '../journal/decision.ts'
+import { failureOf } from '../journal/projection.ts'
 import { toRefusal, toStackRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import type { TeamsTenantFacts } from '../ports.ts'
@@ -48,7 +49,7 @@ function isFromTeams(invite: UnknownInvite, means: Means): boolean {
 
 function turnAway(invite: UnknownInvite, error: AppError, means: Means): Identity {
   const { reply, fact } = toRefusal(error)
-  means.log.info({ code: fact.code, remote: sourceOf(invite, means) }, 'call from Microsoft Teams refused')
+  means.log.info({ ...failureOf(fact), remote: sourceOf(invite, means) }, 'call from Microsoft Teams refused')
   invite.reject({ ...reply, isUnproven: true })
   return { kind: 'turned-away' }
 }

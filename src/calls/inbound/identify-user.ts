@@ -1,6 +1,7 @@
 // A call from a SIP user, or from a carrier that proves itself as users do.
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/realm.ts'
+import { unknownRealm } from '../../sip/refusal.ts'
 import type { CallServices } from '../call-services.ts'
 import { settleCarrierCall } from './identify-carrier.ts'
 import { inactiveAccount } from './identity.ts'
@@ -23,7 +24,7 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
   const realm = realmOf(invite.request)
   const account = realm === undefined ? undefined : await directory.accountByRealm(realm)
   if (account === undefined) {
-    const unknown = new AppError('unknown_realm', 'Unknown or invalid realm')
+    const unknown = new AppError('unknown_realm', unknownRealm)
     invite.reject(checked.verdict === 'refused' ? checked.reply : toRefusal(unknown).reply)
     return { kind: 'turned-away' }
   }

@@ -16,10 +16,15 @@ describe('the log of strangers who call', () => {
     log({ request, remote: { address } } as unknown as UnknownInvite, { isSipProxy: () => false })
   }
 
-  it('has a line a minute for an address, with what it called, and 20 a minute in all', () => {
+  it('has a line a minute for an address, with what it called, the code, the sentence and the cure, and 20 a minute in all', () => {
     callFrom('192.0.2.1')
     callFrom('192.0.2.1')
     expect(lines).toMatchObject([{ remote: '192.0.2.1', called: '15550100' }])
+    expect(lines[0]).toMatchObject({
+      code: 'unknown_realm',
+      sentence: 'Unknown or invalid realm',
+      cure: expect.stringContaining('needs an inbound gateway of this address') as string,
+    })
     for (let n = 0; n < 100; n++) callFrom(`203.0.113.${n}`)
     expect(lines).toHaveLength(20)
     clock.advance(60_000)

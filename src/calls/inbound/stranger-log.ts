@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createRecent } from '../../lib/recent.ts'
 import { createTokenBuckets } from '../../lib/token-buckets.ts'
+import { unknownRealm } from '../../sip/refusal.ts'
 import { sourceOf } from './source.ts'
 import type { UnknownInvite } from './identity.ts'
 import { calledUserOf } from './invite.ts'
@@ -11,6 +12,13 @@ import { calledUserOf } from './invite.ts'
 const perAddress = { lifetimeMs: 60_000, capacity: 1_000 }
 const ofAll = { capacity: 20, refillMs: 60_000 }
 const maxCalledChars = 64
+
+// The caller is given the code and the sentence; the cure is for the operator.
+const refused = {
+  code: 'unknown_realm',
+  sentence: unknownRealm,
+  cure: 'A carrier needs an inbound gateway of this address, a phone the SIP realm of its account.',
+} as const
 
 /** Call it for each INVITE that was refused with `unknown_realm`. */
 export type StrangerLog = (invite: UnknownInvite, proxies: Parameters<typeof sourceOf>[1]) => void
@@ -29,7 +37,6 @@ export function createStrangerLog({
     if (known.has(remote) || lines.take('', ofAll) > 0) return
     known.note(remote)
     const called = calledUserOf(invite.request).slice(0, maxCalledChars)
-    const cure = 'a carrier needs an inbound gateway of this address, a phone the SIP realm of its account'
-    log.info({ remote, called, cure }, 'call from an unknown address refused with 404')
+    log.info({ ...refused, remote, called }, 'call from an unknown address refused with 404')
   }
 }

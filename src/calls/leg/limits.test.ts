@@ -43,6 +43,10 @@ describe('the limit voice_call_session', () => {
       expect(header(beyond, 'x-call-limit')).toBe('2')
       const [record] = engine.store.records
       expect(record).toMatchObject({ sip_status: 503, answered: false, termination_reason: 'failed' })
+      expect(record?.failure).toMatchObject({
+        code: header(beyond, 'x-reason-code'),
+        cure: expect.stringMatching(/\w/) as string,
+      })
       expect(raised).toMatchObject([{ alert_type: 'account-call-limit', call_sid: record?.call_sid }])
       const journal = engine.store.journalOf(record?.call_sid ?? '')
       expect(journal).toContainEqual(

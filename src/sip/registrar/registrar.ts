@@ -12,7 +12,7 @@ import type { SipRequest } from '../message/message.ts'
 import { nameAddrsOf, parseNameAddr } from '../message/name-addr.ts'
 import { parseUri, unescapeUri } from '../message/uri.ts'
 import { realmOf } from '../realm.ts'
-import { refusal } from '../refusal.ts'
+import { refusal, unknownRealm } from '../refusal.ts'
 import type { Binding, BindingStore, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
 import { isSamePhone } from './binding.ts'
 import { withinBounds } from './expires.ts'
@@ -253,7 +253,7 @@ function isKeepAlive(
 }
 
 function refuseRealm(): Reply {
-  return { ...refusal('unknown_realm', 'Unknown or invalid realm', { status: 403 }), isUnproven: true }
+  return { ...refusal('unknown_realm', unknownRealm, { status: 403 }), isUnproven: true }
 }
 
 function overloaded(sentence: string): Reply {
