@@ -128,9 +128,9 @@ export class AudioRing {
     const length = this.#frameSamples
     const at = this.#read % this.#frames
     const kind = this.#controls[controls + at]
+    const start = at * length
     if (kind === silent) into.fill(0, from, from + length)
-    else
-      into.set(this.#samples.subarray(at * length, at * length + (kind === half ? length / 2 : length)), from)
+    else into.set(this.#samples.subarray(start, start + (kind === half ? length >> 1 : length)), from)
     this.#read = this.#next(this.#read)
     Atomics.store(this.#controls, read, this.#read)
     return kind === silent ? 'silence' : kind === half ? 'half' : 'sound'

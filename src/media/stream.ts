@@ -1,5 +1,4 @@
 // One RTP stream pair of one call leg, in its worker: what happens at each tick and with each datagram.
-import { AudioRing } from '../lib/audio-ring.ts'
 import { AppError } from '../lib/errors.ts'
 import { clockRateOf } from './codecs/codecs.ts'
 import type { Encoding } from './codecs/codecs.ts'
@@ -29,8 +28,6 @@ import type { StreamOptions } from './stream-options.ts'
 import type { Passed, Way } from './sending.ts'
 import type { Form, PacketTransport } from './transport/transport.ts'
 
-const noVoices: readonly AudioRing[] = []
-
 export class Stream implements Member {
   readonly id: string
   readonly #now: () => number
@@ -46,8 +43,6 @@ export class Stream implements Member {
   #transport: PacketTransport
   #agreement: Agreement | undefined
   #wiring: WorkerWiring = silentWiring
-  /** For other workers. */
-  #voices = noVoices
   readonly #kinds = new KindsOfPackets()
   /** Of timestamps, in the codec of the agreement. */
   #unitsPerMs = 8
@@ -136,7 +131,7 @@ export class Stream implements Member {
     this.#wiring = wiring
     const { voices = [], taps = [], isMuted = false, gainDb = 0 } = wiring
     const nowMs = this.#options.now()
-    this.#voices = voices.length === 0 ? noVoices : voices.map(({ memory }) => new AudioRing(memory))
+    this.#hearers.setRings(voices)
     this.#voice.setGain(isMuted ? 0 : toFactor(gainDb), nowMs)
     this.#taps.wire(taps, isMuted, nowMs)
     this.#isTapped = this.#sending.isTapped = this.#taps.isOpen
@@ -185,7 +180,7 @@ export class Stream implements Member {
     if (agreement === undefined) return
     this.#way ??= { agreement, to: this.#source.destination }
     this.#sending.tick(tick, nowMs, this.#way)
-    for (const voice of this.#voices) voice.write(this.voice(tick, nowMs)?.samples())
+    if (this.#hearers.areElsewhere) this.#hearers.write(this.voice(tick, nowMs))
     if (this.#isTapped)
       this.#taps.tick(tick, nowMs, this.#sending.heard(this.#wiring.tapsUnsent), this.#sending.passedEars)
     if (this.#listensForKeys) {

@@ -2,13 +2,16 @@
 // shared memory: a session that is needed in another worker has a mirror there.
 import { createRing } from '../lib/audio-ring.ts'
 import type { Ring } from '../lib/audio-ring.ts'
-import { frameSamples } from './codecs/coders.ts'
+import { frameSamplesAt } from './codecs/coders.ts'
 import type { Layer, MirrorWiring, SpeaksIn, Wiring } from './graph/wiring.ts'
 import type { MediaEvent } from './media.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 /** The wait for what a worker does at once. */
 export const promptLimitMs = 3000
+
+// There is room for both rates: who hears it wide says so in the ring.
+const maxFrameSamples = frameSamplesAt(16_000)
 
 /** A session, as far as its wiring goes. */
 export interface Wired {
@@ -121,7 +124,7 @@ export class Wirings {
     const mirror = this.#mirrors.get(key) ?? {
       of,
       at,
-      voice: createRing({ samples: frameSamples }),
+      voice: createRing({ samples: maxFrameSamples }),
       hearers: new Set(),
       speaksIn: undefined,
       listens: undefined,
@@ -153,7 +156,7 @@ export class Wirings {
         mirror.listens = ears.find((ear) => ear.room === name && ear.at === room.at) ?? {
           room: name,
           at: room.at,
-          ring: createRing({ samples: frameSamples }),
+          ring: createRing({ samples: maxFrameSamples }),
         }
       return [mirror]
     })

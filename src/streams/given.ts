@@ -35,8 +35,13 @@ export class Given {
   /** Takes the next frame; false when there is none. */
   take(): boolean {
     const found = this.#ring.read(this.#whole)
-    if (found === 'sound') [this.#frame, this.#rate] = [this.#whole, this.#most]
-    if (found === 'half') [this.#frame, this.#rate] = [this.#half, telephoneRate]
+    if (found === 'sound') {
+      this.#frame = this.#whole
+      this.#rate = this.#most
+    } else if (found === 'half') {
+      this.#frame = this.#half
+      this.#rate = telephoneRate
+    }
     return found !== undefined
   }
 

@@ -115,7 +115,7 @@ export function streamText(): string {
     '',
     'The band is that of the codec which the leg that is listened to has at the moment: with a `sampleRate` of 16000 and more, up to 7 kHz',
     'of Opus and G.722, and up to 3.5 kHz of G.711; below 16000, up to 3.5 kHz of any. `mixed` and `stereo` have what the leg hears in that band',
-    'too. Sound from a leg, or of a room, in another media worker of the platform is that of a telephone.',
+    'too.',
     '',
     '## To the platform',
     '',

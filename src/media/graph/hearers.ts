@@ -1,16 +1,36 @@
-// Those who hear one session of this worker, and get its packets as they come.
+// Those who hear one session: others of this worker, who get its packets as they come, and other workers, by rings.
+import { AudioRing } from '../../lib/audio-ring.ts'
+import type { Ring } from '../../lib/audio-ring.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import type { Passed } from '../sending.ts'
+import type { Frame } from './frame.ts'
 import type { Member } from './graph.ts'
+
+const none: readonly AudioRing[] = []
 
 export class Hearers {
   #all: readonly Member[] = []
   /** Where it is one, as in a bridge: looked at for each packet. */
   #only: Member | undefined
+  #rings = none
 
   set(all: readonly Member[]): void {
     this.#all = all
     this.#only = all.length === 1 ? all[0] : undefined
+  }
+
+  setRings(rings: readonly Ring[]): void {
+    this.#rings = rings.length === 0 ? none : rings.map(({ memory }) => new AudioRing(memory))
+  }
+
+  /** There are other workers. */
+  get areElsewhere(): boolean {
+    return this.#rings !== none
+  }
+
+  /** To other workers: wide to those where someone hears it so. */
+  write(frame: Frame | undefined): void {
+    for (const ring of this.#rings) ring.write(frame?.samples(ring.isWholeWanted ? frame.rate : 8000))
   }
 
   pass(session: string, packet: RtpPacket, passed: Passed): void {

@@ -27,6 +27,7 @@ export class Mirror implements Speaker {
 
   tick(heard: (room: string) => Frame | undefined): void {
     const { listens } = this.wiring
-    if (listens !== undefined) this.#listens?.write(heard(listens.room)?.samples())
+    if (listens === undefined || this.#listens === undefined) return
+    this.#listens.write(heard(listens.room)?.samples(this.#listens.isWholeWanted ? 16_000 : 8000))
   }
 }

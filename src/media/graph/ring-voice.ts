@@ -12,6 +12,8 @@ import type { Frame } from './frame.ts'
 const headStart = 2
 // When our own thread stood still: what waits is older than it need be.
 const maxWaiting = 5
+// Someone who hears it wide asks in every tick.
+const askedTicks = 25
 
 /** All that depends on the rate of its frames. */
 class Sound {
@@ -30,7 +32,8 @@ class Sound {
   }
 }
 
-export class RingVoice {
+/** Is the frame of its tick itself, so that it is seen at which rate it is asked for. */
+export class RingVoice implements Frame {
   readonly #ring: AudioRing
   /** Where a frame is read to, of either rate. */
   readonly #memory: Int16Array
@@ -39,6 +42,9 @@ export class RingVoice {
   #isWaiting = true
   #hasSound = false
   #tick = -1
+  #wideTick = -Infinity
+  #isTunedWide = false
+  #isWanted = false
 
   constructor({ memory }: Ring) {
     this.#ring = new AudioRing(memory)
@@ -53,18 +59,40 @@ export class RingVoice {
     return this.#ring.length === 0 && this.#sound.concealment.isSilent
   }
 
-  /** At what rate there is a use for it. */
+  /** There is a use for it at this rate, before it is asked for. */
   tune(rate: Rate): void {
-    this.#ring.wantWhole(rate === 16_000)
+    this.#isTunedWide = rate === 16_000
+    this.#want()
   }
 
   voice(tick: number): Frame | undefined {
     if (tick !== this.#tick) {
       this.#tick = tick
+      this.#want()
       this.#hasSound = this.#read()
       this.#sound.frame.renewed()
     }
-    return this.#hasSound ? this.#sound.frame : undefined
+    return this.#hasSound ? this : undefined
+  }
+
+  get rate(): Rate {
+    return this.#sound.rate
+  }
+
+  samples(rate: Rate = 8000): Int16Array {
+    if (rate === 16_000) this.#wideTick = this.#tick
+    return this.#sound.frame.samples(rate)
+  }
+
+  octets(): undefined {
+    return undefined
+  }
+
+  #want(): void {
+    const isWanted = this.#isTunedWide || this.#tick - this.#wideTick < askedTicks
+    if (isWanted === this.#isWanted) return
+    this.#isWanted = isWanted
+    this.#ring.wantWhole(isWanted)
   }
 
   #read(): boolean {
