@@ -72,26 +72,29 @@ describe.each([8000, 11_025, 16_000, 22_050, 24_000, 44_100, 48_000, 64_000])('t
   })
 })
 
-describe.each([16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000])(
-  'between 16000 Hz and %i Hz',
-  (rate) => {
-    const through = (from: number, to: number, hz: number): Audio => {
-      const resampler = createResampler(from, to)
-      const samples = [...resampler.push(sine(from, hz, 1)), ...resampler.flush()]
-      expect(samples).toHaveLength(to)
-      return { sampleRate: to, samples: Float64Array.from(samples.slice(to / 20, -to / 20)) }
-    }
+function through(from: number, to: number, hz: number): Audio {
+  const resampler = createResampler(from, to)
+  const samples = [...resampler.push(sine(from, hz, 1)), ...resampler.flush()]
+  expect(samples).toHaveLength(to)
+  return { sampleRate: to, samples: Float64Array.from(samples.slice(to / 20, -to / 20)) }
+}
 
-    it('the band of wide codecs keeps its level, both ways', () => {
+describe('between 16000 Hz and other rates', () => {
+  it.each([16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000])(
+    'the band of wide codecs keeps its level, both ways: %i Hz',
+    (rate) => {
       for (const hz of [1000, 6000, 7000])
         for (const audio of [through(16_000, rate, hz), through(rate, 16_000, hz)]) {
           expect(toneShare(audio, hz)).toBeGreaterThan(0.999)
           expect(rms(audio) / (10_000 / Math.SQRT2)).toBeCloseTo(1, 1)
         }
-    })
+    },
+  )
 
-    it.skipIf(rate < 22_050)('nothing above it folds back into it', () => {
+  it.each([22_050, 24_000, 32_000, 44_100, 48_000, 64_000])(
+    'nothing above it folds back into it: %i Hz',
+    (rate) => {
       expect(rms(through(rate, 16_000, 10_000))).toBeLessThan(10_000 / 500)
-    })
-  },
-)
+    },
+  )
+})

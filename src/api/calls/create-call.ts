@@ -69,9 +69,7 @@ export const callFields = {
   timeLimit: integer({ min: 1, max: maxCallSeconds })
     .optional()
     .describe('Seconds it may last once it is answered.'),
-  trunk: text({ max: 64 })
-    .optional()
-    .describe('As `to.trunk`. A name that no carrier of the account has which takes calls is refused.'),
+  trunk: text({ max: 64 }).optional().describe('As `to.trunk`.'),
   answerOnBridge: boolean()
     .optional()
     .describe('Whether the other leg is answered when this one is.')

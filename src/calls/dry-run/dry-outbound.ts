@@ -5,7 +5,7 @@ import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { AttemptGate } from '../outbound/attempt-gate.ts'
 import type { Attempt, Round } from '../outbound/attempt.ts'
-import { calledPartyOf, demandNamedCarrier } from '../outbound/call-order.ts'
+import { calledPartyOf } from '../outbound/call-order.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import { findWay } from '../outbound/find-way.ts'
 import { noteFailover } from '../outbound/try-rounds.ts'
@@ -44,7 +44,6 @@ export async function runOutbound(
   const names: string[] = []
   const outcome = await outcomeOf(journal, services.log, async () => {
     if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
-    await demandNamedCarrier(to, account, services.directory)
     if (full !== undefined) throw full
     const admit = (): Promise<void> => guard.wouldAdmit(leg, account, to)
     const found = await findWay({ leg, order, registry, services, admit, gate })

@@ -28,13 +28,12 @@ export interface ScriptedOrder extends CallOrder {
 /** Throws AppError when there is no such account or application, or one that cannot run a call. */
 export async function toOrder(
   { account_sid, runs, ...wishes }: CallRequest,
-  directory: Pick<Directory, 'account' | 'accountByRealm' | 'application' | 'outboundCarriers'>,
+  directory: Pick<Directory, 'account' | 'accountByRealm' | 'application'>,
 ): Promise<ScriptedOrder> {
   const account = await directory.account(account_sid)
   if (account === undefined) throw new AppError('not_found', 'no such account')
   if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
   await demandFromHost(wishes.fromHost, account, directory)
-  await demandNamedCarrier(wishes.to, account, directory)
   const order = { ...wishes, call_sid: createSid(), call_id: randomHex(16), account }
   if ('script' in runs) return { ...order, application_sid: undefined, script: usable(runs.script) }
   const { application_sid } = runs
@@ -42,20 +41,6 @@ export async function toOrder(
   if (application === undefined)
     throw new AppError('bad_request', 'application_sid names no application of the account')
   return { ...order, application_sid, script: usable(application) }
-}
-
-/** Throws AppError bad_request, alike for a carrier of another account and for one that no account has. */
-export async function demandNamedCarrier(
-  to: Target,
-  account: AccountFacts,
-  { outboundCarriers }: Pick<Directory, 'outboundCarriers'>,
-): Promise<void> {
-  if (to.type !== 'phone' || to.trunk === undefined || to.trunk === '') return
-  const carriers = await outboundCarriers(account)
-  if (carriers.some(({ name }) => name === to.trunk)) return
-  throw new AppError('bad_request', 'trunk names no carrier of the account that takes calls', {
-    cure: 'Name a carrier of the account or of its service provider that is active, with a gateway that is active and outbound; or leave trunk out.',
-  })
 }
 
 function usable(script: CallScript): CallScript {
