@@ -23,7 +23,10 @@ for (const file of onPostgresToo)
 
 // npm names its script here. What is quick does without two databases, killed processes and disks, without real time and random histories.
 const isQuick = process.env['npm_lifecycle_event'] === 'test:quick'
-const slow = ['src/storage/**', 'src/media/**', 'src/**/*interleavings.test.ts']
+const slow = [
+  ...['src/storage/**', 'src/media/**', 'src/**/*interleavings.test.ts'],
+  ...['src/streams/create-streams.test.ts', 'src/recordings/create-recordings.test.ts'],
+]
 
 // Some hundred databases are made and removed, each of hundreds of files: on a disk that took a quarter of the whole run.
 const memory = '/dev/shm'

@@ -86,10 +86,8 @@ export interface IncomingInvite {
 export type CancelListener = (cancel: SipRequest, unconfirmed?: Reply) => void
 
 /** Whose dialog it is: what comes from another address than the phone signals from must prove to be this user's. */
-export interface DialogUser {
-  readonly username: string
-  readonly realm: string
-  /** Where it signals from, as far as that is known beside what the message says that makes the dialog. */
+export interface DialogUser extends Pick<SipUser, 'username' | 'realm'> {
+  /** Where it signals from, where that is known beforehand. */
   readonly place?: string | undefined
   /** Whether a proxy of the operator is there: what it sends is believed. */
   readonly isTrusted: (address: string) => boolean
