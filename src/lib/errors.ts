@@ -4,6 +4,7 @@ import { callErrors } from './errors/calls.ts'
 import { limitErrors } from './errors/limits.ts'
 import { platformErrors } from './errors/platform.ts'
 import { requestErrors } from './errors/requests.ts'
+import { sipErrors } from './errors/sip.ts'
 import type { CatalogueEntry } from './errors/catalogue-entry.ts'
 
 export const catalogue = {
@@ -11,6 +12,7 @@ export const catalogue = {
   ...platformErrors,
   ...limitErrors,
   ...callErrors,
+  ...sipErrors,
   ...applicationErrors,
 }
 

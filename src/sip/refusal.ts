@@ -17,31 +17,41 @@ export function cleanHeaderValue(text: string): string {
 }
 
 /** What is said of a refusal of the stack that says nothing more itself. Nothing of challenges, and of 487, which was asked for. */
-const sentences: Readonly<Record<number, string>> = {
-  405: 'The method is not served: Allow lists those that are',
-  408: 'The call was not answered in the time that it may ring',
-  413: 'The request is too large',
-  415: 'The body is of a type that is not read: Accept lists those that are',
-  416: 'URIs of this scheme are not served',
-  420: 'An extension is required that is not supported: Unsupported names it',
-  480: 'The call ended before its answer was complete',
-  481: 'No such call is here: it has ended, or was never here',
-  482: 'The request came here by two ways',
-  491: 'Another offer of this call waits for its answer',
-  500: 'The request is out of order, came while another was open, or could not be handled',
-  501: 'The method is not known',
-  503: 'There is no room for another request now',
-  504: 'No PRACK came for the provisional response before the answer',
-  505: 'SIP/2.0 alone is spoken here',
-  513: 'The request is too large',
+const said: Readonly<Record<number, readonly [code: ErrorCode, sentence: string]>> = {
+  400: ['bad_request', 'The request cannot be read'],
+  405: ['sip_method_not_allowed', 'The method is not served: Allow lists those that are'],
+  408: ['sip_ring_limit', 'The call was not answered in the time that it may ring'],
+  413: ['too_large', 'The request is too large'],
+  415: ['body_not_supported', 'The body is of a type that is not read: Accept lists those that are'],
+  416: ['uri_not_supported', 'URIs of this scheme are not served'],
+  420: ['extension_not_supported', 'An extension is required that is not supported: Unsupported names it'],
+  480: ['sip_not_acknowledged', 'The call ended before its answer was complete'],
+  481: ['sip_call_unknown', 'No such call is here: it has ended, or was never here'],
+  482: ['sip_request_merged', 'The request came here by two ways'],
+  488: ['media_not_acceptable', 'No media of this offer can be taken part in'],
+  489: ['sip_event_not_served', 'Events of this kind are not sent or taken here'],
+  491: ['sip_offer_pending', 'Another offer of this call waits for its answer'],
+  500: ['sip_out_of_order', 'The request is out of order, or came while another was open'],
+  501: ['sip_method_unknown', 'The method is not known'],
+  503: ['overloaded', 'There is no room for another request now'],
+  504: ['sip_not_acknowledged', 'No PRACK came for the provisional response before the answer'],
+  505: ['sip_version', 'SIP/2.0 alone is spoken here'],
+  513: ['too_large', 'The request is too large'],
 }
 
-/** With an X-Reason, where a refusal that the stack makes by itself has none. */
+/** With an X-Reason and its code, where a refusal that the stack makes by itself has none. */
 export function withReason(reply: Reply): Reply {
   const { status, reason, headers = [] } = reply
-  const sentence = reason ?? sentences[status] ?? (status === 400 ? 'The request cannot be read' : undefined)
-  if (sentence === undefined || status < 400 || headers.some(({ name }) => name === 'x-reason')) return reply
-  return { ...reply, headers: [...headers, { name: 'x-reason', value: cleanHeaderValue(sentence) }] }
+  const row = said[status]
+  if (row === undefined || headers.some(({ name }) => name === 'x-reason')) return reply
+  const [code, sentence] = row
+  const { headers: why = [] } = refusal(code, reason ?? sentence, { status })
+  return { ...reply, headers: [...headers, ...why] }
+}
+
+/** Of what failed here for a reason that stands in the log alone. */
+export function failure(): Reply {
+  return refusal('internal', 'The request could not be handled')
 }
 
 /** The code of the catalogue, for programs: the sentence beside it is for people, and may change. */

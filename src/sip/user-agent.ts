@@ -35,7 +35,7 @@ import { createTransactionLayer } from './transaction/transaction-layer.ts'
 import type { ServerTransaction, TransactionCounters } from './transaction/transaction.ts'
 import type { TransportLayer } from './transport/transport.ts'
 import { isReliable, portFor } from './transport/transports.ts'
-import { withReason } from './refusal.ts'
+import { failure, withReason } from './refusal.ts'
 
 type OfSockets = 'bind' | 'port' | 'secure' | 'webSockets' | 'publicAddress' | 'lookup'
 
@@ -286,7 +286,7 @@ class Agent implements UserAgent {
       if (answer !== undefined) this.#respond(transaction, answer)
     } catch (error) {
       this.#core.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
-      this.#respond(transaction, { status: 500 })
+      this.#respond(transaction, failure())
     }
   }
 

@@ -125,6 +125,9 @@ export function asClient(field: HeaderField): HeaderField {
   return field.name === 'server' ? { ...field, name: 'user-agent' } : field
 }
 
+/** To OPTIONS within a dialog: RFC 3261 §11.2. */
+export const optionsReply: Reply = { status: 200, headers: [{ name: 'accept', value: 'application/sdp' }] }
+
 /** For what the stack refuses by itself, without a question to the owner of the dialog. */
 export function refuse(transaction: Pick<ServerTransaction, 'respond'>, status: number): void {
   transaction.respond(withReason({ status }))

@@ -1,7 +1,7 @@
 // The listener of a dialog, which may come after the first news, and whose mistakes end nothing but themselves.
 import type { Logger } from '../../lib/log.ts'
 import type { DialogListener, Reply } from '../sip.ts'
-import { withReason } from '../refusal.ts'
+import { failure } from '../refusal.ts'
 
 export class DialogOwner {
   readonly #log: Logger
@@ -22,7 +22,7 @@ export class DialogOwner {
       return await question(await this.#listening.promise)
     } catch (error) {
       this.#log.error({ err: error, callId: this.#callId }, 'dialog listener failed')
-      return withReason({ status: 500 })
+      return failure()
     }
   }
 

@@ -4,9 +4,10 @@ import { responseTo } from '../message/build.ts'
 import { sdpOf } from '../message/body.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { rackFor, rseqOf } from '../message/reliable.ts'
+import { withReason } from '../refusal.ts'
 import type { DialogUser, EarlyListener, OutgoingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply, optionsReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
 import { DialogClient } from './dialog-client.ts'
 import { DialogGuard } from './dialog-guard.ts'
@@ -86,7 +87,7 @@ export class EarlyDialog implements DialogEntry {
 
   receive(transaction: ServerTransaction): void {
     const { request, remote } = transaction
-    if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    if (!noteSequence(this.#state, request)) return refuse(transaction, 500)
     if (request.method === 'BYE') {
       // The callee should wait for its final response, RFC 3261 §15; some do not.
       transaction.respond({ status: 200 })
@@ -96,7 +97,7 @@ export class EarlyDialog implements DialogEntry {
     this.#route.follow(request, remote)
     void this.#serve(request).then((reply) => {
       if (request.method === 'UPDATE' && reply.status < 300) refreshTarget(this.#state, request)
-      transaction.respond(this.#complete(transaction, reply))
+      transaction.respond(this.#complete(transaction, withReason(reply)))
     })
   }
 
@@ -124,7 +125,7 @@ export class EarlyDialog implements DialogEntry {
     const { listener } = this.#options
     switch (request.method) {
       case 'OPTIONS':
-        return { status: 200, headers: [{ name: 'accept', value: 'application/sdp' }] }
+        return optionsReply
       case 'UPDATE':
         return this.#offers.update(request, this.#isAnswered ? undefined : { status: 491 })
       case 'PRACK':

@@ -1,5 +1,6 @@
 // Offers of the far end before the call is answered: of UPDATE (RFC 3311 §5.2), and of responses that bring one (RFC 3262 §5).
 import type { SipMessage, SipRequest } from '../message/message.ts'
+import { failure } from '../refusal.ts'
 import type { EarlyListener, Reply } from '../sip.ts'
 import { randomRetryAfter } from './core.ts'
 import type { Core } from './core.ts'
@@ -44,7 +45,7 @@ export class EarlyOffers {
       return await reply
     } catch (error) {
       this.#options.core.log.error({ err: error, callId: this.#options.callId }, 'early listener failed')
-      return { status: 500 }
+      return failure()
     }
   }
 

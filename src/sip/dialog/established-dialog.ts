@@ -1,9 +1,10 @@
 // A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
 import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import { withReason } from '../refusal.ts'
 import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply, refuse, withHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply, optionsReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
 import { noteSequence } from './dialog-state.ts'
 import { DialogClient } from './dialog-client.ts'
@@ -201,10 +202,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       case 'REFER':
         return this.#referrals.receiveRefer(transaction)
       case 'OPTIONS':
-        return this.#respond(transaction, {
-          status: 200,
-          headers: [{ name: 'accept', value: 'application/sdp' }],
-        })
+        return this.#respond(transaction, optionsReply)
       default:
         void this.#owner
           .ask((listener) => listener.requested(request))
@@ -231,7 +229,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   #prack(transaction: ServerTransaction): void {
-    if (this.#receivePrack === undefined) transaction.respond({ status: 481 })
+    if (this.#receivePrack === undefined) refuse(transaction, 481)
     else this.#receivePrack(transaction)
   }
 
@@ -291,7 +289,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   #respond(transaction: ServerTransaction, reply: Reply): void {
-    transaction.respond(this.#complete(transaction, reply))
+    transaction.respond(this.#complete(transaction, withReason(reply)))
   }
 
   #complete({ remote }: ServerTransaction, reply: Reply): Reply {

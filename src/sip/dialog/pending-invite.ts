@@ -9,7 +9,7 @@ import type { CancelListener, Dialog, DialogUser, EarlyListener } from '../sip.t
 import type { IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { hasSips } from '../contact.ts'
-import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
 import { contactUriOf, noteSequence, recordedBy, refreshTarget, uasDialogState } from './dialog-state.ts'
@@ -198,18 +198,18 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       return
     }
     if (transaction.request.method === 'PRACK') {
-      if (this.#reliable === undefined) transaction.respond({ status: 481 })
+      if (this.#reliable === undefined) refuse(transaction, 481)
       else this.#reliable.receive(transaction)
       return
     }
     if (transaction.request.method === 'UPDATE') return void this.#update(transaction)
     // An early dialog takes nothing else.
-    transaction.respond(this.#offers.later)
+    transaction.respond(withReason(this.#offers.later))
   }
 
   async #update(transaction: ServerTransaction): Promise<void> {
     const { request } = transaction
-    if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    if (!noteSequence(this.#state, request)) return refuse(transaction, 500)
     // RFC 3311 §5.2: the offer of the INVITE must have an answer that cannot be lost.
     const isAnswered = this.#reliable?.isAnswered === true
     const reply = await this.#offers.update(request, isAnswered ? undefined : this.#offers.later)
@@ -218,7 +218,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       this.#description = reply.body
       this.#isUpdated = true
     }
-    transaction.respond(responseTo(request, this.#complete(reply)))
+    transaction.respond(responseTo(request, this.#complete(withReason(reply))))
   }
 
   receiveAck(): void {

@@ -14,6 +14,7 @@ import type { ReferTo } from '../message/refer-to.ts'
 import type { ReplacesId } from '../message/replaces.ts'
 import { parseUri } from '../message/uri.ts'
 import { allowHeader } from '../message/validate.ts'
+import { refusal } from '../refusal.ts'
 import type { Reply } from '../reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { RequestOptions } from './dialog-client.ts'
@@ -34,6 +35,12 @@ export interface ReferralsOptions {
   /** The last of them is over. */
   readonly idle: () => void
 }
+
+const tooMany = refusal(
+  'transfer_refused',
+  `No more than ${referralLimits.maxAtOnce} transfers of a call run at once`,
+  { status: 491 },
+)
 
 interface Running {
   stop(): void
@@ -58,7 +65,7 @@ export class Referrals {
     const { request } = transaction
     const referTo = readReferTo(request)
     if ('status' in referTo) return respond(transaction, referTo)
-    if (this.#running.size >= referralLimits.maxAtOnce) return respond(transaction, { status: 491 })
+    if (this.#running.size >= referralLimits.maxAtOnce) return respond(transaction, tooMany)
     this.#received += 1
     const referral: ReceivedReferral = new ReceivedReferral({
       request,

@@ -5,6 +5,7 @@ import type { SipResponse } from '../message/message.ts'
 import { confirms } from '../message/reliable.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
+import { refuse } from './core.ts'
 import type { Core } from './core.ts'
 
 export interface ReliableProvisionalsOptions {
@@ -70,7 +71,8 @@ export class ReliableProvisionals {
   receive(prack: ServerTransaction): void {
     const { rseq } = this.#sent ?? {}
     const isOurs = rseq !== undefined && confirms(prack.request, rseq, this.#options.transaction.request)
-    prack.respond({ status: isOurs ? 200 : 481 })
+    if (isOurs) prack.respond({ status: 200 })
+    else refuse(prack, 481)
     if (!isOurs || !this.#isOpen) return
     this.#isAnswered ||= this.#sent?.hasDescription === true
     this.#close()

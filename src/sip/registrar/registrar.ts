@@ -96,7 +96,9 @@ async function change(input: ChangeInput, options: RegistrarOptions): Promise<Re
   const isAffected = (there: Binding): boolean =>
     wish.kind === 'remove-all' || wish.phones.some((phone) => isSamePhone(there, toWanted(phone)))
   if (bound.some((there) => there.callId === callId && cseq <= there.cseq && isAffected(there))) {
-    return refusal('internal', 'A later REGISTER of this Call-ID was handled already', { status: 500 })
+    return refusal('sip_out_of_order', 'A later REGISTER of this Call-ID was handled already', {
+      status: 500,
+    })
   }
   if (wish.kind === 'remove-all') {
     await bindings.remove(aor)

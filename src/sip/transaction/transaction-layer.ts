@@ -27,7 +27,7 @@ import { ServerTransactionMachine } from './server-transaction.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
 import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
 import type { TransactionLayer, TransactionUser } from './transaction.ts'
-import { isAboutService, withReason } from '../refusal.ts'
+import { failure, isAboutService, withReason } from '../refusal.ts'
 
 export interface TransactionLayerOptions {
   readonly transport: Pick<TransportLayer, 'send'>
@@ -182,7 +182,7 @@ class Layer implements TransactionLayer {
       else user.refused?.(transaction, owed)
     } catch (error) {
       this.#options.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
-      transaction.respond(withReason({ status: 500 }))
+      transaction.respond(failure())
     }
   }
 
