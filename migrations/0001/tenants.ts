@@ -175,7 +175,7 @@ async function createRegistrations(db: Kysely<unknown>): Promise<void> {
     .addColumn('updated_at', 'bigint', required)
     .addPrimaryKeyConstraint('registrations_order', ['node', 'aor', 'key'])
     .execute()
-  await indexEach(db, 'registrations', ['account_sid', 'client_sid', 'aor', 'realm', 'expires_at'])
+  await indexEach(db, 'registrations', ['account_sid', 'client_sid', 'aor', 'realm', 'address', 'expires_at'])
 }
 
 /** By which host names carriers call which accounts: such a name becomes no other account's SIP realm without a proof. */

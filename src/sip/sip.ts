@@ -56,10 +56,10 @@ export interface IncomingInvite {
    */
   readonly replaces?: Replaced | undefined
   /**
-   * Whether requests within the dialog may go to an IP address, where the caller's Contact or Record-Route leads away from
+   * Whether requests within the dialog may go to a place, where the caller's Contact or Record-Route leads away from
    * where the INVITE came from; to any until this is called. What may not be reached is sent to that source instead.
    */
-  restrict(mayReach: (address: string) => boolean): void
+  restrict(mayReach: (place: Remote) => boolean): void
   /** From now on requests within the dialog, its ACK and its CANCEL are taken from the user alone. */
   holdTo(user: DialogUser): void
   /** From now on our Contact has this host, by which the far end knows us; or this feature tag (RFC 3840 §9). */
@@ -137,11 +137,10 @@ export interface OutgoingInviteOptions {
   readonly routes?: readonly string[]
   /** Overrides the destination that URI and routes give, e.g. the source address of a registration. */
   readonly destination?: Remote
-  /**
-   * Whether requests within the dialog may go to this IP address, when the far end's Contact or Record-Route leads away
-   * from the destination; any when left out. What may not be reached is sent to the destination instead.
-   */
-  readonly mayReach?: (address: string) => boolean
+  /** Whether Contact or Record-Route may lead there (any when left out): if not, requests of the dialog go to the destination. */
+  readonly mayReach?: (place: Remote) => boolean
+  /** Takes a 200 without a tag in To, as peers of RFC 2543 send it (RFC 3261 §12.1.2); left out, where there is no `mayReach`. */
+  readonly takesUntagged?: boolean
   /** Requests within the dialog are taken from this user alone; from anywhere when left out. */
   readonly user?: DialogUser
   readonly credentials?: { readonly username: string; readonly password: string }
@@ -228,7 +227,7 @@ export interface Sip {
    * Where the INVITE for a registered phone goes: the flow it registered over or, once that is gone, its Contact, where
    * `mayReach` lets it lead. Rejects with AppError sip_unreachable when neither leads to it; it is unregistered then.
    */
-  reach(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote>
+  reach(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Remote>
 }
 
 /** What an INVITE is refused with, independently of its sender. */

@@ -624,7 +624,7 @@ describe('a callee that leads the dialog elsewhere', () => {
   })
 
   it('is answered where it was called when it may not', async () => {
-    const mayReach = (address: string): boolean => address !== inside
+    const mayReach = ({ address }: Remote): boolean => address !== inside
     const got = await call(`Record-Route: <sip:${inside};lr>`, { mayReach })
     expect(got).toEqual({ inside: [], callee: ['INVITE', 'ACK', 'BYE'] })
   })

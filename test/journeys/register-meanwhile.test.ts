@@ -69,6 +69,7 @@ async function register(realm: string): Promise<Reply> {
       find: (aor) => bindings.find(aor),
       list: (name) => bindings.list(name),
       boundTo: (flow) => bindings.boundTo(flow),
+      findBoundTo: (flow) => bindings.findBoundTo(flow),
       touch: (binding) => bindings.touch(binding),
       remove: (aor, key) => bindings.remove(aor, key),
       forget: (name) => bindings.forget(name),

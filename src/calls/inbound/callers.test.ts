@@ -1,13 +1,13 @@
 // Who is calling, and what of a caller's own words is believed.
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent } from '../journal/journal.ts'
-import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { account, application, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
-import { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { ScriptedInvite, udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 
 function engine(): ScriptedEngine {
   const made = createScriptedEngine(parsePlainVerbs)
@@ -161,7 +161,7 @@ describe('the call of a SIP user', () => {
     await settle()
     const [mayReach, maySendTo] = [invite.mayReach, at.media.opened[0]?.maySendTo]
     // The scripted engine lets 192.0.2.0/24 through; the phone calls from 127.0.0.1.
-    expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(address))).toEqual([true, false])
+    expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(udpAt(address)))).toEqual([true, false])
     expect(['192.0.2.9', '10.0.0.1', '127.0.0.1'].map((address) => maySendTo?.(address))).toEqual([
       true,
       false,
@@ -189,6 +189,20 @@ describe('the dialog of a SIP user', () => {
 })
 
 describe('a carrier at its gateway', () => {
+  it('leads no call to a phone that another account has registered here', async () => {
+    const at = engine()
+    const { account_sid, service_provider_sid } = account
+    at.carriers = [
+      matchOf('c', { account_sid, service_provider_sid, application_sid: application.application_sid }),
+    ]
+    const remote = udpAt('10.0.0.1', 40_000)
+    at.phones.set('eve@other.example', [{ ...phone, aor: 'eve@other.example', remote }])
+    const invite = at.ring({ to: '15551230100@192.0.2.4' })
+    await settle()
+    const { mayReach } = invite
+    expect([remote, udpAt('10.0.0.1')].map((place) => mayReach?.(place))).toEqual([false, true])
+  })
+
   it('leads a call where its gateways are', async () => {
     const at = engine()
     const { account_sid, service_provider_sid } = account
@@ -198,7 +212,9 @@ describe('a carrier at its gateway', () => {
     const invite = at.ring({ to: '15551230100@192.0.2.4' })
     await settle()
     expect(at.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
-    expect([invite.mayReach, at.media.opened[0]?.maySendTo]).toEqual([undefined, undefined])
+    const { mayReach } = invite
+    expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(udpAt(address)))).toEqual([true, true])
+    expect(at.media.opened[0]?.maySendTo).toBeUndefined()
     expect(invite.user).toBeUndefined()
   })
 })

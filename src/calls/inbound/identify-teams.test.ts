@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
+import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
@@ -51,8 +52,8 @@ describe('a call from Microsoft Teams', () => {
     ])
     expect(JSON.stringify(engine.hooks.payloadsOf('/call'))).not.toContain('a.lie.example.com"')
     expect(invite.contactHost).toBe(fqdn)
-    expect(invite.mayReach?.('192.0.2.203')).toBe(true)
-    expect(invite.mayReach?.('192.0.2.66')).toBe(false)
+    expect(invite.mayReach?.(udpAt('192.0.2.203'))).toBe(true)
+    expect(invite.mayReach?.(udpAt('192.0.2.66'))).toBe(false)
     engine.clock.advance(1000)
     await settle()
     expect(engine.store.records).toMatchObject([

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { createSid, traceIdOf } from '../../lib/ids.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { IncomingInvite, Reply } from '../../sip/sip.ts'
+import type { IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import { reasonLeft } from '../bridge/leg-story.ts'
 import { takePlace } from '../bridge/take-place.ts'
@@ -42,7 +42,7 @@ import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
 import { localPlaceOf } from '../local-place.ts'
-import { reachableFor } from '../reachable-places.ts'
+import { apartFromPhones, reachableFor } from '../reachable-places.ts'
 import { sourceOf } from './source.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 
@@ -87,6 +87,18 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
   }
 }
 
+function reachableBy(
+  identity: OwnedIdentity,
+  address: string,
+  services: CallServices,
+): (place: Remote) => boolean {
+  if (tenantOf(identity) !== undefined) return (place) => services.teams.isAddress(place.address)
+  // Many gateways of carriers are at private addresses.
+  return carrierOf(identity) === undefined
+    ? reachableFor(address, identity.account, services)
+    : apartFromPhones(identity.account, services)
+}
+
 /** The caller gave up; or confirmed no provisional response, and the stack has refused its INVITE. */
 export function cancelArrival(arrival: Arrival, cancel: SipRequest, unconfirmed?: Reply): void {
   arrival.cancel ??= cancel
@@ -118,12 +130,10 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
     log,
     hidesDigits: identity.account.sensitive_digits,
   })
-  // Users only: many gateways of carriers are at private addresses.
   const isUser = carrierOf(identity) === undefined
   const tenant = tenantOf(identity)
   const { address } = arrival.invite.remote
-  if (isUser)
-    arrival.invite.restrict(tenant === undefined ? reachableFor(address, services) : services.teams.isAddress)
+  arrival.invite.restrict(reachableBy(identity, address, services))
   if (tenant !== undefined) arrival.invite.nameContact(tenant.tenant_fqdn)
   const media = tenantMedia(services, {
     owner: started.account_sid,

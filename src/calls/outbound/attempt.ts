@@ -20,6 +20,7 @@ export type AttemptInvite = Pick<
   | 'routes'
   | 'credentials'
   | 'mayReach'
+  | 'takesUntagged'
   | 'user'
 >
 

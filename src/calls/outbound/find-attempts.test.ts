@@ -8,6 +8,7 @@ import {
   phone,
 } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
@@ -54,7 +55,7 @@ describe('a call to a user', () => {
     )
     expect(sent[0]?.options).toMatchObject({ routes: path, uri: phone.contact })
     const mayReach = sent[0]?.options.mayReach ?? (() => undefined)
-    expect(['10.0.0.7', '192.0.2.1', '10.0.0.8'].map((address) => mayReach(address))).toEqual([
+    expect(['10.0.0.7', '192.0.2.1', '10.0.0.8'].map((address) => mayReach(udpAt(address)))).toEqual([
       true,
       true,
       false,
@@ -108,7 +109,7 @@ describe('a call to a SIP URI', () => {
   it('is not led into the network of the operator by the far end', async () => {
     const { sent, engine } = await call({ to })
     const mayReach = sent[0]?.options.mayReach ?? (() => undefined)
-    expect(['192.0.2.1', '10.0.0.8'].map((address) => mayReach(address))).toEqual([true, false])
+    expect(['192.0.2.1', '10.0.0.8'].map((address) => mayReach(udpAt(address)))).toEqual([true, false])
     expect(inside(engine)).toEqual(['192.0.2.7', '192.0.2.99'])
   })
 
@@ -124,6 +125,14 @@ describe('a call to a SIP URI', () => {
     expect(refusal?.code).toBe(code)
     expect(sent).toHaveLength(code === undefined ? 1 : 0)
     if (refusal !== undefined) expect(refusal.cure).toContain('type user')
+  })
+
+  it('at the address of a phone that another account has registered with another node is not called', async () => {
+    const { sent, events } = await call({ to }, (engine) => {
+      engine.phonesElsewhere = [{ ...phone, aor: 'eve@other.example' }]
+    })
+    expect(events()).toContainEqual(expect.objectContaining({ code: 'sip_refused_address' }))
+    expect(sent).toEqual([])
   })
 
   it.each([

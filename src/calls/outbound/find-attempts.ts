@@ -55,10 +55,10 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
         user: dialogUser({ username: name, realm, place: heardByEdge(binding) }, { journal, services }),
-        mayReach: (address) =>
-          address === binding.remote.address || reachableFor(binding.remote.address, services)(address),
+        mayReach: reachableFor(binding.remote.address, { sip_realm: realm }, services),
       }),
-      destination: () => sip().reach(binding, reachableFor(binding.remote.address, services)),
+      destination: () =>
+        sip().reach(binding, reachableFor(binding.remote.address, { sip_realm: realm }, services)),
       redirect: async ({ uri }) => {
         const { host } = sip().addressFor(binding.remote)
         return (await toUser({ type: 'user', name: userAt(uri, [realm, host]), realm }, search)).flat()

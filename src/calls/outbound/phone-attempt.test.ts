@@ -18,6 +18,7 @@ const invite = (carrier: Partial<OutboundCarrier>, more: Partial<PhoneAttempt> =
     routes: [],
     identity: () => undefined,
     host: '198.51.100.1',
+    mayReach: () => true,
     ...more,
   })
 
@@ -37,7 +38,10 @@ describe('the number that a carrier is sent', () => {
 
 describe('the INVITE to a carrier', () => {
   it('goes to the number at the gateway, from our address, without a port that is the usual one', () => {
-    expect(invite({})).toEqual({
+    const mayReach = (): boolean => true
+    expect(invite({}, { mayReach })).toEqual({
+      mayReach,
+      takesUntagged: true,
       uri: 'sip:15550100@192.0.2.10;transport=udp',
       to: 'sip:15550100@192.0.2.10;transport=udp',
       from: '<sip:+4420@198.51.100.1>',

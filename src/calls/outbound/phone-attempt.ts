@@ -19,6 +19,7 @@ export interface PhoneAttempt {
   readonly routes: readonly string[]
   /** Undefined where the call is not signed. */
   readonly identity: () => SignedIdentity | undefined
+  readonly mayReach: NonNullable<AttemptInvite['mayReach']>
   /** The address of the platform: what From says when nothing else does. */
   readonly host: string
 }
@@ -35,6 +36,8 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
     headers: signed([...caller.headers, ...diversionOf(carrier, caller, place)], attempt),
     uri,
     to: uri,
+    mayReach: attempt.mayReach,
+    takesUntagged: true,
     ...(routes.length === 0 ? {} : { routes }),
     ...(credentials === undefined ? {} : { credentials }),
   }

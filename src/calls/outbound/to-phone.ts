@@ -11,6 +11,7 @@ import type { Attempt, Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
 import { hostPortOf, nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'
+import { apartFromPhones } from '../reachable-places.ts'
 import { signedCaller } from './signed-caller.ts'
 import type { SignedCaller } from './signed-caller.ts'
 import { parseTargetUri } from './target-uri.ts'
@@ -103,6 +104,7 @@ function toAttempt(
   const { order, services } = search
   const { carrier, gateway } = way
   const routes = services.trunks.routesOf(carrier.voip_carrier_sid)
+  const mayReach = apartFromPhones(order.account, services)
   return {
     trunk: carrier.name,
     place: hostPortOf(gateway),
@@ -111,7 +113,7 @@ function toAttempt(
     protectionAgain: gateway.protectionAgain,
     dialled: toDialled(number, carrier),
     ...(carrier.dtmf_type === undefined ? {} : { keyWay: carrier.dtmf_type }),
-    invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host }),
+    invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host, mayReach }),
     // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
     // (SECURITY.md).
     async destination() {
@@ -156,7 +158,17 @@ async function elsewhere(
       protectionAgain: first.protectionAgain,
       dialled: unescapeUri(number),
       invite: (host) => ({
-        ...toInvite({ order, number, auth: undefined, carrier, gateway: first, routes: [], identity, host }),
+        ...toInvite({
+          order,
+          number,
+          auth: undefined,
+          carrier,
+          gateway: first,
+          routes: [],
+          identity,
+          host,
+          mayReach: apartFromPhones(order.account, search.services),
+        }),
         uri,
       }),
       destination: () => sip().resolve(uri),

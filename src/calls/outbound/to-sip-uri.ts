@@ -3,13 +3,13 @@ import { AppError } from '../../lib/errors.ts'
 import { hasSips } from '../../sip/contact.ts'
 import { serializeUri, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { SipUri } from '../../sip/message/uri.ts'
-import type { Binding, Remote, Resolved } from '../../sip/sip.ts'
+import type { Remote, Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts, TeamsFacts, TeamsProxy } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
 import { localPlaceOf } from '../local-place.ts'
-import { reachableFor } from '../reachable-places.ts'
+import { isPhoneOfAnother, reachableFor } from '../reachable-places.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
 import { parseTargetUri } from './target-uri.ts'
@@ -41,7 +41,7 @@ export async function toSipUri(
           to: text,
           mustLeave: true,
           // A redirect of the far end must not lead to an address that the customer may not call.
-          mayReach: reachableFor(undefined, services),
+          mayReach: reachableFor(undefined, order.account, services),
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
@@ -77,16 +77,18 @@ export async function guardedPlace(
   services: Pick<CallServices, 'sip' | 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'teams'>,
 ): Promise<Resolved> {
   const { sip, teams } = services
-  const mayReach = reachableFor(undefined, services)
+  const mayReach = reachableFor(undefined, account, services)
   demandNoTeams(uri, [], teams)
   const { alternatives = [], ...first } = await sip().resolve(uri)
   const demand = (remote: Remote): void => {
     const { host, port } = localPlaceOf(sip(), remote)
-    if (!mayReach(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
-      throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
+    if (!mayReach(remote)) throw refused()
     if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
   }
-  for (const place of [first, ...alternatives]) demand(place)
+  for (const place of [first, ...alternatives]) {
+    demand(place)
+    if (isPhoneOfAnother(await sip().bindings.findBoundTo(place), account)) throw refused()
+  }
   demandNoTeams(uri, [first, ...alternatives], teams)
   return alternatives.length === 0 ? first : { ...first, alternatives }
 }
@@ -106,16 +108,8 @@ function isSamePlace({ host, port }: TeamsProxy, uri: Pick<SipUri, 'host' | 'por
   return uri?.host === host && (uri.port ?? transports.tls.defaultPort) === port
 }
 
-/**
- * A phone that registered here lets in what comes from here, through NAT and past its own rules: only for those who may call
- * its user. The address of a proxy stands for no phone.
- */
-function isPhoneOfAnother(
-  bindings: readonly Binding[],
-  { sip_realm }: Pick<AccountFacts, 'sip_realm'>,
-): boolean {
-  const phones = bindings.filter(({ path }) => path.length === 0)
-  return phones.length > 0 && !phones.some(({ aor }) => aor.endsWith(`@${sip_realm}`))
+function refused(): AppError {
+  return new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
 }
 
 function loop(): AppError {

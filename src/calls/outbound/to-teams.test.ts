@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
+import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { callRequest, outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
@@ -47,8 +48,8 @@ describe('a call to Microsoft Teams', () => {
       destination: { transport: 'tls', address: '192.0.2.201', port: 5061, name: '192.0.2.201' },
     })
     expect(engine.media.sessions[0]?.protections).toEqual(['required'])
-    expect(invite?.options.mayReach?.('192.0.2.202')).toBe(true)
-    expect(invite?.options.mayReach?.('192.0.2.66')).toBe(false)
+    expect(invite?.options.mayReach?.(udpAt('192.0.2.202'))).toBe(true)
+    expect(invite?.options.mayReach?.(udpAt('192.0.2.66'))).toBe(false)
     invite?.answer()
     await settle()
     engine.clock.advance(1000)

@@ -97,7 +97,7 @@ function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, servi
       contactHost: tenant_fqdn,
       uri,
       to: uri,
-      mayReach: (address) => services.teams.isAddress(address),
+      mayReach: ({ address }) => services.teams.isAddress(address),
     }),
     // The operator has named the proxies: they may be anywhere.
     destination: async () => {

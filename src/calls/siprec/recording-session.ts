@@ -27,7 +27,7 @@ export interface RecordingInvite {
   readonly callId: string
   /** It begins paused: nothing of the talk is sent. */
   readonly isPaused: boolean
-  readonly mayReach: (address: string) => boolean
+  readonly mayReach: (place: Remote) => boolean
 }
 
 export interface RecordingSessionOptions {

@@ -191,7 +191,7 @@ export class SiprecRecorder implements Recorder {
     const remote = await guardedPlace(uri, account, { ...this.#services })
     const tenant = { owner: account.account_sid, peers: new Set([remote.address]) }
     const guarded = tenantMedia({ media, isAllowedHop }, tenant)
-    const mayReach = reachableFor(undefined, this.#services)
+    const mayReach = reachableFor(undefined, account, this.#services)
     const callId = `${randomHex(16)}@siprec`
     const session: RecordingSession = new RecordingSession({
       sip: sip(),

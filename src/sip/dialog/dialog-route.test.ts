@@ -105,7 +105,7 @@ describe('the requests of a dialog', () => {
     ],
     [
       'may not be reached',
-      { mayReach: (address: string) => address !== '203.0.113.20' },
+      { mayReach: ({ address }: Remote) => address !== '203.0.113.20' },
       'sip:bob@203.0.113.20 may not be reached',
     ],
   ])(

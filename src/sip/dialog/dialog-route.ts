@@ -20,7 +20,7 @@ export interface DialogRouteOptions {
   /** Its host is the name that the peer knows us by, where it is another one than other peers do. */
   readonly contact: Pick<ContactName, 'host'>
   /** Whether requests may go to an address that the peer names; to all when left out. */
-  readonly mayReach: ((address: string) => boolean) | undefined
+  readonly mayReach: ((place: Remote) => boolean) | undefined
   /** Called once for each fault, however many requests meet it. */
   noted(sentence: string): void
 }
@@ -94,7 +94,7 @@ export class DialogRoute {
     const { core, state, mayReach, contact } = this.#options
     try {
       const remote = knownAs(await core.resolve(uri), contact.host)
-      if (mayReach?.(remote.address) === false) this.#note(`${uri} may not be reached`)
+      if (mayReach?.(remote) === false) this.#note(`${uri} may not be reached`)
       else if (this.#isBehindNat(remote)) this.#note(`${uri} is behind NAT`)
       else return remote
     } catch (error) {

@@ -29,7 +29,7 @@ export interface EarlyDialogOptions {
   readonly contact: ContactName
   readonly keepsTransport: boolean
   readonly credentials: Credentials | undefined
-  readonly mayReach: ((address: string) => boolean) | undefined
+  readonly mayReach: ((place: Remote) => boolean) | undefined
   readonly listener: EarlyListener | undefined
   /** Whose requests are taken within it; anyone's when left out. */
   readonly user: DialogUser | undefined

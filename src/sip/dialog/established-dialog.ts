@@ -2,7 +2,7 @@
 import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import { withReason } from '../refusal.ts'
-import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish, Reply } from '../sip.ts'
+import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, optionsReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
@@ -33,7 +33,7 @@ export interface DialogOptions {
   readonly keepsTransport?: boolean
   readonly credentials?: Credentials | undefined
   /** Whether requests may go to an address that the peer names; to all when left out. */
-  readonly mayReach?: ((address: string) => boolean) | undefined
+  readonly mayReach?: ((place: Remote) => boolean) | undefined
   readonly guard?: DialogGuard | undefined
   /** The last one that this side sent. */
   readonly description?: Reply['body']

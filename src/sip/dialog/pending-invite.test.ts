@@ -245,7 +245,7 @@ describe('the Contact of an answer', () => {
 
 describe('an invite whose dialog may not go everywhere', () => {
   it.each([
-    ['where it came from, whatever the rule says', peerAddress, [], 'BYE at the peer'],
+    ['where it came from, when the Contact is there', peerAddress, [peerAddress], 'BYE at the peer'],
     ['an address the rule allows', '192.0.2.9', ['192.0.2.9'], 'BYE elsewhere'],
     ['where it came from in place of an address the rule forbids', '192.0.2.9', [], 'BYE at the peer'],
   ])('sends its requests to %s', async (_where, contactHost, allowed: readonly string[], expected) => {
@@ -255,7 +255,7 @@ describe('an invite whose dialog may not go everywhere', () => {
       if (message.kind === 'request') elsewhere.push(message.method)
     })
     const noted: string[] = []
-    invite.restrict((address) => allowed.includes(address))
+    invite.restrict(({ address }) => allowed.includes(address))
     const dialog = invite.accept({ body: sdp })
     dialog.listen({ ...listenerOf([]), noted: (sentence) => void noted.push(sentence) })
     await soon()

@@ -46,7 +46,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #listener: EarlyListener | undefined
   /** An UPDATE has changed what the first offer came to. */
   #isUpdated = false
-  #mayReach: ((address: string) => boolean) | undefined
+  #mayReach: ((place: Remote) => boolean) | undefined
   #guard: DialogGuard | undefined
   #contactHost: string | undefined
   #contactFeature: string | undefined
@@ -96,8 +96,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     return headerOf(this.request, 'call-id') ?? ''
   }
 
-  restrict(mayReach: (address: string) => boolean): void {
-    this.#mayReach = (address) => address === this.remote.address || mayReach(address)
+  restrict(mayReach: (place: Remote) => boolean): void {
+    this.#mayReach = mayReach
   }
 
   nameContact(host: string): void {

@@ -198,9 +198,12 @@ describe('an answer', () => {
     expect(stage.peer.starts).toEqual(['INVITE'])
   })
 
-  it('without a tag or a Contact makes a call too, as peers of RFC 2543 send it (RFC 3261 §12.1.2)', async () => {
+  it.each([
+    ['of one whose word is not checked', {}],
+    ['of a carrier', { mayReach: () => true, takesUntagged: true }],
+  ])('without a tag or a Contact, as peers of RFC 2543 send it, makes a call %s', async (_whose, options) => {
     const stage = await openStage()
-    const dialog = await callOut(stage, {}, { tag: '', lines: ['Contact: *'] })
+    const dialog = await callOut(stage, options, { tag: '', lines: ['Contact: *'] })
     expect(dialog.remoteTag).toBe('')
     void dialog.bye()
     await stage.soon()

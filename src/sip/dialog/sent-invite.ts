@@ -102,9 +102,10 @@ export class SentInvite implements OutgoingInvite {
     else this.#answered(response, invite)
   }
 
-  /** Peers of RFC 2543 send none. Of those whose word is checked no dialog without one is taken, whose requests begin others. */
+  /** Peers of RFC 2543 send none. Of one who is not trusted no dialog without one is taken, whose requests begin others. */
   #isUntagged(response: SipResponse): boolean {
-    return this.#options.mayReach !== undefined && tagOf(headerOf(response, 'to')) === undefined
+    const { mayReach, takesUntagged = mayReach === undefined } = this.#options
+    return !takesUntagged && tagOf(headerOf(response, 'to')) === undefined
   }
 
   #refused(refusal: SipResponse): void {

@@ -34,6 +34,8 @@ export interface BindingStore {
   list(realm: string): Promise<Binding[]>
   /** The live bindings that a flow carries. */
   boundTo(remote: Remote): readonly Binding[]
+  /** The same, and those that other nodes have. */
+  findBoundTo(remote: Remote): Promise<readonly Binding[]>
 }
 
 /** A binding as it was kept, perhaps by a version of this stack with more transports. */
@@ -47,6 +49,8 @@ export interface BindingArchive {
   load(): Promise<readonly KeptBinding[]>
   /** Those with a Path that other nodes have, as `load` has those of this one. Left out where there is one node. */
   elsewhere?(aor: string): Promise<readonly KeptBinding[]>
+  /** Those without a Path that other nodes have at a place. Left out where there is one node. */
+  elsewhereAt?(place: Remote): Promise<readonly KeptBinding[]>
   /** `gone` are the keys it took the place of. Resolves when it is kept; one that is only a refresh is kept soon after. */
   save(
     binding: Binding,

@@ -23,6 +23,7 @@ beforeEach(() => {
   elsewhere = []
   const archive: BindingArchive = {
     load: async () => kept,
+    elsewhereAt: async ({ port }) => elsewhere.filter((binding) => binding.remote.port === port),
     elsewhere: async (sought) => elsewhere.filter((binding) => binding.aor === sought),
     save: async ({ key }, { gone, isRefresh }) => void archived.push(['save', key, gone, isRefresh]),
     remove: async (...what) => void archived.push(['remove', ...what]),
@@ -222,6 +223,15 @@ describe('a flow', () => {
     await bindings.remove(aor, 'hall')
     clock.advance(60_000)
     expect(bindings.isBound(remote)).toBe(false)
+  })
+
+  it('is found with what other nodes have there', async () => {
+    await bindings.put(phone('desk'))
+    const away = { ...remote, port: 41_000 }
+    elsewhere = [phone('hall'), phone('far', { remote: away })]
+    expect((await bindings.findBoundTo(remote)).map(({ key }) => key)).toEqual(['desk', 'hall'])
+    expect((await bindings.findBoundTo(away)).map(({ key }) => key)).toEqual(['far'])
+    expect(bindings.boundTo(away)).toEqual([])
   })
 
   it('is left when the phone comes by another', async () => {

@@ -71,8 +71,7 @@ class MemoryBindings implements Bindings {
 
   async find(aor: string): Promise<readonly Binding[]> {
     const own = await this.get(aor)
-    const elsewhere = (await this.#archive?.elsewhere?.(aor)) ?? []
-    const others = elsewhere.map(toLive).filter((binding) => binding !== undefined)
+    const others = toAllLive(await this.#archive?.elsewhere?.(aor))
     if (others.length === 0) return own
     // A proxy may bring a phone to another node than before: the node that it came to last says where it is.
     return [...own, ...others]
@@ -134,6 +133,10 @@ class MemoryBindings implements Bindings {
     return [...(this.#flows.get(flowKeyOf(remote)) ?? [])].filter((binding) => this.#isLive(binding))
   }
 
+  async findBoundTo(remote: Remote): Promise<readonly Binding[]> {
+    return [...this.boundTo(remote), ...toAllLive(await this.#archive?.elsewhereAt?.(remote))]
+  }
+
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -191,6 +194,10 @@ class MemoryBindings implements Bindings {
 }
 
 /** Undefined where this version of the stack does not know its transport. */
+function toAllLive(kept: readonly KeptBinding[] = []): Binding[] {
+  return kept.map(toLive).filter((binding) => binding !== undefined)
+}
+
 function toLive(binding: KeptBinding): Binding | undefined {
   const transport = toTransport(binding.remote.transport)
   return transport && { ...binding, remote: { ...binding.remote, transport } }

@@ -80,6 +80,7 @@ async function tryOut(
     forget: stepped((realm) => bindings.forget(realm)),
     list: stepped((realm) => bindings.list(realm)),
     boundTo: (remote) => bindings.boundTo(remote),
+    findBoundTo: (remote) => bindings.findBoundTo(remote),
   }
   const answer = createRegistrar({
     authenticate: stepped(async () => ({ verdict: 'accepted', user: alice })),

@@ -91,14 +91,14 @@ describe('a phone is called', () => {
     expect(opened).toEqual([])
   })
 
-  it('at another port of the address it came from, though no address may be called', async () => {
+  it('at another port of the address it came from, where that may be called', async () => {
     resolved = { ...elsewhere, address: tcp.address }
-    expect(await reach.find(await register(), () => false)).toEqual(resolved)
+    expect(await reach.find(await register(), ({ port }) => port === elsewhere.port)).toEqual(resolved)
   })
 })
 
 describe('a phone is not registered any more', () => {
-  it.each<[string, () => Promise<Binding>, (address: string) => boolean, string]>([
+  it.each<[string, () => Promise<Binding>, (place: Remote) => boolean, string]>([
     [
       'its Contact leads nowhere',
       () => register({ contact: 'sip:a@x.invalid' }),

@@ -20,7 +20,7 @@ export interface Reach {
    * Rejects with AppError `sip_unreachable` when there is no way to the phone; it is not registered then. `mayReach` is
    * asked for addresses that the Contact names, other than the one the phone registered from.
    */
-  find(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote>
+  find(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Remote>
   /** Where a phone is whose connection is gone: at the one that it has registered over since. */
   again(binding: Binding): Promise<Remote | undefined>
   /** A connection has closed: what it carried and has no other way is not registered any more. */
@@ -40,10 +40,10 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
   const byContact = async (
     binding: Binding,
     uri: string,
-    mayReach: (address: string) => boolean,
+    mayReach: (place: Remote) => boolean,
   ): Promise<Remote> => {
     const remote = await resolve(uri)
-    if (remote.address !== binding.remote.address && !mayReach(remote.address))
+    if (!mayReach(remote))
       throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
     if (bindings.boundTo(remote).some(({ aor }) => aor !== binding.aor))
       throw new AppError('sip_unreachable', 'the Contact leads to the connection of another phone')

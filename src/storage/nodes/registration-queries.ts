@@ -35,6 +35,14 @@ export function createRegistrationQueries(db: Kysely<Schema>) {
     removeRealm: prepare(own.where('realm', '=', slot('realm'))),
     // The account that registered it must still have the realm, and the client the name: either may be another's by now.
     load: prepare(live.where('r.node', '=', slot('node'))),
+    elsewhereAt: prepare(
+      live
+        .where('r.node', '!=', slot('node'))
+        .where('r.transport', '=', slot('transport'))
+        .where('r.address', '=', slot('address'))
+        .where('r.port', '=', slot('port'))
+        .where('r.path', '=', '[]'),
+    ),
     elsewhere: prepare(
       live.where('r.node', '!=', slot('node')).where('r.aor', '=', slot('aor')).where('r.path', '!=', '[]'),
     ),

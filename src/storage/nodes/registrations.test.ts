@@ -227,6 +227,12 @@ describe.skipIf(isMissing('postgres'))('two nodes on one database', () => {
     await a.registrations.save({ ...seenBy(1), key: 'hall', path: [] }, change)
     expect(await b.registrations.elsewhere(seenBy(1).aor)).toEqual([seenBy(1)])
     expect(await b.registrations.elsewhere('bob@a.example')).toEqual([])
+    expect(await b.registrations.elsewhereAt(seenBy(1).remote)).toEqual([
+      { ...seenBy(1), key: 'hall', path: [] },
+    ])
+    for (const other of [{ port: 3 }, { address: '198.51.100.8' }, { transport: 'tcp' }])
+      expect(await b.registrations.elsewhereAt({ ...seenBy(1).remote, ...other })).toEqual([])
+    expect(await a.registrations.elsewhereAt(seenBy(1).remote)).toEqual([])
     await a.registrations.remove(seenBy(1).aor, 'desk')
     expect(await b.registrations.elsewhere(seenBy(1).aor)).toEqual([])
     expect(await b.registrations.load()).toEqual([seenBy(2)])

@@ -30,6 +30,8 @@ export interface RegistrationStore {
   load(): Promise<readonly Registration[]>
   /** Those of an address of record that other nodes have, and that lead from here too: by a Path. */
   elsewhere(aor: string): Promise<readonly Registration[]>
+  /** Those without a Path that other nodes have at a place. */
+  elsewhereAt(place: Registration['remote']): Promise<readonly Registration[]>
   /** `gone` are the keys that it replaces. Resolves when it is committed; a refresh is committed later. Never rejects. */
   save(
     registration: Registration,
@@ -189,6 +191,17 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
       : queries.removeRealm.all(session, { realm: sweep.realm })
   }
 
+  async function readOthers(query: typeof queries.elsewhere, where: Cells): Promise<readonly Registration[]> {
+    if (!database.isShared) return []
+    try {
+      const rows = await query.all(database.reader, { node: node(), now: clock.now(), ...where })
+      return rows.map(toRegistration)
+    } catch (error) {
+      log.error({ err: error }, 'registrations of other nodes could not be read')
+      return []
+    }
+  }
+
   async function committed(): Promise<void> {
     const waited = Promise.withResolvers<void>()
     const limit = clock.after(maxWaitMs, waited.resolve)
@@ -207,16 +220,9 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
       const rows = await queries.load.all(database.reader, { node: node(), now: clock.now() })
       return rows.map(toRegistration)
     },
-    async elsewhere(aor) {
-      if (!database.isShared) return []
-      try {
-        const rows = await queries.elsewhere.all(database.reader, { node: node(), now: clock.now(), aor })
-        return rows.map(toRegistration)
-      } catch (error) {
-        log.error({ err: error }, 'registrations of other nodes could not be read')
-        return []
-      }
-    },
+    elsewhere: (aor) => readOthers(queries.elsewhere, { aor }),
+    elsewhereAt: ({ transport, address, port }) =>
+      readOthers(queries.elsewhereAt, { transport, address, port }),
     async save(registration, { gone, isRefresh }) {
       const { aor, key } = registration
       for (const old of gone) add(aor, old, { kind: 'remove', aor, key: old })

@@ -98,6 +98,8 @@ export interface ScriptedEngine {
   dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, readonly Binding[]>
+  /** At any place that is called, as another node has registered them. */
+  phonesElsewhere: readonly Binding[]
   /** Where the INVITE for a phone goes, by default where it registered from. */
   reach: (binding: Binding) => Promise<Remote>
   /** Opens a connection over TLS. */
@@ -129,6 +131,8 @@ export function createScriptedEngine(
   const phones = new Map<string, readonly Binding[]>()
   const streams = new ScriptedStreams()
   const sent: ScriptedOutgoing[] = []
+  const phonesAt = ({ address, port }: Remote): readonly Binding[] =>
+    [...phones.values()].flat().filter(({ remote }) => remote.address === address && remote.port === port)
   let ringing = 0
   const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
     await Promise.resolve()
@@ -156,10 +160,8 @@ export function createScriptedEngine(
         remove: () => Promise.resolve(),
         forget: () => Promise.resolve(),
         list: () => Promise.resolve([...phones.values()].flat()),
-        boundTo: ({ address, port }) =>
-          [...phones.values()]
-            .flat()
-            .filter(({ remote }) => remote.address === address && remote.port === port),
+        boundTo: (place) => phonesAt(place),
+        findBoundTo: async (place) => [...phonesAt(place), ...engine.phonesElsewhere],
       },
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),
@@ -262,6 +264,7 @@ export function createScriptedEngine(
     hostsCalled: [],
     localAddress: () => '127.0.0.1',
     knownAt: undefined,
+    phonesElsewhere: [],
     registeredOver: new Map(),
     serviceRoutes: new Map(),
     gatewaysDown: new Set(),

@@ -38,6 +38,11 @@ export interface ScriptedInviteOptions {
 
 const remote: Remote = { transport: 'udp', address: '127.0.0.1', port: 26_060 }
 
+/** A place at port 5060 of UDP, or at another one. */
+export function udpAt(address: string, port = 5060): Remote {
+  return { transport: 'udp', address, port }
+}
+
 export class ScriptedInvite implements IncomingInvite {
   readonly request: SipRequest
   readonly raw: Uint8Array
@@ -48,7 +53,7 @@ export class ScriptedInvite implements IncomingInvite {
   final: Reply | undefined
   /** The 200, without its status. */
   accepted: Omit<Reply, 'status'> | undefined
-  mayReach: ((address: string) => boolean) | undefined
+  mayReach: ((place: Remote) => boolean) | undefined
   user: DialogUser | undefined
   contactHost: string | undefined
   contactFeature: string | undefined
@@ -92,7 +97,7 @@ export class ScriptedInvite implements IncomingInvite {
     this.#settle()
   }
 
-  restrict(mayReach: (address: string) => boolean): void {
+  restrict(mayReach: (place: Remote) => boolean): void {
     this.mayReach = mayReach
   }
 
