@@ -193,11 +193,11 @@ class MemoryBindings implements Bindings {
   }
 }
 
-/** Undefined where this version of the stack does not know its transport. */
 function toAllLive(kept: readonly KeptBinding[] = []): Binding[] {
   return kept.map(toLive).filter((binding) => binding !== undefined)
 }
 
+/** Undefined where this version of the stack does not know its transport. */
 function toLive(binding: KeptBinding): Binding | undefined {
   const transport = toTransport(binding.remote.transport)
   return transport && { ...binding, remote: { ...binding.remote, transport } }

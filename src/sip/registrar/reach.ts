@@ -18,7 +18,7 @@ export interface ReachOptions {
 export interface Reach {
   /**
    * Rejects with AppError `sip_unreachable` when there is no way to the phone; it is not registered then. `mayReach` is
-   * asked for addresses that the Contact names, other than the one the phone registered from.
+   * asked for the place that the Contact names.
    */
   find(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Remote>
   /** Where a phone is whose connection is gone: at the one that it has registered over since. */
