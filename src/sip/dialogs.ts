@@ -1,5 +1,5 @@
 // The public face of a dialog: what an owner does with it, and is asked of it. Read it through sip.ts.
-import type { HeaderField, SipRequest, SipResponse } from './message/message.ts'
+import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { ReplacesId } from './message/replaces.ts'
 import type { Reply } from './reply.ts'
 
@@ -37,6 +37,19 @@ export interface DialogListener {
   requested(request: SipRequest): Promise<Reply>
   /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
   noted?(sentence: string): void
+}
+
+/** What the far end of an INVITE sends before its final response; of one that we sent, in any of the early dialogs that it opens. */
+export interface EarlyListener {
+  /**
+   * An offer: of an UPDATE (RFC 3311), or of a reliable provisional response where the INVITE had none (RFC 3262 §5). Left
+   * out, it is refused with 488.
+   */
+  offered?(offer: string, message: SipMessage): Promise<Reply>
+  /** The PRACK for our offer has come, which must bring the answer (RFC 3262 §5); undefined where it does not. */
+  answered?(answer: string | undefined): void
+  /** INFO (RFC 6086); left out, it is refused with 500 until the call is answered. */
+  requested?(request: SipRequest): Promise<Reply>
 }
 
 export interface OfferWish {

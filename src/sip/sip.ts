@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { ResolvedAddress } from '../network/names.ts'
-import type { Dialog } from './dialogs.ts'
+import type { Dialog, EarlyListener } from './dialogs.ts'
 import type { DigestAlgorithm } from './digest.ts'
 import type { SipDirectory, SipUser } from './directory.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
@@ -18,7 +18,7 @@ import type { SecureTransports } from './transport/tls.ts'
 import type { Listening, Remote } from './transport/transports.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
-export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
+export type { Dialog, DialogFailure, DialogListener, EarlyListener, OfferWish } from './dialogs.ts'
 export type { IncomingReferral, ReferReport, ReferSubscription, ReferWish, ReplacesId } from './dialogs.ts'
 export type { RedirectTarget } from './message/redirect.ts'
 export type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
@@ -55,6 +55,8 @@ export interface IncomingInvite {
    * ends nothing: the owner accepts this INVITE, then sends BYE to that dialog or CANCEL to that INVITE.
    */
   readonly replaces?: Replaced | undefined
+  /** It has no offer, and its caller takes one before the answer: RFC 3262 §5. */
+  readonly takesEarlyOffer: boolean
   /**
    * Whether requests within the dialog may go to a place, where the caller's Contact or Record-Route leads away from
    * where the INVITE came from; to any until this is called. What may not be reached is sent to that source instead.
@@ -65,9 +67,12 @@ export interface IncomingInvite {
   /** From now on our Contact has this host, by which the far end knows us; or this feature tag (RFC 3840 §9). */
   nameContact(host: string): void
   tagContact(feature: string): void
-  /** Who takes the offers of UPDATE before the answer. */
+  /** Who takes what the caller offers and answers before the call is answered. */
   listen(listener: EarlyListener): void
-  /** A provisional response 101..199; with a body it is early media. */
+  /**
+   * A provisional response 101..199; with a body it is early media. To an INVITE without an offer the body is one: it goes out
+   * once where `takesEarlyOffer` says so, its answer comes to the listener, and that of `accept` is left out.
+   */
   progress(reply: Reply): void
   /** The final refusal 300..699. Does nothing once a final response went out. */
   reject(reply: Reply): void
@@ -93,17 +98,6 @@ export interface DialogUser extends Pick<SipUser, 'username' | 'realm'> {
   readonly isTrusted: (address: string) => boolean
   /** Something that the record of the call should say of a sender from elsewhere. A few times at most. */
   readonly noted: (sentence: string) => void
-}
-
-/** What the far end of our INVITE sends before its final response, in any of the early dialogs that it opens. */
-export interface EarlyListener {
-  /**
-   * An offer: of an UPDATE (RFC 3311), or of a reliable provisional response where the INVITE had none (RFC 3262 §5). Left
-   * out, it is refused with 488.
-   */
-  offered?(offer: string, message: SipMessage): Promise<Reply>
-  /** INFO (RFC 6086); left out, it is refused with 500 until the call is answered. */
-  requested?(request: SipRequest): Promise<Reply>
 }
 
 /** What an INVITE with Replaces takes the place of: a dialog that is up, or an INVITE of this side that still rings (RFC 3891 §3). */

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedInviteOptions } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { answered, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
 import { parseVerbs } from './index.ts'
 
-async function run(...verbs: object[]) {
+const run = (...verbs: object[]) => runFor({}, ...verbs)
+
+async function runFor(given: Partial<ScriptedInviteOptions>, ...verbs: object[]) {
   const engine: ScriptedEngine = createScriptedEngine(parseVerbs)
   engine.hooks.on('/call', verbs)
-  const invite = engine.ring()
+  const invite = engine.ring(given)
   for (let turn = 0; turn < 8; turn += 1) await settle()
   const facts = (type: string): Record<string, unknown>[] =>
     engine.store.batches.flatMap(({ events }) => events.filter((event) => event.type === type))
@@ -21,6 +24,15 @@ const absent = { verb: 'config', synthesizer: { vendor: 'absent' } }
 const say = { verb: 'say', text: 'hello' }
 
 describe('config', () => {
+  it('with early media for a caller who cannot hear any answers nothing, and goes on', async () => {
+    const listen = { enable: true, url: 'wss://app.test/audio' }
+    const config = { verb: 'config', boostAudioSignal: -3, listen, earlyMedia: true }
+    const { engine, invite, codes } = await runFor({ body: '' }, config, { verb: 'answer' }, rest)
+    expect(codes().map(([code]) => code)).toEqual(['early_media_unavailable', 'early_media_unavailable'])
+    expect(invite.provisionals).toEqual([])
+    expect(engine.media.sessions[0]?.wiring.hearsGainDb).toBe(-3)
+  })
+
   it('sets the voice of the verbs that follow, and does not answer for it', async () => {
     const unanswered = await run(absent, rest)
     expect(unanswered.invite.dialog).toBeUndefined()

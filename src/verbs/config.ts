@@ -167,8 +167,9 @@ async function switchStream(
   if (stream === undefined) return
   if (!stream.enable) return streams.end('background')
   const plan = streams.plan(toStreamOptions(stream, 'config: listen'))
-  await (earlyMedia ? signalling.startEarlyMedia() : signalling.answer())
-  if (!signalling.hasEnded) streams.begin('background', plan)
+  if (!earlyMedia) await signalling.answer()
+  const isOpen = earlyMedia ? await signalling.startEarlyMedia() : !signalling.hasEnded
+  if (isOpen) streams.begin('background', plan)
 }
 
 /** What is only switched off was never on. */

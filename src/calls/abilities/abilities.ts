@@ -73,7 +73,8 @@ export interface Signalling {
   readonly isAnswered: boolean
   readonly hasEnded: boolean
   answer(): Promise<void>
-  startEarlyMedia(): Promise<void>
+  /** False where the caller cannot hear anything before the answer, which the journal says, or is gone. */
+  startEarlyMedia(): Promise<boolean>
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void
   decline(decline: Decline): void
 }

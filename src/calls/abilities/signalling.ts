@@ -28,8 +28,8 @@ export class LegSignalling implements Signalling {
     return this.#leg.answer()
   }
 
-  startEarlyMedia(): Promise<void> {
-    return this.#leg.startEarlyMedia()
+  startEarlyMedia(): Promise<boolean> {
+    return this.#leg.earlyMedia.start()
   }
 
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void {

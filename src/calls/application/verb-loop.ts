@@ -182,8 +182,8 @@ async function prepare(verb: RunnableVerb, call: Signalling): Promise<boolean> {
     case 'unanswered':
       return !call.isAnswered
     case 'audio':
-      if (verb.isEarlyMedia && !call.isAnswered) await call.startEarlyMedia()
-      else await call.answer()
+      if (verb.isEarlyMedia && !call.isAnswered) return call.startEarlyMedia()
+      await call.answer()
       return !call.hasEnded
     default:
       return verb.needs satisfies never

@@ -12,10 +12,14 @@ import { calm, settle } from '../../../test/support/scripted-engine/turns.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
+import type { ScriptedInviteOptions } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
-const dialling = (options: object, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> =>
-  dialled(parseVerbs, options, prepare)
+const dialling = (
+  options: object,
+  prepare?: (engine: ScriptedEngine) => void,
+  invite?: Partial<ScriptedInviteOptions>,
+): Promise<Dialled> => dialled(parseVerbs, options, prepare, invite)
 
 /** Nothing is left of a session whose legs have all ended. */
 function expectNothingLeft({ engine }: Pick<Dialled, 'engine'>): void {
@@ -199,6 +203,23 @@ describe('early media', () => {
     called().refuse(486)
     await calm()
     expect(engine.media.sessions[0]?.hears).toBeUndefined()
+  })
+
+  it.each([
+    ['of the called side', {}],
+    ['of its music', { dialMusic: 'http://app.test/music.wav' }],
+  ])('%s answers no caller that cannot hear it: that one rings', async (_, options) => {
+    const session = await dialling({ answerOnBridge: true, ...options }, undefined, { body: '' })
+    const { caller, called, types, sidOf } = session
+    called().progress(183, 'v=0 early')
+    await calm()
+    expect(caller.dialog).toBeUndefined()
+    expect(caller.provisionals).toEqual([{ status: 180 }])
+    expect(types(sidOf('inbound'))).toContain('problem')
+    await answered(called())
+    expect(caller.accepted).toBeDefined()
+    await bye(caller.dialog)
+    expectNothingLeft(session)
   })
 
   it('and an answer in the same turn: the caller has one media session', async () => {

@@ -81,8 +81,9 @@ export class Ringing {
 
   async #hearEarly(leg: Leg): Promise<void> {
     const { parent } = this.#options
-    if (!parent.isAnswered) await parent.startEarlyMedia()
+    const isHeard = parent.isAnswered || (await parent.earlyMedia.start())
     if (this.#isOver || parent.hasEnded || leg.hasEnded) return
+    if (!isHeard) return this.#ring()
     const stop = (): void => {
       if (leg !== this.#winner) this.hearNoOne()
     }
@@ -96,8 +97,9 @@ export class Ringing {
     const { parent, voice, music } = this.#options
     if (music === undefined) return
     try {
-      if (!parent.isAnswered) await parent.startEarlyMedia()
-      await voice.play({ urls: [music], rounds: Infinity, signal: this.#music.signal })
+      const isHeard = parent.isAnswered || (await parent.earlyMedia.start())
+      if (!isHeard && !parent.hasEnded) this.#ring()
+      if (isHeard) await voice.play({ urls: [music], rounds: Infinity, signal: this.#music.signal })
     } catch (error) {
       if (!this.#music.signal.aborted) noteProblem(parent, error)
     }

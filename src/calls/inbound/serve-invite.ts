@@ -156,7 +156,10 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   })
   leg.media.goBy(carrierOf(identity)?.dtmf_type ?? 'rfc2833')
   arrival.leg = leg
-  arrival.invite.listen(listenEarly(leg))
+  arrival.invite.listen({
+    ...listenEarly(leg),
+    answered: (answer) => void leg.earlyMedia.answered(answer),
+  })
   registry.add(leg)
   tap.attach(arrival.invite, journal)
   if (identity.kind === 'known' && identity.origin.kind === 'user')

@@ -78,7 +78,7 @@ function takeReferral(referral: IncomingReferral, { journal, media, transfers }:
   referral.reject(toRefusal(error).reply)
 }
 
-/** Before the call is answered: only UPDATE brings an offer then, since each INVITE of the platform has one. */
+/** Before the call is answered: of requests only UPDATE brings an offer then, and each INVITE of the platform has one. */
 export function listenEarly(leg: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>): EarlyListener {
   return {
     offered: async (offer, message) =>

@@ -171,16 +171,6 @@ describe('early media', () => {
     ])
   })
 
-  it('of an INVITE without an offer is the answer, since no offer may travel before it', async () => {
-    const { invite, journalled, engine } = await runVerbs([early, rest], { hasOffer: false })
-    expect(invite.provisionals).toEqual([])
-    expect(invite.dialog).toBeDefined()
-    expect(journalled('note').map(({ sentence }) => sentence)).toEqual([
-      'no early media for an INVITE without an offer: answered',
-    ])
-    expect(engine.store.statuses).toEqual(['trying', 'in-progress'])
-  })
-
   it('keeps the caller from being sent ringing afterwards', async () => {
     const { invite, engine } = await runVerbs([early, rest], { options: { ringingMs: 2000 } })
     engine.clock.advance(2000)

@@ -4,8 +4,9 @@ import type { MediaEvent, OfferedProtection } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Dialog, Reply } from '../../sip/sip.ts'
+import type { Dialog, IncomingInvite, Reply } from '../../sip/sip.ts'
 import { CallerProgress } from './caller-progress.ts'
+import { EarlyMedia } from './early-media.ts'
 import { listenInDialog } from './in-dialog.ts'
 import type { RefusalFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -47,6 +48,7 @@ export class Leg {
   readonly media: LegMedia
   readonly events = new LegEvents()
   readonly callerProgress: CallerProgress
+  readonly earlyMedia: EarlyMedia
   readonly requests = new LegRequests(() =>
     this.#state.state === 'answered' ? this.#state.dialog : undefined,
   )
@@ -81,12 +83,15 @@ export class Leg {
     this.keys = new LegKeys({ ...options, media: this.media, requests: this.requests, signal: this.signal })
     this.recording = new LegRecording(this, options.recordings)
     this.#progress = new FarEndProgress({ journal, status, media: this.media, log, events: this.events })
-    this.callerProgress = new CallerProgress({
-      incoming: options.unanswered.incoming,
-      isUnanswered: () => this.#state.state === 'unanswered',
-      journal,
-      status,
-      clock: options.clock,
+    const { incoming } = options.unanswered
+    const isUnanswered = (): boolean => this.#state.state === 'unanswered'
+    this.callerProgress = new CallerProgress({ ...options, incoming, isUnanswered })
+    this.earlyMedia = new EarlyMedia({
+      leg: this,
+      incoming,
+      isUnanswered,
+      negotiate: async () => incoming && this.#negotiated(incoming),
+      acknowledge: (answer) => this.#confirmed(answer),
     })
     this.#limits = new LegLimits({
       ...options,
@@ -139,26 +144,10 @@ export class Leg {
   async answer(): Promise<void> {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
-    const { request, remote } = incoming
-    const protection = this.#options.protection ?? protectionTowards(remote)
-    const sdp = await this.#mediaOrEnd(this.media.negotiate(sdpOf(request), remote, protection))
+    const sdp = await this.#negotiated(incoming)
+    // Another command may have answered it in this very turn.
     if (sdp === undefined || this.#hasChanged()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
-  }
-
-  /** Sends 183 with SDP, once. */
-  async startEarlyMedia(): Promise<void> {
-    const { incoming } = this.#options.unanswered
-    if (this.#state.state !== 'unanswered' || incoming === undefined || this.callerProgress.isEarly) return
-    const offer = sdpOf(incoming.request)
-    if (offer === undefined) {
-      // An offer may not travel in an unreliable provisional response (RFC 3261 §13.2.1).
-      this.journal.note({ type: 'note', sentence: 'no early media for an INVITE without an offer: answered' })
-      return this.answer()
-    }
-    const sdp = await this.#mediaOrEnd(this.media.negotiate(offer, incoming.remote))
-    if (sdp === undefined || this.#hasChanged()) return
-    this.callerProgress.hear(sdp)
   }
 
   /** The offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
@@ -254,6 +243,12 @@ export class Leg {
     void this.recording.answered()
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
     this.events.tell('answered')
+  }
+
+  /** Our half of what is agreed on first. Undefined when media cannot serve it, which ends the leg. */
+  #negotiated({ request, remote }: IncomingInvite): Promise<string | undefined> {
+    const protection = this.#options.protection ?? protectionTowards(remote)
+    return this.#mediaOrEnd(this.media.negotiate(sdpOf(request), remote, protection))
   }
 
   /** Whether the leg has moved on while something was awaited. */

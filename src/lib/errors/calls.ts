@@ -86,6 +86,12 @@ export const callErrors = {
     sip: 488,
     cure: 'Offer one audio stream with PCMU, PCMA, G722 or Opus over RTP/AVP, over RTP/SAVP with an a=crypto line of AES_CM_128_HMAC_SHA1_80, or as a browser does.',
   },
+  early_media_unavailable: {
+    cause:
+      'Something was to be heard before the call is answered, and its INVITE has no offer: ours may go out before the answer only to a caller that supports 100rel (RFC 3262 §5). It was left out and the call not answered; the application went on.',
+    http: 488,
+    cure: 'Let the caller send its offer in the INVITE (no late or delayed offer), or support 100rel (PRACK). Otherwise answer the call before something is heard.',
+  },
   siprec_failed: {
     cause:
       'No recording server takes the recording of the call, or the one that had it has ended it. The call goes on.',

@@ -1,9 +1,10 @@
 // An INVITE from outside until its final response: the UAS side of RFC 3261 §13.3.
 import type { Timer } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
+import { sdpOf } from '../message/body.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
-import { requires } from '../message/session-expires.ts'
+import { requires, supports } from '../message/session-expires.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { CancelListener, Dialog, DialogUser, EarlyListener } from '../sip.ts'
 import type { IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
@@ -28,11 +29,12 @@ const maxContactUserChars = 128
 
 export class PendingInvite implements IncomingInvite, DialogEntry {
   readonly replaces: Replaced | undefined
+  readonly takesEarlyOffer: boolean
   readonly #core: Core
   readonly #transaction: ServerTransaction
   readonly #state: DialogState
   #phase: 'waiting' | 'cancelled' | 'decided' = 'waiting'
-  /** Undefined for a caller that does not require them: RFC 3262 §3. */
+  /** Undefined for a caller that does not require them, and is owed none with an offer: RFC 3262 §3. */
   readonly #reliable: ReliableProvisionals | undefined
   /** Answered, but the 200 waits for a PRACK. */
   #held: EstablishedDialog | undefined
@@ -46,6 +48,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #listener: EarlyListener | undefined
   /** An UPDATE has changed what the first offer came to. */
   #isUpdated = false
+  /** Our offer goes out before the answer, or has gone out. */
+  #hasOffered = false
   #mayReach: ((place: Remote) => boolean) | undefined
   #guard: DialogGuard | undefined
   #contactHost: string | undefined
@@ -59,8 +63,12 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#offers = new EarlyOffers({ core, callId: this.callId, listener: () => this.#listener })
     // Responses carry our tag, so the caller may address us within the early dialog from the first one on.
     core.dialogs.set(this.#state, this)
-    const options = { core, transaction, timedOut: () => this.#unconfirmed() }
-    this.#reliable = requires(transaction.request, '100rel') ? new ReliableProvisionals(options) : undefined
+    const { request } = transaction
+    this.takesEarlyOffer = sdpOf(request) === undefined && supports(request, '100rel')
+    const described = (prack: SipRequest): void => this.#described(prack)
+    const options = { core, transaction, described, timedOut: () => this.#unconfirmed() }
+    const isReliable = this.takesEarlyOffer || requires(request, '100rel')
+    this.#reliable = isReliable ? new ReliableProvisionals(options) : undefined
     transaction.onCancel((cancel) => this.#abandon(cancel))
     // The answer would reach no caller any more: for the owner, the caller hung up.
     transaction.onEnd(() => this.#abandon(transaction.request))
@@ -125,13 +133,15 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   progress(reply: Reply): void {
     if (this.#phase !== 'waiting' || reply.status <= 100 || reply.status >= 200) return
     const { body, ...rest } = reply
-    // A reliable offer would have its answer in the PRACK, RFC 3262 §5: here the 200 brings it, and the ACK the answer.
-    const isOffer = this.#reliable !== undefined && this.request.body.byteLength === 0
-    this.#description = (isOffer ? undefined : body) ?? this.#description
-    this.#provisional(isOffer ? rest : reply)
+    const isOffer = body !== undefined && sdpOf(this.request) === undefined
+    // RFC 3261 §13.2.1, RFC 3262 §5: an offer goes out once, and only where it cannot be lost.
+    const mayDescribe = !isOffer || (this.takesEarlyOffer && !this.#hasOffered)
+    if (mayDescribe) this.#description = body ?? this.#description
+    this.#hasOffered ||= isOffer && mayDescribe
+    this.#provisional(mayDescribe ? reply : rest)
     this.#repetition?.cancel()
     const repeat = (): void => {
-      this.#provisional(this.#reliable === undefined ? reply : rest)
+      this.#provisional(this.#reliable === undefined && !isOffer ? reply : rest)
       this.#repetition = this.#core.clock.after(provisionalRepeatMs, repeat)
     }
     this.#repetition = this.#core.clock.after(provisionalRepeatMs, repeat)
@@ -139,8 +149,14 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   #provisional(reply: Reply): void {
     const response = responseTo(this.request, this.#complete(reply), { toTag: this.#transaction.localTag })
-    if (this.#reliable === undefined) this.#transaction.respond(response)
+    // A caller that only could take them so gets them as usual, except for an offer.
+    const isOwed = requires(this.request, '100rel') || reply.body !== undefined
+    if (this.#reliable === undefined || !isOwed) this.#transaction.respond(response)
     else this.#reliable.send(response)
+  }
+
+  #described(prack: SipRequest): void {
+    if (this.#hasOffered) this.#listener?.answered?.(sdpOf(prack))
   }
 
   reject(reply: Reply): void {
@@ -153,9 +169,9 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   accept(given: Omit<Reply, 'status'>): Dialog {
     const wasWaiting = this.#phase === 'waiting'
-    // RFC 6337 §3.1.1: what was agreed since is not taken back by the first answer.
+    // RFC 6337 §3.1.1: what was agreed since is not taken back by the first answer; nor is what was offered offered again.
     const { body: _first, ...rest } = given
-    const reply: Omit<Reply, 'status'> = this.#isUpdated ? rest : given
+    const reply: Omit<Reply, 'status'> = this.#isUpdated || this.#hasOffered ? rest : given
     if (wasWaiting) this.#decide('decided')
     const flow = flowOf(this.request, this.remote)
     const dialog = new EstablishedDialog({
@@ -210,9 +226,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   async #update(transaction: ServerTransaction): Promise<void> {
     const { request } = transaction
     if (!noteSequence(this.#state, request)) return refuse(transaction, 500)
-    // RFC 3311 §5.2: the offer of the INVITE must have an answer that cannot be lost.
+    // RFC 3311 §5.2: the first offer must have an answer that cannot be lost; ours, which waits for its answer, meets theirs.
     const isAnswered = this.#reliable?.isAnswered === true
-    const reply = await this.#offers.update(request, isAnswered ? undefined : this.#offers.later)
+    const early = this.#hasOffered ? { status: 491 } : this.#offers.later
+    const reply = await this.#offers.update(request, isAnswered ? undefined : early)
     if (reply.status < 300) refreshTarget(this.#state, request)
     if (reply.body !== undefined) {
       this.#description = reply.body

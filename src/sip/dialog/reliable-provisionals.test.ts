@@ -102,16 +102,6 @@ describe('a provisional response to a caller that requires it reliably', () => {
     expect(stage.isQuiet()).toBe(true)
   })
 
-  it('without an offer in the INVITE carries none, which the 200 brings', async () => {
-    const { stage, invite } = await ring({ body: '' })
-    invite.progress(early)
-    await stage.soon()
-    expect(stage.peer.last('183').body.byteLength).toBe(0)
-    invite.accept({ body: sdp })
-    await stage.soon()
-    expect(stage.peer.last('200').body.byteLength).toBeGreaterThan(0)
-  })
-
   it('is followed by another each minute, with a number of its own and no description', async () => {
     const { stage, invite } = await ring()
     invite.progress(early)

@@ -1,7 +1,7 @@
 // The provisional responses that a caller wants reliably: each is sent again until its PRACK, one after the other (RFC 3262 §3).
 import type { Timer } from '../../lib/clock.ts'
 import { provisionalLimits } from '../limits.ts'
-import type { SipResponse } from '../message/message.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
 import { confirms } from '../message/reliable.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
@@ -13,6 +13,8 @@ export interface ReliableProvisionalsOptions {
   readonly transaction: ServerTransaction
   /** No PRACK has come for 64*T1. */
   readonly timedOut: () => void
+  /** The PRACK for the response with a description. */
+  readonly described: (prack: SipRequest) => void
 }
 
 /** A 2xx that waits for a PRACK. */
@@ -74,8 +76,11 @@ export class ReliableProvisionals {
     if (isOurs) prack.respond({ status: 200 })
     else refuse(prack, 481)
     if (!isOurs || !this.#isOpen) return
-    this.#isAnswered ||= this.#sent?.hasDescription === true
     this.#close()
+    if (this.#sent?.hasDescription === true) {
+      this.#isAnswered = true
+      this.#options.described(prack.request)
+    }
     if (this.#waiting.length > 0) this.#sendNext()
     else this.#confirmed.resolve()
   }

@@ -85,7 +85,9 @@ export function decibels(description: string) {
   )
 }
 
-export const earlyMedia = flag('Be heard before the call is answered (183), when it is not answered yet.')
+export const earlyMedia = flag(
+  'Be heard before the call is answered (183), when it is not answered yet. Skipped where the INVITE of the caller has neither an offer nor 100rel.',
+)
 
 const voice = Type.Optional(
   Type.Union([Type.String(), Type.Object({})], { description: 'Voice of the vendor.' }),

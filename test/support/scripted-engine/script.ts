@@ -4,6 +4,7 @@ import type { CallsOptions } from '../../../src/calls/calls.ts'
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { ParseVerbs, RunnableVerb, VerbContext } from '../../../src/calls/verb.ts'
 import { AppError } from '../../../src/lib/errors.ts'
+import type { HeaderField } from '../../../src/sip/message/message.ts'
 import { createScriptedEngine } from './scripted-engine.ts'
 import { settle } from './turns.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
@@ -53,6 +54,8 @@ export interface RunOptions {
   readonly options?: Partial<CallsOptions>
   /** False for an INVITE without SDP. */
   readonly hasOffer?: boolean
+  /** Headers of the INVITE. */
+  readonly headers?: readonly HeaderField[]
 }
 
 /** A call that runs these verbs, once everything has run that waits for nothing but its turn. */
@@ -60,7 +63,8 @@ export async function runVerbs(verbs: readonly RunnableVerb[], given: RunOptions
   const engine = createScriptedEngine(parseVerbs, given.options)
   engine.hooks.on('/call', verbs)
   given.before?.(engine)
-  const invite = engine.ring(given.hasOffer === false ? { body: '' } : {})
+  const { headers = [] } = given
+  const invite = engine.ring({ headers, ...(given.hasOffer === false ? { body: '' } : {}) })
   await settle()
   const call_sid = engine.store.batches[0]?.call_sid ?? ''
   const journalled: RunningCall['journalled'] = (type) =>

@@ -1,7 +1,9 @@
 // An INVITE and its dialog under the hand of a test: for races that real sockets cannot be made to repeat.
 import { AppError } from '../../../src/lib/errors.ts'
+import { sdpOf } from '../../../src/sip/message/body.ts'
 import type { HeaderField, SipRequest } from '../../../src/sip/message/message.ts'
 import { redirectTargets } from '../../../src/sip/message/redirect.ts'
+import { supports } from '../../../src/sip/message/session-expires.ts'
 import type {
   CancelListener,
   Dialog,
@@ -49,6 +51,7 @@ export class ScriptedInvite implements IncomingInvite {
   readonly remote: Remote
   readonly callId: string
   readonly provisionals: Reply[] = []
+  readonly takesEarlyOffer: boolean
   readonly replaces: Replaced | undefined
   final: Reply | undefined
   /** The 200, without its status. */
@@ -79,6 +82,7 @@ export class ScriptedInvite implements IncomingInvite {
       ...headers,
     ]
     this.request = sipRequest('INVITE', { uri, headers: fields, type: 'application/sdp', body })
+    this.takesEarlyOffer = sdpOf(this.request) === undefined && supports(this.request, '100rel')
     const lines = this.request.headers.map(({ name, value }) => `${name}: ${value}\r\n`)
     this.raw = Buffer.from(`INVITE ${uri} SIP/2.0\r\n${lines.join('')}\r\n${body}`)
   }
