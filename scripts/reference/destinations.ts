@@ -1,5 +1,6 @@
 // docs/reference/destinations.md, from the ranges in src/calls/defence/destination-classes.ts.
 import { destinationClasses, numberRanges } from '../../src/calls/defence/destination-classes.ts'
+import { maxDialledLength } from '../../src/calls/defence/dialling-codes.ts'
 import { defaultLimits } from '../../src/calls/defence/defence-settings.ts'
 import { page, table } from './page.ts'
 
@@ -19,8 +20,12 @@ export function destinationsPage(): string {
     '',
     'A number with other characters is read by its digits alone as well, by those before the first such character, with letters as',
     'the keys of a telephone, percent-decoded and without `(0)`: one reading that is closed closes it. A number with control',
-    'characters, or others that cannot be seen, is refused. So is a closed number behind a code that chooses a carrier: 101XXXX,',
-    'as in 1010288 1 900 555 0100; 1XXX, 1XXXX, 010XX and 0100XX before the 0 or 00 of a number.',
+    'characters, or others that cannot be seen, is refused, as is one of more than ' +
+      `${maxDialledLength} digits and marks. So is a closed number behind`,
+    'codes, one or several: feature codes; codes that withhold the caller, as 141, 1470 and 1167; codes that choose a carrier, 101XXXX,',
+    'as in 1010288 1 900 555 0100, and 1XXX, 1XXXX, 010XX and 0100XX before the 0 or 00 of a number. With the `country_code` 1, a number',
+    'behind 0, 00 or 01 is one that an operator calls. A local number with a global context (RFC 3966: `5550100;phone-context=+1900`)',
+    'is read as both together.',
     '',
     'Sources: satellites and international networks as the ITU assigns them (list of ITU-T Recommendation E.164 assigned country',
     'codes); premium rates as national numbering plans have them (ITU-T Recommendation E.129); high risk: country codes with few',

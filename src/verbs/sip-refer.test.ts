@@ -171,6 +171,8 @@ describe('a carrier', () => {
     ['sip:0088161:2345678@elsewhere.example'],
     ['tel:612345678;phone-context=+881'],
     ['sip:612345678;phone-context=+881@elsewhere.example'],
+    ['sip:12345678@elsewhere.example;user=phone;phone-context=+8816'],
+    ['sip:*82*70011881612345678@elsewhere.example'],
   ])('is not asked to call %s, which is closed: the verb and the journal say why', async (referTo) => {
     const { wish, results, facts } = await referring({ referTo }, over())
     expect(wish()).toBeUndefined()

@@ -1,8 +1,9 @@
 // What the far end may be asked to call (REFER): a carrier calls the number at the cost of the account, as if it were called from
 // here. No other check stands between: the guard judges it before the request goes out.
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
-import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
+import { tryParseUri } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
+import { dialledIn } from '../defence/phone-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { carriersAt } from '../outbound/carriers-at.ts'
 import type { AccountFacts } from '../ports.ts'
@@ -28,20 +29,18 @@ export async function demandReferrable(
   const sent = dialledOf(referTo)
   if (farEnd === 'carrier') {
     // Without the plus that the carrier wants: with one, an emergency number is not known any more.
-    const number = /^\+?\d+$/.test(asked) ? asked : sent.at(-1)
+    const number = /^\+?\d+$/.test(asked) ? asked : sent
     await guard.admitReferred(leg, account, number)
-    for (const text of sent) await guard.demandOpen(text, account, { leg, by: '' })
+    if (sent !== undefined) await guard.demandOpen(sent, account, { leg, by: '' })
     return
   }
   await guard.admitReferred(leg, account, undefined)
   if (farEnd === 'teams') return
   // A SIP URI may name any user at a host of the account's own; only a carrier makes a telephone number of it.
   const { attempt, started } = leg.journal.facts
-  for (const text of sent) {
-    if (!(await guard.isClosed(text, account))) continue
-    const [at] = await carriersAt(new Set([attempt?.remote_host ?? started.remote_host]), services)
-    if (at !== undefined) await guard.demandOpen(text, account, { leg, by: ` at ${at.address}` })
-  }
+  if (sent === undefined || !(await guard.isClosed(sent, account))) return
+  const [at] = await carriersAt(new Set([attempt?.remote_host ?? started.remote_host]), services)
+  if (at !== undefined) await guard.demandOpen(sent, account, { leg, by: ` at ${at.address}` })
 }
 
 /** The names of carriers are chosen by those who have them: `user` may be one, and stays where its 302 leads elsewhere. */
@@ -53,12 +52,8 @@ function farEndOf(leg: Leg): 'carrier' | 'teams' | 'user' | 'other' {
   return attempt.sip_gateway_sid === undefined ? 'other' : 'carrier'
 }
 
-/** The texts that a carrier may read as the number: with the context that RFC 3966 §5.1.5 lets a local number have, too. */
-function dialledOf(referTo: string): readonly string[] {
+/** What a carrier may read as the number. */
+function dialledOf(referTo: string): string | undefined {
   const uri = tryParseUri(referTo.includes('<') ? parseNameAddr(referTo).uri : referTo)
-  if (uri === undefined) return []
-  const text = uri.scheme === 'tel' ? uri.number : unescapeUri([uri.user ?? '', uri.password ?? ''].join(''))
-  const inUser = /;phone-context=(\+[\d.()-]+)/i.exec(text)?.[1]
-  const context = uri.params.get('phone-context') ?? inUser
-  return context?.startsWith('+') === true ? [text, `${context}${text}`] : [text]
+  return uri === undefined ? undefined : dialledIn(uri)
 }

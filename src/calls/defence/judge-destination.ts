@@ -4,7 +4,7 @@ import { isOpen } from './defence-settings.ts'
 import { rangeOf } from './destination-classes.ts'
 import type { DestinationClass } from './destination-classes.ts'
 import { hasUnreadable } from './odd-texts.ts'
-import { readingsOf } from './number-readings.ts'
+import { isEndless, readingsOf } from './number-readings.ts'
 import type { Reading } from './number-readings.ts'
 
 export interface ClosedDestination {
@@ -23,6 +23,7 @@ export interface ClosedDestination {
 /** `text` as it is dialled. Undefined where it may be called. One reading that is closed closes it. */
 export function closedDestination(text: string, defence: CallDefence): ClosedDestination | undefined {
   if (hasUnreadable(text)) return unreadable
+  if (isEndless(text)) return endless
   const { country, provider } = defence
   const readings = readingsOf(text, country)
   const closed = firstClosed(readings, defence)
@@ -42,6 +43,11 @@ const unreadable: ClosedDestination = {
   because: 'it has characters that cannot be seen, or digits other than 0 to 9',
   isByProvider: false,
   isUnreadable: true,
+}
+
+const endless: ClosedDestination = {
+  ...unreadable,
+  because: 'it is longer than a number is with all codes before it',
 }
 
 function firstClosed(readings: readonly Reading[], defence: CallDefence): ClosedDestination | undefined {

@@ -2,7 +2,10 @@
 // can have several readings: with +, 00 or 011 it is international; without, it may be the E.164 number itself or a number of
 // the country it is dialled in. Characters that a switch passes over do not hide a number.
 
+import { behindCodes, maxDialledLength } from './dialling-codes.ts'
+import type { Dialled } from './dialling-codes.ts'
 import { oddTexts } from './odd-texts.ts'
+import { contextsOf } from './phone-context.ts'
 
 export interface Reading {
   /** Without the plus. */
@@ -13,21 +16,46 @@ export interface Reading {
 
 /** What is no number, as the name of a user or a short code is none, has no reading. `country` is a calling code. */
 export function readingsOf(text: string, country?: string): readonly Reading[] {
-  const found = [
-    ...knownReadings(text, country),
-    ...oddTexts(text).flatMap((digits) => read(digits, country)),
-  ]
-  return [...new Map(found.map((reading) => [reading.number, reading])).values()]
+  const contexts = contextsOf(text)
+  const found = [withoutSeparators(text), ...oddTexts(text)].flatMap((dialled) => [
+    ...readDialled(dialled, country),
+    ...contexts.flatMap((context) => readLocal(dialled, context)),
+  ])
+  // Of two that have the same digits the one that says more of itself decides.
+  const ordered = found.toSorted((a, b) => Number(a.isInternational) - Number(b.isInternational))
+  return [...new Map(ordered.map((reading) => [reading.number, reading])).values()]
 }
 
-function knownReadings(text: string, country: string | undefined): readonly Reading[] {
+/** More digits and marks than a number has with its codes: nothing tells what is left of them. */
+export function isEndless(text: string): boolean {
   const dialled = withoutSeparators(text)
-  // `*67` right before a number withholds the caller's; other codes have three digits, or end with a mark of their own.
-  const [, behindStar] = /^\*(\d+)$/.exec(dialled) ?? []
-  // What follows a plus within a text is a number of its own.
-  const runs = /^[+\d*#]*$/.test(dialled) ? (dialled.match(/\+?\d+/g) ?? []) : []
-  const parts = behindStar === undefined ? runs : [behindStar.slice(2), behindStar.slice(3)]
-  return parts.flatMap((part) => (/^\+?\d+$/.test(part) ? read(part, country) : []))
+  return dialled.length > maxDialledLength && onlyDialled.test(dialled)
+}
+
+const onlyDialled = /^[+\d*#]*$/
+
+function readDialled(text: string, country: string | undefined): readonly Reading[] {
+  return numbersIn(text, country).flatMap((one) => readPlain(one.text, one.country))
+}
+
+/** A number within `context`, which may be more than a country. */
+function readLocal(text: string, context: string): readonly Reading[] {
+  if (text.startsWith('+')) return []
+  const isCountry = context.length <= maxCountryDigits
+  const written = numbersIn(text, undefined).flatMap((one) => readPlain(`+${context}${one.text}`, undefined))
+  return isCountry ? [...written, ...readDialled(text, context)] : written
+}
+
+const maxCountryDigits = 3
+
+/** Behind codes, and without the marks of those that end with one. What follows a plus within a text is a number of its own. */
+function numbersIn(text: string, country: string | undefined): readonly Dialled[] {
+  if (!onlyDialled.test(text)) return []
+  return behindCodes({ text: text.replace(/[*#]+$/, ''), country }).flatMap((dialled) => {
+    if (/^\+?\d+$/.test(dialled.text)) return [dialled]
+    const runs = dialled.text.match(/\+?\d+/g) ?? []
+    return runs.flatMap((run) => behindCodes({ text: run, country: dialled.country }))
+  })
 }
 
 /** Emergency numbers and other services of up to three digits: nothing else is in them. */
@@ -75,24 +103,6 @@ const maxNationalDigits = 10
 // Shorter ones are numbers of a place, extensions or short codes.
 const minDigits = 8
 
-// Codes that choose a carrier for one call: 101XXXX in North America, 1XXX and 1XXXX before the 0 or 00 of a number in many
-// countries of Europe, 010XX and 0100XX in Germany. A number that begins with 1 has 11 digits: no longer one is a number itself.
-const carrierCodes: readonly { readonly code: RegExp; readonly of?: string }[] = [
-  { code: /^\+?101\d{4}(?=\d{10,}$)/, of: '1' },
-  { code: /^1\d{3}(?=0\d{7,}$)/ },
-  { code: /^1\d{4}(?=0\d{7,}$)/ },
-  { code: /^010[1-9]\d(?=0\d{7,}$)/ },
-  { code: /^0100\d\d(?=0\d{7,}$)/ },
-]
-
-/** As it is dialled, and behind each code that may stand before it. */
-function read(text: string, country: string | undefined): readonly Reading[] {
-  const behind = carrierCodes.flatMap(({ code, of = country }) =>
-    code.test(text) ? readPlain(text.replace(code, ''), of) : [],
-  )
-  return [...readPlain(text, country), ...behind]
-}
-
 function readPlain(text: string, country: string | undefined): readonly Reading[] {
   const international = afterInternationalPrefix(text, country)
   // Which country's it is does not matter: the North American plan stands for them all.
@@ -112,7 +122,9 @@ function afterInternationalPrefix(text: string, country: string | undefined): re
   if (text.startsWith('+')) return [text.replace(/^\+0*/, '')]
   const own = country === undefined ? anywhere : [...(prefixesOf[country] ?? []), /^0011/]
   const isLong = text.length >= minInternationalDigits
-  const after = own.flatMap((prefix) => (isLong && prefix.test(text) ? [text.replace(prefix, '')] : []))
+  const after = own.flatMap((prefix) =>
+    isLong && prefix.test(text) ? [text.replace(prefix, '').replace(/^0+/, '')] : [],
+  )
   return text.startsWith('00') ? [text.replace(/^0+/, ''), ...after] : after
 }
 
@@ -126,7 +138,13 @@ function withoutTrunkZero(number: string): readonly string[] {
   return code === '' ? [number] : [number, `${code}${rest}`]
 }
 
+// In North America 0 has an operator make the call. With 00 or 01 a number abroad may be meant, but no country has the code 900.
+const byOperator = /^0(?:([2-9]\d{9})|[01]{1,2}(900\d{7}))$/
+
 function nationalReadings(text: string, country: string | undefined): readonly string[] {
+  const [, long, premium] = country === '1' ? (byOperator.exec(text) ?? []) : []
+  const assisted = long ?? premium
+  if (assisted !== undefined) return [`1${assisted}`]
   if (text.startsWith('00')) return []
   if (country === undefined) return withoutCountry(text)
   const trunk = trunkPrefixOf[country] ?? (withoutTrunkPrefix.has(country) ? '' : '0')

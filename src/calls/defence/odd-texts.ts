@@ -28,7 +28,7 @@ export function hasUnreadable(text: string): boolean {
 const unreadable = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?!\d)\p{N}/u
 
 /** As it is, and with what is percent-encoded in it decoded: a proxy on the way may do so again. */
-function decodings(text: string): readonly string[] {
+export function decodings(text: string): readonly string[] {
   const once = decoded(text)
   return [...new Set([text, once, decoded(once)])]
 }
@@ -56,9 +56,12 @@ function digitsIn(text: string): readonly string[] {
   const keyed = text.toLowerCase().replaceAll(/[a-z]/g, keyOf)
   const found = [text, keyed].map((one) => one.replaceAll(/\D/g, ''))
   const isPlus = text.includes('+')
-  return [...found, firstRun]
-    .filter((digits) => digits !== '')
-    .flatMap((digits) => (isPlus ? [digits, `+${digits}`] : [digits]))
+  // With the marks: codes may stand one behind the other.
+  const marked = /[*#]/.test(text) ? [text, keyed].map((one) => one.replaceAll(/[^\d*#]/g, '')) : []
+  const digits = [...found, firstRun]
+    .filter((one) => one !== '')
+    .flatMap((one) => (isPlus ? [one, `+${one}`] : [one]))
+  return [...digits, ...marked]
 }
 
 function keyOf(letter: string): string {

@@ -37,7 +37,7 @@ export interface Attempt {
   readonly tenant?: string
   /** By which it is known whether the place is well, where that is not `gateway`. */
   readonly watchedAs?: string
-  /** The user part of the Request-URI: where it goes to a carrier, what the carrier is to dial. */
+  /** The user part of the Request-URI, with the context of its number: where it goes to a carrier, what the carrier is to dial. */
   readonly dialled?: string
   /** How keys go there; as RTP events when left out. */
   readonly keyWay?: KeyWay

@@ -2,8 +2,8 @@
 import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
-import { unescapeUri } from '../../sip/message/uri.ts'
 import { transports } from '../../sip/transport/transports.ts'
+import { dialledIn } from '../defence/phone-context.ts'
 import type { OutboundCarrier, OutboundGateway, TrunkState } from '../ports.ts'
 import { chooseCarriers, orAll } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
@@ -156,7 +156,7 @@ async function elsewhere(
       ...(gateway === undefined ? {} : { gateway: gateway.sip_gateway_sid }),
       protection: first.protection,
       protectionAgain: first.protectionAgain,
-      dialled: unescapeUri(number),
+      dialled: dialledIn(parsed),
       invite: (host) => ({
         ...toInvite({
           order,

@@ -1,11 +1,12 @@
 // The place to try for a call to a SIP URI: guarded, since a customer wrote it.
 import { AppError } from '../../lib/errors.ts'
 import { hasSips } from '../../sip/contact.ts'
-import { serializeUri, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
+import { serializeUri, tryParseUri } from '../../sip/message/uri.ts'
 import type { SipUri } from '../../sip/message/uri.ts'
 import type { Remote, Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
+import { dialledIn } from '../defence/phone-context.ts'
 import type { AccountFacts, TeamsFacts, TeamsProxy } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
 import { localPlaceOf } from '../local-place.ts'
@@ -33,8 +34,7 @@ export async function toSipUri(
         trunk: 'sipUri',
         place: proxy ?? text,
         ...(srtpEncryption === undefined ? {} : { protection: offered[srtpEncryption] }),
-        // Some read the number on into what is a password by RFC 3261 §25.1.
-        dialled: unescapeUri([uri.user ?? '', uri.password ?? ''].join('')),
+        dialled: dialledIn(uri),
         invite: (host) => ({
           ...callerFields(order, host),
           uri: text,
