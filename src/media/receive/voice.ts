@@ -10,6 +10,7 @@ import { Decoded, maxPacketSamples } from './decoded.ts'
 import { Gain } from './gain.ts'
 import { JitterBuffer } from './jitter-buffer.ts'
 import type { Speech } from './jitter-buffer.ts'
+import { RecentPackets } from './recent-packets.ts'
 import { shorten } from './shorten.ts'
 
 // Kept while no one listens, so that a listener who comes hears no hole; more of a codec whose sound depends on what came before:
@@ -36,8 +37,7 @@ export class Voice {
   #decoder: Decoder | undefined
   #heardMs = 0
   #regular = 0
-  #recent: Speech[] = []
-  #mostRecent: number = recentPackets.law
+  readonly #recent = new RecentPackets(recentPackets.law)
   #isHeard = false
   readonly #gain = new Gain()
   readonly #buffer = new JitterBuffer()
@@ -108,11 +108,9 @@ export class Voice {
     const isRegular = samples === frameSamples && nowMs - this.#heardMs < standstillMs
     this.#regular = isRegular ? this.#regular + 1 : 0
     this.#heardMs = nowMs
-    const speech = { packet, samples }
-    this.#recent.push(speech)
-    if (this.#recent.length > this.#mostRecent) this.#recent.shift()
+    this.#recent.keep(packet, samples)
     if (this.#isHeard && nowMs - this.#askedMs > unaskedMs) this.#stop()
-    if (this.#isHeard) this.#buffer.put(speech, nowMs)
+    if (this.#isHeard) this.#buffer.put({ packet, samples }, nowMs)
     return samples
   }
 
@@ -145,7 +143,7 @@ export class Voice {
   takeOver(tick: number, isLastUnheard: boolean): void {
     // Another one listens already.
     if (tick - this.#lastTick <= 1) return
-    const unheard = isLastUnheard ? this.#recent.pop() : undefined
+    const unheard = isLastUnheard ? this.#recent.takeLast() : undefined
     this.#stop()
     this.#start(this.#heardMs)
     this.#lastTick = tick
@@ -157,9 +155,8 @@ export class Voice {
     this.#leaveComing()
     this.#become(this.#coders.decoder(encoding, this.#rate))
     this.#encoding = encoding
-    this.#mostRecent = isLaw(encoding) ? recentPackets.law : recentPackets.adaptive
+    this.#recent.restart(isLaw(encoding) ? recentPackets.law : recentPackets.adaptive)
     this.#ssrc = ssrc | 0
-    this.#recent = []
     this.#regular = 0
     this.#isAhead = false
     this.#buffer.restart(clockRateOf(encoding))
@@ -181,14 +178,14 @@ export class Voice {
 
   /** What was heard last is decoded once more, since a decoder depends on that; what is left over of it is still to be heard. */
   #change(decoder: Decoder): void {
-    const waiting = this.#buffer.queued().map(({ packet }) => packet)
+    const waiting = new Set(this.#buffer.queued().map(({ packet }) => packet.timestamp))
     const leftOver = this.#readySamples / this.#at.perUnit
     const isOver = !this.#isHeard || this.#at.concealment.isSilent
     this.#become(decoder)
     if (isOver) return
     this.#readySamples = this.#at.recall(
       decoder,
-      this.#recent.filter(({ packet }) => !waiting.includes(packet)),
+      this.#recent.all().filter(({ packet }) => !waiting.has(packet.timestamp)),
       leftOver,
     )
   }
@@ -204,10 +201,10 @@ export class Voice {
     this.#isHeard = true
     this.#at.concealment.forget()
     this.#gain.settle(nowMs - staleMs)
-    if (nowMs - this.#heardMs > staleMs) this.#recent = []
-    if (this.#decoder !== undefined) this.#at.recall(this.#decoder, this.#recent)
-    this.#quietFrames = this.#recent.length === 0 ? idleFrames : 0
-    this.#recent = []
+    if (nowMs - this.#heardMs > staleMs) this.#recent.restart()
+    if (this.#decoder !== undefined) this.#at.recall(this.#decoder, this.#recent.all())
+    this.#quietFrames = this.#recent.isEmpty ? idleFrames : 0
+    this.#recent.restart()
   }
 
   #take(nowMs: number): void {
