@@ -76,6 +76,8 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
   accept(): ReferSubscription {
     if (this.#phase !== 'asked') return this
     const isSilent = wantsNoSubscription(this.request)
+    // First: over TCP and TLS the transaction ends with the response, and a REFER that is still asked is refused then.
+    this.#phase = 'accepted'
     // RFC 4488 §4: said only where it is agreed.
     this.#options.respond({ status: 202, headers: isSilent ? [{ name: 'refer-sub', value: 'false' }] : [] })
     if (isSilent) this.#end()
@@ -101,7 +103,6 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
 
   #subscribe(): void {
     const { clock } = this.#options
-    this.#phase = 'accepted'
     this.#expiresAt = clock.monotonic() + referralLimits.subscriptionMs
     this.#expiry = clock.after(referralLimits.subscriptionMs, () => void this.#expire())
     // RFC 3515 §2.4.4: the first one at once.

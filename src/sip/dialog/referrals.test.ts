@@ -10,7 +10,7 @@ import {
 } from '../../../test/support/sip-stage.ts'
 import type { Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
-import type { Dialog, IncomingReferral, ReferReport } from '../sip.ts'
+import type { Dialog, IncomingReferral, ReferReport, Remote } from '../sip.ts'
 
 const serves = { referrals: true }
 const referTo = 'Refer-To: <sip:carol@c.example?Replaces=x%40y%3Bto-tag%3D1%3Bfrom-tag%3D2&X-Why=because>'
@@ -21,8 +21,11 @@ interface Referred {
   readonly referrals: IncomingReferral[]
 }
 
-async function refer(lines: readonly string[] = [referTo]): Promise<Referred> {
-  const stage = await openStage({ serves })
+async function refer(
+  lines: readonly string[] = [referTo],
+  by: Remote['transport'] = 'udp',
+): Promise<Referred> {
+  const stage = await openStage({ serves, by })
   const referrals: IncomingReferral[] = []
   const dialog = await callIn(stage)
   dialog.listen({ ...listenerOf([]), referred: (referral) => void referrals.push(referral) })
@@ -84,6 +87,25 @@ describe('a REFER of the far end', () => {
     expect(reportsOf(stage)).toHaveLength(3)
     expect(headerOf(stage.peer.last('NOTIFY'), 'event')).toBe('refer')
   })
+
+  it.each(['udp', 'tcp'] as const)(
+    'by %s is done when the last report has its response, not before',
+    async (by) => {
+      const { stage, referrals } = await refer([referTo], by)
+      const subscription = referrals[0]!.accept()
+      let isDone = false
+      void subscription.done.then(() => (isDone = true))
+      await stage.soon()
+      subscription.notify(200)
+      for (const expected of [false, true]) {
+        expect(isDone).toBe(false)
+        stage.peer.respond('NOTIFY', 200)
+        await stage.soon()
+        expect(isDone).toBe(expected)
+      }
+      expect(reportsOf(stage)).toEqual(['active;expires=180 100', 'terminated;reason=noresource 200'])
+    },
+  )
 
   it('is refused as its owner says, and reported to no end', async () => {
     const { stage, referrals } = await refer()
