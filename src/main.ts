@@ -26,9 +26,6 @@ function boundMemory(): void {
 
 // MB: requests cost the same CPU with 2, 4, 8 and 64, as far as could be measured.
 const youngHeapBound = '--max-semi-space-size=4'
-// Collect when a heap has grown by a fifth, not when it has doubled and more: what it once grew to stays resident. That costs
-// no CPU that could be measured, except at the start, where nearly all that is made stays.
-const oldHeapBound = '--heap-growing-percent=20'
 // Larger blocks go back to the system when they are freed, and threads share two heaps.
 const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' }
 
@@ -289,7 +286,6 @@ try {
   // Not left to the exit: a process that is killed was started for the next one too.
   flushCompileCache()
   // The start allocated what running does not need, and V8 alone keeps the room for it.
-  setFlagsFromString(oldHeapBound)
   collectGarbage()
 } catch (error) {
   if (error === starting.signal.reason) process.exit(0)
