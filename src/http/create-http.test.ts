@@ -145,6 +145,31 @@ describe('bodies', () => {
     },
   )
 
+  it.each([
+    { 'content-encoding': 'gzip' },
+    { 'content-type': 'application/json; charset=ISO-8859-1' },
+    { 'content-type': 'application/x-www-form-urlencoded; charset="utf-16"' },
+    { 'content-type': 'multipart/form-data; boundary=x', 'content-encoding': 'br' },
+  ])('answers 415 {msg} to %o', async (headers) => {
+    const answer = await post('{"a":"é"}', { ...json(), ...headers })
+    expect(answer.statusCode).toBe(415)
+    expect(answer.json()).toMatchObject({ code: 'encoding_not_supported' })
+    expect(answer.headers['accept-encoding']).toBe('identity')
+  })
+
+  it.each([
+    { 'content-encoding': 'identity' },
+    { 'content-type': 'application/json; charset="UTF-8"' },
+    { 'content-type': 'application/json;charset=utf8' },
+  ])('takes %o', async (headers) => {
+    expect((await post('{"a":"é"}', { ...json(), ...headers })).json().body).toEqual({ a: 'é' })
+  })
+
+  it('takes ASCII by whatever name', async () => {
+    const answer = await post('{"a":1}', { 'content-type': 'application/json; charset=ISO-8859-1' })
+    expect(answer.json().body).toEqual({ a: 1 })
+  })
+
   it('answers 413 {msg} to more than 1 MiB', async () => {
     const answer = await post(`"${'x'.repeat(1_048_576)}"`, json())
     expect(answer.statusCode).toBe(413)

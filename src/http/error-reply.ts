@@ -45,6 +45,8 @@ export function toErrorReply(error: unknown, requestId: string, log: Logger): Er
 function headersOf(failure: AppError): Readonly<Record<string, string>> {
   const { code, contentRange, retryAfterSeconds } = failure
   if (code === 'not_authenticated') return { 'www-authenticate': challengeOf(failure) }
+  // RFC 9110 §15.5.16
+  if (code === 'encoding_not_supported') return { 'accept-encoding': 'identity' }
   if (contentRange !== undefined) return { 'content-range': contentRange }
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
 }

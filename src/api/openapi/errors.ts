@@ -33,7 +33,7 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
   if (access !== 'public') add('bad_request', 'not_authenticated', 'not_permitted', 'account_inactive')
   if (access !== 'public' && route.openToForcedChange !== true) add('password_change_required')
   // A body is read, and may be refused, before it is known whether the endpoint takes one.
-  if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large')
+  if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large', 'encoding_not_supported')
   if (query !== undefined) add('bad_request')
   // An id that is longer than every real one names nothing, in every path.
   if (path.includes('{')) add('not_found')

@@ -74,6 +74,11 @@ export const requestErrors = {
     sip: 513,
     cure: 'Send a smaller body.',
   },
+  encoding_not_supported: {
+    cause: 'The body is compressed, or in a charset other than UTF-8.',
+    http: 415,
+    cure: 'Send the body as UTF-8, and without Content-Encoding.',
+  },
   range_not_satisfiable: {
     cause: 'The header Range names a part that what was asked for does not have.',
     http: 416,
