@@ -115,7 +115,13 @@ async function toQuestion({ direction, from, to, ...asked }: Asked, context: Ask
       throw new AppError('bad_request', 'source_address is for calls of direction inbound')
     const { sip_realm: realm } = context.account
     const target = typeof to === 'string' ? targetOf(to) : to
-    return { direction, from, to: toTarget(target, { realm, trunk }) }
+    const fromHost = target.from?.host
+    return {
+      direction,
+      from,
+      to: toTarget(target, { realm, trunk }),
+      ...(fromHost === undefined ? {} : { fromHost }),
+    }
   }
   if (sourceAddress !== undefined && isIP(sourceAddress) === 0)
     throw new AppError('bad_request', 'source_address must be an IP address')

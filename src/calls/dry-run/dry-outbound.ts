@@ -5,6 +5,7 @@ import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { AttemptGate } from '../outbound/attempt-gate.ts'
 import type { Attempt, Round } from '../outbound/attempt.ts'
+import { demandFromHost } from '../outbound/caller-identity.ts'
 import { calledPartyOf } from '../outbound/call-order.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import { findWay } from '../outbound/find-way.ts'
@@ -20,7 +21,7 @@ export async function runOutbound(
   question: Extract<DryQuestion, { direction: 'outbound' }>,
   { services, registry, admission, guard }: CallContext,
 ): Promise<DryRun> {
-  const { from, to } = question
+  const { from, fromHost, to } = question
   const journal = scratchJournal(
     toStarted(account, { from, to: calledPartyOf(to) }, 'outbound'),
     services.clock,
@@ -44,6 +45,7 @@ export async function runOutbound(
   const names: string[] = []
   const outcome = await outcomeOf(journal, services.log, async () => {
     if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
+    await demandFromHost(fromHost, account, services.directory)
     if (full !== undefined) throw full
     const admit = (): Promise<void> => guard.wouldAdmit(leg, account, to)
     const found = await findWay({ leg, order, registry, services, admit, gate })

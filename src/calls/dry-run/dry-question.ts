@@ -3,7 +3,13 @@ import type { DecisionFact, RefusalFact } from '../journal/journal.ts'
 import type { Target } from '../outbound/target.ts'
 
 export type DryQuestion =
-  | { readonly direction: 'outbound'; readonly from: string; readonly to: Target }
+  | {
+      readonly direction: 'outbound'
+      readonly from: string
+      /** The host of the From header, where it is not the usual one. */
+      readonly fromHost?: string
+      readonly to: Target
+    }
   | {
       readonly direction: 'inbound'
       /** A number, or a user as `alice`; with the host that From names where that is not the usual one. */

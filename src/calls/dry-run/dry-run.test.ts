@@ -235,15 +235,21 @@ describe('a dry run', () => {
         { type: 'sip', sipUri: 'sip:bob@10.9.9.9' },
         { type: 'sip', sipUri: 'sip:bob@example.com' },
       )
+      const host = oneOf(below, undefined, undefined, undefined, 'pbx.test', otherAccount.sip_realm)
+      const wishes = host === undefined ? { to } : { to, fromHost: host }
       for (const _call of [1, 2, 3]) {
         const sent = engine.sent.length
-        const dry = await engine.calls.dryRun(account_sid, { direction: 'outbound', from: '+4420', to })
+        const dry = await engine.calls.dryRun(account_sid, {
+          direction: 'outbound',
+          from: '+4420',
+          ...wishes,
+        })
         expect(engine.sent, 'nothing is sent').toHaveLength(sent)
         const story = `seed ${seed}: ${JSON.stringify(to)} ${JSON.stringify(dry)}`
         outcomes.add(dry.refusal?.code ?? dry.outcome)
         let call_sid = ''
         try {
-          const call = await engine.calls.prepare({ ...callRequest, to })
+          const call = await engine.calls.prepare({ ...callRequest, ...wishes })
           call_sid = call.call_sid
           await call.begin()
         } catch (error) {
@@ -277,6 +283,7 @@ describe('a dry run', () => {
         'loop_detected',
         'sip_refused_address',
         'sip_unreachable',
+        'bad_request',
       ]),
     )
   })
