@@ -69,12 +69,15 @@ async function linphone(username: string): Promise<Linphone> {
   return phone
 }
 
-/** A second of the tone without a gap, as loud as it was said. */
-async function hears(phone: { heard(): Promise<Audio> }, hz: number): Promise<void> {
-  const middle = await until(`a second of ${hz} Hz`, async () => {
+/** Linphone's file can be read once its call has ended. The other phone hears more before it ends, since linphone may begin late. */
+const talkMs = 3000
+
+/** The tone without a gap, `ms` at least, and a second of it as loud as it was said. */
+async function hears(phone: { heard(): Promise<Audio> }, hz: number, ms = 1400): Promise<void> {
+  const middle = await until(`${ms} ms of ${hz} Hz`, async () => {
     const heard = await phone.heard().catch(() => undefined)
     if (heard === undefined) return undefined
-    const segment = toneSegments(heard, hz).find(({ startMs, endMs }) => endMs - startMs > 1400)
+    const segment = toneSegments(heard, hz).find(({ startMs, endMs }) => endMs - startMs > ms)
     return segment && slice(heard, segment.startMs + 200, segment.startMs + 1200)
   })
   expect(Math.abs(20 * Math.log10(rms(middle) / rms(tone(hz, 1000))))).toBeLessThan(1)
@@ -86,7 +89,7 @@ describe.skipIf(isMissing('baresip', 'linphone'))('linphone', () => {
     const caller = await linphone(tenant.username)
     caller.dial(`sip:bob@${tenant.realm}`)
     await caller.call('connected')
-    await hears(called, callerHz)
+    await hears(called, callerHz, talkMs)
     caller.hangUp()
     await happens(called, 'CALL_CLOSED')
     await caller.call('ended')
@@ -98,7 +101,7 @@ describe.skipIf(isMissing('baresip', 'linphone'))('linphone', () => {
     const caller = await baresip(tenant.username)
     await caller.dial(`sip:${tenant.target}`)
     await called.call('connected')
-    await hears(caller, calledHz)
+    await hears(caller, calledHz, talkMs)
     await caller.hangUp()
     await called.call('ended')
     await hears(called, callerHz)
