@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
 import { AppError } from '../lib/errors.ts'
@@ -174,6 +175,17 @@ describe('bodies', () => {
     const answer = await post(`"${'x'.repeat(1_048_576)}"`, json())
     expect(answer.statusCode).toBe(413)
     expect(answer.json()).toMatchObject({ code: 'too_large' })
+  })
+
+  it('answers so to a client that reads once it has sent all of 16 MiB, and serves its next request', async () => {
+    const socket = connect(server.address.port, '127.0.0.1')
+    const head = 'POST /v1/Things/1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+    await new Promise<unknown>((sent) =>
+      socket.write(`${head}content-length: ${16 << 20}\r\n\r\n${'x'.repeat(16 << 20)}`, sent),
+    )
+    socket.write(`${head}content-length: 2\r\nconnection: close\r\n\r\n{}`)
+    const received = await text(socket)
+    expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 
   it('ignores the body of a DELETE, whatever it is', async () => {

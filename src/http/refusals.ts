@@ -19,6 +19,9 @@ export function createRefusal(log: Logger): Refusal {
       return reply.hijack()
     }
     const { status, headers, body } = toErrorReply(error, request.id, log)
+    // Fastify closes the connection after a body that it has not read to its end: a client that sends all of it before it reads would
+    // see a reset and no reason. Node reads the rest and throws it away instead, for as long as a request may take.
+    reply.removeHeader('connection')
     return (
       reply
         .code(status)
