@@ -64,36 +64,29 @@ export const applications = defineResource({
       .describe('Which of several credentials for the vendor listens.'),
     use_for_fallback_speech: flag()
       .default(0)
-      .describe('1: the fields that follow apply when a vendor fails.')
-      .notServed('a second speech vendor for an application'),
+      .describe('1: the fields that follow apply when a vendor fails.'),
     fallback_speech_synthesis_vendor: vendor
       .nullable()
-      .describe('Speaks when the first vendor fails.')
-      .notServed('a second speech vendor for an application'),
+      .describe('Speaks when the first vendor fails, and from then on for the whole call.'),
     fallback_speech_synthesis_language: language
       .nullable()
-      .describe('Spoken by the second vendor.')
-      .notServed('a second speech vendor for an application'),
-    fallback_speech_synthesis_voice: voice
-      .nullable()
-      .describe('The voice of the second vendor.')
-      .notServed('a second speech vendor for an application'),
+      .describe('Spoken by the second vendor. Left out: that of the first.'),
+    fallback_speech_synthesis_voice: voice.nullable().describe('The voice of the second vendor.'),
     fallback_speech_synthesis_label: label
       .nullable()
-      .describe('Which credential the second vendor speaks with.')
-      .notServed('a second speech vendor for an application'),
+      .describe('Which credential the second vendor speaks with.'),
     fallback_speech_recognizer_vendor: vendor
       .nullable()
       .describe('Listens when the first vendor fails.')
-      .notServed('a second speech vendor for an application'),
+      .notServed('speech recognition'),
     fallback_speech_recognizer_language: language
       .nullable()
       .describe('Listened for by the second vendor.')
-      .notServed('a second speech vendor for an application'),
+      .notServed('speech recognition'),
     fallback_speech_recognizer_label: label
       .nullable()
       .describe('Which credential the second vendor listens with.')
-      .notServed('a second speech vendor for an application'),
+      .notServed('speech recognition'),
     record_all_calls: flag()
       .default(0)
       .describe('1: every call that it runs is recorded from its answer on.'),

@@ -35,6 +35,13 @@ export interface ClientFacts {
   readonly allow_direct_user_calling: boolean
 }
 
+export interface FallbackVoice {
+  readonly vendor: string
+  readonly label?: string
+  readonly language?: string
+  readonly voice?: string
+}
+
 export interface ApplicationFacts {
   readonly application_sid: string
   readonly account_sid: string
@@ -45,6 +52,8 @@ export interface ApplicationFacts {
   readonly speech_synthesis_language: string | null
   readonly speech_synthesis_voice: string | null
   readonly speech_synthesis_label: string | null
+  /** Speaks once the voice of `speech_synthesis_*` has failed. */
+  readonly fallback_voice?: FallbackVoice
   readonly speech_recognizer_vendor: string | null
   readonly speech_recognizer_language: string | null
   readonly speech_recognizer_label: string | null

@@ -203,6 +203,25 @@ function toClientFacts(row: Row<'clients'>): ClientFacts {
   }
 }
 
+/** A second voice without a vendor would be the first one again. */
+function fallbackVoiceOf(row: Row<'applications'>): Pick<ApplicationFacts, 'fallback_voice'> {
+  const vendor = row.fallback_speech_synthesis_vendor
+  if (row.use_for_fallback_speech !== 1 || vendor === null) return {}
+  const {
+    fallback_speech_synthesis_language: language,
+    fallback_speech_synthesis_voice: voice,
+    fallback_speech_synthesis_label: label,
+  } = row
+  return {
+    fallback_voice: {
+      vendor,
+      ...(language === null ? {} : { language }),
+      ...(voice === null ? {} : { voice }),
+      ...(label === null ? {} : { label }),
+    },
+  }
+}
+
 function toApplicationFacts(
   row: Row<'applications'>,
   call_hook: Hook | null,
@@ -218,6 +237,7 @@ function toApplicationFacts(
     speech_synthesis_language: row.speech_synthesis_language,
     speech_synthesis_voice: row.speech_synthesis_voice,
     speech_synthesis_label: row.speech_synthesis_label,
+    ...fallbackVoiceOf(row),
     speech_recognizer_vendor: row.speech_recognizer_vendor,
     speech_recognizer_language: row.speech_recognizer_language,
     speech_recognizer_label: row.speech_recognizer_label,

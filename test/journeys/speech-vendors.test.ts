@@ -95,6 +95,45 @@ describe.skipIf(isMissing('sipp'))('say', () => {
     expect(alerts).toMatchObject([{ alert_type: 'no-tts', message: sentence }])
   })
 
+  it('speaks through the second vendor of the application when the first one fails, and the journal says why', async () => {
+    const tenant = await provision(platform.api, { application })
+    application.on('/broken', { status: 500 })
+    application.on('/speak', good)
+    for (const [vendor, path] of [
+      ['custom:first', '/broken'],
+      ['custom:second', '/speak'],
+    ] as const)
+      await platform.api.must('POST', `/Accounts/${tenant.account_sid}/SpeechCredentials`, {
+        vendor,
+        auth_token: token,
+        custom_tts_url: application.url(path),
+        use_for_stt: 0,
+      })
+    await platform.api.must('PUT', `/Applications/${tenant.application_sid}`, {
+      speech_synthesis_vendor: 'custom:first',
+      speech_synthesis_language: 'en-US',
+      speech_synthesis_voice: 'ada',
+      use_for_fallback_speech: 1,
+      fallback_speech_synthesis_vendor: 'custom:second',
+      fallback_speech_synthesis_voice: 'eve',
+    })
+    application.on('/call', { json: [{ verb: 'say', text: 'Spoken by the second.' }, { verb: 'hangup' }] })
+    const caller = createCaller(platform, tenant)
+    const result = await caller.call('call', tenant.target)
+    expect(result.report).toBe('')
+    const record = await caller.recordOf(result)
+    expect(record.terminated_at - (record.answered_at ?? 0)).toBeGreaterThanOrEqual(spokenMs)
+    const asked = application.to('/speak').filter(({ body }) => body['text'] === 'Spoken by the second.')
+    expect(asked.map(({ body }) => body)).toMatchObject([{ voice: 'eve', language: 'en-US' }])
+    const [hook] = application.to('/call').filter(({ body }) => body['call_sid'] === record.call_sid)
+    expect(hook!.body['defaults']).toMatchObject({
+      synthesizer: { vendor: 'custom:first', fallback_vendor: 'custom:second', fallback_voice: 'eve' },
+    })
+    const journal = await endedJournal(platform.api, tenant.account_sid, record.call_sid)
+    expect(journal).toContainEqual(expect.objectContaining({ type: 'problem', code: 'speech_failed' }))
+    expect(remarks(journal)).not.toContain('embedded voice')
+  })
+
   it('goes on with the next verb when the vendor fails, and the journal says why', async () => {
     const refusal: Answer = {
       status: 401,

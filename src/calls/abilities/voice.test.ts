@@ -167,6 +167,51 @@ describe('a fallback voice', () => {
     expect(call.journalled('problem')).toMatchObject([{ sentence: 'acme does not respond' }])
   })
 
+  it('is that of the application where neither verb nor session has one', async () => {
+    const facts = {
+      speech_synthesis_vendor: 'acme',
+      speech_synthesis_voice: 'anna',
+      speech_synthesis_label: 'first',
+      fallback_voice: { vendor: 'other' },
+    }
+    const call = await studio([says(['one'])], brokenAcme, facts)
+    await hear(call, 1)
+    // The language goes on; a voice and a label are names of the first vendor.
+    expect(
+      call.spoken.map(({ vendor, language, voice: name, label }) => [vendor, language, name, label]),
+    ).toEqual([
+      ['acme', 'en-US', 'anna', 'first'],
+      ['other', 'en-US', null, null],
+    ])
+  })
+
+  it('of the same vendor keeps what it does not name', async () => {
+    const other: Voice = {
+      vendor: 'acme',
+      voice: 'anna',
+      label: 'first',
+      fallback: { vendor: 'acme', label: 'second' },
+    }
+    const call = await studio([says(['one'], other)], ({ label }) => {
+      if (label === 'first') throw new AppError('speech_failed', 'acme does not respond')
+      return {}
+    })
+    await hear(call, 1)
+    expect(call.spoken[1]).toMatchObject({ vendor: 'acme', voice: 'anna', label: 'second' })
+  })
+
+  it('speaks for a vendor that is not available, in place of the embedded voice', async () => {
+    const note = 'there is no credential for acme'
+    const call = await studio([says(['one'], voice)], ({ vendor }) =>
+      vendor === 'acme' ? { fallback: true, isVendorMissing: true, note } : {},
+    )
+    await hear(call, 1)
+    expect(call.spoken.map(({ vendor }) => vendor)).toEqual(['acme', 'other'])
+    expect(call.journalled('problem')).toMatchObject([{ code: 'synthesizer_unknown', sentence: note }])
+    expect(call.outcomes()).toEqual(['answer done', 'says done'])
+    expect(call.lent()).toBe(0)
+  })
+
   it('that fails as well fails the verb', async () => {
     const call = await studio([says(['one'], voice)], ({ vendor }) => {
       throw new AppError('speech_failed', `${vendor} does not respond`)

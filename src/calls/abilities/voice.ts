@@ -10,7 +10,7 @@ import type { CallScript } from '../ports.ts'
 import type { Notes, PlayRequest, SayRequest, SoundPiece, Speaking, Voice } from './abilities.ts'
 import { playPrompt } from './prompt-player.ts'
 import type { Piece, Prompt } from './prompt-player.ts'
-import type { AudioFetcher, BorrowedClip, Speech } from '../../contracts/speech.ts'
+import type { AudioFetcher, BorrowedClip, Speech, SpeechRequest } from '../../contracts/speech.ts'
 
 export interface LegVoiceOptions {
   readonly leg: Leg
@@ -60,39 +60,56 @@ export class LegVoice implements Speaking {
       : await this.#synthesize(piece.text, piece.voice, signal)
   }
 
-  async #synthesize(text: string, voice: Voice, signal: AbortSignal): Promise<BorrowedClip> {
-    const { fallback = this.#options.settings.current.voice.fallback } = voice
-    if (fallback === undefined) return this.#synthesizeWith(text, voice, signal)
-    if (this.#usesFallback) return this.#synthesizeWith(text, fallback, signal)
+  async #synthesize(text: string, given: Voice, signal: AbortSignal): Promise<BorrowedClip> {
+    const { settings, script, notes } = this.#options
+    const first = this.#chosenVoice(given)
+    const fallback = given.fallback ?? settings.current.voice.fallback ?? script.fallback_voice
+    if (fallback === undefined) return this.#synthesizeWith(text, first, signal)
+    const second = asFallback(fallback, first)
+    if (this.#usesFallback) return this.#synthesizeWith(text, second, signal)
     try {
-      return await this.#synthesizeWith(text, voice, signal)
+      return await this.#synthesizeWith(text, first, signal, { mayStandIn: false })
     } catch (error) {
       if (!(error instanceof AppError) || signal.aborted) throw error
-      this.#options.notes.problem(error)
+      notes.problem(error)
       this.#usesFallback = true
-      return this.#synthesizeWith(text, fallback, signal)
+      return this.#synthesizeWith(text, second, signal)
     }
   }
 
-  async #synthesizeWith(text: string, given: Voice, signal: AbortSignal): Promise<BorrowedClip> {
-    const { speech, script, notes, settings, clock } = this.#options
-    const voice = overriding(settings.current.voice, given)
-    const vendor = chosen(voice.vendor, script.speech_synthesis_vendor)
-    const language = chosen(voice.language, script.speech_synthesis_language)
-    const sinceMs = clock.monotonic()
-    const clip = await speech.synthesize({
-      account_sid: script.account_sid,
-      text,
-      vendor,
-      language,
+  /** What a verb says goes before what `config` has set, and that before the application; "default" says nothing. */
+  #chosenVoice(given: Voice): ChosenVoice {
+    const { settings, script } = this.#options
+    const said = Object.entries(given).filter(([, value]) => value !== 'default')
+    const voice: Voice = { ...settings.current.voice, ...Object.fromEntries(said) }
+    return {
+      vendor: chosen(voice.vendor, script.speech_synthesis_vendor),
+      language: chosen(voice.language, script.speech_synthesis_language),
       voice: chosen(voice.voice, script.speech_synthesis_voice),
       label: chosen(voice.label, script.speech_synthesis_label),
-      signal,
-    })
+    }
+  }
+
+  /** `mayStandIn` false: throws synthesizer_unknown where the embedded voice would speak for a vendor that is not available. */
+  async #synthesizeWith(
+    text: string,
+    voice: ChosenVoice,
+    signal: AbortSignal,
+    { mayStandIn = true } = {},
+  ): Promise<BorrowedClip> {
+    const { speech, script, notes, clock } = this.#options
+    const { vendor, language } = voice
+    const sinceMs = clock.monotonic()
+    const clip = await speech.synthesize({ account_sid: script.account_sid, text, ...voice, signal })
     if (clip.fallback === true && vendor !== null) {
       const sentence = clip.note ?? `the embedded voice spoke: "${vendor}" has no such voice here`
-      if (clip.isVendorMissing === true) notes.goWithout(new AppError('synthesizer_unknown', sentence))
-      else notes.note(sentence)
+      const missing = clip.isVendorMissing ? new AppError('synthesizer_unknown', sentence) : undefined
+      if (missing !== undefined && !mayStandIn) {
+        clip.release()
+        throw missing
+      }
+      if (missing === undefined) notes.note(sentence)
+      else notes.goWithout(missing)
     }
     this.#options.report('synthesized-audio', {
       ...(vendor === null ? {} : { vendor }),
@@ -134,12 +151,20 @@ function toSilence(text: string): Piece | undefined {
   return ms === undefined ? undefined : { silenceMs: Number(ms) }
 }
 
-/** What a verb says goes before what `config` has set; "default" says nothing. */
-function overriding(set: Voice, given: Voice): Voice {
-  const said = Object.entries(given).filter(([, value]) => value !== 'default')
-  return { ...set, ...Object.fromEntries(said) }
-}
+type ChosenVoice = Pick<SpeechRequest, 'vendor' | 'language' | 'voice' | 'label'>
 
 function chosen(given: string | object | undefined, inherited: string | null): string | null {
   return typeof given === 'string' && given !== 'default' ? given : inherited
+}
+
+/** The language goes on; a voice and a label are names of the first vendor, which another one does not know. */
+function asFallback(fallback: Voice, first: ChosenVoice): ChosenVoice {
+  const vendor = chosen(fallback.vendor, first.vendor)
+  const known = vendor === first.vendor ? first : { voice: null, label: null }
+  return {
+    vendor,
+    language: chosen(fallback.language, first.language),
+    voice: chosen(fallback.voice, known.voice),
+    label: chosen(fallback.label, known.label),
+  }
 }

@@ -162,6 +162,10 @@ describe('the call hook', () => {
       synthesizer: { vendor: 'acme', label: 'first', language: 'en-US', voice: 'anna' },
       recognizer: { vendor: 'other', language: 'fr-FR' },
     })
+    const spare = { ...script, fallback_voice: { vendor: 'spare', voice: 'zoe' } }
+    expect(toCallHookPayload({ facts: sum(), script: spare, node })['defaults']).toMatchObject({
+      synthesizer: { vendor: 'acme', fallback_vendor: 'spare', fallback_voice: 'zoe' },
+    })
   })
 
   it('has the variables of the application, where it has any', () => {

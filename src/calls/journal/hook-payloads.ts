@@ -130,12 +130,17 @@ function originHeaders(origin: PayloadOrigin): VouchedHeaders {
 }
 
 function toDefaults(script: CallScript): object {
+  const { fallback_voice: fallback } = script
   return {
     synthesizer: withoutNulls({
       vendor: script.speech_synthesis_vendor,
       label: script.speech_synthesis_label,
       language: script.speech_synthesis_language,
       voice: script.speech_synthesis_voice,
+      fallback_vendor: fallback?.vendor,
+      fallback_label: fallback?.label,
+      fallback_language: fallback?.language,
+      fallback_voice: fallback?.voice,
     }),
     recognizer: withoutNulls({
       vendor: script.speech_recognizer_vendor,
@@ -145,9 +150,10 @@ function toDefaults(script: CallScript): object {
   }
 }
 
-function withoutNulls(values: Readonly<Record<string, string | null>>): Record<string, string> {
+function withoutNulls(values: Readonly<Record<string, string | null | undefined>>): Record<string, string> {
   const known: Record<string, string> = {}
-  for (const [key, value] of Object.entries(values)) if (value !== null) known[key] = value
+  for (const [key, value] of Object.entries(values))
+    if (value !== null && value !== undefined) known[key] = value
   return known
 }
 
