@@ -136,7 +136,7 @@ describe('fetch', () => {
   it('keeps few: the one unused longest goes when there is no room', async () => {
     const clock = createFakeClock()
     const fetcher = makeFetcher({ clock, keptMs: 1000 })
-    const files = Array.from({ length: 65 }, (_, index) => wav({ samples: 131_000 - index }))
+    const files = Array.from({ length: 65 }, (_, index) => wav({ samples: 262_000 - index }))
     const served = files.values()
     const server = await serveLocally((_request, response) => response.end(served.next().value))
     closing.push(() => server.close())

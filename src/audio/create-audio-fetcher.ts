@@ -59,14 +59,14 @@ interface Fetching {
 
 const megabyte = 1024 * 1024
 /** What is kept at most without a borrower, and of each. */
-const keeping = { maxKeptBytes: 16 * megabyte, maxShortBytes: megabyte / 4 }
+const keeping = { maxKeptBytes: 32 * megabyte, maxShortBytes: megabyte / 2 }
 /** Of all files that are on their way and not on the disk yet. */
 const roomBytes = 16 * megabyte
 
 export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher & Part {
   const { outgoing, log, clock = systemClock, decode = refuseToDecode } = options
   const { userAgent = 'switchhook', answerTimeoutMs = 10_000, totalTimeoutMs = 30_000 } = options
-  const { maxFileBytes = 256 * megabyte, maxHeldBytes = 1024 * megabyte } = options
+  const { maxFileBytes = 256 * megabyte, maxHeldBytes = 2048 * megabyte } = options
   const directory = join(options.cacheDir, 'fetched')
   // By content: calls that play the same file share one path, and media codes it once.
   const lent = new LentFiles({ clock, keptMs: options.keptMs ?? 30_000, ...keeping })

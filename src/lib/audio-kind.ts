@@ -4,7 +4,7 @@ export type PlayableKind = 'wav' | 'mp3' | 'ogg-opus'
 
 export type AudioKind = { readonly kind: PlayableKind } | { readonly kind: undefined; readonly what: string }
 
-/** A longer file is refused: what comes out of it takes 58 MB of disk an hour, and as much again where it is heard. */
+/** A longer file is refused: what comes out of it takes 115 MB of disk an hour, and as much again where it is heard by a wide codec. */
 export const maxAudioHours = 2
 
 /** This many bytes from the start show the kind; a shorter file shows it by its end. */

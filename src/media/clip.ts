@@ -1,10 +1,10 @@
-// One audio file as G.711 frames, which can be read while later ones are still being coded. What is short stays in
+// One audio file as frames, which can be read while later ones are still being coded. What is short stays in
 // memory; what is long goes to a file, which each listener reads ahead of the beat.
 import { open, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { AppError } from '../lib/errors.ts'
-import type { Law, LawTables } from './codecs/g711.ts'
-import { frameBytes, FrameReader } from './frame-reader.ts'
+import type { ClipForm } from './clip-form.ts'
+import { FrameReader } from './frame-reader.ts'
 import type { Frames } from './frame-reader.ts'
 
 /** Where the coded frames are kept. */
@@ -21,8 +21,8 @@ export function inMemory(bytes: number): FrameStore {
       frames.set(coded, offset)
       return Promise.resolve()
     },
-    open: () => ({
-      at: (index) => ({ bytes: frames, offset: index * frameBytes }),
+    open: (_from, { form }) => ({
+      at: (index) => ({ bytes: frames, offset: index * form.frameBytes }),
       failure: undefined,
     }),
     remove: () => Promise.resolve(),
@@ -58,7 +58,7 @@ function failToKeep(cause: unknown): never {
 }
 
 export interface ClipOptions {
-  readonly law: Law
+  readonly form: ClipForm
   readonly stamp: string
   readonly totalFrames: number
   readonly store: FrameStore
@@ -67,7 +67,7 @@ export interface ClipOptions {
 
 /** May be played while its later frames are still being coded. */
 export class Clip {
-  readonly law: Law
+  readonly form: ClipForm
   /** Names the version of the file that it was coded from. */
   readonly stamp: string
   readonly isOnDisk: boolean
@@ -84,13 +84,13 @@ export class Clip {
   /** By a newer version of its file. */
   isReplaced = false
   readonly #store: FrameStore
-  #samples = 0
+  #written = 0
 
-  constructor({ law, stamp, totalFrames, store, isOnDisk }: ClipOptions) {
-    this.law = law
+  constructor({ form, stamp, totalFrames, store, isOnDisk }: ClipOptions) {
+    this.form = form
     this.stamp = stamp
     this.totalFrames = totalFrames
-    this.bytes = totalFrames * frameBytes
+    this.bytes = totalFrames * form.frameBytes
     this.isOnDisk = isOnDisk
     this.#store = store
   }
@@ -104,23 +104,21 @@ export class Clip {
     return this.#store.open(from, this)
   }
 
-  async append(samples: Float32Array, { encode, silence }: LawTables): Promise<void> {
-    const coded = new Uint8Array(Math.min(samples.length, this.bytes - this.#samples))
-    for (let index = 0; index < coded.length; index += 1) {
-      const rounded = Math.round(samples[index] ?? 0)
-      const sample = rounded > 32_767 ? 32_767 : rounded < -32_768 ? -32_768 : rounded
-      coded[index] = encode[sample & 0xffff] ?? silence
-    }
-    await this.#store.write(coded, this.#samples)
-    this.#samples += coded.length
-    this.readyFrames = Math.floor(this.#samples / frameBytes)
+  async append(samples: Float32Array): Promise<void> {
+    const { form } = this
+    const coded = new Uint8Array(Math.min(samples.length * form.sampleBytes, this.bytes - this.#written))
+    form.code(samples, coded)
+    await this.#store.write(coded, this.#written)
+    this.#written += coded.length
+    this.readyFrames = Math.floor(this.#written / form.frameBytes)
   }
 
   /** The last frame is filled up with silence; a file that shrank while it was read ends early. */
-  async finish(silence: number): Promise<void> {
-    const totalFrames = Math.ceil(this.#samples / frameBytes)
-    const rest = totalFrames * frameBytes - this.#samples
-    if (rest > 0) await this.#store.write(new Uint8Array(rest).fill(silence), this.#samples)
+  async finish(): Promise<void> {
+    const { frameBytes, silence } = this.form
+    const totalFrames = Math.ceil(this.#written / frameBytes)
+    const rest = totalFrames * frameBytes - this.#written
+    if (rest > 0) await this.#store.write(new Uint8Array(rest).fill(silence), this.#written)
     this.totalFrames = totalFrames
     this.readyFrames = totalFrames
   }

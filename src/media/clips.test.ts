@@ -61,15 +61,27 @@ async function longWav(name: string, seconds: number, sampleRate = 8000): Promis
 }
 
 describe('clips', () => {
-  it('are coded once for all who want them, per law', async () => {
+  it('are coded once for all who want them, per form', async () => {
     const clips = clipsOf(60)
     const path = await wav('once.wav', 2)
     const [first, second] = await Promise.all([clips.acquire(path, 'PCMU'), clips.acquire(path, 'PCMU')])
     expect(second).toBe(first)
     expect(await clips.acquire(path, 'PCMU')).toBe(first)
     expect(await clips.acquire(path, 'PCMA')).not.toBe(first)
-    expect(first).toMatchObject({ totalFrames: 100, law: 'PCMU' })
+    expect(first).toMatchObject({ totalFrames: 100, form: { name: 'PCMU' } })
     await until('all frames', () => first.readyFrames === 100)
+  })
+
+  it.each([
+    [16_000, 'wide', 640],
+    [48_000, 'wide', 640],
+    [11_025, 'PCMU', 160],
+    [8000, 'PCMU', 160],
+  ] as const)('of %i Hz are kept as %s for a wide codec', async (rate, name, frameBytes) => {
+    const path = await wav(`of ${rate}.wav`, 1, rate)
+    const clip = await clipsOf(60).acquire(path, 'wide')
+    expect(clip).toMatchObject({ totalFrames: 50, form: { name, frameBytes }, bytes: 50 * frameBytes })
+    await until('all frames', () => clip.readyFrames === 50)
   })
 
   it('can be played before they are wholly coded', async () => {

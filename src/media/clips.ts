@@ -1,4 +1,4 @@
-// Audio files as G.711 frames, coded once per worker and law, so that a playback costs one copy per packet.
+// Audio files as frames, coded once per worker and form, so that a playback of G.711 costs one copy per packet.
 import { open, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Stats } from 'node:fs'
@@ -8,16 +8,18 @@ import { AppError } from '../lib/errors.ts'
 import { isGrowing, readerOf } from '../lib/growing-file.ts'
 import type { ReadGrowing } from '../lib/growing-file.ts'
 import { Clip, inMemory, onDisk } from './clip.ts'
-import type { Law, Laws } from './codecs/g711.ts'
-import { createResampler, telephoneRate } from '../lib/resampler.ts'
+import { createClipForms } from './clip-form.ts'
+import type { ClipForms, ClipFormName } from './clip-form.ts'
+import type { Laws } from './codecs/g711.ts'
+import { createResampler, wideRate } from '../lib/resampler.ts'
 import { readWavFormat, toMono } from './codecs/wav.ts'
 import type { WavFormat } from './codecs/wav.ts'
-import { frameBytes } from './frame-reader.ts'
+import { tickMs } from './tick-clock.ts'
 
 const maxFileBytes = 256 * 1024 * 1024
 const maxSeconds = maxAudioHours * 3600
 // What callers hear again and again is shorter than this and stays in memory; music and readings are streamed.
-const maxInMemoryBytes = 30 * telephoneRate
+const maxFramesInMemory = 30_000 / tickMs
 // Small enough that converting one piece (48 kHz stereo at worst) stays near a millisecond: packets wait behind it.
 const pieceBytes = 16_384
 // Half a second coded before the first frame goes out: a slow read of the next piece is not heard.
@@ -40,7 +42,7 @@ export interface ClipsOptions {
   readonly laws: Laws
   /** Where long clips are kept while they play; the directory is there and empty. */
   readonly directory: string
-  /** Bound of the coded audio in memory, kept and in use together. The rest goes to the disk. One hour is 29 MB. */
+  /** Bound of the coded audio in memory, kept and in use together. The rest goes to the disk. One hour is 29 MB of G.711, and 115 MB of what is wide. */
   readonly maxMemoryBytes: number
   /** The same on the disk. */
   readonly maxDiskBytes: number
@@ -60,8 +62,14 @@ interface Opening {
   wanted: number
 }
 
+/** What has no more than a telephone has gains nothing by a form that is four times as large. */
+function formFor(wanted: ClipFormName, { rate }: WavFormat): ClipFormName {
+  return wanted === 'wide' && rate < wideRate ? 'PCMU' : wanted
+}
+
 export class Clips {
   readonly #options: ClipsOptions
+  readonly #forms: ClipForms
   /** In order of use, the latest last. */
   readonly #clips = new Map<string, Clip>()
   readonly #opening = new Map<string, Opening>()
@@ -72,15 +80,16 @@ export class Clips {
 
   constructor(options: ClipsOptions) {
     this.#options = options
+    this.#forms = createClipForms(options.laws)
   }
 
   /** Resolves when the first frames can be played. Throws audio_not_found, audio_not_supported or overloaded. */
-  async acquire(path: string, law: Law): Promise<Clip> {
-    const key = `${law}:${path}`
+  async acquire(path: string, form: ClipFormName): Promise<Clip> {
+    const key = `${form}:${path}`
     // Two calls that want the same file at the same moment read it once.
     let opening = this.#opening.get(key)
     if (opening === undefined) {
-      opening = { wanted: 0, clip: this.#find(key, path, law) }
+      opening = { wanted: 0, clip: this.#find(key, path, form) }
       this.#opening.set(key, opening)
     }
     opening.wanted += 1
@@ -100,9 +109,9 @@ export class Clips {
     await Promise.allSettled(clips.map((clip) => clip.remove()))
   }
 
-  async #find(key: string, path: string, law: Law): Promise<Clip> {
+  async #find(key: string, path: string, form: ClipFormName): Promise<Clip> {
     try {
-      const clip = await this.#open(key, path, law)
+      const clip = await this.#open(key, path, form)
       // Its users count from the moment that it may be forgotten.
       clip.users += (this.#opening.get(key)?.wanted ?? 0) - 1
       return clip
@@ -114,7 +123,7 @@ export class Clips {
   }
 
   /** A clip with one user more than it has. */
-  async #open(key: string, path: string, law: Law): Promise<Clip> {
+  async #open(key: string, path: string, form: ClipFormName): Promise<Clip> {
     // One that is known need not be opened.
     const early = this.#clips.has(key) ? this.#known(key, await stat(path)) : undefined
     if (early !== undefined) return early
@@ -131,7 +140,12 @@ export class Clips {
       const grows = await isGrowing(path)
       const readAt = readerOf(file, path)
       const format = await readWavFormat(readAt, grows ? Infinity : stats.size)
-      const clip = await this.#reserve(key, law, grows ? stamps.growing : stamps.whole, format)
+      const clip = await this.#reserve(
+        key,
+        formFor(form, format),
+        grows ? stamps.growing : stamps.whole,
+        format,
+      )
       isHandedOn = true
       await this.#load(clip, { file, readAt, format })
       return clip
@@ -151,16 +165,21 @@ export class Clips {
     return clip
   }
 
-  async #reserve(key: string, law: Law, stamp: string, format: WavFormat): Promise<Clip> {
-    const longest = maxSeconds * telephoneRate
+  async #reserve(key: string, name: ClipFormName, stamp: string, format: WavFormat): Promise<Clip> {
+    const form = this.#forms[name]
+    const longest = maxSeconds * form.rate
     // Of one that grows it may not be known how long it will be.
     const isOpen = format.dataBytes === Infinity
     const samples = isOpen
       ? longest
-      : Math.ceil((format.dataBytes / format.frameBytes / format.rate) * telephoneRate)
+      : Math.ceil((format.dataBytes / format.frameBytes / format.rate) * form.rate)
     if (samples > longest)
       throw new AppError('audio_not_supported', `the audio is longer than ${maxAudioHours} hours`)
-    const clip = await this.#place({ law, stamp, totalFrames: Math.ceil(samples / frameBytes) })
+    const clip = await this.#place({
+      form,
+      stamp,
+      totalFrames: Math.ceil((samples * form.sampleBytes) / form.frameBytes),
+    })
     clip.users = 1
     const replaced = this.#clips.get(key)
     this.#clips.delete(key)
@@ -172,10 +191,10 @@ export class Clips {
     return clip
   }
 
-  async #place(facts: Pick<Clip, 'law' | 'stamp' | 'totalFrames'>): Promise<Clip> {
+  async #place(facts: Pick<Clip, 'form' | 'stamp' | 'totalFrames'>): Promise<Clip> {
     const { maxMemoryBytes, maxDiskBytes, directory } = this.#options
-    const bytes = facts.totalFrames * frameBytes
-    if (bytes <= maxInMemoryBytes && this.#evict(false, maxMemoryBytes - bytes)) {
+    const bytes = facts.totalFrames * facts.form.frameBytes
+    if (facts.totalFrames <= maxFramesInMemory && this.#evict(false, maxMemoryBytes - bytes)) {
       this.#memoryBytes += bytes
       return new Clip({ ...facts, store: inMemory(bytes), isOnDisk: false })
     }
@@ -184,7 +203,7 @@ export class Clips {
     this.#diskBytes += bytes
     this.#lastFile += 1
     try {
-      const store = await onDisk(join(directory, `${this.#lastFile}.g711`))
+      const store = await onDisk(join(directory, `${this.#lastFile}.frames`))
       return new Clip({ ...facts, store, isOnDisk: true })
     } catch (error) {
       this.#diskBytes -= bytes
@@ -238,9 +257,8 @@ export class Clips {
 
   async *#pieces(clip: Clip, { file, readAt, format }: Source): AsyncGenerator<void, void> {
     const { laws } = this.#options
-    const law = laws[clip.law]
     try {
-      const resampler = createResampler(format.rate)
+      const resampler = createResampler(format.rate, clip.form.rate)
       let offset = format.dataOffset
       const end = offset + format.dataBytes
       while (offset < end) {
@@ -249,12 +267,12 @@ export class Clips {
         const usable = bytes.length - (bytes.length % format.frameBytes)
         if (usable === 0) break
         const mono = (): Float32Array => toMono(bytes.subarray(0, usable), format, laws)
-        await this.#inTurn(() => clip.append(resampler.push(mono()), law))
+        await this.#inTurn(() => clip.append(resampler.push(mono())))
         offset += usable
         yield
       }
-      await clip.append(resampler.flush(), law)
-      await clip.finish(law.silence)
+      await clip.append(resampler.flush())
+      await clip.finish()
       this.#giveBackSpare(clip)
     } catch (error) {
       clip.fail(toAudioError(error))
@@ -265,7 +283,7 @@ export class Clips {
 
   /** What was kept free for a clip of unknown length. */
   #giveBackSpare(clip: Clip): void {
-    const spare = clip.bytes - clip.totalFrames * frameBytes
+    const spare = clip.bytes - clip.totalFrames * clip.form.frameBytes
     if (spare <= 0 || !clip.isCounted || !clip.isOnDisk) return
     clip.bytes -= spare
     this.#diskBytes -= spare

@@ -263,7 +263,7 @@ describe('playback', () => {
       signal: abort.signal,
     })
     await until('a round and a half', () => peer.heard.items.length > 330)
-    expect(readdirSync(join(directory, 'scratch', 'worker-0'))).toEqual(['1.g711'])
+    expect(readdirSync(join(directory, 'scratch', 'worker-0'))).toEqual(['1.frames'])
     abort.abort()
     const { missedMs } = await playing
     expect(missedMs).toBeUndefined()

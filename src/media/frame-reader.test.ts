@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../test/support/wait.ts'
-import { frameBytes, FrameReader } from './frame-reader.ts'
+import { FrameReader } from './frame-reader.ts'
 
 const frames = 600
+const frameBytes = 640
+const form = { frameBytes }
 let folder: string
 let file: FileHandle
 
@@ -37,7 +39,7 @@ const heard = (reader: FrameReader, index: number): Promise<number> =>
 
 describe('a reader', () => {
   it('brings every frame to who listens to its end, and then to its start again', async () => {
-    const reader = new FrameReader({ file, from: 0, clip: { readyFrames: frames } })
+    const reader = new FrameReader({ file, from: 0, clip: { form, readyFrames: frames } })
     for (let index = 0; index < frames; index += 1) expect(await heard(reader, index)).toBe(index)
     expect(numberAt(reader, frames)).toBeUndefined()
     // The first second of the next round is there at once.
@@ -47,19 +49,19 @@ describe('a reader', () => {
   })
 
   it('begins a round where it is to', async () => {
-    const reader = new FrameReader({ file, from: 300, clip: { readyFrames: frames } })
+    const reader = new FrameReader({ file, from: 300, clip: { form, readyFrames: frames } })
     for (const index of [300, 349, 350, 599, 300]) expect(await heard(reader, index)).toBe(index)
   })
 
   it('is ahead of a listener by two seconds and more, once it has read', async () => {
-    const reader = new FrameReader({ file, from: 0, clip: { readyFrames: frames } })
+    const reader = new FrameReader({ file, from: 0, clip: { form, readyFrames: frames } })
     await heard(reader, 60)
     await until('what lies ahead', () => numberAt(reader, 159) === 159)
     for (let index = 159; index < 200; index += 1) expect(await heard(reader, index)).toBe(index)
   })
 
   it('has nothing of what is not coded yet, and brings it when it is', async () => {
-    const clip = { readyFrames: 10 }
+    const clip = { form, readyFrames: 10 }
     const reader = new FrameReader({ file, from: 0, clip })
     expect(await heard(reader, 9)).toBe(9)
     expect(numberAt(reader, 10)).toBeUndefined()
@@ -70,7 +72,7 @@ describe('a reader', () => {
   })
 
   it('goes to where the listener has gone meanwhile, with no frame of another place', async () => {
-    const reader = new FrameReader({ file, from: 0, clip: { readyFrames: frames } })
+    const reader = new FrameReader({ file, from: 0, clip: { form, readyFrames: frames } })
     for (const index of [60, 400, 70, 580, 100]) {
       const at = numberAt(reader, index)
       expect(at === undefined || at === index).toBe(true)
@@ -79,7 +81,7 @@ describe('a reader', () => {
   })
 
   it('says why no more can be read of a file that was cut short', async () => {
-    const reader = new FrameReader({ file, from: 500, clip: { readyFrames: frames + 100 } })
+    const reader = new FrameReader({ file, from: 500, clip: { form, readyFrames: frames + 100 } })
     expect(await heard(reader, 549)).toBe(549)
     await until('the end of the file to be met', () => {
       reader.at(550)

@@ -1,8 +1,6 @@
 // Reads the frames of a long clip from its file, ahead of the beat, which itself never waits for the disk.
 import type { FileHandle } from 'node:fs/promises'
-import { tickSamples } from './tick-clock.ts'
-
-export const frameBytes = tickSamples
+import type { ClipForm } from './clip-form.ts'
 
 /** Where a frame lies, until the next one is asked for. */
 export interface Frame {
@@ -28,13 +26,14 @@ export interface FrameReaderOptions {
   readonly file: FileHandle
   /** Where each round begins. */
   readonly from: number
-  readonly clip: { readonly readyFrames: number }
+  readonly clip: { readonly readyFrames: number; readonly form: Pick<ClipForm, 'frameBytes'> }
 }
 
 export class FrameReader implements Frames {
   readonly #options: FrameReaderOptions
-  readonly #head = Buffer.alloc(headFrames * frameBytes)
-  readonly #ring = Buffer.alloc(ringFrames * frameBytes)
+  readonly #frameBytes: number
+  readonly #head: Buffer
+  readonly #ring: Buffer
   /** The first frame behind those in the head. */
   #headEnd: number
   /** The frames in the ring: from the one that is heard next to the first one that is not read yet. */
@@ -45,6 +44,10 @@ export class FrameReader implements Frames {
 
   constructor(options: FrameReaderOptions) {
     this.#options = options
+    const { frameBytes } = options.clip.form
+    this.#frameBytes = frameBytes
+    this.#head = Buffer.alloc(headFrames * frameBytes)
+    this.#ring = Buffer.alloc(ringFrames * frameBytes)
     this.#headEnd = options.from
     this.#start = options.from + headFrames
     this.#end = this.#start
@@ -57,6 +60,7 @@ export class FrameReader implements Frames {
 
   at(index: number): Frame | undefined {
     const { from } = this.#options
+    const frameBytes = this.#frameBytes
     const isInHead = index < from + headFrames
     this.#aim(isInHead ? from + headFrames : index)
     this.#fill()
@@ -100,6 +104,7 @@ export class FrameReader implements Frames {
     onRead: () => void,
   ): Promise<void> {
     this.#isReading = true
+    const frameBytes = this.#frameBytes
     try {
       const bytes = frames * frameBytes
       for (let read = 0; read < bytes;) {

@@ -1,7 +1,8 @@
 // The playbacks of one stream: the first one plays, the others follow it without a gap.
 import { AppError } from '../lib/errors.ts'
 import type { Clips } from './clips.ts'
-import type { Law, Laws } from './codecs/g711.ts'
+import type { ClipFormName } from './clip-form.ts'
+import type { Laws } from './codecs/g711.ts'
 import { ClipFrame } from './graph/frame.ts'
 import type { Frame } from './graph/frame.ts'
 import type { PlayResult } from './media.ts'
@@ -35,11 +36,11 @@ export class Playbacks {
   }
 
   /** Ends what plays as stopped, or follows it at the tick after its last frame. */
-  async play({ id, follows, path, offsetMs, rounds }: PlayOrder, law: Law): Promise<PlayResult> {
+  async play({ id, follows, path, offsetMs, rounds }: PlayOrder, form: ClipFormName): Promise<PlayResult> {
     if (!follows) this.stopAll()
     if (this.#players.length > maxFollowing)
       throw new AppError('overloaded', 'too many playbacks of one call wait for each other')
-    const player = new Player({ clips: this.#clips, path, offsetMs, rounds, law })
+    const player = new Player({ clips: this.#clips, path, offsetMs, rounds, form })
     this.#players = [...this.#players, { id, player }]
     return await player.result
   }
@@ -80,5 +81,5 @@ export class Playbacks {
 function copyOf(frame: Frame): Frame {
   const narrow = frame.samples().slice()
   const wide = frame.samples(16_000).slice()
-  return { rate: 8000, samples: (rate) => (rate === 16_000 ? wide : narrow), octets: () => undefined }
+  return { rate: frame.rate, samples: (rate) => (rate === 16_000 ? wide : narrow), octets: () => undefined }
 }

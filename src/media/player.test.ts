@@ -3,6 +3,8 @@ import { until } from '../../test/support/wait.ts'
 import type { Clip } from './clip.ts'
 import type { Clips } from './clips.ts'
 import type { Frames } from './frame-reader.ts'
+import { createClipForms } from './clip-form.ts'
+import { createLaws } from './codecs/g711.ts'
 import { Player } from './player.ts'
 
 const bytes = Buffer.alloc(160)
@@ -14,7 +16,7 @@ function playerOf(totalFrames: number, rounds: number, isThere: (index: number) 
     failure: undefined,
   }
   const clip: Partial<Clip> = {
-    law: 'PCMU',
+    form: createClipForms(createLaws()).PCMU,
     totalFrames,
     readyFrames: totalFrames,
     isWhole: true,
@@ -22,7 +24,7 @@ function playerOf(totalFrames: number, rounds: number, isThere: (index: number) 
     open: () => asked,
   }
   const clips = { acquire: () => Promise.resolve(clip), release: () => undefined } as unknown as Clips
-  return new Player({ clips, path: '', law: 'PCMU', offsetMs: 0, rounds })
+  return new Player({ clips, path: '', form: 'PCMU', offsetMs: 0, rounds })
 }
 
 describe('a playback', () => {

@@ -2,7 +2,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clip } from './clip.ts'
 import type { Clips } from './clips.ts'
-import type { Law } from './codecs/g711.ts'
+import type { ClipFormName } from './clip-form.ts'
 import type { Frames } from './frame-reader.ts'
 import type { PlayResult } from './media.ts'
 import { tickMs } from './tick-clock.ts'
@@ -13,7 +13,7 @@ const maxWaitMs = 10_000
 export interface PlayerOptions {
   readonly clips: Clips
   readonly path: string
-  readonly law: Law
+  readonly form: ClipFormName
   /** Where each round begins. */
   readonly offsetMs: number
   /** How often it is played; Infinity: until it is stopped. */
@@ -22,7 +22,7 @@ export interface PlayerOptions {
 
 /** The coded audio of one tick: the bytes from `offset` on. */
 export interface PlayedFrame {
-  readonly law: Law
+  readonly form: ClipFormName
   readonly bytes: Buffer
   readonly offset: number
 }
@@ -47,14 +47,14 @@ export class Player {
   #missedTicks = 0
   #waitsSinceMs: number | undefined
 
-  constructor({ clips, path, law, offsetMs, rounds }: PlayerOptions) {
+  constructor({ clips, path, form, offsetMs, rounds }: PlayerOptions) {
     const { promise, resolve, reject } = Promise.withResolvers<PlayResult>()
     this.result = promise
     this.#settle = { resolve, reject }
     this.#clips = clips
     this.#from = Math.floor(offsetMs / tickMs)
     this.#rounds = rounds
-    clips.acquire(path, law).then(
+    clips.acquire(path, form).then(
       (clip) => this.#begin(clip),
       (error: unknown) => this.#fail(error),
     )
@@ -78,7 +78,7 @@ export class Player {
     this.#waitsSinceMs = undefined
     this.#sentTicks += 1
     playing.next += 1
-    return { law: clip.law, bytes: frame.bytes, offset: frame.offset }
+    return { form: clip.form.name, bytes: frame.bytes, offset: frame.offset }
   }
 
   /** Returns the frame that would have come next, when it is at hand and one was heard before it. */
@@ -87,7 +87,7 @@ export class Player {
     const isCut = playing !== undefined && this.#sentTicks > 0 && playing.next < playing.clip.readyFrames
     const frame = isCut ? playing.frames.at(playing.next) : undefined
     this.#end('stopped')
-    return frame === undefined ? undefined : { law: playing?.clip.law ?? 'PCMU', ...frame }
+    return frame === undefined ? undefined : { form: playing?.clip.form.name ?? 'PCMU', ...frame }
   }
 
   #begin(clip: Clip): void {

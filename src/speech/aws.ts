@@ -7,6 +7,7 @@ import type { AwsKeys } from '../outgoing/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { awsOffer } from './offers/aws.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
+import { spokenRate } from './vendor.ts'
 import type { Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
 import {
   byLanguage,
@@ -20,7 +21,6 @@ import {
 import type { VendorAnswer } from './vendor-call.ts'
 
 const vendor = 'aws'
-const sampleRate = 8000
 
 /** Where a region's service is; tests put their own there. */
 export type AwsAddress = (region: string, service: 'polly' | 'sts' | 'transcribestreaming') => string
@@ -117,7 +117,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
             return say('standard')
           throw error
         })
-        return { sampleRate, bytes: body.subarray(0, body.length - (body.length % 2)) }
+        return { sampleRate: spokenRate, bytes: body.subarray(0, body.length - (body.length % 2)) }
       },
     },
     recognizer: {
@@ -201,7 +201,7 @@ async function listen(
 function toRequest({ text, isSsml, voice }: Utterance, engine: string): object {
   return {
     OutputFormat: 'pcm',
-    SampleRate: String(sampleRate),
+    SampleRate: String(spokenRate),
     Text: text,
     TextType: isSsml ? 'ssml' : 'text',
     VoiceId: voice,

@@ -4,6 +4,7 @@ import { chooseVoice } from './choose-voice.ts'
 import { capitalize, languageName } from './languages.ts'
 import { deepgramOffer, modelName, modelsOf } from './offers/deepgram.ts'
 import { readWav } from './read-wav.ts'
+import { spokenRate } from './vendor.ts'
 import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, WantedVoice } from './vendor.ts'
 import { addressOf, callVendor, parseAnswer, withoutResult } from './vendor-call.ts'
 import { wavHeader } from '../lib/wav-header.ts'
@@ -28,7 +29,7 @@ export function createDeepgram({ outgoing }: VendorOptions, at: string = publicA
         ),
       soundOf: (settings) => synthesisAddress(settings),
       async synthesize({ text, voice }, settings) {
-        const form = { model: voice, encoding: 'linear16', container: 'wav', sample_rate: '8000' }
+        const form = { model: voice, encoding: 'linear16', container: 'wav', sample_rate: String(spokenRate) }
         const answer = await callVendor(outgoing, settings, {
           vendor,
           method: 'POST',

@@ -3,6 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { elevenLabsOffer } from './offers/elevenlabs.ts'
+import { spokenRate } from './vendor.ts'
 import type { Choice, Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
 import { addressOf, callVendor, neededSetting, parseAnswer, parseTranscript } from './vendor-call.ts'
 import { toUpload } from './upload.ts'
@@ -10,7 +11,6 @@ import { toUpload } from './upload.ts'
 const vendor = 'elevenlabs'
 const publicAddress = 'https://api.elevenlabs.io'
 // Every plan has this one; 8 kHz PCM not every model.
-const sampleRate = 16_000
 const preset = { voice: 'JBFqnCBsd6RMkjVDRZzb', language: null }
 
 export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
@@ -33,12 +33,15 @@ export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
         const answer = await callVendor(outgoing, settings, {
           vendor,
           method: 'POST',
-          url: `${baseOf(settings)}${path}?output_format=pcm_${sampleRate}`,
+          url: `${baseOf(settings)}${path}?output_format=pcm_${spokenRate}`,
           headers: { ...keyHeader(settings), 'content-type': 'application/json' },
           body: JSON.stringify(toRequest(utterance, settings)),
           accepts: /^(audio\/|application\/octet-stream)/,
         })
-        return { sampleRate, bytes: answer.body.subarray(0, answer.body.length - (answer.body.length % 2)) }
+        return {
+          sampleRate: spokenRate,
+          bytes: answer.body.subarray(0, answer.body.length - (answer.body.length % 2)),
+        }
       },
     },
     recognizer: {

@@ -6,6 +6,7 @@ import { chooseVoice } from './choose-voice.ts'
 import { languageName } from './languages.ts'
 import { googleOffer } from './offers/google.ts'
 import { readWav } from './read-wav.ts'
+import { spokenRate } from './vendor.ts'
 import type {
   Choice,
   Pcm,
@@ -104,7 +105,7 @@ function toRequest({ text, isSsml, voice: name, language }: Utterance, settings:
   return {
     input: isSsml ? { ssml: text } : { text },
     voice: { languageCode, ...toVoice(name, settings) },
-    audioConfig: { audioEncoding: 'LINEAR16', sampleRateHertz: 8000 },
+    audioConfig: { audioEncoding: 'LINEAR16', sampleRateHertz: spokenRate },
   }
 }
 

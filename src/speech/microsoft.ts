@@ -40,7 +40,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
           headers: {
             ...keyHeader(settings),
             'content-type': 'application/ssml+xml',
-            'x-microsoft-outputformat': 'riff-8khz-16bit-mono-pcm',
+            'x-microsoft-outputformat': 'riff-16khz-16bit-mono-pcm',
             'user-agent': 'switchhook',
           },
           body: toSsml(utterance),

@@ -9,6 +9,9 @@ export interface Pcm {
   readonly bytes: Uint8Array
 }
 
+/** Asked of vendors that offer a choice, in Hz: what a wide codec carries. For G.711 it is halved where it is played. */
+export const spokenRate = 16_000
+
 /** What a speech credential holds for its vendor, by the names of the API: api_key, region, model_id ... */
 export type Settings = Readonly<Record<string, unknown>>
 

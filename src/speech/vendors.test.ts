@@ -66,7 +66,7 @@ afterEach(() => outgoing.close())
 const options = (): VendorOptions => ({ scratchDir: '/nowhere', outgoing, clock, log: silentLogger })
 
 const samples = Buffer.from(Int16Array.from({ length: 400 }, (_, index) => index * 50).buffer)
-const wav = Buffer.concat([wavHeader(8000, samples.length), samples])
+const wav = Buffer.concat([wavHeader(16_000, samples.length), samples])
 const recording: Pcm = { sampleRate: 16_000, bytes: samples }
 const sent = Buffer.concat([wavHeader(16_000, samples.length), samples])
 
@@ -242,7 +242,7 @@ describe('google', () => {
 
   it('signs an assertion for a token, and asks for 8 kHz samples with it', async () => {
     answer = google.good
-    expect(await speak(google)).toEqual({ sampleRate: 8000, bytes: samples })
+    expect(await speak(google)).toEqual({ sampleRate: 16_000, bytes: samples })
     const grant = new URLSearchParams(received[0]!.body.toString())
     expect(grant.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
     const assertion = grant.get('assertion')!
@@ -262,7 +262,7 @@ describe('google', () => {
     expect(bodyOf(1)).toEqual({
       input: { text: 'Fish & chips' },
       voice: { languageCode: 'en-US', name: 'en-US-Standard-C' },
-      audioConfig: { audioEncoding: 'LINEAR16', sampleRateHertz: 8000 },
+      audioConfig: { audioEncoding: 'LINEAR16', sampleRateHertz: 16_000 },
     })
   })
 
@@ -352,10 +352,10 @@ describe('google', () => {
 describe('microsoft', () => {
   const microsoft = cases['microsoft']!
 
-  it('sends SSML around the escaped text, with the key, and takes 8 kHz samples', async () => {
+  it('sends SSML around the escaped text, with the key, and takes 16 kHz samples', async () => {
     answer = microsoft.good
     expect(await speak(microsoft, { voice: 'en-US-JennyNeural' })).toEqual({
-      sampleRate: 8000,
+      sampleRate: 16_000,
       bytes: samples,
     })
     const [request] = received
@@ -363,7 +363,7 @@ describe('microsoft', () => {
     expect(request!.headers).toMatchObject({
       'ocp-apim-subscription-key': 'ms-key-0123456789',
       'content-type': 'application/ssml+xml',
-      'x-microsoft-outputformat': 'riff-8khz-16bit-mono-pcm',
+      'x-microsoft-outputformat': 'riff-16khz-16bit-mono-pcm',
       'user-agent': 'switchhook',
     })
     expect(request!.body.toString()).toMatch(
@@ -454,13 +454,13 @@ describe('aws', () => {
 
   it('signs its request, and asks for 8 kHz samples', async () => {
     answer = aws.good
-    expect(await speak(aws, { voice: 'Joanna' })).toEqual({ sampleRate: 8000, bytes: samples })
+    expect(await speak(aws, { voice: 'Joanna' })).toEqual({ sampleRate: 16_000, bytes: samples })
     const [request] = received
     expect(request).toMatchObject({ method: 'POST', headers: { 'content-type': 'application/json' } })
     expect(request!.url.pathname).toBe('/eu-west-1/polly/v1/speech')
     expect(bodyOf(0)).toEqual({
       OutputFormat: 'pcm',
-      SampleRate: '8000',
+      SampleRate: '16000',
       Text: 'Fish & chips',
       TextType: 'text',
       VoiceId: 'Joanna',
@@ -556,10 +556,13 @@ describe('deepgram', () => {
 
   it('names the voice as its model, and asks for 8 kHz samples', async () => {
     answer = deepgram.good
-    expect(await speak(deepgram, { voice: 'aura-2-thalia-en' })).toEqual({ sampleRate: 8000, bytes: samples })
+    expect(await speak(deepgram, { voice: 'aura-2-thalia-en' })).toEqual({
+      sampleRate: 16_000,
+      bytes: samples,
+    })
     const [request] = received
     expect(request!.url.href).toBe(
-      `${at}/v1/speak?model=aura-2-thalia-en&encoding=linear16&container=wav&sample_rate=8000`,
+      `${at}/v1/speak?model=aura-2-thalia-en&encoding=linear16&container=wav&sample_rate=16000`,
     )
     expect(request!.headers).toMatchObject({
       authorization: 'Token dg-key-0123456789',
@@ -722,7 +725,7 @@ describe('a custom vendor', () => {
 
   it('gets text, language and voice, with its token', async () => {
     answer = custom.good
-    expect(await speak(custom, { voice: 'mine' })).toEqual({ sampleRate: 8000, bytes: samples })
+    expect(await speak(custom, { voice: 'mine' })).toEqual({ sampleRate: 16_000, bytes: samples })
     expect(received[0]!.url.pathname).toBe('/say')
     expect(received[0]!.headers.authorization).toBe('Bearer my-token-0123')
     expect(bodyOf(0)).toEqual({ language: 'en-US', voice: 'mine', type: 'text', text: 'Fish & chips' })

@@ -1,4 +1,4 @@
-// The band of a wide codec, from a real phone to an audio server and back.
+// The band of a wide codec: from a real phone to an audio server and back, and from a file to a phone.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -74,4 +74,30 @@ describe.skipIf(isMissing('baresip'))('listen, where the phone talks', () => {
       }
     },
   )
+})
+
+describe.skipIf(isMissing('baresip'))('play, where the phone talks', () => {
+  it.each([
+    ['G722', 1],
+    ['opus', 3],
+  ] as const)('%s, is heard with what a telephone would not carry', async (codecs, lossDb) => {
+    application.on('/high.wav', {
+      status: 200,
+      headers: { 'content-type': 'audio/wav' },
+      body: toWav(tone(answeredHz, 5000, { sampleRate: 16_000 })),
+    })
+    application.on('/call', { json: [{ verb: 'play', url: application.url('/high.wav') }] })
+    const phone = await startBaresip({ ...tenant, proxy: platform.sip, codecs })
+    try {
+      expect(await phone.registered()).toMatchObject({ ok: true })
+      await phone.dial(`sip:${tenant.target}`)
+      const heardDb = async (): Promise<number> => {
+        const heard = await phone.heard()
+        return toneDb(newest(heard.samples, heard.sampleRate), answeredHz)
+      }
+      await until('the file to be heard', async () => Math.abs(await heardDb()) < lossDb, { everyMs: 200 })
+    } finally {
+      await phone.stop()
+    }
+  })
 })

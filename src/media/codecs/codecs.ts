@@ -19,8 +19,8 @@ export interface Codec {
 
 /**
  * In the order in which they are offered: who is not heard by a leg of another codec is heard best without coding twice, and
- * what the platform plays has the rate of a telephone. G.711 and G.722, whose clock is half of its rate for the sake of an old
- * mistake: RFC 3551 §4.5.14 and §4.5.2. Opus, whose clock is 48 kHz at any rate: RFC 7587 §4.1.
+ * G.711 costs least. G.711 and G.722, whose clock is half of its rate for the sake of an old mistake: RFC 3551 §4.5.14 and
+ * §4.5.2. Opus, whose clock is 48 kHz at any rate: RFC 7587 §4.1.
  */
 export const codecs: readonly Codec[] = [
   { encoding: 'PCMU', clockRate: 8000, rate: 8000, payloadType: 0, weight: 1 },

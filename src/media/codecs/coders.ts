@@ -165,8 +165,3 @@ export function createCoders(laws: Laws): Coders {
 export function isLaw(encoding: Encoding): encoding is Law {
   return encoding === 'PCMU' || encoding === 'PCMA'
 }
-
-/** The law in which audio files are kept for a codec: its own, where they can go out as they are. */
-export function clipLawOf(encoding: Encoding): Law {
-  return isLaw(encoding) ? encoding : 'PCMU'
-}

@@ -9,6 +9,8 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { markAsGrowing, markAsWhole } from '../../lib/growing-file.ts'
 import { createAudioDecoder } from './audio-decoder.ts'
 
+/** 16 bits at 16 kHz. */
+const secondBytes = 32_000
 const fixtures = join(import.meta.dirname, '../../../test/support/audio')
 let directory: string
 let made = 0
@@ -56,7 +58,7 @@ describe('the audio decoder', () => {
     const file = await readFile(path)
     expect(file.length).toBe(bytes)
     const audio = fromWav(file)
-    expect(audio.sampleRate).toBe(8000)
+    expect(audio.sampleRate).toBe(16_000)
     // Encoders fill the last frame up.
     expect(durationMs(audio)).toBeGreaterThanOrEqual(490)
     expect(durationMs(audio)).toBeLessThan(620)
@@ -111,13 +113,13 @@ describe('the audio decoder', () => {
     const long = target()
     const decoding = decoder.decode({ kind: 'mp3', source, target: long }, { onHead: head.resolve })
     await head.promise
-    expect((await readFile(long)).length).toBeGreaterThan(5 * 16_000)
+    expect((await readFile(long)).length).toBeGreaterThan(5 * secondBytes)
     const short = { kind: 'mp3', source: join(fixtures, 'mono-16k.mp3'), target: target() } as const
     expect(await decoder.decode(short)).toBeGreaterThan(7000)
     await appendFile(source, Buffer.concat(Array<Buffer>(20).fill(half)))
     await markAsWhole(source)
     // Each copy is half a second, and some milliseconds that an encoder adds.
-    const seconds = (await decoding) / 16_000
+    const seconds = (await decoding) / secondBytes
     expect(seconds).toBeGreaterThan(30)
     expect(seconds).toBeLessThan(37)
     expect(durationMs(fromWav(await readFile(long)))).toBeCloseTo(seconds * 1000, -2)

@@ -1,4 +1,4 @@
-// MP3 and Ogg/Opus files as WAV files of one channel at the rate of telephony. Runs in a thread of its own: a file may be
+// MP3 and Ogg/Opus files as WAV files of one channel, at the rate of wide codecs. Runs in a thread of its own: a file may be
 // made to take long, and the library for MP3 to run in circles.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { markAsWhole, readerOf } from '../../lib/growing-file.ts'
 import type { ReadGrowing } from '../../lib/growing-file.ts'
 import { maxAudioHours } from '../../lib/audio-kind.ts'
 import { wavHeader, wavHeaderBytes } from '../../lib/wav-header.ts'
-import { createResampler, telephoneRate } from '../../lib/resampler.ts'
+import { createResampler, wideRate } from '../../lib/resampler.ts'
 import type { Resampler } from '../../lib/resampler.ts'
 import { OggPackets } from './ogg-packets.ts'
 
@@ -41,11 +41,11 @@ type Decoder = (bytes: Uint8Array) => Iterable<Decoded>
 
 // A few kilobytes may stand for hours of silence: what comes out of one piece is bounded by what goes in.
 const pieceBytes = 4096
-const maxSamples = maxAudioHours * 3600 * telephoneRate
+const maxSamples = maxAudioHours * 3600 * wideRate
 // A packet of Opus is 20 ms, and a write for each would cost more than to decode it.
 const maxWaitingBytes = 65_536
 // Enough to be heard while the next piece is decoded, also where other work comes first.
-const headSamples = 5 * telephoneRate
+const headSamples = 5 * wideRate
 // Without the waits for its source. An hour of music takes twenty seconds of a processor.
 const maxBusyMs = 240_000
 
@@ -84,8 +84,8 @@ function readOpusHead(packet: Buffer): OpusHead {
 }
 
 /** Opus decodes at any rate by itself. */
-async function createOpus({ channels }: OpusHead): Promise<OpusDecoder<8000>> {
-  const decoder = new OpusDecoder({ sampleRate: telephoneRate, channels })
+async function createOpus({ channels }: OpusHead): Promise<OpusDecoder<16000>> {
+  const decoder = new OpusDecoder({ sampleRate: wideRate, channels })
   await decoder.ready
   return decoder
 }
@@ -97,7 +97,7 @@ async function opusDecoder(first: Uint8Array): Promise<Decoder> {
   const decoder = await createOpus(facts)
   const pages = new OggPackets()
   // The pre-skip counts samples of 48 kHz.
-  let toSkip = Math.round((facts.preSkip * telephoneRate) / 48_000)
+  let toSkip = Math.round((facts.preSkip * wideRate) / 48_000)
   // The head and the tags.
   let headersLeft = 2
   return function* decode(bytes) {
@@ -109,7 +109,7 @@ async function opusDecoder(first: Uint8Array): Promise<Decoder> {
       const samples = toMono(decoder.decodeFrame(packet).channelData)
       const skipped = Math.min(toSkip, samples.length)
       toSkip -= skipped
-      yield { samples: samples.subarray(skipped), rate: telephoneRate }
+      yield { samples: samples.subarray(skipped), rate: wideRate }
     }
   }
 }
@@ -131,13 +131,13 @@ class WavWriter {
 
   /** Its sizes are open until it is finished. */
   async begin(): Promise<void> {
-    await this.#file.write(wavHeader(telephoneRate, 0), 0, wavHeaderBytes, 0)
+    await this.#file.write(wavHeader(wideRate, 0), 0, wavHeaderBytes, 0)
   }
 
   async write({ samples, rate }: Decoded): Promise<void> {
     if (this.#resampler?.rate !== rate) {
       await this.#append(this.#resampler?.resampler.flush())
-      this.#resampler = { rate, resampler: createResampler(rate) }
+      this.#resampler = { rate, resampler: createResampler(rate, wideRate) }
     }
     await this.#append(this.#resampler.resampler.push(samples))
   }
@@ -157,7 +157,7 @@ class WavWriter {
     await this.flush()
     if (this.#samples === 0) throw notPlayable('the file holds no audio that can be decoded')
     const dataBytes = 2 * this.#samples
-    await this.#file.write(wavHeader(telephoneRate, dataBytes), 0, wavHeaderBytes, 0)
+    await this.#file.write(wavHeader(wideRate, dataBytes), 0, wavHeaderBytes, 0)
     return wavHeaderBytes + dataBytes
   }
 

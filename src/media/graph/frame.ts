@@ -80,13 +80,14 @@ export class SampleFrame implements Frame {
   }
 }
 
-/** A frame of a clip, used again for its next one. */
+/** A frame of a clip, used again for its next one; one clip may follow another of another form. */
 export class ClipFrame implements Frame {
-  readonly rate = 8000
   readonly #laws: Laws
-  readonly #samples = new Int16Array(frameSamples)
-  readonly #wide = new OtherRate(8000)
-  #played: PlayedFrame | undefined
+  readonly #narrow = new Int16Array(frameSamples)
+  readonly #doubled = new OtherRate(8000)
+  #wide: Int16Array | undefined
+  readonly #halved = new OtherRate(16_000)
+  #played: PlayedFrame = nothingPlayed
 
   constructor(laws: Laws) {
     this.#laws = laws
@@ -94,32 +95,46 @@ export class ClipFrame implements Frame {
 
   of(played: PlayedFrame): this {
     this.#played = played
-    this.#wide.forget()
+    this.#doubled.forget()
+    this.#halved.forget()
     return this
   }
 
-  samples(rate: Rate = 8000): Int16Array {
-    const samples = this.#narrow()
-    return rate === 8000 ? samples : this.#wide.of(samples)
+  get rate(): Rate {
+    return this.#played.form === 'wide' ? 16_000 : 8000
   }
 
-  #narrow(): Int16Array {
-    const { law, bytes, offset }: PlayedFrame = this.#played ?? nothingPlayed
-    const { decode } = this.#laws[law]
+  samples(rate: Rate = 8000): Int16Array {
+    const { form, bytes, offset } = this.#played
+    if (form === 'wide') {
+      const samples = this.#read(bytes, offset)
+      return rate === 16_000 ? samples : this.#halved.of(samples)
+    }
+    const samples = this.#decode(this.#laws[form].decode, bytes, offset)
+    return rate === 8000 ? samples : this.#doubled.of(samples)
+  }
+
+  #decode(decode: Int16Array, bytes: Uint8Array, offset: number): Int16Array {
     for (let index = 0; index < frameSamples; index += 1)
-      this.#samples[index] = decode[bytes[offset + index] ?? 0] ?? 0
-    return this.#samples
+      this.#narrow[index] = decode[bytes[offset + index] ?? 0] ?? 0
+    return this.#narrow
+  }
+
+  #read(bytes: Buffer, offset: number): Int16Array {
+    this.#wide ??= new Int16Array(frameSamplesAt(16_000))
+    for (let index = 0; index < this.#wide.length; index += 1)
+      this.#wide[index] = bytes.readInt16LE(offset + 2 * index)
+    return this.#wide
   }
 
   octets(encoding: Encoding): Octets | undefined {
-    const played = this.#played
-    if (played?.law !== encoding) return undefined
-    return { bytes: played.bytes, offset: played.offset, length: frameSamples }
+    const { form, bytes, offset } = this.#played
+    return form === encoding ? { bytes, offset, length: frameSamples } : undefined
   }
 }
 
 const nothingPlayed: PlayedFrame = {
-  law: 'PCMU',
+  form: 'PCMU',
   bytes: Buffer.alloc(frameSamples, 0xff),
   offset: 0,
 }

@@ -1,7 +1,8 @@
 // What the far end of one session hears: its playbacks, the layers of its wiring, one frame for each tick.
 import { rateOf } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
-import { clipLawOf, frameSamplesAt } from '../codecs/coders.ts'
+import { clipFormOf } from '../clip-form.ts'
+import { frameSamplesAt } from '../codecs/coders.ts'
 import type { Encoder } from '../codecs/coders.ts'
 import type { PlayResult } from '../media.ts'
 import { Playbacks } from '../playbacks.ts'
@@ -49,7 +50,7 @@ export class Hearing {
 
   async play(order: PlayOrder, encoding: Encoding): Promise<PlayResult> {
     this.#settled = undefined
-    return await this.#playbacks.play(order, clipLawOf(encoding))
+    return await this.#playbacks.play(order, clipFormOf(encoding))
   }
 
   stopPlay(id: number): void {
@@ -59,7 +60,7 @@ export class Hearing {
   /** `gain`: a factor for all that is heard. */
   wire(layers: readonly Layer[], encoding: Encoding, gain: number): void {
     this.#settled = undefined
-    this.#layers.wire(layers, { law: clipLawOf(encoding), rate: rateOf(encoding) })
+    this.#layers.wire(layers, { form: clipFormOf(encoding), rate: rateOf(encoding) })
     this.#gainTo = gain
   }
 

@@ -1,7 +1,8 @@
 // The layers that the far end of one session hears, by their ids: what begins, goes on and ends when the wiring changes.
 import type { Clips } from '../clips.ts'
 import type { Rate } from '../codecs/codecs.ts'
-import type { Law, Laws } from '../codecs/g711.ts'
+import type { ClipFormName } from '../clip-form.ts'
+import type { Laws } from '../codecs/g711.ts'
 import type { PlayResult } from '../media.ts'
 import { Player } from '../player.ts'
 import { ClipFrame } from './frame.ts'
@@ -42,7 +43,7 @@ interface Sound {
 
 /** What the codec of the far end has. */
 interface Wanted {
-  readonly law: Law
+  readonly form: ClipFormName
   readonly rate: Rate
 }
 
@@ -72,7 +73,7 @@ export class Layers {
     this.#options = options
   }
 
-  wire(layers: readonly Layer[], { law, rate }: Wanted): void {
+  wire(layers: readonly Layer[], { form, rate }: Wanted): void {
     const former = this.#sounding
     this.#sounding = layers.map((layer): Sounding => {
       const { gainDb = 0, gainUnderPlayDb = -Infinity } = layer
@@ -81,7 +82,7 @@ export class Layers {
       if (same !== undefined) return { layer, ...factors, sound: same.sound, gain: same.gain }
       // A file begins as it was made; who has been speaking for a while is faded in.
       const gain = layer.from.kind === 'clip' ? factors.alone : 0
-      return { layer, ...factors, sound: this.#open(layer, law), gain }
+      return { layer, ...factors, sound: this.#open(layer, form), gain }
     })
     for (const { sound } of this.#sounding) sound.tune?.(rate)
     const left = former.filter(({ sound }) => !this.#sounding.some((one) => one.sound === sound))
@@ -141,12 +142,12 @@ export class Layers {
     if (frame !== undefined && (from > 0 || to > 0)) this.#parts.push({ frame, from, to })
   }
 
-  #open(layer: Layer, law: Law): Sound {
+  #open(layer: Layer, form: ClipFormName): Sound {
     const { session, surroundings } = this.#options
     const { from } = layer
     switch (from.kind) {
       case 'clip':
-        return this.#openClip(layer.id, from, law)
+        return this.#openClip(layer.id, from, form)
       case 'session':
         return {
           next: (tick, nowMs) => surroundings.speaker(from.id)?.voice(tick, nowMs),
@@ -175,10 +176,10 @@ export class Layers {
     }
   }
 
-  #openClip(layer: string, from: Source & { kind: 'clip' }, law: Law): Sound {
+  #openClip(layer: string, from: Source & { kind: 'clip' }, form: ClipFormName): Sound {
     const { surroundings, onEnd } = this.#options
     const { path, offsetMs = 0, rounds = 1 } = from
-    const player = new Player({ clips: surroundings.clips, path, offsetMs, rounds, law })
+    const player = new Player({ clips: surroundings.clips, path, offsetMs, rounds, form })
     player.result.then(
       ({ reason }) => onEnd({ layer, reason }),
       () => onEnd({ layer, reason: 'failed' }),

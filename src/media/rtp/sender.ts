@@ -1,6 +1,5 @@
 // The packets of one outgoing stream: header, numbering and counts. Timestamps come from the tick, so they cannot drift.
 import { randomBytes } from 'node:crypto'
-import { frameBytes } from '../frame-reader.ts'
 import { tickMs, tickSamples } from '../tick-clock.ts'
 import { rtpHeaderBytes, timestampDistance, writeRtpHeader } from './packet.ts'
 import type { RtpHeader } from './packet.ts'
@@ -67,7 +66,7 @@ export class RtpSender {
   /** That of the sample after the last one that was sent, in 32 bits with a sign: larger numbers are objects of their own. */
   #nextTimestamp = 0
   #hasTimestamp = false
-  readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + frameBytes))
+  readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + tickSamples))
   /** Units of timestamps in a tick. */
   #perTick = tickSamples
   #lastAudioTick: number | undefined
@@ -148,7 +147,7 @@ export class RtpSender {
   }
 
   /**
-   * A packet whose payload the caller fills in, `frameBytes` from offset `rtpHeaderBytes`. When it shall carry less of
+   * A packet whose payload the caller fills in, `tickSamples` octets from offset `rtpHeaderBytes`. When it shall carry less of
    * them, the others go out with `rest`.
    */
   audio(tick: number, { payloadType, startsTalk, payloadBytes, parts = 1 }: AudioPacket): Outgoing {
