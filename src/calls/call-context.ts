@@ -2,7 +2,7 @@
 import type { Admission } from './admission.ts'
 import type { CallServices } from './call-services.ts'
 import type { OutdialGuard } from './defence/outdial-guard.ts'
-import type { StrangerLog } from './inbound/stranger-log.ts'
+import type { LostCallLog, StrangerLog } from './inbound/stranger-log.ts'
 import type { HeardPaces } from './channel/heard-pace.ts'
 import type { Conferences } from './rooms/conferences.ts'
 import type { WireTap } from './journal/wire-tap.ts'
@@ -19,6 +19,7 @@ export interface CallContext {
   readonly conferences: Conferences
   readonly heardPaces: HeardPaces
   readonly logStranger: StrangerLog
+  readonly logLost: LostCallLog
   /** Makes a call that an application of the account asks for. Resolves with its call_sid. Throws AppError. */
   readonly order: (account_sid: string, data: unknown) => Promise<string>
 }

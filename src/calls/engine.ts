@@ -17,7 +17,7 @@ import type { JournalWriter } from './journal/journal-writer.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
-import { createStrangerLog } from './inbound/stranger-log.ts'
+import { createLostCallLog, createStrangerLog } from './inbound/stranger-log.ts'
 import { WireTap } from './journal/wire-tap.ts'
 import { hangUpFor } from './leg/hang-up-for.ts'
 import { toRefusal, toStackRefusal } from './leg/refusals.ts'
@@ -83,6 +83,7 @@ export class CallEngine implements Calls, CallHandlers {
       order: (account_sid, data) => this.#order(account_sid, data),
       heardPaces: new HeardPaces(options.clock),
       logStranger: createStrangerLog(options),
+      logLost: createLostCallLog(options),
       conferences: new Conferences({ clock: options.clock, node: () => this.#node() }),
     }
     const { store, directory, log } = options

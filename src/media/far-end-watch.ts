@@ -9,6 +9,10 @@ import type { Agreement } from './sdp/agreement.ts'
 const maxStrangers = 3
 // A second of speech: a few packets of another key may come before the first of the right one.
 const enoughForged = 50
+// Of a far end that may be gone. One that is there sends something every 20 ms, or a report within seconds.
+const doubtedMs = 4000
+// What was on its way when the doubt came is no sign of life.
+const onTheWayMs = 1000
 
 export interface FarEndWatchOptions {
   readonly limits: SilenceLimits
@@ -25,6 +29,8 @@ export class FarEndWatch {
   /** When the far end last gave a sign of life, and when its silence was last reported. */
   #aliveMs = 0
   #reportedMs = 0
+  /** When it came to be doubted that the far end is there; undefined: it is not. */
+  #doubtedAtMs: number | undefined
   #wasHeard = false
   #ignored = 0
   #isForgeryReported = false
@@ -42,11 +48,17 @@ export class FarEndWatch {
   agreed(nowMs: number): void {
     this.#strangers = []
     this.#aliveMs = nowMs
+    this.#doubtedAtMs = undefined
   }
 
   /** A sign of life that is no packet of its stream. */
   live(nowMs: number): void {
     this.#aliveMs = nowMs
+  }
+
+  /** It may be gone: its silence counts sooner, until something comes of it again. */
+  doubt(nowMs: number): void {
+    this.#doubtedAtMs = nowMs
   }
 
   /** It is heard from another place than before. */
@@ -65,6 +77,8 @@ export class FarEndWatch {
   /** `heardMs`: when the last packet of its stream came; 0 for none. */
   check(agreement: Agreement, nowMs: number, { rejected, heardMs }: Known): void {
     if (heardMs > this.#aliveMs) this.#aliveMs = heardMs
+    if (this.#doubtedAtMs !== undefined && this.#aliveMs > this.#doubtedAtMs + onTheWayMs)
+      this.#doubtedAtMs = undefined
     this.#checkSilence(agreement, nowMs)
     if (rejected !== undefined) this.#checkForged(rejected)
   }
@@ -92,7 +106,7 @@ export class FarEndWatch {
     this.#reportedMs = nowMs
     this.#options.onEvent({
       type: 'timeout',
-      cause: isHeld(agreement) ? 'held' : 'silent',
+      cause: isHeld(agreement) ? 'held' : this.#doubtedAtMs === undefined ? 'silent' : 'gone',
       silentMs: Math.round(nowMs - this.#aliveMs),
       limitMs,
     })
@@ -101,7 +115,8 @@ export class FarEndWatch {
   /** 0 for none. */
   #limitMs(agreement: Agreement): number {
     const { heldMs, mediaMs } = this.#options.limits
-    return isHeld(agreement) ? heldMs : mediaMs
+    if (isHeld(agreement)) return heldMs
+    return this.#doubtedAtMs === undefined ? mediaMs : Math.min(mediaMs, doubtedMs)
   }
 }
 

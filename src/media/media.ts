@@ -66,10 +66,10 @@ export type MediaEvent =
   | { readonly type: 'ignored'; readonly address: string; readonly port: number }
   /** One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4); `isTone`: heard in the sound. */
   | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number; readonly isTone?: boolean }
-  /** Neither RTP nor RTCP for the limit; reported again each time that it passes. `held`: the far end need not send. */
+  /** Neither RTP nor RTCP for the limit; reported again each time that it passes. `held`: the far end need not send; `gone`: it was doubted. */
   | {
       readonly type: 'timeout'
-      readonly cause: 'silent' | 'held'
+      readonly cause: 'silent' | 'held' | 'gone'
       readonly silentMs: number
       readonly limitMs: number
     }
@@ -141,6 +141,8 @@ export interface MediaSession {
   goPast(isPast: boolean): Promise<void>
   /** The far end gave a sign of life in signalling: the time-outs begin again. */
   live(): void
+  /** The far end may be gone: unless something comes of it, its silence is reported within seconds. */
+  doubt(): void
   /** A second play while one runs ends the first as 'stopped', unless it follows it. Time goes on while the far end
    *  holds. Throws audio_not_found, audio_not_supported, overloaded, or internal when the worker died. */
   play(options: PlayOptions): Promise<PlayResult>

@@ -11,7 +11,7 @@ export interface WorkerLoad {
 
 export type WorkerRequest =
   | { readonly kind: 'open'; readonly session: string }
-  | { readonly kind: 'live'; readonly session: string }
+  | { readonly kind: 'live' | 'doubt'; readonly session: string }
   | { readonly kind: 'agree'; readonly session: string; readonly agreement: Agreement }
   | {
       readonly kind: 'play'
@@ -42,6 +42,7 @@ export interface KeysToSend {
 export interface WorkerReplies {
   readonly open: { readonly port: number }
   readonly live: null
+  readonly doubt: null
   readonly agree: null
   readonly play: PlayResult
   readonly 'stop-play': null

@@ -27,6 +27,7 @@ import type { Endpoint } from './rtp/source.ts'
 import type { WorkerLink } from './worker-link.ts'
 import { promptLimitMs } from './wirings.ts'
 import type { Wired, Wirings } from './wirings.ts'
+import { withKeysBy } from './with-keys-by.ts'
 
 export interface SessionOptions {
   readonly id: string
@@ -152,8 +153,16 @@ export class Session implements MediaSession, Wired {
   }
 
   live(): void {
+    this.#say('live')
+  }
+
+  doubt(): void {
+    this.#say('doubt')
+  }
+
+  #say(kind: 'live' | 'doubt'): void {
     // When this fails the worker is gone, which its link reports.
-    this.link.request<'live'>({ kind: 'live', session: this.id }, promptLimitMs).catch(() => undefined)
+    this.link.request<typeof kind>({ kind, session: this.id }, promptLimitMs).catch(() => undefined)
   }
 
   async play({ clip, offsetMs = 0, rounds = 1, follows = false, signal }: PlayOptions): Promise<PlayResult> {
@@ -234,7 +243,7 @@ export class Session implements MediaSession, Wired {
   }
 
   async #agree({ agreement: agreed, isHeld, isPast }: Answered): Promise<FarEnd> {
-    this.#agreement = this.#keyed(this.#permitted(agreed))
+    this.#agreement = withKeysBy(this.#keyWay, this.#permitted(agreed))
     await this.#state(this.#agreement)
     this.#begun.resolve()
     const { encoding: codec, remote } = agreed
@@ -273,14 +282,6 @@ export class Session implements MediaSession, Wired {
     const { remote, remoteRtcp } = agreement
     const barred = permitted(remote) === undefined ? remote : undefined
     return { ...agreement, remote: permitted(remote), remoteRtcp: permitted(remoteRtcp), barred }
-  }
-
-  /** What goes by another way is not passed on as events of RTP too. */
-  #keyed(agreement: Agreement): Agreement {
-    const { send } = agreement
-    const hearsTones = this.#keyWay === 'tones' || send.event === undefined
-    if (this.#keyWay === 'rfc2833') return { ...agreement, hearsTones }
-    return { ...agreement, hearsTones, send: { ...send, event: undefined } }
   }
 
   async #close(): Promise<StreamStats> {

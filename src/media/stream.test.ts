@@ -322,6 +322,47 @@ describe('the silence of the far end', () => {
     ])
   })
 
+  describe('that may be gone', () => {
+    it('is reported after four seconds', () => {
+      const { run, hear, stream, events } = open()
+      run(100)
+      hear(packetOf({ sequence: 9 }))
+      stream.doubt()
+      // On its way when the doubt came.
+      run(10)
+      hear(packetOf({ sequence: 10 }))
+      run(199)
+      expect(timeouts(events)).toEqual([])
+      run(1)
+      expect(timeouts(events)).toEqual([{ type: 'timeout', cause: 'gone', silentMs: 4000, limitMs: 4000 }])
+    })
+
+    it.each([
+      ['a packet', (opened: ReturnType<typeof open>) => opened.hear(packetOf({ sequence: 9 }))],
+      [
+        'a report',
+        (opened: ReturnType<typeof open>) => opened.hearReport(reportOf(), { ...phone, port: 5005 }),
+      ],
+      ['an offer and its answer', (opened: ReturnType<typeof open>) => opened.stream.agree(plain)],
+    ])('is that of any other one once %s has come of it', (_what, giveSign) => {
+      const opened = open()
+      opened.stream.doubt()
+      opened.run(100)
+      giveSign(opened)
+      opened.run(499)
+      expect(timeouts(opened.events)).toEqual([])
+      opened.run(1)
+      expect(timeouts(opened.events)).toMatchObject([{ cause: 'silent' }])
+    })
+
+    it('is not looked at sooner while it holds', () => {
+      const { run, stream, events } = open({ ...plain, maySend: false })
+      stream.doubt()
+      run(2_999)
+      expect(timeouts(events)).toEqual([])
+    })
+  })
+
   it('is not broken by strangers, whether they send packets or reports', () => {
     const { run, hear, hearReport, events } = open()
     for (let count = 0; count < 10; count += 1) {

@@ -116,6 +116,11 @@ export class Stream implements Member {
     this.#watch.live(this.#options.now())
   }
 
+  doubt(): void {
+    this.#watch.doubt(this.#options.now())
+    this.#checkMs = 0
+  }
+
   async play(order: PlayOrder): Promise<PlayResult> {
     if (this.#agreement === undefined) throw new Error('play before offer and answer')
     return await this.#sending.hearing.play(order, this.#agreement.encoding)

@@ -121,6 +121,9 @@ export class WorkerHost {
       case 'live':
         this.#sessions.get(request.session)?.stream.live()
         return null
+      case 'doubt':
+        this.#sessions.get(request.session)?.stream.doubt()
+        return null
       case 'agree':
         // In the same turn where it can: what comes next may depend on it.
         if (!this.#coders.hasAll(encodingsOf(request.agreement)))

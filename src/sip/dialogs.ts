@@ -37,6 +37,8 @@ export interface DialogListener {
   requested(request: SipRequest): Promise<Reply>
   /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
   noted?(sentence: string): void
+  /** The WebSocket that the far end is reached by has closed; its phone may come back over another one. */
+  disconnected?(): void
 }
 
 /** What the far end of an INVITE sends before its final response; of one that we sent, in any of the early dialogs that it opens. */

@@ -146,6 +146,37 @@ describe('a browser', () => {
     await phone.received.next('the refusal', ({ start }) => start === 'SIP/2.0 486 Busy Here')
   })
 
+  it('is said to be disconnected in its call when its WebSocket closes, and when that of another does not', async () => {
+    const [alice, bob] = [await browser(), await browser()]
+    const binding = await register(alice, 'alice')
+    await register(bob, 'bob')
+    const destination = await sip.reach(binding, () => false)
+    const to = `sip:alice@${realm}`
+    const call = sip.invite({ uri: binding.contact, from: 'sip:bob@x', to, destination, body: description })
+    const invite = await alice.received.next('the INVITE', ({ start }) => start.startsWith('INVITE '))
+    const more = [`Contact: <${binding.contact}>`, 'Content-Type: application/sdp']
+    respond(alice, invite.text, '200 OK', more, description.content)
+    const outcome = await call.outcome
+    if (outcome.kind !== 'answered') expect.fail()
+    let times = 0
+    const unused = (): never => expect.fail()
+    const disconnected = (): void => void (times += 1)
+    outcome.dialog.listen({
+      ended: unused,
+      confirmed: unused,
+      failed: unused,
+      offered: unused,
+      requested: unused,
+      disconnected,
+    })
+    bob.close()
+    await until('bob to be gone', async () => (await sip.bindings.get(`bob@${realm}`)).length === 0)
+    expect(times).toBe(0)
+    alice.close()
+    await until('alice to be gone', () => times > 0)
+    expect(times).toBe(1)
+  })
+
   it('is not registered any more once its WebSocket is gone, and no other is taken for it', async () => {
     const [alice, bob] = [await browser(), await browser()]
     const binding = await register(alice, 'alice')

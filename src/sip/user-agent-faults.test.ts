@@ -14,7 +14,7 @@ describe('a REGISTER whose directory fails', () => {
     ['with a fault gets 500', new Error('the password of the database'), '500'],
     ['over a value gets 400', new AppError('bad_request', 'Bad value'), '400'],
     ['for want of room gets 503', new AppError('overloaded', 'No room'), '503'],
-    ['with any other code gets 500', new AppError('sip_unreachable', 'no name'), '500'],
+    ['because the database is away gets 503', new AppError('database_unavailable', 'no answer'), '503'],
   ])('%s, and the next one is served', async (_what, error, status) => {
     let isFailing = true
     const stage = await openStage({
@@ -35,7 +35,9 @@ describe('a REGISTER whose directory fails', () => {
     const refusal = stage.peer.last(status)
     expect(Buffer.from(serializeMessage(refusal)).toString()).not.toContain('password of the database')
     expect(headerOf(refusal, 'server')).toBe('test')
-    expect(headerOf(refusal, 'retry-after')).toBe(status === '503' ? '30' : undefined)
+    const isFull = error instanceof AppError && error.code === 'overloaded'
+    expect(headerOf(refusal, 'retry-after')).toBe(isFull ? '30' : undefined)
+    expect(headerOf(refusal, 'x-reason-code')).toBe(error instanceof AppError ? error.code : 'internal')
   })
 })
 

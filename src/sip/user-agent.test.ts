@@ -16,7 +16,7 @@ import type {
 } from './sip.ts'
 import { createUriResolver } from './resolve.ts'
 import { createUserAgent } from './user-agent.ts'
-import type { UserAgentOptions } from './user-agent.ts'
+import type { UserAgentOptions } from './user-agent-options.ts'
 
 const callerAddress = '192.0.2.1'
 const calleeAddress = '192.0.2.2'

@@ -27,25 +27,16 @@ import { capabilitiesOf, returned, toOwed, withoutState } from './replies.ts'
 import { requestOutside } from './request-outside.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
-import type { Owed, Peer, Remote, Reply, Sip, SipOptions } from './sip.ts'
+import type { Owed, Peer, Remote, Reply, Sip } from './sip.ts'
 import { createSources } from './sources.ts'
 import type { Sources } from './sources.ts'
 import { standardTimers } from './timers.ts'
 import { createTransactionLayer } from './transaction/transaction-layer.ts'
 import type { ServerTransaction, TransactionCounters } from './transaction/transaction.ts'
-import type { TransportLayer } from './transport/transport.ts'
 import { isReliable, portFor } from './transport/transports.ts'
-import { failure, withReason } from './refusal.ts'
-
-type OfSockets = 'bind' | 'port' | 'secure' | 'webSockets' | 'publicAddress' | 'lookup'
-
-export interface UserAgentOptions extends Omit<SipOptions, OfSockets> {
-  readonly transport: Pick<TransportLayer, 'start' | 'stop' | 'listening' | 'send' | 'isOpen' | 'open'>
-  readonly resolve: ResolveUri
-  readonly rest?: Sip['rest']
-  /** Our address as `remote` sees it, or for a peer that is not known yet. */
-  hostFor(remote?: Peer): string
-}
+import type { UserAgentOptions } from './user-agent-options.ts'
+import { failure, refusal, withReason } from './refusal.ts'
+import { AppError } from '../lib/errors.ts'
 
 export interface UserAgent extends Sip {
   readonly counters: UserAgentCounters
@@ -104,6 +95,7 @@ class Agent implements UserAgent {
       bindings: this.bindings,
       directory,
       clock,
+      log,
     })
     this.#core = this.#createCore()
   }
@@ -165,6 +157,7 @@ class Agent implements UserAgent {
       isProven: (remote) => this.#sources.isProven(remote),
       closed: (remote) => {
         this.#reach.closed(remote)
+        this.#core.dialogs.connectionLost(remote)
         transactions.connectionLost(remote)
       },
       isNeeded: (remote) => this.bindings.isBound(remote),
@@ -285,7 +278,10 @@ class Agent implements UserAgent {
       const answer = await reply()
       if (answer !== undefined) this.#respond(transaction, answer)
     } catch (error) {
-      this.#core.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
+      const { method } = transaction.request
+      // Such as a database that does not respond: its code and its sentence are for the far end.
+      if (error instanceof AppError) return this.#respond(transaction, refusal(error.code, error.message))
+      this.#core.log.error({ err: error, method }, 'sip request not handled')
       this.#respond(transaction, failure())
     }
   }

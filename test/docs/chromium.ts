@@ -12,6 +12,8 @@ export interface Browser {
   evaluate<T>(expression: string): Promise<T>
   /** What the page has refused or failed to do, as the console shows it. */
   readonly problems: readonly string[]
+  /** Ends without a word to anyone. */
+  kill(): Promise<void>
   close(): Promise<void>
 }
 
@@ -93,6 +95,9 @@ export async function startChromium(args: readonly string[] = []): Promise<Brows
       })
       if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
       return (result as { value: T }).value
+    },
+    async kill() {
+      await child.stop('SIGKILL')
     },
     async close() {
       socket.close()

@@ -215,6 +215,28 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await callBob()
   })
 
+  it('that dies in mid-call leaves its call within seconds, for a reason that the record names', async () => {
+    const other = await openSoftphone({ platform, tenant, saysHz: browserHz })
+    try {
+      await other.call('bob')
+      await other.says(/^connected$/)
+      await other.hears(phoneHz)
+      const sid = await callUp()
+      const diedAt = performance.now()
+      await other.kill()
+      const { record, of } = await toldOf(sid)
+      // Its consent, which ends by itself, would take half a minute.
+      expect(performance.now() - diedAt).toBeLessThan(20_000)
+      const because =
+        'the far end sends nothing any more since its WebSocket has closed: the page of a browser was closed or left'
+      expect(record.termination_reason).toBe(`failed: ${because}`)
+      expect(of('media-timeout')).toMatchObject([{ cause: 'gone', because }])
+      expect(of('note').map(({ sentence }) => sentence)).toContain('the WebSocket of the far end has closed')
+    } finally {
+      await other.close()
+    }
+  })
+
   it('learns at once that the process of its media has died, and the next call works', async () => {
     await callBob()
     const sid = await callUp()

@@ -10,6 +10,7 @@ import type { SipRequest } from '../../src/sip/message/message.ts'
 import { createBindings } from '../../src/sip/registrar/bindings.ts'
 import { createRegistrar } from '../../src/sip/registrar/registrar.ts'
 import type { Remote, Reply } from '../../src/sip/sip.ts'
+import { silentLogger } from '../../src/lib/log.ts'
 
 const bindings = createBindings({ clock: systemClock })
 const remote: Remote = { transport: 'tcp', address: '192.0.2.1', port: 5060 }
@@ -63,6 +64,7 @@ async function register(realm: string): Promise<Reply> {
   expect(await directory.realmState(realm)).toBe('active')
   expect(user).toBeDefined()
   const answer = createRegistrar({
+    log: silentLogger,
     authenticate: async () => ({ verdict: 'accepted', user: user! }),
     bindings: {
       get: (aor) => bindings.get(aor),

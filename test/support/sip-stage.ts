@@ -12,7 +12,8 @@ import type { Dialog, DialogListener, IncomingInvite, OutgoingInviteOptions } fr
 import type { Remote, Reply } from '../../src/sip/sip.ts'
 import type { TransportLayer } from '../../src/sip/transport/transport.ts'
 import { createUserAgent } from '../../src/sip/user-agent.ts'
-import type { UserAgent, UserAgentOptions } from '../../src/sip/user-agent.ts'
+import type { UserAgent } from '../../src/sip/user-agent.ts'
+import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts'
 
 export const agentAddress = '192.0.2.1'
 export const peerAddress = '192.0.2.2'

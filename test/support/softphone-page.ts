@@ -39,6 +39,8 @@ export interface SoftphoneInBrowser {
   connected(): Promise<void>
   /** Another page, or its own once more. */
   open(url?: string): Promise<void>
+  /** The browser ends without a word to anyone. */
+  kill(): Promise<void>
   close(): Promise<void>
 }
 
@@ -94,6 +96,7 @@ export async function openSoftphone({
       )
     },
     open: (url = page.url) => browser.open(url, size),
+    kill: () => browser.kill(),
     async close() {
       await Promise.all([browser.close(), page.close()])
       await rm(folder, { recursive: true, force: true })

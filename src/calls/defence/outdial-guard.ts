@@ -85,7 +85,7 @@ export class OutdialGuard {
   /** Throws AppError, and raises the alert, where a call to this target may not begin now. */
   async demand(payer: Payer, to: Target): Promise<void> {
     const refusal = await this.refusal(payer, to)
-    if (refusal !== undefined) throw this.#refuse(refusal, payer)
+    if (refusal !== undefined) throw this.#refuse(refusal, payer, { number: numberOf(to) })
   }
 
   /** Counts the call of the leg, or throws AppError. Once for each leg, however many places it tries. */
@@ -112,7 +112,7 @@ export class OutdialGuard {
     const used = this.#used(payer)
     if (isEmergency({ number, ...used })) return this.#counts.beginShort(payer.account_sid)
     const refusal = checkOutdial({ number, defence, ...used })
-    if (refusal !== undefined) throw this.#refuse(refusal, payer, { leg })
+    if (refusal !== undefined) throw this.#refuse(refusal, payer, { leg, number })
     count()
     this.#alerts.used(payer.account_sid, defence, this.usage(payer.account_sid))
   }
@@ -126,7 +126,7 @@ export class OutdialGuard {
   async demandOpen(dialled: string, payer: Payer, { leg, by, isDry }: Asking): Promise<void> {
     const closed = closedDestination(dialled, await this.#options.directory.callDefence(payer))
     if (closed !== undefined && !isExempt(dialled))
-      throw this.#refuse(closedRefusal(closed, by), payer, { leg, isDry })
+      throw this.#refuse(closedRefusal(closed, by), payer, { leg, isDry, number: dialled })
   }
 
   /** As `admit`, and nothing is counted or said but in the journal. */
@@ -142,14 +142,17 @@ export class OutdialGuard {
   #refuse(
     refusal: OutdialRefusal,
     { account_sid }: Payer,
-    { leg, isDry = false }: Partial<Omit<Asking, 'by'>> = {},
+    { leg, isDry = false, number }: Partial<Omit<Asking, 'by'>> & { readonly number?: string | undefined },
   ): AppError {
     const { code, sentence, cure, rule, outcome } = refusal
     leg?.journal.note(toDecision({ rule, outcome, code }))
     const error = new AppError(code, sentence, cure === undefined ? {} : { cure })
     if (isDry) return error
     const call_sid = leg?.journal.facts.started.call_sid
-    this.#options.log.warn({ account_sid, code, ...(call_sid && { call_sid }) }, 'outbound call refused')
+    this.#options.log.warn(
+      { account_sid, code, sentence, cure: error.cure, to: number, ...(call_sid && { call_sid }) },
+      'outbound call refused',
+    )
     this.#alerts.refused(account_sid, refusal, error, call_sid)
     return error
   }
@@ -230,6 +233,6 @@ export class OutdialGuard {
   }
 }
 
-function numberOf(to: Exclude<Target, { type: 'user' }>): string | undefined {
+function numberOf(to: Target): string | undefined {
   return to.type === 'phone' ? to.number : undefined
 }

@@ -82,8 +82,10 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
       leg.refuse(error),
     )
   } catch (error) {
-    // Without a leg there is no journal: the response alone says why.
-    arrival.invite.reject(toRefusal(toAppError(error, log)).reply)
+    // Without a leg there is no journal: the response and the log alone say why.
+    const failure = toAppError(error, log)
+    options.logLost(arrival.invite, options.services, failure)
+    arrival.invite.reject(toRefusal(failure).reply)
   }
 }
 

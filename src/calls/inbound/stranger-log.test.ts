@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { UnknownInvite } from './identity.ts'
-import { createStrangerLog } from './stranger-log.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createLostCallLog, createStrangerLog } from './stranger-log.ts'
+
+/** An INVITE from this address. */
+function inviteFrom(address: string): UnknownInvite {
+  const request = { method: 'INVITE', uri: 'sip:15550100@198.51.100.7', headers: [] }
+  return { request, remote: { address } } as unknown as UnknownInvite
+}
+const proxies = { isSipProxy: () => false }
 
 describe('the log of strangers who call', () => {
   const clock = createFakeClock()
@@ -11,10 +19,7 @@ describe('the log of strangers who call', () => {
     clock,
     log: { ...silentLogger, info: (fields: unknown) => void lines.push(fields) },
   })
-  const callFrom = (address: string): void => {
-    const request = { method: 'INVITE', uri: 'sip:15550100@198.51.100.7', headers: [] }
-    log({ request, remote: { address } } as unknown as UnknownInvite, { isSipProxy: () => false })
-  }
+  const callFrom = (address: string): void => log(inviteFrom(address), proxies)
 
   it('has a line a minute for an address, with what it called, the code, the sentence and the cure, and 20 a minute in all', () => {
     callFrom('192.0.2.1')
@@ -31,4 +36,27 @@ describe('the log of strangers who call', () => {
     callFrom('192.0.2.1')
     expect(lines).toHaveLength(21)
   })
+})
+
+it('the log of calls that failed before their account was known has why, and once a minute how many', () => {
+  const clock = createFakeClock()
+  const lines: unknown[] = []
+  const log = createLostCallLog({
+    clock,
+    log: { ...silentLogger, error: (fields: unknown) => void lines.push(fields) },
+  })
+  const failure = new AppError('database_unavailable', 'the database does not respond')
+  for (let call = 0; call < 5; call += 1) log(inviteFrom('192.0.2.1'), proxies, failure)
+  expect(lines).toMatchObject([
+    {
+      code: 'database_unavailable',
+      sentence: 'the database does not respond',
+      cure: failure.cure,
+      remote: '192.0.2.1',
+      called: '15550100',
+    },
+  ])
+  clock.advance(60_000)
+  log(inviteFrom('192.0.2.2'), proxies, failure)
+  expect(lines[1]).toMatchObject({ remote: '192.0.2.2', times: 5 })
 })

@@ -1,16 +1,15 @@
-// Says in the log that someone called whom no account is known for: a carrier whose address no gateway has looks like that.
+// Says in the log what became of calls that have no journal: a carrier whose address no gateway has looks like a stranger, and while
+// the database is away no caller can be known.
 import type { Clock } from '../../lib/clock.ts'
+import type { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import { createRecent } from '../../lib/recent.ts'
-import { createTokenBuckets } from '../../lib/token-buckets.ts'
+import { createLogBounds } from '../../lib/log-bounds.ts'
+import { createOutageLog } from '../../lib/outage-log.ts'
 import { unknownRealm } from '../../sip/refusal.ts'
 import { sourceOf } from './source.ts'
 import type { UnknownInvite } from './identity.ts'
 import { calledUserOf } from './invite.ts'
 
-// An operator who has just asked the carrier for another call finds a line of it; scanners, who call all day, fill no disk.
-const perAddress = { lifetimeMs: 60_000, capacity: 1_000 }
-const ofAll = { capacity: 20, refillMs: 60_000 }
 const maxCalledChars = 64
 
 // The caller is given the code and the sentence; the cure is for the operator.
@@ -30,13 +29,33 @@ export function createStrangerLog({
   readonly clock: Clock
   readonly log: Logger
 }): StrangerLog {
-  const known = createRecent({ clock, ...perAddress })
-  const lines = createTokenBuckets(clock)
+  const mayLog = createLogBounds(clock)
   return (invite, proxies) => {
     const remote = sourceOf(invite, proxies)
-    if (known.has(remote) || lines.take('', ofAll) > 0) return
-    known.note(remote)
+    if (!mayLog(refused.code, remote)) return
     const called = calledUserOf(invite.request).slice(0, maxCalledChars)
     log.info({ ...refused, remote, called }, 'call from an unknown address refused with 404')
+  }
+}
+
+/** Call it for each INVITE that failed before its account was known. The first is logged, then one a minute with how many there were. */
+export type LostCallLog = (
+  invite: UnknownInvite,
+  proxies: Parameters<typeof sourceOf>[1],
+  failure: AppError,
+) => void
+
+export function createLostCallLog({
+  clock,
+  log,
+}: {
+  readonly clock: Clock
+  readonly log: Logger
+}): LostCallLog {
+  const say = createOutageLog(log, clock)
+  return (invite, proxies, { code, message: sentence, cure }) => {
+    const called = calledUserOf(invite.request).slice(0, maxCalledChars)
+    const remote = sourceOf(invite, proxies)
+    say({ code, sentence, cure, remote, called }, 'call refused before its account was known')
   }
 }

@@ -166,7 +166,7 @@ export type MediaFact =
   | {
       readonly type: 'media-timeout'
       readonly silent_ms: number
-      readonly cause: 'silent' | 'held'
+      readonly cause: 'silent' | 'held' | 'gone'
       readonly because: string
     }
   | {

@@ -17,7 +17,7 @@ import { digitOf } from '../digits/info-digits.ts'
 
 export interface AnsweredLeg {
   readonly journal: JournalWriter
-  readonly media: Pick<LegMedia, 'renegotiate' | 'live'>
+  readonly media: Pick<LegMedia, 'renegotiate' | 'live' | 'doubt'>
   readonly log: Logger
   /** The ACK for the 200 that was sent. */
   readonly onConfirmed: (ack: SipRequest) => void
@@ -46,6 +46,10 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
     referred: (referral) => acting(() => takeReferral(referral, leg)),
     requested: async (request) => acting(() => answerRequest(request, leg)),
     noted: (sentence) => leg.journal.note({ type: 'note', sentence }),
+    disconnected() {
+      leg.journal.note({ type: 'note', sentence: 'the WebSocket of the far end has closed' })
+      leg.media.doubt()
+    },
   }
 }
 

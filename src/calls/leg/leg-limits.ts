@@ -53,6 +53,8 @@ export class LegLimits {
     const because = media.noteSilence(event)
     if (event.cause === 'held')
       this.#hangUpFor(new AppError('hold_timeout', because), 'Hold Timeout', 'hold timeout')
+    else if (event.cause === 'gone')
+      this.#hangUpFor(new AppError('media_path_lost', because), 'Media Timeout', `failed: ${because}`)
     else this.#hangUpFor(new AppError('media_timeout', because), 'Media Timeout', 'media timeout')
   }
 

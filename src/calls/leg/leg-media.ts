@@ -115,6 +115,11 @@ export class LegMedia {
     this.#session?.live()
   }
 
+  /** Its WebSocket has closed: a page that was closed is heard no more, one that comes back is heard all the while. */
+  doubt(): void {
+    this.#session?.doubt()
+  }
+
   /** A re-INVITE or UPDATE with an offer, or a re-INVITE that asks for one. */
   async renegotiate(offer: string | undefined, request?: SipRequest): Promise<string> {
     const session = this.#session

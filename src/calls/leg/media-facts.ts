@@ -73,11 +73,19 @@ export function toMediaFact(event: MediaEvent): MediaFact | undefined {
   }
 }
 
+const gone =
+  'the far end sends nothing any more since its WebSocket has closed: the page of a browser was closed or left'
+
 export function toSilenceFact(
   { silentMs, cause }: Timeout,
   heard: { readonly wasHeard: boolean; readonly hasIgnored: boolean },
 ): MediaFact & { readonly type: 'media-timeout' } {
-  return { type: 'media-timeout', silent_ms: silentMs, cause, because: silenceOf(heard) }
+  return {
+    type: 'media-timeout',
+    silent_ms: silentMs,
+    cause,
+    because: cause === 'gone' ? gone : silenceOf(heard),
+  }
 }
 
 function silenceOf({ wasHeard, hasIgnored }: { wasHeard: boolean; hasIgnored: boolean }): string {

@@ -129,6 +129,10 @@ class ReceivedStreams implements MediaSession {
     for (const session of this.#both) session.live()
   }
 
+  doubt(): void {
+    for (const session of this.#both) session.doubt()
+  }
+
   /** There is no one to hear it. */
   async play(): Promise<PlayResult> {
     return { reason: 'completed', playedMs: 0 }

@@ -4,7 +4,7 @@ import type { ContactName } from '../contact.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Binding, Remote } from '../sip.ts'
-import { knownAs } from '../transport/transports.ts'
+import { knownAs, transports } from '../transport/transports.ts'
 import type { Core } from './core.ts'
 import { addressed } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
@@ -48,6 +48,19 @@ export class DialogRoute {
     this.#flow = { ...flowOf(request, source), isOurs: this.#flow.isOurs }
     const phones = this.#options.core.phonesAt(source)
     if (phones.length > 0) this.#phones = phones
+  }
+
+  /** Whether this WebSocket is the peer's own. Over TCP a phone may open another connection for each request. */
+  isBy({ transport, address, port }: Remote): boolean {
+    const { source, isDirect } = this.#flow
+    const isWebSocket = !transports[transport].isOpenedHere
+    return (
+      isWebSocket &&
+      isDirect &&
+      source.transport === transport &&
+      source.address === address &&
+      source.port === port
+    )
   }
 
   async find(): Promise<Destination> {

@@ -2,7 +2,7 @@
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
-import type { Replaced } from '../sip.ts'
+import type { Remote, Replaced } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { DialogGuard } from './dialog-guard.ts'
 
@@ -12,6 +12,8 @@ export interface DialogEntry {
   readonly guard?: DialogGuard | undefined
   receive(transaction: ServerTransaction): void
   receiveAck(ack: SipRequest): void
+  /** A connection has closed, which may be that of its peer. */
+  connectionLost?(remote: Remote): void
   /** Lets go of it without a word to the peer. */
   stop(): void
   readonly standing: Standing
@@ -47,6 +49,10 @@ export class DialogTable {
 
   get(id: DialogId): DialogEntry | undefined {
     return this.#entries.get(keyOf(id))
+  }
+
+  connectionLost(remote: Remote): void {
+    for (const entry of [...this.#entries.values()]) entry.connectionLost?.(remote)
   }
 
   stopAll(): void {

@@ -58,7 +58,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: number | undefined
   #held: HeldAnswer | undefined
-  readonly #receivePrack: DialogOptions['receivePrack']
+  readonly #receivePrack: NonNullable<DialogOptions['receivePrack']>
   #phase: Phase = 'live'
   #bye: Promise<void> | undefined
 
@@ -69,7 +69,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#owner = new DialogOwner(core.log, state.callId)
     this.#state = state
     this.#contact = contact
-    this.#receivePrack = options.receivePrack
+    this.#receivePrack = options.receivePrack ?? ((transaction) => refuse(transaction, 481))
     const noted = (sentence: string): void => this.#owner.tell((listener) => listener.noted?.(sentence))
     this.#route = new DialogRoute({ core, state, flow, contact, keepsTransport, mayReach, noted })
     this.#session = new SessionTimer({
@@ -117,6 +117,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   get standing(): Standing {
     return this.#phase === 'live' ? { kind: 'confirmed', dialog: this } : { kind: 'over' }
+  }
+
+  connectionLost(remote: Remote): void {
+    if (this.#phase === 'live' && this.#route.isBy(remote))
+      this.#owner.tell((listener) => listener.disconnected?.())
   }
 
   listen(listener: DialogListener): void {
@@ -189,7 +194,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   receive(transaction: ServerTransaction): void {
     const { request, remote } = transaction
     if (!noteSequence(this.#state, request)) return refuse(transaction, 500)
-    if (request.method === 'PRACK') return this.#prack(transaction)
+    if (request.method === 'PRACK') return this.#receivePrack(transaction)
     if (request.method === 'NOTIFY') return this.#referrals.receiveNotify(transaction)
     if (this.#phase === 'over') return refuse(transaction, 481)
     if (request.method === 'BYE') return this.#receiveBye(transaction)
@@ -226,11 +231,6 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (held !== undefined) refuse(held.transaction, status)
     held?.abandoned()
     return held !== undefined
-  }
-
-  #prack(transaction: ServerTransaction): void {
-    if (this.#receivePrack === undefined) refuse(transaction, 481)
-    else this.#receivePrack(transaction)
   }
 
   #receiveBye(transaction: ServerTransaction): void {

@@ -5,6 +5,7 @@ import type { SipRequest } from '../message/message.ts'
 import type { BindingStore, RealmState, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
 import { createBindings } from './bindings.ts'
 import { createRegistrar } from './registrar.ts'
+import { silentLogger } from '../../lib/log.ts'
 
 const aor = 'alice@a.example'
 const remote: Remote = { transport: 'tcp', address: '198.51.100.7', port: 40_000 }
@@ -83,6 +84,7 @@ async function tryOut(
     findBoundTo: (remote) => bindings.findBoundTo(remote),
   }
   const answer = createRegistrar({
+    log: silentLogger,
     authenticate: stepped(async () => ({ verdict: 'accepted', user: alice })),
     bindings: store,
     directory,
@@ -135,6 +137,7 @@ describe('a REGISTER under way', () => {
       ...dialog,
     }
     const answer = createRegistrar({
+      log: silentLogger,
       authenticate: async () => ({ verdict: 'accepted', user: alice }),
       bindings,
       directory: {
@@ -155,6 +158,7 @@ describe('a REGISTER under way', () => {
     const clock = createFakeClock()
     const bindings = createBindings({ clock })
     const answer = createRegistrar({
+      log: silentLogger,
       authenticate: async () => ({ verdict: 'accepted', user: alice }),
       bindings,
       directory: {

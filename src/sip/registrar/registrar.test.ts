@@ -14,6 +14,7 @@ import { createBindings } from './bindings.ts'
 import type { Bindings } from './bindings.ts'
 import { createRegistrar } from './registrar.ts'
 import type { Register } from './registrar.ts'
+import { silentLogger } from '../../lib/log.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
 const contact = 'sip:alice@10.0.0.5:5060'
@@ -48,7 +49,7 @@ function registrarOf(asked: SipDirectory): Register {
     guesses: createGuessLimit(clock),
     algorithms: ['MD5'],
   })
-  return createRegistrar({ authenticate, bindings, directory: asked, clock })
+  return createRegistrar({ log: silentLogger, authenticate, bindings, directory: asked, clock })
 }
 
 interface Wish {
@@ -252,6 +253,7 @@ describe('a user whose judge decides', () => {
     async (seconds, expected) => {
       const lookedUp: string[] = []
       register = createRegistrar({
+        log: silentLogger,
         authenticate: async () => ({
           verdict: 'accepted',
           user: {
@@ -471,7 +473,7 @@ describe('a REGISTER that is refused', () => {
       guesses: createGuessLimit(clock),
       algorithms: ['MD5'],
     })
-    register = createRegistrar({ authenticate, bindings: full, directory, clock })
+    register = createRegistrar({ log: silentLogger, authenticate, bindings: full, directory, clock })
     expect((await sendWithDigest({})).status).toBe(200)
     const bob = { username: 'bob', password: 'secret' }
     const second = await sendWithDigest({ to: '<sip:bob@a.example>' }, remote, bob)
@@ -577,6 +579,7 @@ describe('the admission of devices', () => {
       algorithms: ['MD5'],
     })
     register = createRegistrar({
+      log: silentLogger,
       authenticate,
       bindings,
       directory: {
@@ -621,7 +624,13 @@ describe('the admission of devices', () => {
       guesses: createGuessLimit(clock),
       algorithms: ['MD5'],
     })
-    register = createRegistrar({ authenticate, bindings, directory: { ...directory, admitDevice }, clock })
+    register = createRegistrar({
+      log: silentLogger,
+      authenticate,
+      bindings,
+      directory: { ...directory, admitDevice },
+      clock,
+    })
     const tcp = { ...remote, transport: 'tcp' } as const
     for (const [index, place] of [remote, tcp, { ...tcp, port: 41_000 }].entries())
       expect((await sendWithDigest({ callId: `call ${index}` }, place)).status).toBe(200)

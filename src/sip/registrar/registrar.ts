@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
 import { accountRefusal, credentialsRefusal } from '../authenticator.ts'
 import type { Authenticate } from '../authenticator.ts'
 import { registrationLimits } from '../limits.ts'
@@ -19,6 +20,7 @@ import { withinBounds } from './expires.ts'
 import { readContacts } from './contact-wish.ts'
 import type { ContactWish, PhoneWish } from './contact-wish.ts'
 import { isSaneValue } from './contact-wish.ts'
+import { createRefusalLog } from './refusal-log.ts'
 import { keepAliveSeconds, registered, unregistered } from './registered.ts'
 import { isReliable } from '../transport/transports.ts'
 
@@ -27,21 +29,24 @@ export interface RegistrarOptions {
   readonly bindings: BindingStore
   readonly directory: Pick<SipDirectory, 'realmState' | 'findUser' | 'judgeOf' | 'admitDevice'>
   readonly clock: Clock
+  readonly log: Pick<Logger, 'info'>
 }
 
 export type Register = (request: SipRequest, remote: Remote) => Promise<Reply>
 
 export function createRegistrar(options: RegistrarOptions): Register {
+  const noteRefusal = createRefusalLog(options)
   return async (request, remote) => {
-    try {
-      return await register(request, remote, options)
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'bad_request')
-        return { ...refusal(error.code, error.message), isUnproven: true }
-      if (error instanceof AppError && error.code === 'overloaded') return overloaded(error.message)
-      throw error
-    }
+    const reply = await register(request, remote, options).catch(toReply)
+    noteRefusal(request, remote, reply)
+    return reply
   }
+}
+
+function toReply(error: unknown): Reply {
+  if (!(error instanceof AppError)) throw error
+  if (error.code === 'bad_request') return { ...refusal(error.code, error.message), isUnproven: true }
+  return error.code === 'overloaded' ? overloaded(error.message) : refusal(error.code, error.message)
 }
 
 async function register(request: SipRequest, remote: Remote, options: RegistrarOptions): Promise<Reply> {

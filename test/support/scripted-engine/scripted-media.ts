@@ -100,6 +100,7 @@ export class ScriptedSession implements MediaSession {
   readonly peers: string[] = []
   readonly branches: (number | undefined)[] = []
   signsOfLife = 0
+  doubts = 0
   isHeld = false
   /** Whether it sends nothing since the two far ends send to each other. */
   isPast = false
@@ -127,6 +128,10 @@ export class ScriptedSession implements MediaSession {
   face(peer: string, branch?: number): void {
     this.peers.push(peer)
     this.branches.push(branch)
+  }
+
+  doubt(): void {
+    this.doubts += 1
   }
 
   live(): void {
