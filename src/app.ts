@@ -102,6 +102,8 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.mail,
     resolver,
     client,
+    // Calls and recordings say their last before it stops.
+    telephony.delivery,
     ...(certificates === undefined ? [] : [certificates]),
     sound.decoder,
     sound.audio,
@@ -113,7 +115,6 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     telephony.sip,
     telephony.calls,
     telephony.trunks,
-    telephony.delivery,
     rest.retention,
     rest.passwords,
     rest.http,

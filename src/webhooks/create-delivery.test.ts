@@ -324,10 +324,35 @@ describe('a hook that is a WebSocket URL', () => {
 })
 
 describe('stop', () => {
-  it('lets running requests finish and begins no other', async () => {
+  it('sends what is due first, and what comes meanwhile', async () => {
+    const app = await receiver()
+    const { outbox, delivery } = setUp()
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    const stopped = delivery.stop()
+    outbox.add(app.url, 'c1')
+    await stopped
+    expect(outbox.log).toMatchObject([{ outcome: 'delivered' }, { outcome: 'delivered' }])
+    expect(app.received).toHaveLength(2)
+    expect(outbox.rows).toEqual([])
+  })
+
+  it('does not wait for a receiver that has failed', async () => {
+    const app = await receiver(() => ({ status: 500 }))
+    const { outbox, delivery } = setUp({ dueGraceMs: 30_000 })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    await app.arrived(1)
+    await delivery.stop()
+    expect(outbox.log).toMatchObject([{ outcome: 'retry' }])
+    expect(app.received).toHaveLength(1)
+  })
+
+  it('lets running requests finish when the time for that is over, and begins no other', async () => {
     let finish = (): void => {}
     const app = await receiver()
     const { outbox, delivery } = setUp({
+      dueGraceMs: 0,
       signingSecret: () => new Promise((resolve) => (finish = () => resolve('s'))),
     })
     await delivery.start()
@@ -344,7 +369,7 @@ describe('stop', () => {
 
   it('cuts what does not finish in its grace and leaves it due at once', async () => {
     const app = await receiver(() => ({ hangs: true }))
-    const { outbox, delivery } = setUp({ stopGraceMs: 50 })
+    const { outbox, delivery } = setUp({ dueGraceMs: 0, stopGraceMs: 50 })
     await delivery.start()
     outbox.add(app.url, 'c1')
     await app.arrived(1)

@@ -13,7 +13,9 @@ export interface DeliveryOptions extends SenderOptions {
   readonly outbox: OutboxStore
   readonly clock: Clock
   readonly log: Logger
-  /** How long `stop` lets running requests finish. */
+  /** How long `stop` goes on with what is due: the last words of the last calls. */
+  readonly dueGraceMs?: number
+  /** How long it lets running requests finish after that. */
   readonly stopGraceMs?: number
 }
 
@@ -90,6 +92,7 @@ class Delivery implements Part {
   }
 
   async #stop(): Promise<void> {
+    await this.#sendDue()
     this.#isStopping = true
     this.#timer?.cancel()
     for (const { item } of this.#lanes.drain()) this.#finish(this.#putBack(item))
@@ -98,6 +101,18 @@ class Delivery implements Part {
     const grace = this.#clock.after(this.#options.stopGraceMs ?? 5000, () => this.#cut.abort())
     await new Promise<void>((resolve) => (this.#whenIdle = resolve))
     grace.cancel()
+  }
+
+  /** Resolves when nothing is due or under way. What a receiver failed to take has its time later, and waits for the next start. */
+  async #sendDue(): Promise<void> {
+    const until = this.#clock.monotonic() + (this.#options.dueGraceMs ?? 2000)
+    while (this.#isStarted && this.#clock.monotonic() < until) {
+      const dueAt = await this.#options.outbox.nextDueAt().catch(() => undefined)
+      const isDue = dueAt !== undefined && dueAt <= this.#clock.now()
+      if (!isDue && this.#held === 0 && !this.#isPumping) return
+      this.#pumpAfter(0)
+      await new Promise<void>((resolve) => this.#clock.after(gatherMs, resolve))
+    }
   }
 
   #wake(): void {

@@ -180,6 +180,11 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     expect(report).toBe('')
     expect(code).toBe(0)
     expect((await platform.process.exited).code).toBe(0)
+    // The platform is gone, and its application knows.
+    const reported = application
+      .to('/status')
+      .filter(({ body }) => body['account_sid'] === tenant.account_sid)
+    expect(reported.map(({ body }) => body['call_status'])).toContain('completed')
 
     const next = await startNext()
     const [record, ...others] = await recentCalls(next.api, tenant.account_sid, 1)
