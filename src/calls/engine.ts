@@ -108,6 +108,8 @@ export class CallEngine implements Calls, CallHandlers {
     await this.#recovery.stop()
     await this.hangUpAll('the platform is stopping')
     await this.#guard.stop()
+    // What is written is reported before the platform is gone; what cannot be, storage says at its own stop.
+    await this.#options.store.flush().catch(() => undefined)
     this.#isStopped = true
   }
 

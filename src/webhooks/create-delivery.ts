@@ -56,6 +56,8 @@ class Delivery implements Part {
   #outcomes: Settlement[] = []
   #held = 0
   #isStarted = false
+  /** `stop` was called: each outcome is written at once, since no timer keeps the process alive. */
+  #isEnding = false
   #isStopping = false
   #isPumping = false
   #isSettling = false
@@ -97,22 +99,39 @@ class Delivery implements Part {
     this.#timer?.cancel()
     for (const { item } of this.#lanes.drain()) this.#finish(this.#putBack(item))
     void this.#settle()
-    if (this.#held === 0 && !this.#isPumping) return
+    if (this.#isIdle) return
     const grace = this.#clock.after(this.#options.stopGraceMs ?? 5000, () => this.#cut.abort())
     await new Promise<void>((resolve) => (this.#whenIdle = resolve))
     grace.cancel()
   }
 
-  /** Resolves when nothing is due or under way. What a receiver failed to take has its time later, and waits for the next start. */
+  /**
+   * Sends what is due, until nothing of it is left or its time is over. What a receiver failed to take has its time later, and
+   * waits for the next start.
+   */
   async #sendDue(): Promise<void> {
+    this.#isEnding = true
     const until = this.#clock.monotonic() + (this.#options.dueGraceMs ?? 2000)
-    while (this.#isStarted && this.#clock.monotonic() < until) {
-      const dueAt = await this.#options.outbox.nextDueAt().catch(() => undefined)
-      const isDue = dueAt !== undefined && dueAt <= this.#clock.now()
-      if (!isDue && this.#held === 0 && !this.#isPumping) return
-      this.#pumpAfter(0)
-      await new Promise<void>((resolve) => this.#clock.after(gatherMs, resolve))
+    while (this.#isStarted && this.#clock.monotonic() < until && (await this.#hasDue())) {
+      await this.#pump()
+      if (this.#isIdle) return
+      await this.#idle(until - this.#clock.monotonic())
     }
+  }
+
+  async #hasDue(): Promise<boolean> {
+    const dueAt = await this.#options.outbox.nextDueAt().catch(() => undefined)
+    return !this.#isIdle || (dueAt !== undefined && dueAt <= this.#clock.now())
+  }
+
+  /** Resolves when nothing is under way, or after this time. */
+  async #idle(graceMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#whenIdle = resolve
+    const grace = this.#clock.after(graceMs, resolve)
+    this.#checkIdle()
+    await promise
+    grace.cancel()
   }
 
   #wake(): void {
@@ -143,8 +162,8 @@ class Delivery implements Part {
       this.#outage({ err: error }, 'outbox cannot be read')
     }
     this.#isPumping = false
-    if (this.#isStopping) this.#checkIdle()
-    else this.#pumpAfter(this.#wasWoken ? Math.min(nextMs, gatherMs) : nextMs)
+    this.#checkIdle()
+    if (!this.#isStopping) this.#pumpAfter(this.#wasWoken ? Math.min(nextMs, gatherMs) : nextMs)
   }
 
   /** True when there may be more to claim at once. */
@@ -196,7 +215,7 @@ class Delivery implements Part {
   #finish(outcome: Settlement): void {
     this.#outcomes.push(outcome)
     if (outcome.outcome === 'retry') this.#pumpAfter(Math.max(gatherMs, outcome.at - this.#clock.now()))
-    if (this.#isStopping) void this.#settle()
+    if (this.#isEnding) void this.#settle()
     else if (!this.#isSettling)
       this.#settleTimer ??= this.#clock.after(settleGatherMs, () => void this.#settle())
   }
@@ -224,12 +243,16 @@ class Delivery implements Part {
       this.#held -= batch.length
     }
     this.#isSettling = false
-    if (this.#isStopping) this.#checkIdle()
-    else this.#wake()
+    this.#checkIdle()
+    if (!this.#isStopping) this.#wake()
+  }
+
+  get #isIdle(): boolean {
+    return this.#held === 0 && !this.#isPumping
   }
 
   #checkIdle(): void {
-    if (this.#held === 0 && !this.#isPumping) this.#whenIdle?.()
+    if (this.#isIdle) this.#whenIdle?.()
   }
 }
 
