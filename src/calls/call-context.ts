@@ -2,6 +2,7 @@
 import type { Admission } from './admission.ts'
 import type { CallServices } from './call-services.ts'
 import type { OutdialGuard } from './defence/outdial-guard.ts'
+import type { CallPace } from './inbound/call-pace.ts'
 import type { LostCallLog, StrangerLog } from './inbound/stranger-log.ts'
 import type { HeardPaces } from './channel/heard-pace.ts'
 import type { Conferences } from './rooms/conferences.ts'
@@ -14,6 +15,8 @@ export interface CallContext {
   readonly registry: CallRegistry
   readonly tap: WireTap
   readonly admission: Admission
+  /** Of the calls that come in. */
+  readonly pace: CallPace
   readonly guard: OutdialGuard
   readonly queues: Queues
   readonly conferences: Conferences

@@ -86,6 +86,8 @@ export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 
   readonly maxMedia?: number
   /** The most of the calls that one account may have while no other has any, in percent. */
   readonly sharePercent?: number
+  /** How much of its time the main thread has worked since it was asked last, from 0 to 1. */
+  readonly mainThreadLoad?: () => number
   /** An answered call is hung up after this long. */
   readonly maxCallMs?: number
   /** For accounts that do not choose their own; 0: callers never hear ringing. */

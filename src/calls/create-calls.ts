@@ -1,4 +1,5 @@
 // Makes the call engine from its settings and from the parts that app.ts hands in.
+import { createMainThreadLoad } from '../lib/main-thread-load.ts'
 import { defaultSharePercent } from '../lib/tenant-pool.ts'
 import type { CallHandlers, Calls, CallsOptions } from './calls.ts'
 import { CallEngine } from './engine.ts'
@@ -11,7 +12,7 @@ const defaultMaxCallMs = 180 * 60_000
 export function createCalls(options: CallsOptions): Calls & CallHandlers {
   const { alerts, usage, store, publicAddress, apiBaseUrl, ...parts } = options
   const { maxCalls = defaultMaxCalls, maxMedia = Infinity, sharePercent = defaultSharePercent } = options
-  const { maxCallMs = defaultMaxCallMs, ringingMs = 0 } = options
+  const { maxCallMs = defaultMaxCallMs, ringingMs = 0, mainThreadLoad = createMainThreadLoad() } = options
   return new CallEngine({
     ...parts,
     store: alerts === undefined ? store : createAlertingStore(store, alerts),
@@ -21,6 +22,7 @@ export function createCalls(options: CallsOptions): Calls & CallHandlers {
     apiBaseUrl,
     maxCalls,
     maxCallMs,
+    mainThreadLoad,
     ringingMs,
     pool: { size: Math.min(maxCalls, maxMedia), percent: sharePercent },
   })

@@ -17,6 +17,7 @@ import type { JournalWriter } from './journal/journal-writer.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
+import { CallPace } from './inbound/call-pace.ts'
 import { createLostCallLog, createStrangerLog } from './inbound/stranger-log.ts'
 import { WireTap } from './journal/wire-tap.ts'
 import { hangUpFor } from './leg/hang-up-for.ts'
@@ -45,6 +46,7 @@ export interface EngineOptions extends Omit<CallServices, 'node'> {
   readonly alerts: Alerts | undefined
   readonly usage: OutdialUsageStore | undefined
   readonly maxCalls: number
+  readonly mainThreadLoad: () => number
 }
 
 /** When storage does not commit in this time, the client gets its response all the same: the call has been placed. */
@@ -78,6 +80,11 @@ export class CallEngine implements Calls, CallHandlers {
       registry: this.#registry,
       tap: this.#tap,
       admission: this.#admission,
+      pace: new CallPace({
+        clock: options.clock,
+        sharePercent: options.pool.percent,
+        load: options.mainThreadLoad,
+      }),
       guard: this.#guard,
       queues: this.#queues,
       order: (account_sid, data) => this.#order(account_sid, data),

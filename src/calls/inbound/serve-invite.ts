@@ -73,6 +73,7 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
       if (identity.isStranger === true) options.logStranger(invite, services)
       return
     }
+    options.pace.enter(identity.account.account_sid)
     const leg = openLeg(arrival, identity, options)
     if (arrival.cancel !== undefined) return leg.cancelled(arrival.cancel)
     if (identity.kind === 'refused') return leg.refuseWith(identity.refusal)

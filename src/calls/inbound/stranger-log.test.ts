@@ -38,7 +38,7 @@ describe('the log of strangers who call', () => {
   })
 })
 
-it('the log of calls that failed before their account was known has why, and once a minute how many', () => {
+it('the log of calls that have no record has why, and once a minute how many', () => {
   const clock = createFakeClock()
   const lines: unknown[] = []
   const log = createLostCallLog({

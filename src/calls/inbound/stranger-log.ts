@@ -38,7 +38,7 @@ export function createStrangerLog({
   }
 }
 
-/** Call it for each INVITE that failed before its account was known. The first is logged, then one a minute with how many there were. */
+/** Call it for each INVITE that failed before it had a journal. The first is logged, then one a minute with how many there were. */
 export type LostCallLog = (
   invite: UnknownInvite,
   proxies: Parameters<typeof sourceOf>[1],
@@ -56,6 +56,6 @@ export function createLostCallLog({
   return (invite, proxies, { code, message: sentence, cure }) => {
     const called = calledUserOf(invite.request).slice(0, maxCalledChars)
     const remote = sourceOf(invite, proxies)
-    say({ code, sentence, cure, remote, called }, 'call refused before its account was known')
+    say({ code, sentence, cure, remote, called }, 'call refused, of which no record is kept')
   }
 }

@@ -147,6 +147,7 @@ export function createScriptedEngine(
     serves: (transport) => transport !== 'tls' || engine.hasTls,
   })
   const calls = createCalls({
+    mainThreadLoad: () => 0,
     sip: () => ({
       authenticate: () => Promise.resolve(engine.authentication),
       drain: () => undefined,

@@ -1,0 +1,13 @@
+// How much of its time the main thread works.
+import { performance } from 'node:perf_hooks'
+
+/** Since it was asked last, from 0 to 1. Waiting for a processor counts as work. */
+export function createMainThreadLoad(): () => number {
+  let last = performance.eventLoopUtilization()
+  return () => {
+    const current = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(current, last)
+    last = current
+    return utilization
+  }
+}
