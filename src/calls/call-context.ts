@@ -15,7 +15,7 @@ export interface CallContext {
   readonly registry: CallRegistry
   readonly tap: WireTap
   readonly admission: Admission
-  /** Of the calls that come in. */
+  /** Counts the calls that come in. */
   readonly pace: CallPace
   readonly guard: OutdialGuard
   readonly queues: Queues

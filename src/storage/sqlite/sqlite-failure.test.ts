@@ -26,12 +26,17 @@ function failureOf(fill: (database: DatabaseSync) => void): unknown {
 }
 
 describe('a failure of the disk', () => {
-  it('that is full reaches the caller as database_unavailable, with its cause for the log', () => {
+  it('that is full reaches the caller as database_unavailable that says so and what to do, with its cause for the log', () => {
     const failure = failureOf((database) => {
       database.exec('pragma max_page_count = 3')
       database.exec('insert into t values (zeroblob(100000))')
     })
-    expect(toDiskFailure(failure)).toMatchObject({ code: 'database_unavailable', cause: failure })
+    expect(toDiskFailure(failure)).toMatchObject({
+      code: 'database_unavailable',
+      message: 'the disk with the database is full',
+      cure: expect.stringContaining('SWITCHHOOK_DATA_DIR') as string,
+      cause: failure,
+    })
   })
 
   it('that may only be read does so too', () => {
