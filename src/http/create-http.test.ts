@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -73,6 +74,9 @@ async function exchange(bytes: string): Promise<string> {
   return received
 }
 
+/** Methods whose body is read before it is known that there is no route, those that routes have, and CONNECT, which has no path. */
+const served = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'])
+
 const json = (headers: Record<string, string> = {}) => ({ 'content-type': 'application/json', ...headers })
 
 describe('paths', () => {
@@ -91,13 +95,26 @@ describe('paths', () => {
   it.each([
     ['GET', '/v1/nothing'],
     ['GET', '/nothing'],
-    ['PUT', '/v1/Things/1'],
-    ['PATCH', '/v1/Things/1'],
-    ['GET', `/v1/Things/${'x'.repeat(500)}`],
+    ['PUT', '/v1/Things/1/2'],
+    ['PATCH', '/v1'],
+    ['POST', `/v1/Things/${'x'.repeat(500)}`],
   ] as const)('answers 404 {msg} to %s %.40s', async (method, url) => {
     const answer = await server.inject({ method, url, headers: json() })
     expect(answer.statusCode).toBe(404)
     expect(answer.json()).toMatchObject({ msg: expect.any(String) })
+  })
+
+  it.each([
+    ['PUT', '/v1/Things/1', 'POST, DELETE, OPTIONS'],
+    ['PATCH', '/V1//things/1/?a=/b', 'POST, DELETE, OPTIONS'],
+    ['DELETE', '/v1/Things', 'GET, HEAD, OPTIONS'],
+    ['POST', '/health', 'GET, HEAD, OPTIONS'],
+    ['POST', '/', 'GET, HEAD, OPTIONS'],
+  ] as const)('answers 405 and the methods there are to %s %s', async (method, url, allow) => {
+    const answer = await server.inject({ method, url })
+    expect(answer.statusCode).toBe(405)
+    expect(answer.headers['allow']?.toString().split(', ').sort()).toEqual(allow.split(', ').sort())
+    expect(answer.json()).toMatchObject({ code: 'method_not_allowed', msg: expect.stringContaining(method) })
   })
 
   it('answers 400 {msg} to a path that is not properly encoded', async () => {
@@ -312,6 +329,26 @@ describe('stop', () => {
 })
 
 describe('over a socket', () => {
+  it.each(METHODS.filter((method) => !served.has(method)))(
+    'answers %s with 404 or 405 and logs no error, with a body and without',
+    async (method) => {
+      lines.length = 0
+      const bodies = ['\r\n', 'content-length: 1\r\n\r\n{', 'content-type: x\r\ncontent-length: 1\r\n\r\n{']
+      for (const rest of bodies)
+        for (const [path, status] of [
+          ['/health', 405],
+          ['/v1/Things', 405],
+          ['/nothing', 404],
+        ] as const) {
+          const answer = await exchange(
+            `${method} ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${rest}`,
+          )
+          expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+        }
+      expect(lines.join('')).not.toContain('request failed')
+    },
+  )
+
   it('answers 400 {msg} to what is not HTTP', async () => {
     const answer = await exchange('INVITE sip:a@b SIP/2.0\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)

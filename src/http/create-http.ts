@@ -11,6 +11,7 @@ import { addBodyParsers } from './body-parsers.ts'
 import { HttpClient, isClientGone } from './client-gone.ts'
 import { Entrance, isWebSocket } from './entrance.ts'
 import type { HttpServer, HttpServerOptions } from './http.ts'
+import { KnownPaths } from './known-paths.ts'
 import { maxBodyBytes } from './parse-body.ts'
 import { createPageHandler, wantsPage } from './pages.ts'
 import { nearer } from './limits/rate-limits.ts'
@@ -97,7 +98,7 @@ export function createHttp(options: HttpServerOptions): HttpServer {
 
 function createFastify(log: Logger, trustedProxies: readonly string[] = []): FastifyInstance {
   const refuse = createRefusal(log)
-  return fastify({
+  const server = fastify({
     logger: false,
     genReqId: requestIdOf,
     requestIdHeader: false,
@@ -125,6 +126,8 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
       maxParamLength,
     },
   })
+  // The library refuses this one method by itself where it has no Content-Type, even at paths that do not exist.
+  return server.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
 }
 
 function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOptions): void {
@@ -139,11 +142,26 @@ function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOption
     if (isCounted) enforceRateLimit(rateLimits.ofAddress(request.ip), reply)
     done()
   })
+  addRefusals(server, log)
+}
+
+function addRefusals(server: FastifyInstance, log: Logger): void {
   const refuse = createRefusal(log)
+  const paths = new KnownPaths()
   server.setErrorHandler(refuse)
-  server.setNotFoundHandler((request, reply) =>
-    refuse(new AppError('no_such_route', 'no such route'), request, reply),
-  )
+  server.addHook('onRoute', ({ method, url }) => {
+    if (url !== '*') paths.add(method, url)
+  })
+  server.setNotFoundHandler((request, reply) => {
+    const methods = paths.methodsAt(request.url)
+    if (methods.length === 0) return refuse(new AppError('no_such_route', 'no such route'), request, reply)
+    const message = `this path does not take the method ${request.method}`
+    return refuse(
+      new AppError('method_not_allowed', message),
+      request,
+      reply.header('allow', methods.join(', ')),
+    )
+  })
 }
 
 function isHealth(url: string): boolean {

@@ -75,7 +75,15 @@ function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const refusal = refusals[codeOf(error)]
   if (refusal !== undefined) return new AppError(refusal.code, refusal.message, { cause: error })
+  if (isClientFault(error)) return new AppError('bad_request', 'the request is not valid', { cause: error })
   return new AppError('internal', 'something went wrong on our side', { cause: error })
+}
+
+/** What else the library blames on the client, in this release or the next: a stranger must not fill the log of errors. */
+function isClientFault(error: unknown): boolean {
+  if (!codeOf(error).startsWith('FST_ERR_') || !(error instanceof Error) || !('statusCode' in error))
+    return false
+  return typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500
 }
 
 function codeOf(error: unknown): string {

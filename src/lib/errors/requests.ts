@@ -59,9 +59,14 @@ export const requestErrors = {
     cure: 'Wait for the event recording at the call status hook, or look at the alerts of the account, which say why storing fails.',
   },
   no_such_route: {
-    cause: 'No endpoint has this method and path.',
+    cause: 'No endpoint has this path.',
     http: 404,
     cure: 'Compare method and path with /v1/openapi.json.',
+  },
+  method_not_allowed: {
+    cause: 'There are endpoints at this path, and none of them takes this method.',
+    http: 405,
+    cure: 'Use one of the methods that the header Allow names.',
   },
   stale_record: {
     cause: 'The record was changed after the ETag in If-Match was read.',
