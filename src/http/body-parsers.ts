@@ -1,49 +1,47 @@
 // Which body is read how, by its content type.
+import { isAscii, isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import { parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
 
 export function addBodyParsers(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
-  const add = (contentType: string, parse: (text: string) => unknown): void =>
-    server.addContentTypeParser<string>(
+  const add = (contentType: string, parse: BodyParser): void =>
+    server.addContentTypeParser<Buffer>(
       contentType,
-      { parseAs: 'string' },
+      { parseAs: 'buffer' },
       // A body on DELETE has no meaning (RFC 9110 §9.3.5), and clients send one.
-      async (request: FastifyRequest, text: string) => {
+      async (request: FastifyRequest, bytes: Buffer) => {
         if (request.method === 'DELETE') return
-        refuseEncoding(request, text)
-        return parse(text)
+        refuseEncoding(request, bytes)
+        return parse(bytes, request.headers['content-type'])
       },
     )
-  add('application/x-www-form-urlencoded', parseFormBody)
-  server.addContentTypeParser<Buffer>(
-    'multipart/form-data',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      if (request.method === 'DELETE') return
-      refuseEncoding(request, '')
-      return parseMultipartBody(bytes, request.headers['content-type'])
-    },
-  )
+  add('application/x-www-form-urlencoded', (bytes) => parseFormBody(textOf(bytes)))
+  add('multipart/form-data', parseMultipartBody)
   // Everything else, under whatever name it comes, is JSON or empty.
-  add('*', parseJsonBody)
+  add('*', (bytes) => parseJsonBody(textOf(bytes)))
 }
 
-/** `text` was read as UTF-8, whatever the headers say that it is. */
-function refuseEncoding({ headers }: FastifyRequest, text: string): void {
+type BodyParser = (bytes: Buffer, contentType: string | undefined) => unknown
+
+/** Bodies are read as UTF-8, whatever the headers say that they are. */
+function refuseEncoding({ headers }: FastifyRequest, bytes: Buffer): void {
   const encoding = headers['content-encoding']?.trim() ?? ''
   if (!/^(identity)?$/i.test(encoding)) throw refusal('a compressed body is not read')
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
-  // Some clients name ISO-8859-1 with each request: what is ASCII reads the same.
-  if (!/^utf-?8$/i.test(charset) && !isAscii(text)) throw refusal('the body is in another charset than UTF-8')
+  // Some clients name ISO-8859-1 with each request: what is ASCII reads the same. UTF-16 has zeros.
+  const isUnderstood = /^utf-?8$/i.test(charset) || (isAscii(bytes) && !bytes.includes(0))
+  if (!isUnderstood) throw refusal('the body is in another charset than UTF-8')
+  if (!isUtf8(bytes)) throw new AppError('malformed_body', 'the body is not valid UTF-8')
 }
 
 function refusal(message: string): AppError {
   return new AppError('encoding_not_supported', message)
 }
 
-/** UTF-16 has zeros. */
-function isAscii(text: string): boolean {
-  return /^\p{ASCII}*$/u.test(text) && !text.includes('\0')
+/** Without the byte order mark that some editors and libraries begin with (RFC 8259 §8.1). */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString()
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }

@@ -131,7 +131,7 @@ describe('paths', () => {
 })
 
 describe('bodies', () => {
-  const post = (payload: string | undefined, headers: Record<string, string>) =>
+  const post = (payload: string | Buffer | undefined, headers: Record<string, string>) =>
     server.inject({
       method: 'POST',
       url: '/v1/Things/1',
@@ -150,7 +150,6 @@ describe('bodies', () => {
   it('takes JSON, with and without its name, and forms', async () => {
     expect((await post('{"a":1}', json())).json().body).toEqual({ a: 1 })
     expect((await post('{"a":1}', {})).json().body).toEqual({ a: 1 })
-    const form = { 'content-type': 'application/x-www-form-urlencoded' }
     expect((await post('a=1', form)).json().body).toEqual({ a: '1' })
   })
 
@@ -162,6 +161,26 @@ describe('bodies', () => {
       expect(answer.json()).toMatchObject({ code: 'malformed_body' })
     },
   )
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const multipart = { 'content-type': 'multipart/form-data; boundary=b' }
+  const part = '--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n'
+  it.each([
+    ['{"a":"b\xff\xfe"}', json()],
+    ['{"a":"\xed\xa0\x80"}', {}],
+    ['a=\xc3', form],
+    [`${part}\xff\r\n--b--\r\n`, multipart],
+  ])('answers 400 {msg} to what is not UTF-8: %j', async (bytes, headers) => {
+    const answer = await post(Buffer.from(bytes, 'latin1'), headers)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ code: 'malformed_body', msg: 'the body is not valid UTF-8' })
+  })
+
+  it('leaves out the byte order mark at the beginning, and no other', async () => {
+    expect((await post('\ufeff{"a":"\ufeff1"}', json())).json().body).toEqual({ a: '\ufeff1' })
+    expect((await post('\ufeffa=1', form)).json().body).toEqual({ a: '1' })
+    expect((await post('\ufeff', json())).json().body).toBe(null)
+  })
 
   it.each([
     { 'content-encoding': 'gzip' },
@@ -184,8 +203,9 @@ describe('bodies', () => {
   })
 
   it('takes ASCII by whatever name', async () => {
-    const answer = await post('{"a":1}', { 'content-type': 'application/json; charset=ISO-8859-1' })
-    expect(answer.json().body).toEqual({ a: 1 })
+    const latin = { 'content-type': 'application/json; charset=ISO-8859-1' }
+    expect((await post('{"a":1}', latin)).json().body).toEqual({ a: 1 })
+    expect((await post(Buffer.from('{"a":"\xe9"}', 'latin1'), latin)).statusCode).toBe(415)
   })
 
   it('answers 413 {msg} to more than 1 MiB', async () => {

@@ -7,6 +7,10 @@ describe('parseJsonBody', () => {
     [' \r\n', undefined],
     ['{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
     ['[]', []],
+    [
+      String.raw`{"\ud83d\ude00":"\uD83D\uDE00","e":"\ufffd","text":"\\ud800"}`,
+      { '😀': '😀', e: '\ufffd', text: '\\ud800' },
+    ],
   ])('takes %j', (text, value) => {
     expect(parseJsonBody(text)).toEqual(value)
   })
@@ -23,6 +27,9 @@ describe('parseJsonBody', () => {
     ['{"__proto__":{"x":1}}', 'must not name __proto__'],
     [String.raw`{"a":[{"\u005f_proto__":1}]}`, 'must not name __proto__'],
     ['{"constructor":{"prototype":{"x":1}}}', 'must not name prototype'],
+    [String.raw`"\udc00"`, 'the body has one half of a surrogate pair'],
+    [String.raw`{"a":[{"b":"x\ud800y"}]}`, '"a.0.b" has one half of a surrogate pair'],
+    [String.raw`{"a\uD83D":1}`, 'has one half of a surrogate pair'],
     ['['.repeat(33) + ']'.repeat(33), 'more than 32 levels'],
     ['['.repeat(500_000) + ']'.repeat(500_000), 'more than 32 levels'],
   ])('refuses %.60s', (text, message) => {
@@ -59,7 +66,11 @@ describe('parseFormBody', () => {
     expect(parseFormBody('{"a=1')).toEqual({ '{"a': '1' })
   })
 
-  it.each(['a=1&a=2', '__proto__=1'])('refuses %s', (text) => {
+  it('takes the replacement character where it was sent', () => {
+    expect(parseFormBody('a=%ef%bf%bd&b=\ufffd')).toEqual({ a: '\ufffd', b: '\ufffd' })
+  })
+
+  it.each(['a=1&a=2', '__proto__=1', 'a=b%ff', 'b%c3=1', 'a=%ed%a0%80'])('refuses %s', (text) => {
     expect(() => parseFormBody(text)).toThrow('body')
   })
 })

@@ -16,6 +16,7 @@ export function parseJsonBody(text: string): unknown {
   if (isNestedTooDeep(text))
     throw new AppError('malformed_body', `the body is nested more than ${maxNesting} levels deep`)
   refuseDangerousNames(text)
+  refuseHalfCharacters(text, value)
   return value
 }
 
@@ -29,7 +30,16 @@ export function parseFormBody(text: string): Record<string, string> | undefined 
     refuseName(name, undefined, fields)
     fields.set(name, value)
   }
+  refuseReplacements(text, fields)
   return Object.fromEntries(fields)
+}
+
+/** What is no UTF-8 once it is decoded becomes U+FFFD, without a word. */
+function refuseReplacements(text: string, fields: ReadonlyMap<string, string>): void {
+  if (/%EF%BF%BD|\uFFFD/i.test(text)) return
+  const broken = [...fields].find((field) => field.join('').includes('\uFFFD'))
+  if (broken !== undefined)
+    throw new AppError('malformed_body', `${quoted(broken[0])} of the body is not valid UTF-8`)
 }
 
 /** curl says "form" of whatever it sends with -d. A form would have such a text only as the name of a field. */
@@ -100,6 +110,29 @@ function refuseDangerousNames(text: string): void {
         break
     }
   }
+}
+
+/**
+ * JSON may escape one half of a surrogate pair alone (RFC 8259 §8.2). It is no character and cannot be stored. In UTF-8 there
+ * is none, so a text without such an escape needs no second look.
+ */
+function refuseHalfCharacters(text: string, value: unknown): void {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return
+  const place = placeOfHalf(value)
+  if (place === undefined) return
+  const where = place.length === 0 ? 'the body' : quoted(place.join('.'))
+  throw new AppError('malformed_body', `${where} has one half of a surrogate pair, which is no character`)
+}
+
+/** The names that lead to the text that has one. */
+function placeOfHalf(value: unknown): readonly string[] | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : []
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const below = name.isWellFormed() ? placeOfHalf(member) : []
+    if (below !== undefined) return [name, ...below]
+  }
+  return undefined
 }
 
 /** In valid JSON, only a name is followed by a colon. */

@@ -9,9 +9,10 @@ export const requestErrors = {
     cure: 'Correct the field or header the message names and send it again.',
   },
   malformed_body: {
-    cause: 'The body is not one JSON document, or not as long as its headers say.',
+    cause:
+      'The body is not one JSON document, not as long as its headers say, or has text that is not valid Unicode.',
     http: 400,
-    cure: 'Send one JSON document with Content-Type: application/json.',
+    cure: 'Send one JSON document in UTF-8 with Content-Type: application/json.',
   },
   not_authenticated: {
     cause: 'The request carries no token, or one that is unknown, expired or revoked.',
