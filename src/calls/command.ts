@@ -1,4 +1,5 @@
 // What the engine knows of a command: the state of the call that it needs, and how it begins. The commands are in commands/.
+import type { HookForm } from './application/hook-form.ts'
 import type { CallRequest } from './call-request.ts'
 import type { Leg } from './leg/leg.ts'
 import type { AccountFacts } from './ports.ts'
@@ -41,6 +42,8 @@ export interface RunnableCommand {
   readonly needs: CommandNeeds
   /** Begins at once, before those that wait for their turn. */
   readonly isUrgent: boolean
+  /** Those of its value: a path among them leads where the verbs of the call came from. */
+  readonly hooks?: readonly HookForm[]
   /** What to do when the call is in another state, where that depends on the value. */
   readonly cure?: string
   /** `target` is that of its need. Throws AppError for what forbids it, and then nothing has changed. */

@@ -1,7 +1,7 @@
 // Every command to a call in every state, to one that ends meanwhile, to one that has ended, and to that of another account.
 import { describe, expect, it } from 'vitest'
 import { steps, talking } from '../../test/support/scripted-engine/dialling.ts'
-import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { account, application } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../test/support/scripted-engine/turns.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
@@ -164,6 +164,69 @@ describe('a call that ends', () => {
     await calm()
     expect(call.engine.store.journalOf(call.call_sid)).toHaveLength(before)
   })
+})
+
+describe('a hook that is a path', () => {
+  const asPath = [
+    [{ call_hook: '/next', call_status_hook: '/told' }, 'alone'],
+    [{ call_hook: { url: '/next' } }, 'talking'],
+    [{ child_call_hook: '/next' }, 'talking'],
+    [{ child_call_hook: '/next' }, 'dialled'],
+    [{ conf_hold_status: 'hold', wait_hook: '/next' }, 'meeting'],
+    [{ conferenceParticipantAction: { action: 'hold', wait_hook: { url: '/next' } } }, 'meeting'],
+  ] as const
+
+  it.each(asPath)('in %j is asked where the verbs of the call came from', async (asked, state) => {
+    const call = await callIn(state)
+    expect(await command(call, asked)).toBeDefined()
+    await calm()
+    expect(call.engine.hooks.asked.map(({ hook: { url } }) => url)).toContain('http://app.test/next')
+  })
+
+  it('has the credentials of the application, unless it has its own', async () => {
+    for (const [own, username] of [
+      [{}, 'app'],
+      [{ username: 'mine', password: 'secret' }, 'mine'],
+      [{ username: null, password: null }, null],
+    ] as const) {
+      const engine = createScriptedEngine(parseVerbs)
+      const call_hook = {
+        ...hook,
+        url: 'http://app.test/call',
+        method: 'POST',
+        username: 'app',
+        password: 'x',
+      } as const
+      engine.application = { ...application, call_hook }
+      engine.hooks.on('/call', [{ verb: 'answer' }, rest])
+      engine.hooks.on('/next', [rest])
+      engine.ring()
+      await calm()
+      const call_sid = engine.store.batches[0]?.call_sid ?? ''
+      await engine.calls.command(account.account_sid, call_sid, { call_hook: { url: '/next', ...own } })
+      await calm()
+      expect(engine.hooks.asked.at(-1)?.hook).toMatchObject({ url: 'http://app.test/next', username })
+    }
+  })
+
+  it.each([{ call_hook: '/next' }, { call_hook: 'http://app.test/next', call_status_hook: '/told' }])(
+    'in %j is refused where the verbs of the call came from no URL',
+    async (asked) => {
+      const engine = createScriptedEngine(parseVerbs)
+      const app_json = JSON.stringify([{ verb: 'answer' }, rest])
+      engine.application = { ...application, call_hook: null, app_json }
+      const invite = engine.ring()
+      await calm()
+      const call = { engine, invite, call_sid: engine.store.batches[0]?.call_sid ?? '' }
+      const { code, message, cure } = await refusalOf(command(call, asked))
+      expect([code, message, cure]).toEqual([
+        'call_state',
+        expect.stringContaining('no URL that a path could lead from'),
+        'Send the hook as an absolute URL.',
+      ])
+      expect(askedFor(call)).toBe(0)
+    },
+  )
 })
 
 describe('a call of another account', () => {

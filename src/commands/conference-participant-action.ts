@@ -56,7 +56,7 @@ export const conferenceParticipantAction = defineCommand({
   description:
     'Changes what the call that the path names is in its conference, by `action`: `tag` and `untag` its memberTag; `coach` lets only those with `tag` hear it, `uncoach` all; `mute` and `unmute`; `hold` and `unhold`, with `wait_hook` for what it hears meanwhile; `kick` lets it leave and go on with its next verb.',
   example: { action: 'coach', tag: 'agent' },
-  value: json<Wish>(schema, demandTag),
+  value: json<Wish>(schema, demandTag, ({ wait_hook }) => (wait_hook === undefined ? [] : [wait_hook])),
   needs: 'conference',
   ready: (wish, { member }) => ({
     outcome: `${wish.action} in the conference`,

@@ -1,13 +1,14 @@
 // A hook of one call: it lives with the call and is no record.
+import type { HookForm } from '../../calls/application/hook-form.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
-import { socketHook, webhook } from '../define/fields.ts'
-import type { HookInput } from '../define/fields.ts'
+import { liveHook, socketHook, webhook } from '../define/fields.ts'
+import type { HookInput, HookRule } from '../define/fields.ts'
 
 /** An object, or the URL alone. */
-export function hook(): Field<HookInput | null, 'optional'> {
-  const { facts } = webhook(socketHook).optional()
+export function hook(rule: HookRule = socketHook): Field<HookInput | null, 'optional'> {
+  const { facts } = webhook(rule).optional()
   return createField({
     ...facts,
     isHook: false,
@@ -15,8 +16,23 @@ export function hook(): Field<HookInput | null, 'optional'> {
   })
 }
 
+/** The same for a call that is up, where it may be a path. */
+export function hookOfLiveCall(): Field<HookInput | null, 'optional'> {
+  return hook(liveHook)
+}
+
 export function toHook(input: HookInput | null | undefined): Hook | null {
   if (input === undefined || input === null) return null
   const { url, method = 'POST', username = null, password = null } = input
   return { url, method, username, password }
+}
+
+/** As an application writes it: without credentials of its own it has those of the application, at the same origin. */
+export function toHookForm({ url, method, username, password }: HookInput): HookForm {
+  const hasOwn = username !== undefined || password !== undefined
+  return {
+    url,
+    ...(method === undefined ? {} : { method }),
+    ...(hasOwn ? { username: username ?? null, password: password ?? null } : {}),
+  }
 }

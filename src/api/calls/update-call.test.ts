@@ -22,10 +22,12 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     api.request(method, to, token, { body })
 
   it.each([
+    ['another application, by its URL', { call_hook: url }, { call_hook: { url } }],
+    ['another application, by a path', { call_hook: '/next?x=1' }, { call_hook: { url: '/next?x=1' } }],
     [
-      'another application, by its URL',
-      { call_hook: url },
-      { call_hook: { url, method: 'POST', username: null, password: null } },
+      'a path with what else a hook has',
+      { child_call_hook: { url: '/kid', method: 'get', username: 'u' } },
+      { child_call_hook: { url: '/kid', method: 'GET', username: 'u', password: null } },
     ],
     [
       'another application with a status hook',
@@ -35,12 +37,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
       },
       {
         call_hook: { url, method: 'GET', username: 'u', password: 'p' },
-        call_status_hook: {
-          url: 'https://app.example.com/status',
-          method: 'POST',
-          username: null,
-          password: null,
-        },
+        call_status_hook: { url: 'https://app.example.com/status' },
       },
     ],
     ['mute', { mute_status: 'mute' }, { mute_status: 'mute' }],
@@ -57,8 +54,8 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
       'a hook for the called side',
       { child_call_hook: url, call_hook: url },
       {
-        child_call_hook: { url, method: 'POST', username: null, password: null },
-        call_hook: { url, method: 'POST', username: null, password: null },
+        child_call_hook: { url },
+        call_hook: { url },
       },
     ],
     [
@@ -72,7 +69,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [
       'a hold in a conference with what is heard meanwhile',
       { conf_hold_status: 'hold', wait_hook: url },
-      { conf_hold_status: 'hold', wait_hook: { url, method: 'POST', username: null, password: null } },
+      { conf_hold_status: 'hold', wait_hook: { url } },
     ],
     ['a tag', { tag: { order: 7 }, call_hook: null }, { tag: { order: 7 } }],
   ])('takes %s', async (_, body, command) => {
@@ -97,6 +94,8 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [{ dtmf: { digit: '1', duration: 5 } }, 'dtmf.duration'],
     [{ child_call_hook: url, call_status_hook: url }, 'call_status_hook may not be sent together'],
     [{ call_status: 'failed' }, 'call_status must be one of'],
+    [{ call_hook: '/with space' }, 'call_hook.url must not contain white space'],
+    [{ call_hook: 'next' }, 'call_hook.url must be an absolute URL, or a path that begins with /'],
     [{ call_hook: 'not a url' }, 'call_hook'],
     [{ call_hook: 'sip:app.example.com' }, 'call_hook.url must be an'],
     [{ call_status_hook: url }, 'call_status_hook may be sent only together with call_hook'],

@@ -9,12 +9,12 @@ import type { HookInput } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { object, whole, word } from '../define/reply-fields.ts'
 import type { ApiRoute } from '../define/route.ts'
-import { hook, toHook } from './hook.ts'
+import { hookOfLiveCall, toHookForm } from './hook.ts'
 
 function fieldOf({ value, description }: CommandMember): AnyField {
   switch (value.form) {
     case 'hook':
-      return hook().describe(description)
+      return hookOfLiveCall().describe(description)
     case 'words':
       return choice(value.words).optional().describe(description)
     case 'json':
@@ -94,7 +94,7 @@ function askedIn(body: Readonly<Record<string, unknown>>): Readonly<Record<strin
   return Object.fromEntries(
     given.map(({ name, value }) => [
       name,
-      value.form === 'hook' ? toHook(body[name] as HookInput) : body[name],
+      value.form === 'hook' ? toHookForm(body[name] as HookInput) : body[name],
     ]),
   )
 }

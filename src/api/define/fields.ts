@@ -197,9 +197,15 @@ export function retired(): Field<null, 'read-only'> {
   })
 }
 
+const hookUrlTexts: Readonly<Record<HookWays, string>> = {
+  http: 'An absolute http or https URL.',
+  'http or ws': 'An absolute http, https, ws or wss URL.',
+  'http, ws or path':
+    'An absolute http, https, ws or wss URL, or a path that begins with `/`, on the host that the verbs of the call came from.',
+}
+
 function hookUrlSchema(ways: HookWays): JsonSchema {
-  const names = ways === 'http' ? 'http or https' : 'http, https, ws or wss'
-  return { type: 'string', maxLength: 1024, 'x-hook-url': ways, description: `An absolute ${names} URL.` }
+  return { type: 'string', maxLength: 1024, 'x-hook-url': ways, description: hookUrlTexts[ways] }
 }
 
 export function hookUrl(): Field<string> {
@@ -238,6 +244,9 @@ const plainHook: HookRule = { empty: 'clears', showsSid: false }
 
 /** A hook that may be asked over WebSocket. */
 export const socketHook: HookRule = { ...plainHook, ways: 'http or ws' }
+
+/** A hook that a live call is given: its application says which host a path is meant on. */
+export const liveHook: HookRule = { ...plainHook, ways: 'http, ws or path' }
 
 /** A nested hook: a row of `webhooks` that lives and dies with its record. Its column is `<name>_sid`. */
 export function webhook({ empty, showsSid, ways = 'http' }: HookRule = plainHook): Field<

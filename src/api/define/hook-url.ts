@@ -1,18 +1,22 @@
 // Which URLs a hook may have, checked when it is stored. Where it leads is checked when it is called.
 
-/** Over which transports a hook may be asked: HTTP, or WebSocket besides. */
-export type HookWays = 'http' | 'http or ws'
+/** Over which transports a hook may be asked: HTTP, or WebSocket besides; a path where an application says which host is meant. */
+export type HookWays = 'http' | 'http or ws' | 'http, ws or path'
 
 const protocols: Readonly<Record<HookWays, ReadonlySet<string>>> = {
   http: new Set(['http:', 'https:']),
   'http or ws': new Set(['http:', 'https:', 'ws:', 'wss:']),
+  'http, ws or path': new Set(['http:', 'https:', 'ws:', 'wss:']),
 }
 
 /** The rule that is broken, or undefined. */
 export function hookUrlFault(text: string, ways: HookWays): string | undefined {
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain white space or control characters'
+  const takesPath = ways === 'http, ws or path'
+  if (takesPath && text.startsWith('/')) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || url.hostname === '') return 'must be an absolute URL'
+  if (url === undefined || url.hostname === '')
+    return takesPath ? 'must be an absolute URL, or a path that begins with /' : 'must be an absolute URL'
   if (!protocols[ways].has(url.protocol))
     return ways === 'http' ? 'must be an http or https URL' : 'must be an http, https, ws or wss URL'
   if (url.username !== '' || url.password !== '')

@@ -60,6 +60,11 @@ export function wayOf(form: HookForm): HookWay {
   return /^[a-z][a-z0-9+.-]*:/i.test(url) ? 'http' : 'relative'
 }
 
+/** Whether it leads nowhere before it is resolved; bare names are for sockets. */
+export function isPath(form: HookForm): boolean {
+  return (typeof form === 'string' ? form : form.url).startsWith('/')
+}
+
 /** The method WS says of an address of HTTP, and of a path, that it is asked over WebSocket. */
 export function asksForSocket(form: HookForm): boolean {
   return typeof form === 'object' && form.method?.toUpperCase() === 'WS'

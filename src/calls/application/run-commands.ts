@@ -5,6 +5,8 @@ import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from
 import { toDecision } from '../journal/decision.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { isPath } from './hook-form.ts'
+import type { HookForm } from './hook-form.ts'
 import { callIsOver } from '../session/mailbox.ts'
 import type { CommandReply } from '../session/session.ts'
 import type { Letter, Opened } from '../session/mailbox.ts'
@@ -49,6 +51,7 @@ function readyOn(leg: Leg, command: RunnableCommand): ReadyCommand {
     const { sentence, cure } = missing[command.needs]
     throw new AppError('call_state', sentence, { cure: command.cure ?? cure })
   }
+  for (const hook of command.hooks ?? []) demandAddress(leg, command, hook)
   try {
     return command.ready(target)
   } catch (error) {
@@ -56,6 +59,18 @@ function readyOn(leg: Leg, command: RunnableCommand): ReadyCommand {
     if (!(error instanceof AppError) || error.code !== 'hook_invalid_payload') throw error
     throw new AppError('bad_request', `${command.name}: ${error.message}`, { cause: error })
   }
+}
+
+/** Verbs of app_json come from no URL that a path could be one of. */
+function demandAddress({ session }: Leg, { name }: RunnableCommand, hook: HookForm): void {
+  if (!isPath(hook) || (session.script !== undefined && !isPath(session.script.hookOf(hook)))) return
+  throw new AppError(
+    'call_state',
+    `${name}: the verbs of the call came from no URL that a path could lead from`,
+    {
+      cure: 'Send the hook as an absolute URL.',
+    },
+  )
 }
 
 /** What a leg is to a command that needs this state; undefined when it is in another. */

@@ -48,6 +48,11 @@ export class Session {
     return this.#running?.leg === leg ? this.#running.script : undefined
   }
 
+  /** What runs one of its legs; undefined until verbs run. */
+  get script(): RunningScript | undefined {
+    return this.#running?.script
+  }
+
   /** For a leg that goes on by itself: it reports where it has reported until then, and what changes here does not reach it. */
   release(settings?: Settings): Session {
     return new Session(this.#clock, { ...this.status }, settings)

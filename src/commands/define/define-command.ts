@@ -49,6 +49,7 @@ export function defineCommand<T, N extends CommandNeeds, M extends object = NoAd
   definition: CommandDefinition<T, N, M>,
 ): Command {
   const { name, frame, needs, isUrgent = false, joins = [], additions = {} } = definition
+  const allAdditions = additions as Command['additions']
   return {
     name,
     frame,
@@ -56,14 +57,16 @@ export function defineCommand<T, N extends CommandNeeds, M extends object = NoAd
     value: definition.value as Value<unknown>,
     example: definition.example,
     joins,
-    additions: additions as Command['additions'],
+    additions: allAdditions,
     prepare(given, more) {
       // Checked by the schema of `value`.
       const value = given as T
       const cure = definition.cure?.(value)
+      const added = Object.entries(more).flatMap(([key, of]) => allAdditions[key]?.value.hooksIn?.(of) ?? [])
       return {
         name,
         isUrgent,
+        hooks: [...(definition.value.hooksIn?.(value) ?? []), ...added],
         needs: typeof needs === 'function' ? needs(value) : needs,
         ...(cure === undefined ? {} : { cure }),
         // The target of `needs`: the runner has looked.

@@ -14,18 +14,24 @@ export type Value<T> = (
 ) & {
   /** Throws AppError bad_request for what no schema says. */
   readonly check?: (value: T) => void
+  /** The hooks in it. */
+  readonly hooksIn?: (value: T) => readonly HookForm[]
   /** Carries the type only and is never set. */
   readonly valueType?: T
 }
 
-export const hook: Value<HookForm> = { form: 'hook' }
+export const hook: Value<HookForm> = { form: 'hook', hooksIn: (form) => [form] }
 
 export function oneOf<const W extends string>(words: readonly W[]): Value<W> {
   return { form: 'words', words }
 }
 
-export function json<T>(schema: JsonSchema, check?: (value: T) => void): Value<T> {
-  return { form: 'json', schema, ...(check === undefined ? {} : { check }) }
+export function json<T>(
+  schema: JsonSchema,
+  check?: (value: T) => void,
+  hooksIn: (value: T) => readonly HookForm[] = () => [],
+): Value<T> {
+  return { form: 'json', schema, hooksIn, ...(check === undefined ? {} : { check }) }
 }
 
 /** A JSON object of any shape, such as a verb. */
