@@ -13,13 +13,14 @@ import { Entrance, isWebSocket } from './entrance.ts'
 import type { HttpServer, HttpServerOptions } from './http.ts'
 import { KnownPaths } from './known-paths.ts'
 import { maxBodyBytes } from './parse-body.ts'
-import { createPageHandler, wantsPage } from './pages.ts'
+import { createPageHandler } from './pages.ts'
+import { addPlatformRoutes } from './platform-routes.ts'
 import { nearer } from './limits/rate-limits.ts'
 import type { RateLimits, Verdict } from './limits/rate-limits.ts'
 import { createRefusal, createRouteRefusal, logGone, refuseUnparsable } from './refusals.ts'
 import { requestIdOf } from './request-id.ts'
-import { jsonType, preflightHeaders, responseHeaders } from './response-headers.ts'
-import type { HttpPage, HttpRoute } from './route.ts'
+import { jsonType, responseHeaders } from './response-headers.ts'
+import type { HttpRoute } from './route.ts'
 import { createReplyShape } from './reply-shape.ts'
 import { demandAccess } from './scopes.ts'
 
@@ -177,35 +178,6 @@ function enforceRateLimit(verdict: Verdict | undefined, reply: FastifyReply): vo
   if (verdict.isAllowed) return
   const { message, retryAfterSeconds } = verdict
   throw new AppError('too_many_requests', message, { retryAfterSeconds })
-}
-
-function addPlatformRoutes(
-  server: FastifyInstance,
-  { isReady, canWrite, acmeAnswer }: Pick<HttpServerOptions, 'isReady' | 'canWrite' | 'acmeAnswer'>,
-  welcome: HttpPage | undefined,
-): void {
-  const health = async (_request: FastifyRequest, reply: FastifyReply): Promise<object> => {
-    // Before the platform is up and while it drains: what balances load is to look elsewhere.
-    if (!isReady()) return reply.code(503).send({ status: 'unavailable' })
-    const isWriting = canWrite === undefined || (await canWrite())
-    if (!isWriting) return reply.code(503).send({ status: 'unavailable', reason: 'database_unavailable' })
-    return { status: 'ok' }
-  }
-  const welcomeBrowser = welcome === undefined ? undefined : createPageHandler(welcome)
-  server.get('/', async (request, reply) => {
-    reply.header('vary', 'accept')
-    const isBrowser = welcomeBrowser !== undefined && wantsPage(request.headers.accept)
-    return isBrowser ? welcomeBrowser(request, reply) : health(request, reply)
-  })
-  server.get('/health', health)
-  if (acmeAnswer !== undefined)
-    server.get('/.well-known/acme-challenge/:token', async ({ params }, reply) => {
-      const answer = await acmeAnswer((params as { token: string }).token)
-      if (answer === undefined) throw new AppError('no_such_route', 'no such challenge')
-      return reply.type('application/octet-stream').send(answer)
-    })
-  // A preflight carries no token, and may be for any method and path.
-  server.options('*', async (_request, reply) => reply.code(204).headers(preflightHeaders).send())
 }
 
 function addRoute(
