@@ -5,8 +5,9 @@ import type { HookField } from './hook-fields.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import { page } from './layout.ts'
-import { exampleOf, propertyTable, table } from './schema-html.ts'
+import { exampleOf, propertyTable } from './schema-html.ts'
 import type { Schema } from './document.ts'
+import { tableOf } from './table.ts'
 
 /** A verb as people read it. */
 export interface VerbDescription {
@@ -94,17 +95,14 @@ export function hooksPage(): string {
 }
 
 function fieldTable(fields: readonly HookField[]): Html {
-  return table(
-    'Field',
-    fields.map(
-      ({ name, type, meaning, when }) =>
-        html`<tr>
-          <td><code>${name}</code></td>
-          <td>${type}</td>
-          <td>
-            ${prose(meaning)}${when === undefined ? '' : html` <span class="note">When ${prose(when)}.</span>`}
-          </td>
-        </tr>`,
-    ),
+  return tableOf(
+    ['Field', 'Type', 'Meaning'],
+    fields.map(({ name, type, meaning, when }) => ({
+      cells: [
+        html`<code>${name}</code>`,
+        type,
+        html`${prose(meaning)}${when === undefined ? '' : html` <span class="note">When ${prose(when)}.</span>`}`,
+      ],
+    })),
   )
 }

@@ -19,6 +19,8 @@ a { color: var(--accent) }
 code, pre { font: .875em/1.45 ui-monospace, monospace } code { background: var(--soft); padding: .1em .3em; border-radius: 3px; overflow-wrap: anywhere }
 pre { background: var(--soft); padding: .75rem 1rem; border-radius: 6px; overflow: auto }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0; font-size: .9rem } th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line) }
+td:first-child > code { white-space: nowrap } td:nth-child(2):not(:last-child) { max-width: 15rem } td:last-child:not(:nth-child(2)) { min-width: 18rem }
+.label { display: none; opacity: .75 }
 .method { display: inline-block; min-width: 4.2rem; font: 600 .8rem/1.8 ui-monospace, monospace; color: var(--accent) }
 .note { opacity: .75; font-size: .875rem }
 details { margin: .5rem 0 } summary { cursor: pointer }
@@ -29,7 +31,11 @@ details { margin: .5rem 0 } summary { cursor: pointer }
   .columns { display: flex; flex-direction: column }
   main { order: 1; padding-top: 1rem } nav { order: 2; position: static; height: auto; border-right: 0; border-top: 1px solid var(--line) }
   .to-menu { display: block; padding-bottom: .75rem }
-  table { display: block; overflow-x: auto } td:first-child { min-width: 9rem } td:last-child { min-width: 14rem }
+}
+@media (max-width: 64rem) {
+  thead, td:empty { display: none } table, tbody, tr, td { display: block; max-width: none !important; min-width: 0 !important }
+  tr { border-bottom: 1px solid var(--line); padding: .5rem 0 } td { border: 0; padding: .1rem 0; overflow-wrap: anywhere } td:first-child > code { white-space: normal }
+  .label { display: inline }
 }
 `
 

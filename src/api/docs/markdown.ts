@@ -1,5 +1,6 @@
 // Markdown as the guides of this repository have it, for the pages of /docs: headings, paragraphs, lists, tables and code.
 import { Html, html } from './html.ts'
+import { tableOf } from './table.ts'
 
 /** Where a link of the document leads on these pages; undefined: nowhere, and its words stay. */
 export type Lead = (target: string) => string | undefined
@@ -41,7 +42,7 @@ function blockAt(lines: readonly string[], lead: Lead): Block {
   }
   if (first.startsWith('|')) {
     const rows = until((line) => !line.startsWith('|'))
-    return { block: tableOf(rows, inlined), length: rows.length }
+    return { block: tableIn(rows, inlined), length: rows.length }
   }
   if (item.test(first)) {
     const part = until((line) => line.trim() === '' || !(item.test(line) || line.startsWith('  ')))
@@ -56,23 +57,13 @@ function blockAt(lines: readonly string[], lead: Lead): Block {
 
 const item = /^(?:-|\d+\.) /
 
-function tableOf([head = '', , ...rows]: readonly string[], inlined: (words: string) => Html): Html {
+function tableIn([head = '', , ...rows]: readonly string[], inlined: (words: string) => Html): Html {
   const cells = (row: string): string[] => row.slice(1, row.lastIndexOf('|')).split('|')
-  return html`<table>
-    <thead>
-      <tr>
-        ${cells(head).map((cell) => html`<th>${inlined(cell.trim())}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        (row) =>
-          html`<tr>
-            ${cells(row).map((cell) => html`<td>${inlined(cell.trim())}</td>`)}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`
+  const inlinedCells = (row: string): Html[] => cells(row).map((cell) => inlined(cell.trim()))
+  return tableOf(
+    inlinedCells(head),
+    rows.map((row) => ({ cells: inlinedCells(row) })),
+  )
 }
 
 const marked = /`([^`]+)`|\[((?:[^\]`]|`[^`]*`)+)\]\(([^)\s]+)\)|\*\*([^*]+)\*\*|(?<!\w)_([^_]+)_(?!\w)/g

@@ -2,6 +2,7 @@
 import { ruleGroups } from '../../calls/routing/rules.ts'
 import { html, prose } from './html.ts'
 import { page } from './layout.ts'
+import { tableOf } from './table.ts'
 
 /** A setting as people read it. */
 export interface SettingDescription {
@@ -30,25 +31,13 @@ export function routingPage(): string {
         ({ title, question, rules }) =>
           html`<h2 id="${anchorOf(title)}">${title}</h2>
             <p>${prose(question)}</p>
-            <table>
-              <thead>
-                <tr>
-                  <th>Rule</th>
-                  <th>What it finds</th>
-                  <th>What it decides</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${Object.entries(rules).map(
-                  ([name, { sentence, decides }]) =>
-                    html`<tr id="${name}">
-                      <td><code>${name}</code></td>
-                      <td>${prose(sentence)}</td>
-                      <td>${prose(decides)}</td>
-                    </tr>`,
-                )}
-              </tbody>
-            </table>`,
+            ${tableOf(
+              ['Rule', 'What it finds', 'What it decides'],
+              Object.entries(rules).map(([name, { sentence, decides }]) => ({
+                id: name,
+                cells: [html`<code>${name}</code>`, prose(sentence), prose(decides)],
+              })),
+            )}`,
       )}`,
   })
 }
@@ -58,24 +47,16 @@ export function settingsPage(settings: readonly SettingDescription[]): string {
     title: 'Settings',
     content: html`<h1>Settings</h1>
       <p>Every setting is an environment variable. A wrong one stops the start with its name and the rule.</p>
-      <table>
-        <thead>
-          <tr>
-            <th>Setting</th>
-            <th>Default</th>
-            <th>Meaning</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${settings.map(
-            ({ name, fallback, describe }) =>
-              html`<tr id="${name}">
-                <td><code>${name}</code></td>
-                <td>${fallback === '' ? 'empty' : html`<code>${fallback}</code>`}</td>
-                <td>${prose(describe)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>`,
+      ${tableOf(
+        ['Setting', 'Default', 'Meaning'],
+        settings.map(({ name, fallback, describe }) => ({
+          id: name,
+          cells: [
+            html`<code>${name}</code>`,
+            fallback === '' ? 'empty' : html`<code>${fallback}</code>`,
+            prose(describe),
+          ],
+        })),
+      )}`,
   })
 }

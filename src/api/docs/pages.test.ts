@@ -79,7 +79,7 @@ describe('/docs', () => {
     }
     // Down to the members of what is nested, and to the values that are allowed there.
     expect(verbPage).toMatch(
-      /<code>target\[\]\.type<\/code> \*<\/td>\s*<td><code>&quot;phone&quot;<\/code> or /,
+      /<code>target\[\]\.type<\/code> \*<\/td>\s*<td>(?:<span class="label">Type:<\/span> )?<code>&quot;phone&quot;<\/code> or /,
     )
     expect(verbPage).toContain('<a href="#shape-Hook">Hook</a>')
     const hookPage = (await pageAt('/docs/hooks')).body

@@ -16,6 +16,7 @@ import type { SettingDescription } from './operation-pages.ts'
 import { resourceListPage, resourcePage } from './resource-pages.ts'
 import { searchIndex } from './search-index.ts'
 import { startPage } from './start-page.ts'
+import { tableOf } from './table.ts'
 
 export interface DocsOptions {
   /** The OpenAPI document. */
@@ -82,14 +83,9 @@ function codeMenu(): Html {
 }
 
 function errorsPage(): string {
-  const rows = codes.map(
-    (code) =>
-      html`<tr>
-        <td><a href="/docs/errors/${code}">${code}</a></td>
-        <td>${entryOf(code).http}</td>
-        <td>${prose(entryOf(code).cure)}</td>
-      </tr>`,
-  )
+  const rows = codes.map((code) => ({
+    cells: [html`<a href="/docs/errors/${code}">${code}</a>`, entryOf(code).http, prose(entryOf(code).cure)],
+  }))
   return page({
     title: 'Error codes',
     menu: codeMenu(),
@@ -98,18 +94,7 @@ function errorsPage(): string {
         Every refusal is <code>{"msg", "code", "request_id", "cure"}</code>: <code>msg</code> says in one
         sentence what is wrong, <code>code</code> stays the same from release to release.
       </p>
-      <table>
-        <thead>
-          <tr>
-            <th>Code</th>
-            <th>Status</th>
-            <th>Cure</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>`,
+      ${tableOf(['Code', 'Status', 'Cure'], rows)}`,
   })
 }
 

@@ -4,7 +4,9 @@ import type { Content, Endpoint, Parameter, Reference, Resource } from './docume
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import { page } from './layout.ts'
-import { exampleOf, propertyTable, table, typeOf } from './schema-html.ts'
+import { exampleOf, propertyTable, typeOf } from './schema-html.ts'
+import { tableOf } from './table.ts'
+import type { Row } from './table.ts'
 
 export function resourceUrl(name: string): string {
   return `/docs/resources/${name}`
@@ -93,18 +95,20 @@ function endpointHtml({ method, path, operation }: Endpoint): Html {
     </h3>
     <p>${prose(summary)} ${description === undefined ? '' : prose(description)}</p>
     ${security === undefined ? '' : html`<p class="note">Needs no token.</p>`}
-    ${parameters.length === 0 ? '' : table('Parameter', parameters.map(parameterRow))}
+    ${parameters.length === 0 ? '' : tableOf(['Parameter', 'Type', 'Meaning'], parameters.map(parameterRow))}
     ${body === undefined ? '' : html`<p>Body: ${typeOf(body)}</p>`} ${exampleIn('Body', requestBody)}
-    ${table(
-      'Status',
+    ${tableOf(
+      ['Status', 'Type', 'Meaning'],
       Object.entries(responses).map(([status, response]) => {
         const schema = schemaOf(response)
         const isError = Number(status) >= 400
-        return html`<tr>
-          <td>${status}</td>
-          <td>${schema === undefined || isError ? '' : typeOf(schema)}</td>
-          <td>${isError ? errorText(response.description) : prose(response.description)}</td>
-        </tr>`
+        return {
+          cells: [
+            status,
+            schema === undefined || isError ? '' : typeOf(schema),
+            isError ? errorText(response.description) : prose(response.description),
+          ],
+        }
       }),
     )}
     ${Object.entries(responses).map(([status, response]) => exampleIn(`Response ${status}`, response))}`
@@ -122,10 +126,12 @@ function errorText(description: string): Html {
   )}`
 }
 
-function parameterRow({ name, in: place, required, description = '', schema }: Parameter): Html {
-  return html`<tr>
-    <td><code>${name}</code></td>
-    <td>${typeOf(schema)}</td>
-    <td>${place}${required ? ', required' : ''}. ${prose(description)}</td>
-  </tr>`
+function parameterRow({ name, in: place, required, description = '', schema }: Parameter): Row {
+  return {
+    cells: [
+      html`<code>${name}</code>`,
+      typeOf(schema),
+      html`${place}${required ? ', required' : ''}. ${prose(description)}`,
+    ],
+  }
 }

@@ -4,6 +4,7 @@ import type { MemberSchema } from '../../lib/schema-members.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import type { Schema } from './document.ts'
+import { tableOf } from './table.ts'
 
 interface Words {
   /** Of a shape that the page shows in a section of its own. */
@@ -59,21 +60,6 @@ export function typeOf(schema: Schema): Html {
   return html`${kind}${bounds.length === 0 ? '' : ` (${bounds.join(' ')})`}`
 }
 
-export function table(first: string, rows: readonly Html[], second = 'Type'): Html {
-  return html`<table>
-    <thead>
-      <tr>
-        <th>${first}</th>
-        <th>${second}</th>
-        <th>Meaning</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`
-}
-
 /** A star stands behind what is required; behind an object stand its members, with their path. */
 export function propertyTable(schema: Schema): Html {
   const members = membersOf(schema as MemberSchema)
@@ -85,13 +71,15 @@ export function propertyTable(schema: Schema): Html {
       readonly examples?: readonly unknown[]
     }
     const example = examples?.[0]
-    return html`<tr>
-      <td><code>${path}</code>${isRequired ? ' *' : ''}</td>
-      <td>${typeOf(one)}</td>
-      <td>${prose(description ?? '')} ${example === undefined ? '' : code(example)}</td>
-    </tr>`
+    return {
+      cells: [
+        html`<code>${path}</code>${isRequired ? ' *' : ''}`,
+        typeOf(one),
+        html`${prose(description ?? '')} ${example === undefined ? '' : code(example)}`,
+      ],
+    }
   })
-  return table('Field', rows)
+  return tableOf(['Field', 'Type', 'Meaning'], rows)
 }
 
 export function exampleOf(title: string, example: unknown): Html | undefined {

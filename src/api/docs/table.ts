@@ -1,0 +1,38 @@
+// Every table of /docs. Where the page is narrow its cells stand below each other, each with the heading of its column.
+import { Html, html } from './html.ts'
+
+export interface Row {
+  readonly id?: string
+  readonly cells: readonly (Html | string | number)[]
+}
+
+/** What stands below this heading explains itself. */
+const plainHeading = 'Meaning'
+
+export function tableOf(headings: readonly (Html | string)[], rows: readonly Row[]): Html {
+  const labels = headings.map((heading, at) =>
+    at === 0 || headings.length < 3 || heading === plainHeading
+      ? undefined
+      : html`<span class="label">${heading}:</span> `,
+  )
+  return html`<table>
+    <thead>
+      <tr>
+        ${headings.map((heading) => html`<th>${heading}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        ({ id, cells }) =>
+          html`<tr${id === undefined ? '' : html` id="${id}"`}>
+            ${cells.map((cell, at) => html`<td>${isEmpty(cell) ? '' : html`${labels[at]}${cell}`}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`
+}
+
+/** It has no label either. */
+function isEmpty(cell: Html | string | number): boolean {
+  return (cell instanceof Html ? cell.text : String(cell)).trim() === ''
+}
