@@ -23,7 +23,7 @@ export const networkSettings = {
     name: 'SWITCHHOOK_PUBLIC_ADDRESS',
     fallback: '',
     describe:
-      'The IP address phones and carriers reach us at, when it is not the bound one (NAT, containers).',
+      'The IP address at which phones and carriers reach the platform, when it is not the bound one (NAT, containers).',
     parse: (text) => {
       if (text !== '' && isIP(text) === 0) throw new Error('must be an IP address')
       return optionalText(text)
@@ -70,14 +70,14 @@ export const networkSettings = {
     name: 'SWITCHHOOK_WEBHOOK_ALLOW',
     fallback: '',
     describe:
-      'CIDR ranges inside the private address space that hooks, media URLs and called SIP URIs may reach, separated by commas; empty allows loopback outside production.',
+      'CIDR ranges inside the private address space that hooks, media URLs, called SIP URIs, and sound to the address in the SDP of a phone may reach, separated by commas; empty allows loopback outside production.',
     parse: (text) => (text === '' ? undefined : parseRanges(text)),
   } satisfies Setting<readonly string[] | undefined>,
   sipProxies: {
     name: 'SWITCHHOOK_SIP_PROXIES',
     fallback: '',
     describe:
-      'CIDR ranges of our own SIP proxies and media relays, separated by commas: users who call or have registered through one of them may lead a call there by Record-Route and Path, all by SDP, and to no other inside address but the one they call from. Public ones count too: the last X-Forwarded-For of an INVITE that comes from any of them names where it came from, by which carriers are known, as does that of a request within the call of a user; and their responses are taken, wherever a request was sent.',
+      'CIDR ranges of your own SIP proxies and media relays, private or public, separated by commas. Calls of users who call or have registered through one of them may go there by Record-Route and Path, and the sound of any call by SDP; to no other inside address but the one that the user calls from. The last X-Forwarded-For of an INVITE, or of a request within the call of a user, that comes from one of them names where it came from: carriers are known by that address. Responses from any of them are taken, wherever the request was sent.',
     parse: (text) => (text === '' ? [] : parseRanges(text)),
   } satisfies Setting<readonly string[]>,
   trustedProxies: {

@@ -74,7 +74,7 @@ export const secureSettings = {
   ),
   tlsName: domainName(
     'SWITCHHOOK_TLS_NAME',
-    'The host name in the certificate, by which peers over TLS reach us: Contact and Via say it. Empty: the first of SWITCHHOOK_ACME_DOMAINS, or else the address.',
+    'The host name in the certificate, by which peers over TLS reach the platform: Contact and Via say it. Empty: the first of SWITCHHOOK_ACME_DOMAINS, or else the address.',
   ),
 }
 

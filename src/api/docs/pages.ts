@@ -110,7 +110,8 @@ function errorPage(code: ErrorCode): string {
       <h2>Cure</h2>
       <p>${prose(cure)}</p>
       <p class="note">
-        With the <code>request_id</code> of the response the operator finds the details in the log.
+        With the <code>request_id</code> of the response the operator finds the details in the log: those of
+        500 always, those of a refusal (4xx) at the log level <code>debug</code>.
       </p>`,
   })
 }

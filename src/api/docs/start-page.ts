@@ -6,7 +6,7 @@ import { page } from './layout.ts'
 export const firstCall: readonly { readonly says: string; readonly command: string }[] = [
   {
     says: 'The first start of the platform has printed these two. Put them where the commands below find them:',
-    command: 'export KEY=<the account API key>\nexport ACCOUNT=<the account>',
+    command: "export KEY='<the account API key>'\nexport ACCOUNT='<the account>'",
   },
   {
     says: 'An application: the verbs to run for a call. Here they stand in the application; a `call_hook` asks your own web server for them.',

@@ -34,7 +34,7 @@ const caller = {
     'caller-carrier-address': {
       sentence: 'The call comes from an address of a carrier.',
       decides:
-        'One of the carriers that have this address calls. A call that looks like that of a user of an account without a carrier there is a user’s instead.',
+        'One of the carriers that have this address calls. A call that names a realm is treated as that of a user, if the account of the realm has no carrier at this address.',
     },
     'caller-realm': {
       sentence: 'The SIP realm that the caller names is that of this account.',

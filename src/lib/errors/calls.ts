@@ -3,10 +3,11 @@ import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const callErrors = {
   unknown_realm: {
-    cause: 'A phone named a SIP domain that no account has.',
+    cause:
+      'A phone named a SIP domain that no account has, or a carrier called from an address that no inbound gateway has.',
     http: 404,
     sip: 404,
-    cure: 'Set sip_realm on the account, and the same domain in the phone.',
+    cure: 'For a phone, set sip_realm on the account, and the same domain in the phone. For a carrier, enter an inbound gateway of its address.',
   },
   conference_full: {
     cause: 'A conference has as many members as it takes.',
@@ -224,7 +225,7 @@ export const callErrors = {
   },
   sip_not_acknowledged: {
     cause:
-      'The far end never acknowledged the answer of the platform, or what came before it: the 200 or a provisional response was repeated for 32 s, and no ACK or PRACK came. A call without an answer ends with 504 so.',
+      'The far end never acknowledged the answer of the platform, or what came before it: the 200 or a provisional response was repeated for 32 s, and no ACK or PRACK came. An unanswered call then ends with 504.',
     http: 480,
     sip: 480,
     cure: 'Look at the messages of the call for the Contact and Record-Route of the response: the ACK or PRACK goes there. Behind NAT set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches, let the firewall take its packets, and have each proxy on the way name in Record-Route an address that the far end reaches.',
