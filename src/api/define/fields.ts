@@ -1,4 +1,5 @@
 // The kinds of field a declaration is made of. The leniency that clients rely on lives here and nowhere else.
+import { hookUrlTexts } from './hook-url.ts'
 import type { HookWays } from './hook-url.ts'
 import type { TableName } from '../../storage/storage.ts'
 import { createField } from './field.ts'
@@ -195,13 +196,6 @@ export function retired(): Field<null, 'read-only'> {
     fromCell: () => null,
     description: 'Always null; kept for older clients.',
   })
-}
-
-const hookUrlTexts: Readonly<Record<HookWays, string>> = {
-  http: 'An absolute http or https URL.',
-  'http or ws': 'An absolute http, https, ws or wss URL.',
-  'http, ws or path':
-    'An absolute http, https, ws or wss URL, or a path that begins with `/`, on the host that the verbs of the call came from.',
 }
 
 function hookUrlSchema(ways: HookWays): JsonSchema {

@@ -9,6 +9,14 @@ const protocols: Readonly<Record<HookWays, ReadonlySet<string>>> = {
   'http, ws or path': new Set(['http:', 'https:', 'ws:', 'wss:']),
 }
 
+/** For the reference. */
+export const hookUrlTexts: Readonly<Record<HookWays, string>> = {
+  http: 'An absolute http or https URL.',
+  'http or ws': 'An absolute http, https, ws or wss URL.',
+  'http, ws or path':
+    'An absolute http, https, ws or wss URL, or a path that begins with `/`, on the host that the verbs of the call came from.',
+}
+
 /** The rule that is broken, or undefined. */
 export function hookUrlFault(text: string, ways: HookWays): string | undefined {
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain white space or control characters'

@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { FarEnd, KeyWay, Media, MediaEvent, MediaSession } from '../../media/media.ts'
 import type { OfferedProtection, PlayOptions, PlayResult } from '../../media/media.ts'
+import { isPlain } from '../../media/graph/wiring.ts'
 import type { Wiring } from '../../media/graph/wiring.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote } from '../../sip/sip.ts'
@@ -294,11 +295,4 @@ export class LegMedia {
     this.#notes.held(isHeld)
     this.#options.events.tell(isHeld ? 'held' : 'resumed')
   }
-}
-
-/** Nothing but the other side of a bridge, or silence; and no one else is given of it. */
-function isPlain({ hears, isMuted = false, hearsGainDb = 0, taps = [] }: Wiring): boolean {
-  return (
-    !isMuted && hearsGainDb === 0 && taps.length === 0 && hears.every(({ from }) => from.kind === 'session')
-  )
 }

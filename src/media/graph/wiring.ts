@@ -108,3 +108,10 @@ export function isSameSource(a: Source, b: Source): boolean {
   if (a.kind === 'ring' && b.kind === 'ring') return a.ring.id === b.ring.id
   return a.kind === b.kind && 'id' in a && 'id' in b && a.id === b.id
 }
+
+/** Nothing but the other side of a bridge, or silence; and no one else is given of it. */
+export function isPlain({ hears, isMuted = false, hearsGainDb = 0, taps = [] }: Wiring): boolean {
+  return (
+    !isMuted && hearsGainDb === 0 && taps.length === 0 && hears.every(({ from }) => from.kind === 'session')
+  )
+}
