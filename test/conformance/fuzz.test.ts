@@ -30,7 +30,7 @@ const takesNoWhole = new Set(['changePassword', 'updateCall', 'updateCallByPost'
 const takesLineBreaks = new Set(['app_json', 'file', 'options', 'service_key', 'text', 'voice_cloning_key'])
 const isPassword = (name: string): boolean => /^(initial|old|new)_password$/.test(name)
 // Refusals of the whole record.
-const aboutNoField = /already has a routing table|nothing to change/
+const aboutNoField = /already has a routing table|nothing to change|one half of a surrogate pair/
 // What would tell a stranger how we are built.
 const inside =
   /SQLITE|\bSQL\b|constraint|SELECT |INSERT |node_modules|\.ts\b|\bat \w+ \(|\/tmp\/|\/home\/|\bundefined\b|\[object|prototype of|Cannot read|is not a function/
