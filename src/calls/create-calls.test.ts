@@ -521,6 +521,11 @@ describe('a call that is refused', () => {
       expect(xReason(invite)).toBe(reason)
       expect(engine.store.notifications).toEqual([])
       const failure = { sentence: reason, cure: expect.any(String) as string }
+      // What the account gets an alert of.
+      if (reason.includes('without verbs'))
+        expect(journalOf(engine)).toContainEqual(
+          expect.objectContaining({ type: 'hook-failed', code: 'hook_invalid_payload', sentence: reason }),
+        )
       expect(engine.store.records).toMatchObject([
         { sip_status: expected, termination_reason: 'failed', failure },
       ])

@@ -92,8 +92,8 @@ export const createCall = defineRoute({
   tag: 'Calls',
   summary: 'Makes a call.',
   description:
-    'Responds when the INVITE is out. Whether the call is answered, busy or fails, also by a rule of the platform before any ' +
-    'INVITE, goes to the status hook and into the record of the call. An Idempotency-Key is kept before the INVITE goes out: ' +
+    'Responds when the INVITE is out. Whether the call is answered, busy or fails, also for want of a carrier or a phone, ' +
+    'goes to the status hook and into the record of the call. What the fraud defence refuses (CallDefence) is the response, and has no record. An Idempotency-Key is kept before the INVITE goes out: ' +
     'a request that is sent again never calls again.',
   body: callFields,
   reply: {
@@ -102,7 +102,16 @@ export const createCall = defineRoute({
     component: 'CreatedCall',
     body: object({ sid: word('The call_sid.'), callId: word('The Call-ID of the INVITE.') }),
   },
-  errors: ['not_served', 'no_application', 'account_inactive', 'stopping', 'overloaded'],
+  errors: [
+    ...['not_served', 'no_application', 'account_inactive', 'stopping', 'overloaded', 'account_share'],
+    ...[
+      'destination_closed',
+      'outbound_stopped',
+      'call_rate_limit',
+      'outbound_call_limit',
+      'call_minutes_limit',
+    ],
+  ] as const,
   keepsKey: true,
   handle: ({ account, body, caller, rows, services, once }) =>
     once(ofCaller(caller.principal), async () => {

@@ -8,7 +8,8 @@ import type { Application } from './application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
 import type { HookForm } from './hook-form.ts'
 import { forgetReason, reasonLeft } from '../bridge/leg-story.ts'
-import { factsOf, unread } from './http-application.ts'
+import { factsOf, noteFailure, unread } from './http-application.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
 import { RoutedApplication } from './routed-application.ts'
 import { hearFrames } from './run-frames.ts'
 import type { CallContext } from '../call-context.ts'
@@ -137,8 +138,13 @@ async function firstVerbs(
   application.follow(answer)
   // One over a socket may send the first verbs of a call that is up at any time.
   if (application.staysWhenIdle && leg.isAnswered) return answer.verbs
-  if (answer.isUnread === true) throw unread('the call hook', answer.contentType)
-  return atLeastOne(answer.verbs, `the call hook (${answer.contentType})`)
+  if (answer.isUnread !== true && answer.verbs.length > 0) return answer.verbs
+  const error =
+    answer.isUnread === true
+      ? unread('the call hook', answer.contentType)
+      : withoutVerbs(`the call hook (${answer.contentType})`)
+  // The exchange went well, and the hook has failed all the same: its account gets the alert of it.
+  throw noteFailure({ leg, kind: asked.kind, url: shownUrl(hook.url), signal, error, ms: 0 })
 }
 
 function demandAllowed(verbs: readonly RunnableVerb[], allowed: ReadonlySet<string> | undefined): void {
@@ -150,6 +156,10 @@ function demandAllowed(verbs: readonly RunnableVerb[], allowed: ReadonlySet<stri
 }
 
 function atLeastOne(verbs: readonly RunnableVerb[], source: string): readonly RunnableVerb[] {
-  if (verbs.length === 0) throw new AppError('hook_invalid_payload', `${source} answered without verbs`)
+  if (verbs.length === 0) throw withoutVerbs(source)
   return verbs
+}
+
+function withoutVerbs(source: string): AppError {
+  return new AppError('hook_invalid_payload', `${source} answered without verbs`)
 }
