@@ -72,37 +72,17 @@ function withoutSeparators(text: string): string {
   return number.replace(/[\s\-.()/]/g, '')
 }
 
-/**
- * International prefixes besides 00, by the calling code of the country that dials them: ITU-T Operational Bulletin, Dialling
- * procedures. Where one chooses a carrier as well, it stands for all carriers of its form: one that is not assigned today may be
- * tomorrow.
- */
+/** International prefixes besides 00, by the calling code of the country that dials them. */
 const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
   // 01 is that of a call by an operator.
   '1': [/^011/, /^01(?!1)/],
-  '7': [/^810/, /^8[25]\d/],
-  '53': [/^119/],
-  '55': [/^00[1-9]\d/],
-  '56': [/^1\d\d0/],
-  '57': [/^00[1-9]/, /^004\d\d/],
-  '61': [/^001[1-9]/],
-  '62': [/^00[1-9]/, /^010\d\d/],
-  '65': [/^0[01]\d/, /^02[01]/],
-  '66': [/^00[1-9]/],
-  '81': [/^010/, /^00\d{1,4}010/, /^001/, /^00(?:33|41|61)/],
-  '82': [/^00[1-9]/, /^00[37]\d\d/],
-  '234': [/^009/],
-  '358': [/^99\d/],
-  '375': [/^810/],
-  '592': [/^001/],
-  '852': [/^00[1-9]/, /^00\d0/],
-  '855': [/^00[178]/],
-  '886': [/^00[2-9]/, /^019/],
-  '972': [/^01[2-9]/],
-  '976': [/^001/],
-  '992': [/^810/],
-  '993': [/^810/],
-  '998': [/^810/],
+  '7': [/^810/],
+  '61': [/^0011/],
+  '65': [/^001/],
+  '66': [/^001/],
+  '81': [/^010/],
+  '82': [/^00[12]/],
+  '852': [/^001/],
 }
 
 // Any carrier may take these: nothing else begins with them that is so long.
