@@ -5,6 +5,7 @@
 import { behindCodes, maxDialledLength } from './dialling-codes.ts'
 import type { Dialled } from './dialling-codes.ts'
 import { oddTexts } from './odd-texts.ts'
+import { behindPrefixes } from './international-prefixes.ts'
 import { contextsOf } from './phone-context.ts'
 
 export interface Reading {
@@ -72,23 +73,6 @@ function withoutSeparators(text: string): string {
   return number.replace(/[\s\-.()/]/g, '')
 }
 
-/** International prefixes besides 00, by the calling code of the country that dials them. */
-const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
-  // 01 is that of a call by an operator.
-  '1': [/^011/, /^01(?!1)/],
-  '7': [/^810/],
-  '61': [/^0011/],
-  '65': [/^001/],
-  '66': [/^001/],
-  '81': [/^010/],
-  '82': [/^00[12]/],
-  '852': [/^001/],
-}
-
-// Any carrier may take these: nothing else begins with them that is so long.
-const anywhere = [/^0011/, /^011/]
-const minInternationalDigits = 11
-
 /** Where a number of the country is dialled as it is, without a digit before it; 1 has ten digits and none. */
 const withoutTrunkPrefix: ReadonlySet<string> = new Set(
   '1 30 34 39 45 47 48 65 351 352 354 356 357 371 372 378 420 502 503 504 505 506 507 852 853 965 968 973 974'.split(
@@ -120,11 +104,7 @@ function readPlain(text: string, country: string | undefined): readonly Reading[
 function afterInternationalPrefix(text: string, country: string | undefined): readonly string[] {
   // No country code begins with 0: what follows a plus or 00 counts from its first other digit.
   if (text.startsWith('+')) return [text.replace(/^\+0*/, '')]
-  const own = country === undefined ? anywhere : [...(prefixesOf[country] ?? []), /^0011/]
-  const isLong = text.length >= minInternationalDigits
-  const after = own.flatMap((prefix) =>
-    isLong && prefix.test(text) ? [text.replace(prefix, '').replace(/^0+/, '')] : [],
-  )
+  const after = behindPrefixes(text, country)
   return text.startsWith('00') ? [text.replace(/^0+/, ''), ...after] : after
 }
 
