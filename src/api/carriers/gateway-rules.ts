@@ -1,5 +1,6 @@
 // Rules between the fields of a gateway, of either kind.
 import { isIPv4 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from '../define/request.ts'
 
@@ -13,7 +14,10 @@ export interface GatewayFacts {
 // The narrowest network that is routed by itself. Whose calls a wider one sends, an account cannot know.
 const accountNetmask = 24
 
-/** `present` is the netmask of the gateway that is changed: one that was made wider before may stay so. */
+// No host has one of these (RFC 6890, RFC 5771).
+const hostless: readonly string[] = ['unspecified', 'broadcast', 'multicast']
+
+/** `present` is the gateway that is changed: one that was made wider before may stay so. */
 export function demandGateway(
   gateway: GatewayFacts,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
@@ -21,6 +25,9 @@ export function demandGateway(
 ): void {
   const { ipv4, netmask, isInbound, isOutbound } = gateway
   const { minNetmask } = services.rules
+  // One that was entered before may be switched off.
+  if (isIPv4(ipv4) && ipv4 !== present?.ipv4 && hostless.includes(ipaddr.parse(ipv4).range()))
+    throw new AppError('bad_request', 'ipv4 must not be an unspecified, broadcast or multicast address')
   // Carriers are recognised by the address that a call comes from, and a name may stand for any.
   if (isInbound && !isIPv4(ipv4))
     throw new AppError('bad_request', 'ipv4 must be an IPv4 address where calls come from')

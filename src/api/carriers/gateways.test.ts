@@ -98,6 +98,11 @@ describe.each([
     ['white space in the address', { ipv4: '192.0.2.1 ' }, 'ipv4 must be an IPv4 address or a host name'],
     ['CR LF in the address', { ipv4: '192.0.2.1\r\nX: y' }, 'ipv4 must be an IPv4 address or a host name'],
     ['an address out of range', { ipv4: '192.0.2.256' }, 'ipv4 must be an IPv4 address or a host name'],
+    ['an unspecified address', { ipv4: '0.0.0.0' }, 'ipv4 must not be an unspecified, broadcast or'],
+    ['an address of this network', { ipv4: '0.1.2.3' }, 'ipv4 must not be an unspecified'],
+    ['a broadcast address', { ipv4: '255.255.255.255' }, 'ipv4 must not be an unspecified, broadcast'],
+    ['a multicast address', { ipv4: '224.0.0.1' }, 'ipv4 must not be an unspecified, broadcast or multicast'],
+    ['the last multicast address', { ipv4: '239.255.255.255' }, 'ipv4 must not be an unspecified'],
     ['a long address', { ipv4: `${'a.'.repeat(64)}example` }, 'ipv4 must have at most 128 characters'],
     ['a name for inbound', { ipv4: 'sip.example.com', inbound: true }, 'ipv4 must be an IPv4 address where'],
     ['a port of 0', { port: 0 }, 'port must be at least 1'],
@@ -138,6 +143,12 @@ describe.each([
     expect((await change({ ipv4: 'sip.example.com' })).status).toBe(400)
     expect((await change({ inbound: false, netmask: 32, ipv4: 'sip.example.com' })).status).toBe(204)
     expect((await change({ inbound: true })).status).toBe(400)
+  })
+
+  it('are not moved to an address that no host has', async () => {
+    const sid = await create()
+    const changed = await api.put(`${path}/${sid}`, api.own.accountKey, { ipv4: '224.0.0.1' })
+    expect([changed.status, changed.text]).toEqual([400, expect.stringContaining('ipv4 must not be')])
   })
 
   it('are changed in part or as a whole, and stay with their carrier', async () => {
