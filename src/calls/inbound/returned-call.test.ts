@@ -5,7 +5,6 @@ import {
   account,
   application,
   outboundCarrier,
-  phone,
 } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
@@ -56,19 +55,6 @@ describe('a call that comes back as a new one', () => {
       await settle()
       expect([invite.final, invite.dialog?.isOver]).toEqual([undefined, false])
     }
-  })
-
-  it('is not mistaken for one of many callers of a user whose phone rings', async () => {
-    const engine = createScriptedEngine(parseVerbs)
-    engine.account = { ...account, device_calling_application_sid: application.application_sid }
-    engine.phones.set('alice@example.com', [phone])
-    engine.hooks.on('/call', [
-      { verb: 'dial', answerOnBridge: true, target: [{ type: 'user', name: 'alice' }] },
-    ])
-    const invites: ScriptedInvite[] = []
-    for (let n = 0; n < 5; n += 1) invites.push(await calls(engine, 'alice'))
-    expect(invites.map(({ final }) => final?.status)).toEqual(invites.map(() => undefined))
-    expect(engine.sent).toHaveLength(5)
   })
 
   it('is not mistaken for one of many callers of a number', async () => {

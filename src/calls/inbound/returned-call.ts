@@ -34,17 +34,10 @@ function dialledBy(call: StartedFact, legs: ReadonlyMap<string, Leg>): StartedFa
     const { parent_call_sid } = started
     if (parent_call_sid === undefined || answered_at <= call.attempted_at || userOf(started.to) !== called)
       continue
-    // Many may call one user who does not answer yet: what rings at a phone of the platform has not left it.
-    if (isUser(started.to)) continue
     const parent = legs.get(parent_call_sid)?.journal.facts.started
     if (parent?.direction === 'inbound') last = parent
   }
   return last
-}
-
-/** An address of record; what is called otherwise is a number or a URI. */
-function isUser(party: string): boolean {
-  return /^(?!sips?:)[^@]+@/i.test(party)
 }
 
 /** The number or the name alone, of a number, an address of record and a URI. */

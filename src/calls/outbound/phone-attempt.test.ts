@@ -115,17 +115,6 @@ describe('the INVITE to a carrier', () => {
     expect(invite({ diversion: '+4930' }, { order: { ...order, headers } }).headers).toEqual(headers)
   })
 
-  it('has the parameters of the number alone, and none that chooses a trunk, presses keys or vouches for the caller', () => {
-    const number =
-      '+15550100;cic=+10288;tgrp=premium;trunk-context=x;rn=+15550111;NPDI;postd=p900;verstat=TN-Validation-Passed;ext=5'
-    const { uri, to } = invite({}, { number })
-    expect(uri).toBe('sip:15550100;rn=+15550111;NPDI@192.0.2.10;transport=udp')
-    expect(to).toBe(uri)
-    expect(invite({}, { number: '5550100;phone-context=+44;isub=1' }).uri).toBe(
-      'sip:5550100;phone-context=+44;isub=1@192.0.2.10;transport=udp',
-    )
-  })
-
   it('escapes what a URI cannot carry', () => {
     const { uri, from } = invite({}, { number: 'a b@c', order: { ...order, from: 'd>e' } })
     expect(uri).toBe('sip:a%20b%40c@192.0.2.10;transport=udp')

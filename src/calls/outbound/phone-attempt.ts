@@ -28,7 +28,7 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
   const { order, carrier, number, routes, host } = attempt
   const caller = callerFields(order, carrier.register_from_domain ?? host)
   const place = placeOf(attempt)
-  const uri = uriAt(`${escapeUser(toDialled(numberAlone(number), carrier))}@${place}`, attempt.gateway)
+  const uri = uriAt(`${escapeUser(toDialled(number, carrier))}@${place}`, attempt.gateway)
   const credentials = attempt.auth ?? credentialsOf(carrier)
   return {
     ...caller,
@@ -41,16 +41,6 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
     ...(routes.length === 0 ? {} : { routes }),
     ...(credentials === undefined ? {} : { credentials }),
   }
-}
-
-/** Parameters that belong to the number (RFC 3966 §3, RFC 4694 §4). Others choose the carrier's trunk (RFC 4904), press keys or vouch for the caller. */
-const ofNumber: ReadonlySet<string> = new Set(['phone-context', 'isub', 'rn', 'rn-context', 'npdi'])
-
-/** A phone writes what it calls, and applications dial that as it is: it chooses no more than the number. */
-function numberAlone(number: string): string {
-  const [digits = '', ...parameters] = number.split(';')
-  const kept = parameters.filter((one) => ofNumber.has(one.split('=', 1)[0]?.trim().toLowerCase() ?? ''))
-  return [digits, ...kept].join(';')
 }
 
 /** The number as the carrier wants it: the prefix comes before the plus. */
