@@ -9,6 +9,7 @@ import { chooseCarriers, orAll } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
+import { cleanNumber } from './number-parameters.ts'
 import { hostPortOf, nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'
 import { apartFromPhones } from '../reachable-places.ts'
@@ -20,17 +21,18 @@ import { demandNoTeams, toSipUri } from './to-sip-uri.ts'
 // No caller waits for more places than this.
 const maxAttempts = 20
 
-// How much of a name that no carrier has the journal shows.
+// How much of names that the platform does not know the journal shows.
 const maxNameChars = 64
 
 const isPublic = createAddressGuard([])
 
 /** Throws AppError no_carrier. */
 export async function toPhone(
-  { number, trunk, voip_carrier_sid, auth }: TargetOf<'phone'>,
+  { number: written, trunk, voip_carrier_sid, auth }: TargetOf<'phone'>,
   search: Search,
 ): Promise<readonly Round[]> {
   const { order, services, journal } = search
+  const number = withoutParameters(written, journal)
   const { directory, trunks, random } = services
   const { account } = order
   const [carriers, plan, numbers, caller] = await Promise.all([
@@ -71,6 +73,18 @@ export async function toPhone(
   )
   const identity = signerOf(number, caller, search)
   return usable.slice(0, maxAttempts).map((way) => [toAttempt(way, { number, auth, identity }, search)])
+}
+
+/** Throws AppError no_carrier where nothing is left. */
+function withoutParameters(written: string, journal: Search['journal']): string {
+  const { number, dropped } = cleanNumber(written)
+  if (number.startsWith(';') || (number === '' && dropped.length > 0))
+    throw new AppError('no_carrier', 'what is called is no number')
+  if (dropped.length > 0) {
+    const names = shortened(dropped.join(', '))
+    journal.note({ type: 'note', sentence: `parameters of the number that no carrier is sent: ${names}` })
+  }
+  return number
 }
 
 /** Signs each INVITE when it goes out: what was signed a minute ago is not believed. */
@@ -185,7 +199,11 @@ function isSet(trunk: string | undefined): trunk is string {
 }
 
 function shown(name: string): string {
-  return JSON.stringify(name.slice(0, maxNameChars))
+  return JSON.stringify(shortened(name))
+}
+
+function shortened(text: string): string {
+  return text.slice(0, maxNameChars)
 }
 
 /** The gateway over which the platform is registered comes first, private destinations last. */
