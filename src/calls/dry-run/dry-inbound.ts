@@ -55,11 +55,17 @@ export async function runInbound(
     return { outcome: 'elsewhere', decisions: [], attempts: [], assumptions }
   if (identity.kind === 'turned-away') return { ...turnedAway(replies.at(-1)), assumptions }
   const carrier = carrierOf(identity)
+  const trunk = trunkOf(identity)
   const parties = partiesOf(invite.request, {
-    believesAsserted: trunkOf(identity) !== undefined,
+    believesAsserted: trunk !== undefined,
     registeredAs: carrier?.registration?.username,
   })
-  const journal = scratchJournal(toStarted(account, parties, 'inbound'), services.clock)
+  const started = {
+    ...toStarted(account, parties, 'inbound'),
+    originating_sip_ip: invite.remote.address,
+    ...(trunk === undefined ? {} : { originating_sip_trunk_name: trunk }),
+  }
+  const journal = scratchJournal(started, services.clock)
   for (const decision of identity.decisions) journal.note(toDecision(decision))
   const full = admission.refusal()
   const outcome = await outcomeOf(journal, services.log, async () => {

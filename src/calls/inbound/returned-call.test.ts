@@ -5,8 +5,10 @@ import {
   account,
   application,
   outboundCarrier,
+  phone,
 } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { matchOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
@@ -24,8 +26,11 @@ function dialling(pairs: Readonly<Record<string, string>>): ScriptedEngine {
   return engine
 }
 
-async function calls(engine: ScriptedEngine, number: string): Promise<ScriptedInvite> {
-  const invite = engine.ring({ to: `${number}@example.com` })
+/** From the place that the application's calls go to. */
+const away = '192.0.2.10'
+
+async function calls(engine: ScriptedEngine, number: string, address = away): Promise<ScriptedInvite> {
+  const invite = engine.ring({ to: `${number}@example.com`, address })
   await settle()
   await settle()
   return invite
@@ -46,6 +51,17 @@ describe('a call that comes back as a new one', () => {
     expect(story).toContainEqual(expect.objectContaining({ type: 'refusal', code: 'loop_detected' }))
   })
 
+  it('by a carrier is refused the second time, from whichever of its addresses it comes', async () => {
+    const engine = dialling({ 500: '+500' })
+    const { account_sid } = account
+    const { application_sid } = application
+    engine.carriers = [matchOf('c1', { account_sid, application_sid })]
+    const invites: ScriptedInvite[] = []
+    for (const at of [1, 2, 3]) invites.push(await calls(engine, '500', `198.51.100.${at}`))
+    expect(invites.map(({ final }) => final?.status)).toEqual([undefined, undefined, 482])
+    expect(engine.sent).toHaveLength(2)
+  })
+
   it('is served where the number that was dialled has been answered', async () => {
     const engine = dialling({ 500: '500' })
     for (let n = 0; n < 5; n++) {
@@ -62,5 +78,27 @@ describe('a call that comes back as a new one', () => {
     const invites = await Promise.all(Array.from({ length: 20 }, () => calls(engine, '500')))
     expect(invites.map(({ final }) => final?.status)).toEqual(invites.map(() => undefined))
     expect(engine.sent).toHaveLength(20)
+  })
+})
+
+describe('calls of several phones', () => {
+  const calling = 5
+
+  it('to one number that rings are no loop, though the application dials that number', async () => {
+    const engine = dialling({ 500: '+500' })
+    const invites: ScriptedInvite[] = []
+    for (let at = 0; at < calling; at++) invites.push(await calls(engine, '500', `192.0.2.${100 + at}`))
+    expect(invites.map(({ final }) => final?.status)).toEqual(invites.map(() => undefined))
+    expect(engine.sent).toHaveLength(calling)
+  })
+
+  it('to one user who rings are no loop, in the network of that user too', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.account = { ...account, device_calling_application_sid: null }
+    engine.phones.set(phone.aor, [phone])
+    const invites: ScriptedInvite[] = []
+    for (let at = 0; at < calling; at++) invites.push(await calls(engine, 'alice', phone.remote.address))
+    expect(invites.map(({ final }) => final?.status)).toEqual(invites.map(() => undefined))
+    expect(engine.sent).toHaveLength(calling)
   })
 })
