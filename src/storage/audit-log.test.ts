@@ -270,6 +270,22 @@ onEachStore(({ name: store, open }) => {
       }
     })
 
+    it('is refused where its entries are larger than 4 MB together, and one of them is shown', async () => {
+      const applications = test.storage.boundTo({ maker: actor }).for(mine.asAccount).applications
+      const { application_sid: sid } = await applications.insert({
+        name: 'large',
+        app_json: 'x'.repeat(250_000),
+      })
+      for (let n = 0; n < 9; n += 1)
+        await applications.update(sid, { app_json: `${n}${'x'.repeat(250_000)}` })
+      await expect(page({ sid })).rejects.toMatchObject({
+        code: 'bad_request',
+        message: 'count: the entries of this page are larger than 4 MB together',
+      })
+      expect((await page({ sid, count: 1 })).rows).toHaveLength(1)
+      expect(await page({ sid, count: 5, page: 2 })).toMatchObject({ total: 10, rows: { length: 5 } })
+    })
+
     it('is cut and narrowed as asked', async () => {
       for (const username of ['a', 'b', 'c']) await clients().insert({ username, password: 'p' })
       const second = await page({ resource: 'clients', count: 2, page: 2 })

@@ -1,13 +1,15 @@
 // The audit log: who changed what, written with the change, chained so that later tampering shows.
 import { timingSafeEqual } from 'node:crypto'
+import { sql } from 'kysely'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
 import { batchSize, canonical, genesis, hashOf, verifyChain } from './audit-chain.ts'
 import type { AuditVerdict, Entry, Head } from './audit-chain.ts'
 import type { Change, OwnerIds } from './rows/change-set.ts'
 import type { Database, Readers, Session } from './database/database.ts'
-import { prepare, prepareInsert, slot, slots } from './database/prepared.ts'
+import { prepare, prepareInsert, run, slot, slots } from './database/prepared.ts'
 import { readPage } from './database/read-page.ts'
 import type { PageOf, PageQuery } from './database/read-page.ts'
 import { tenancyFilter } from './rows/ownership.ts'
@@ -50,6 +52,24 @@ export interface AuditQuery extends PageQuery {
 }
 
 const headId = 1
+/** In bytes. A record may be a quarter of a megabyte, and its changes with it; what is read is JSON for the main thread. */
+const maxPageBytes = 4 * 1024 * 1024
+
+/** Throws AppError bad_request for a page whose entries are too large together; one entry alone never is. */
+async function demandSmall(
+  session: Session,
+  matching: SelectQueryBuilder<Schema, 'audit_log', object>,
+  { page, count }: PageQuery,
+): Promise<void> {
+  const bytes = sql<number>`coalesce(octet_length("before"), 0) + coalesce(octet_length("after"), 0)`
+  const ofPage = matching.select(bytes.as('bytes')).orderBy('seq', 'desc')
+  const sizes = await run(session, ofPage.limit(count).offset((page - 1) * count))
+  const sum = sizes.reduce((total, row) => total + Number(row['bytes']), 0)
+  if (count > 1 && sum > maxPageBytes)
+    throw new AppError('bad_request', 'count: the entries of this page are larger than 4 MB together', {
+      cure: 'Ask for fewer entries on a page.',
+    })
+}
 
 export interface AuditLogOptions {
   readonly database: Database
@@ -94,6 +114,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
         const matching = filtered(db.selectFrom('audit_log'), query).where((eb) =>
           eb.and(tenancyFilter(tenancy)),
         )
+        await demandSmall(slowReader, matching, query)
         return readPage(slowReader, matching, matching.selectAll().orderBy('seq', 'desc'), query)
       },
       async verify() {
