@@ -93,7 +93,8 @@ export const createCall = defineRoute({
   summary: 'Makes a call.',
   description:
     'Responds when the INVITE is out. Whether the call is answered, busy or fails, also for want of a carrier or a phone, ' +
-    'goes to the status hook and into the record of the call. What the fraud defence refuses (CallDefence) is the response, and has no record. An Idempotency-Key is kept before the INVITE goes out: ' +
+    'goes to the status hook and into the record of the call. What the fraud defence (CallDefence) refuses gets that refusal as ' +
+    'the response, and no record. An Idempotency-Key is kept before the INVITE goes out: ' +
     'a request that is sent again never calls again.',
   body: callFields,
   reply: {
@@ -103,15 +104,18 @@ export const createCall = defineRoute({
     body: object({ sid: word('The call_sid.'), callId: word('The Call-ID of the INVITE.') }),
   },
   errors: [
-    ...['not_served', 'no_application', 'account_inactive', 'stopping', 'overloaded', 'account_share'],
-    ...[
-      'destination_closed',
-      'outbound_stopped',
-      'call_rate_limit',
-      'outbound_call_limit',
-      'call_minutes_limit',
-    ],
-  ] as const,
+    'not_served',
+    'no_application',
+    'account_inactive',
+    'stopping',
+    'overloaded',
+    'account_share',
+    'destination_closed',
+    'outbound_stopped',
+    'call_rate_limit',
+    'outbound_call_limit',
+    'call_minutes_limit',
+  ],
   keepsKey: true,
   handle: ({ account, body, caller, rows, services, once }) =>
     once(ofCaller(caller.principal), async () => {

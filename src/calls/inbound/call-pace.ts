@@ -44,6 +44,7 @@ export class CallPace {
       throw new AppError(
         'account_share',
         'the account begins more calls than its share while the node is full',
+        { detail: { account_sid } },
       )
     this.#begun.set(account_sid, begun + 1)
     this.#total += 1

@@ -59,4 +59,8 @@ it('the log of calls that have no record has why, and once a minute how many', (
   clock.advance(60_000)
   log(inviteFrom('192.0.2.2'), proxies, failure)
   expect(lines[1]).toMatchObject({ remote: '192.0.2.2', times: 5 })
+  // Another failure hides none of these, and is not hidden.
+  const share = new AppError('account_share', 'too many calls', { detail: { account_sid: 'a' } })
+  log(inviteFrom('192.0.2.3'), proxies, share)
+  expect(lines[2]).toMatchObject({ code: 'account_share', account_sid: 'a' })
 })

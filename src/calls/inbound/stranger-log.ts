@@ -38,7 +38,7 @@ export function createStrangerLog({
   }
 }
 
-/** Call it for each INVITE that failed before it had a journal. The first is logged, then one a minute with how many there were. */
+/** Call it for each INVITE that failed before it had a journal. Of each code the first is logged, then one a minute with how many there were. */
 export type LostCallLog = (
   invite: UnknownInvite,
   proxies: Parameters<typeof sourceOf>[1],
@@ -53,9 +53,9 @@ export function createLostCallLog({
   readonly log: Logger
 }): LostCallLog {
   const say = createOutageLog(log, clock)
-  return (invite, proxies, { code, message: sentence, cure }) => {
+  return (invite, proxies, { code, message: sentence, cure, detail }) => {
     const called = calledUserOf(invite.request).slice(0, maxCalledChars)
     const remote = sourceOf(invite, proxies)
-    say({ code, sentence, cure, remote, called }, 'call refused, of which no record is kept')
+    say({ code, sentence, cure, remote, called, ...detail }, `call refused without a record: ${code}`)
   }
 }

@@ -87,7 +87,7 @@ export interface ScriptedEngine {
   hasTls: boolean
   teamsTenants: readonly TeamsTenantFacts[]
   /** Why the platform cannot speak to Microsoft Teams. */
-  teamsFault: string | undefined
+  teamsFault?: string
   /** What calls have found out of gateways. */
   readonly gatewaySigns: string[]
   readonly identitiesAsked: IdentityQuestion[]
@@ -271,7 +271,6 @@ export function createScriptedEngine(
     gatewaysDown: new Set(),
     hasTls: true,
     teamsTenants: [],
-    teamsFault: undefined,
     gatewaySigns: [],
     identitiesAsked: [],
     identitiesSigned: [],
