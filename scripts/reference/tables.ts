@@ -20,8 +20,6 @@ interface Table {
   readonly references: Readonly<Record<string, string>>
 }
 
-const maxLine = 111
-
 const introduction = `// The columns of every table as rows in memory. Generated from the migrations by \`npm run docs\`: edit a migration, or
 // scripts/reference/column-types.ts where a column holds fewer values than its type in the database.
 // Columns ending in _sid are ids; times are epoch ms; flags are 0 or 1; JSON travels as text. \`version\` starts at 1 and
@@ -48,8 +46,6 @@ export async function tablesFile(): Promise<string> {
     'type References = { readonly [T in keyof Tables]?: { readonly [C in keyof Tables[T]]?: keyof Tables } }\n',
     '/** By table: the columns that point at rows of other tables, and which tables these are. Owners are left out. */',
     `export const references: References = {\n${ofRepositories.map(pointers).join('')}}\n`,
-    '/** By table: its columns, which a start looks for in a database that has been migrated before. */',
-    `export const columns: { readonly [T in keyof Schema]: readonly (keyof Schema[T])[] } = {\n${tables.map(columnList).join('')}}\n`,
   ].join('\n')
 }
 
@@ -109,13 +105,6 @@ function rowType({ name, columns }: Table): string {
 function pointers({ name, references }: Table): string {
   const members = Object.entries(references).map(([column, table]) => `    ${column}: '${table}',\n`)
   return members.length === 0 ? '' : `  ${name}: {\n${members.join('')}  },\n`
-}
-
-function columnList({ name, columns }: Table): string {
-  const names = columns.map((column) => `'${column.name}'`)
-  const line = `  ${name}: [${names.join(', ')}],\n`
-  // As Prettier breaks a list that is too long for its line.
-  return line.length <= maxLine ? line : `  ${name}: [\n${names.map((one) => `    ${one},\n`).join('')}  ],\n`
 }
 
 function member({ name }: Table): string {

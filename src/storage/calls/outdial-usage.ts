@@ -4,9 +4,17 @@ import type { OutdialUsage, OutdialUsageStore } from '../../contracts/outdial-us
 import { createSid } from '../../lib/ids.ts'
 import type { Cells, Database } from '../database/database.ts'
 import { prepare, slot, slots } from '../database/prepared.ts'
-import { columns as columnsOf } from '../tables.ts'
 
-const columns = columnsOf.outdial_usage
+const columns = [
+  'account_sid',
+  'node_id',
+  'minute',
+  'calls_in_minute',
+  'day',
+  'spoken_ms',
+  'live',
+  'counted_at',
+] as const
 
 // One transaction holds the thread for some 10 ms at this size.
 const maxPerTransaction = 200

@@ -1,10 +1,17 @@
 // Brings a database to the schema of this version. Forward only; the database of another version is refused, never guessed at.
-import type { Kysely, TableMetadata } from 'kysely'
+import {
+  CreateTableNode,
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { TableMetadata } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { Migration } from 'kysely/migration'
 import * as initial from '../../../migrations/0001-initial.ts'
 import { StartError } from '../../lib/start-error.ts'
-import { columns } from '../tables.ts'
 import type { Schema } from '../tables.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -28,8 +35,10 @@ export async function migrate(db: Kysely<Schema>, known = migrations): Promise<v
       `The database was last used by a newer version of Switchhook (it has ${unknown.join(', ')}). ` +
         'Start that version, or restore a backup made before the upgrade.',
     )
-  const isUpToDate = Object.keys(known).every((name) => applied.includes(name))
-  if (known === migrations && isUpToDate) demandColumns(tables)
+  if (Object.keys(known).every((name) => applied.includes(name))) {
+    if (known === migrations) await demandColumns(tables)
+    return
+  }
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve({ ...known }) },
@@ -44,10 +53,10 @@ export async function migrate(db: Kysely<Schema>, known = migrations): Promise<v
     })
 }
 
-/** Before the first release the first migration grew: a database that an earlier build made has it, and lacks what came later. */
-function demandColumns(tables: readonly TableMetadata[]): void {
+/** Before the first release the first migration grew: a database of an earlier build has applied it and lacks later columns. */
+async function demandColumns(tables: readonly TableMetadata[]): Promise<void> {
   const present = new Map(tables.map(({ name, columns: own }) => [name, new Set(own.map((one) => one.name))]))
-  const lacks = Object.entries(columns).flatMap(([table, names]) => {
+  const lacks = [...(await createdColumns())].flatMap(([table, names]) => {
     const own = present.get(table)
     if (own === undefined) return [table]
     return names.filter((name) => !own.has(name)).map((name) => `${table}.${name}`)
@@ -57,6 +66,34 @@ function demandColumns(tables: readonly TableMetadata[]): void {
     `The database was made by another build from before the first release: it lacks ${shown(lacks)}. ` +
       'Start that build, or start on an empty database: name another directory in SWITCHHOOK_DATA_DIR, or another database in SWITCHHOOK_DATABASE_URL.',
   )
+}
+
+/** The columns of each table that the first migration creates, which are the same on both stores. */
+async function createdColumns(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const created = new Map<string, readonly string[]>()
+  const recorder = new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+    plugins: [
+      {
+        transformQuery({ node }) {
+          if (CreateTableNode.is(node))
+            created.set(
+              node.table.table.identifier.name,
+              node.columns.map(({ column }) => column.column.name),
+            )
+          return node
+        },
+        transformResult: ({ result }) => Promise.resolve(result),
+      },
+    ],
+  })
+  await initial.up(recorder)
+  return created
 }
 
 const maxShown = 3
