@@ -38,7 +38,6 @@ export async function tablesFile(): Promise<string> {
   ]
   return [
     introduction,
-    ...tables.map(rowType),
     '/** The tables that a repository reads and writes. */',
     `export interface Tables {\n${ofRepositories.map(member).join('')}}\n`,
     '/** Every table: those of the repositories, and those that have a store of their own. */',
@@ -97,24 +96,14 @@ function refuseUnknown(tables: readonly Table[]): void {
         throw new Error(`column-types.ts names ${table}.${column}, which is no column`)
 }
 
-function rowType({ name, columns }: Table): string {
-  const members = columns.map((column) => `  readonly ${column.name}: ${typeOf(name, column)}\n`)
-  return `export interface ${rowName(name)} {\n${members.join('')}}\n`
-}
-
 function pointers({ name, references }: Table): string {
   const members = Object.entries(references).map(([column, table]) => `    ${column}: '${table}',\n`)
   return members.length === 0 ? '' : `  ${name}: {\n${members.join('')}  },\n`
 }
 
-function member({ name }: Table): string {
-  return `  readonly ${name}: ${rowName(name)}\n`
-}
-
-/** RecentCallsRow of recent_calls. */
-function rowName(table: string): string {
-  const words = table.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-  return `${words.join('')}Row`
+function member({ name, columns }: Table): string {
+  const members = columns.map((column) => `    readonly ${column.name}: ${typeOf(name, column)}\n`)
+  return `  readonly ${name}: {\n${members.join('')}  }\n`
 }
 
 function typeOf(table: string, { name, type, isNullable, preset }: Column): string {

@@ -1,6 +1,6 @@
 // What went wrong lately and needs attention, newest first.
 import type { AlertQuery } from '../storage/alerts.ts'
-import type { AlertsRow } from '../storage/tables.ts'
+import type { Schema } from '../storage/tables.ts'
 import type { WireOf } from './define/field.ts'
 import { choice, integer, time } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
@@ -109,7 +109,7 @@ type Wanted = Pick<AlertQuery, 'page' | 'count'>
 
 function toEnvelope(
   { page, count }: Wanted,
-  { total, rows }: { readonly total: number; readonly rows: readonly AlertsRow[] },
+  { total, rows }: { readonly total: number; readonly rows: readonly Schema['alerts'][] },
 ): WireOf<typeof reply.body> {
   return { total, page_size: count, page, data: rows.map((row) => form.toWire(row)) }
 }

@@ -1,5 +1,5 @@
 // Records of calls that have ended.
-import type { RecentCallsRow } from '../storage/tables.ts'
+import type { Schema } from '../storage/tables.ts'
 import type { CallAttempt, CallFailure } from '../contracts/call-record.ts'
 import type { IdentityFinding } from '../contracts/number-trust.ts'
 import { createField } from './define/field.ts'
@@ -165,7 +165,7 @@ export const listRecentCallsOfProvider = defineRoute({
   },
 })
 
-function toWire(row: RecentCallsRow): WireOf<typeof form.field> {
+function toWire(row: Schema['recent_calls']): WireOf<typeof form.field> {
   return form.toWire({ ...row, sip_callid: row.sip_call_id, sip_parent_callid: row.sip_parent_call_id })
 }
 

@@ -14,7 +14,7 @@ import { readPage } from './database/read-page.ts'
 import type { PageOf, PageQuery } from './database/read-page.ts'
 import { tenancyFilter } from './rows/ownership.ts'
 import type { OwnerFilter } from './rows/ownership.ts'
-import type { AlertsRow, Schema } from './tables.ts'
+import type { Schema } from './tables.ts'
 
 export interface AlertQuery extends PageQuery {
   readonly alert_type?: string
@@ -26,7 +26,7 @@ export interface AlertQuery extends PageQuery {
 }
 
 export interface AlertPages {
-  page(tenancy: Tenancy, owner: AlertOwner, query: AlertQuery): Promise<PageOf<AlertsRow>>
+  page(tenancy: Tenancy, owner: AlertOwner, query: AlertQuery): Promise<PageOf<Schema['alerts']>>
 }
 
 export interface AlertLog extends AlertPages, Alerts {}
@@ -55,7 +55,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
   const db = database.builder
   const troubles = createTokenBuckets(clock)
   const outage = createOutageLog(log, clock)
-  let waiting: AlertsRow[] = []
+  let waiting: Schema['alerts'][] = []
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
   let isStopped = false
@@ -73,7 +73,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
     }
   }
 
-  async function insert(session: Session, row: AlertsRow): Promise<void> {
+  async function insert(session: Session, row: Schema['alerts']): Promise<void> {
     const provider =
       row.account_sid === null || row.service_provider_sid !== ''
         ? row.service_provider_sid
@@ -121,7 +121,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
 
 type Selecting = SelectQueryBuilder<Schema, 'alerts', object>
 
-function toRow(alert: Alert, time: number): AlertsRow {
+function toRow(alert: Alert, time: number): Schema['alerts'] {
   const { account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid, once } = alert
   const owner = account_sid ?? service_provider_sid ?? ''
   return {

@@ -2,7 +2,7 @@
 // What the chain proves and what not: docs/decisions/0006-audit-log.md.
 import { hash as digest } from 'node:crypto'
 import type { Cells } from './database/database.ts'
-import type { AuditLogRow } from './tables.ts'
+import type { Schema } from './tables.ts'
 
 export interface AuditVerdict {
   readonly isIntact: boolean
@@ -20,7 +20,7 @@ export interface AuditProblem {
   readonly problem: 'missing' | 'changed' | 'unchained' | 'head'
 }
 
-export type Entry = Omit<AuditLogRow, 'hash'>
+export type Entry = Omit<Schema['audit_log'], 'hash'>
 
 /** Where the chain ends, as the log keeps it. */
 export interface Head {
@@ -62,7 +62,7 @@ export const batchSize = 500
 /** Walks the chain from its beginning, a batch at a time, so that nothing else has to wait. */
 export async function verifyChain(
   head: Head | undefined,
-  read: (after: number, upTo: number) => Promise<readonly AuditLogRow[]>,
+  read: (after: number, upTo: number) => Promise<readonly Schema['audit_log'][]>,
 ): Promise<AuditVerdict> {
   const problems: AuditProblem[] = []
   const report = (seq: number, problem: AuditProblem['problem']): void => {
@@ -89,6 +89,6 @@ export async function verifyChain(
   return { isIntact: problems.length === 0, entries, head: { seq: last.seq, hash: last.hash }, problems }
 }
 
-function isIntact({ hash, ...entry }: AuditLogRow): boolean {
+function isIntact({ hash, ...entry }: Schema['audit_log']): boolean {
   return Number.isFinite(entry.at) && Math.abs(entry.at) <= maxTime && hashOf(entry) === hash
 }

@@ -11,7 +11,7 @@ import type { PageOf } from './database/read-page.ts'
 import { mask } from './rows/change-set.ts'
 import { descriptors } from './rows/descriptors.ts'
 import type { Actor } from './rows/rows.ts'
-import type { AuditLogRow } from './tables.ts'
+import type { Schema } from './tables.ts'
 import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
 import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
 
@@ -26,9 +26,12 @@ onEachStore(({ name: store, open }) => {
   afterEach(() => test.close())
 
   const admin: Tenancy = { level: 'admin' }
-  const page = (query: Partial<AuditQuery> = {}, tenancy: Tenancy = admin): Promise<PageOf<AuditLogRow>> =>
+  const page = (
+    query: Partial<AuditQuery> = {},
+    tenancy: Tenancy = admin,
+  ): Promise<PageOf<Schema['audit_log']>> =>
     test.storage.audit.page(tenancy, { page: 1, count: 500, ...query })
-  const entriesOf = async (sid: string): Promise<readonly AuditLogRow[]> => (await page({ sid })).rows
+  const entriesOf = async (sid: string): Promise<readonly Schema['audit_log'][]> => (await page({ sid })).rows
   const actor: Actor = {
     principal: { kind: 'user', user_sid: 'u1', name: 'Ada', session_sid: 's1' },
     request_id: 'r-1',

@@ -15,7 +15,7 @@ import type { PageOf, PageQuery } from './database/read-page.ts'
 import { tenancyFilter } from './rows/ownership.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor } from './rows/rows.ts'
-import type { AuditLogRow, Schema } from './tables.ts'
+import type { Schema } from './tables.ts'
 
 export interface AuditLog {
   /** Within the transaction of the changes. */
@@ -27,7 +27,7 @@ export interface AuditLog {
 
 export interface AuditReading {
   /** Newest first, as far as the tenancy sees. */
-  page(tenancy: Tenancy, query: AuditQuery): Promise<PageOf<AuditLogRow>>
+  page(tenancy: Tenancy, query: AuditQuery): Promise<PageOf<Schema['audit_log']>>
   verify(): Promise<AuditVerdict>
 }
 
@@ -44,7 +44,7 @@ export interface AuditQuery extends PageQuery {
   readonly account_sid?: string | undefined
   readonly resource?: string | undefined
   readonly sid?: string | undefined
-  readonly action?: AuditLogRow['action'] | undefined
+  readonly action?: Schema['audit_log']['action'] | undefined
   readonly actor_sid?: string | undefined
   /** Epoch ms, both inclusive. */
   readonly start?: number | undefined
@@ -121,7 +121,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
         const head = await readHead(reader)
         return verifyChain(head, async (after, upTo) => {
           const rows = await queries.next.all(slowReader, { after, upTo })
-          return rows as unknown as AuditLogRow[]
+          return rows as unknown as Schema['audit_log'][]
         })
       },
     }),
@@ -140,7 +140,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
 function entryOf(
   change: Change,
   actor: Actor | undefined,
-  place: Pick<AuditLogRow, 'seq' | 'at' | 'previous_hash'>,
+  place: Pick<Schema['audit_log'], 'seq' | 'at' | 'previous_hash'>,
 ): Entry {
   const { action, resource, sid, service_provider_sid, account_sid, before, after } = change
   return {

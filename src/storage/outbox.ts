@@ -7,7 +7,7 @@ import type { Database, RowLocks, Session } from './database/database.ts'
 import { createPreparedCache, prepare, prepareInsert, rowSlot, slot } from './database/prepared.ts'
 import type { Values } from './database/prepared.ts'
 import type { Vault } from './secrets.ts'
-import type { OutboxRow, Schema } from './tables.ts'
+import type { Schema } from './tables.ts'
 
 export interface OutboxOptions {
   readonly database: Database
@@ -19,7 +19,7 @@ export interface OutboxOptions {
 export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptions): OutboxStore {
   const queries = createQueries(database)
 
-  function itemOf(row: OutboxRow): OutboxItem {
+  function itemOf(row: Schema['outbox']): OutboxItem {
     const { id, account_sid, call_sid, sequence, payload, attempts, created_at } = row
     const place = { table: 'outbox', row: String(id), column: 'password' }
     const password = row.password === null ? null : vault.unseal(row.password, place)
@@ -43,7 +43,8 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
     const [removed] = await queries.remove.all(session, { id })
     // Settled already, by a worker whose lease had run out before this one's.
     if (removed === undefined) return
-    const { account_sid, call_sid, sequence, url, attempts, created_at } = removed as unknown as OutboxRow
+    const { account_sid, call_sid, sequence, url, attempts, created_at } =
+      removed as unknown as Schema['outbox']
     await queries.log(session, {
       id,
       account_sid,
@@ -80,7 +81,7 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
         queries.claim(slotsFor(accounts.length), slotsFor(lanes.length)).all(session, values),
       )
       // A lease need not reach the disk: one that is lost makes the item due again, and delivery is at least once.
-      return (rows as unknown as OutboxRow[])
+      return (rows as unknown as Schema['outbox'][])
         .map(itemOf)
         .sort((a, b) => a.created_at - b.created_at || a.id - b.id)
     },

@@ -5,7 +5,7 @@ import type { Tenancy } from '../../contracts/caller.ts'
 import { rowSlot, slot } from '../database/prepared.ts'
 import type { Values } from '../database/prepared.ts'
 import { tenancyFilter } from '../rows/ownership.ts'
-import type { RecentCallsRow, Schema } from '../tables.ts'
+import type { Schema } from '../tables.ts'
 
 export interface RecentCallQuery {
   /** From 1. */
@@ -17,7 +17,7 @@ export interface RecentCallQuery {
   readonly start?: number | undefined
   readonly end?: number | undefined
   readonly answered?: boolean | undefined
-  readonly direction?: RecentCallsRow['direction'] | undefined
+  readonly direction?: Schema['recent_calls']['direction'] | undefined
   readonly trunk?: string | undefined
   /** Substring of from or to, or a whole call_sid. */
   readonly filter?: string | undefined

@@ -9,11 +9,11 @@ import type { CallMatch, SelectingCalls } from './call-match.ts'
 import type { Database, Readers, Session } from '../database/database.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
 import { containing } from '../rows/table-queries.ts'
-import type { RecentCallsRow, Schema } from '../tables.ts'
+import type { Schema } from '../tables.ts'
 
 export interface RecentCallPage {
   readonly total: number
-  readonly rows: readonly RecentCallsRow[]
+  readonly rows: readonly Schema['recent_calls'][]
 }
 
 export interface CallPages {
@@ -67,7 +67,7 @@ function createCountedPages(db: Kysely<Schema>): CallPages['read'] {
     readers: Readers,
     match: CallMatch,
     { offset, limit }: CallWindow,
-  ): Promise<readonly RecentCallsRow[]> {
+  ): Promise<readonly Schema['recent_calls'][]> {
     const place = await placeOf(readers, match, offset)
     if (place === undefined) return []
     const { answered, direction } = match
@@ -80,7 +80,7 @@ function createCountedPages(db: Kysely<Schema>): CallPages['read'] {
       ...place,
       limit,
     })
-    return found as unknown as RecentCallsRow[]
+    return found as unknown as Schema['recent_calls'][]
   }
 
   return async (readers, match, window) => {
@@ -121,7 +121,7 @@ function createUncountedPages({
     const page = await rows.all(session, { ...values, skip: window.offset, limit: window.limit })
     // A count passes by every entry: it is left out where the page already shows how many there are.
     const total = totalBy(page, window) ?? Number((await count.all(session, values))[0]?.['calls'] ?? 0)
-    return { total, rows: page as unknown as RecentCallsRow[] }
+    return { total, rows: page as unknown as Schema['recent_calls'][] }
   }
 }
 

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import type { RecentCall } from '../../contracts/call-record.ts'
 import type { Session } from '../database/database.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
-import type { RecentCallsRow, Schema } from '../tables.ts'
+import type { Schema } from '../tables.ts'
 
 /** A call that has a record already keeps that one. */
 export type WriteCallRecords = (session: Session, records: readonly RecentCall[]) => Promise<void>
@@ -15,10 +15,10 @@ export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
     const rows = records.map(toRow)
     const [first] = rows
     if (first === undefined) return
-    const columns = Object.keys(first) as (keyof RecentCallsRow)[]
+    const columns = Object.keys(first) as (keyof Schema['recent_calls'])[]
     const slotsOf = (index: number) =>
       Object.fromEntries(columns.map((column) => [column, slot(`${column}_${index}`)])) as Record<
-        keyof RecentCallsRow,
+        keyof Schema['recent_calls'],
         never
       >
     const query = once(`${rows.length}`, () =>
@@ -36,7 +36,7 @@ export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
 }
 
 /** A record that lacks a column does not compile. */
-function toRow(record: RecentCall): RecentCallsRow {
+function toRow(record: RecentCall): Schema['recent_calls'] {
   const { answered, attempts, stir_shaken, failure } = record
   return {
     ...record,

@@ -11,11 +11,11 @@ import { parseEvents, selectEvents } from './journal-events.ts'
 import type { Database, Readers, Session } from '../database/database.ts'
 import { prepare, run, slot } from '../database/prepared.ts'
 import { tenancyFilter } from '../rows/ownership.ts'
-import type { RecentCallsRow, Schema } from '../tables.ts'
+import type { Schema } from '../tables.ts'
 
 export interface RecentCalls {
   page(tenancy: Tenancy, account_sid: string, query: RecentCallQuery): Promise<RecentCallPage>
-  find(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<RecentCallsRow | undefined>
+  find(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<Schema['recent_calls'] | undefined>
   /** Of all accounts of a service provider. */
   pageOfProvider(
     tenancy: Tenancy,
@@ -23,7 +23,11 @@ export interface RecentCalls {
     query: RecentCallQuery,
   ): Promise<RecentCallPage>
   /** The legs that one SIP Call-ID was used for, or the one that has it as its call_sid, oldest first. */
-  bySipCallId(tenancy: Tenancy, owner: CallOwner, sip_call_id: string): Promise<readonly RecentCallsRow[]>
+  bySipCallId(
+    tenancy: Tenancy,
+    owner: CallOwner,
+    sip_call_id: string,
+  ): Promise<readonly Schema['recent_calls'][]>
 }
 
 export interface Journal {
@@ -80,12 +84,12 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
           .orderBy('attempted_at')
           .limit(maxLegs)
         const rows = await run(readers.reader, query)
-        return rows as unknown as RecentCallsRow[]
+        return rows as unknown as Schema['recent_calls'][]
       },
       async find(tenancy, account_sid, call_sid) {
         const query = seenBy(tenancy).where('account_sid', '=', account_sid).where('call_sid', '=', call_sid)
         const [row] = await run(readers.reader, query)
-        return row as RecentCallsRow | undefined
+        return row as Schema['recent_calls'] | undefined
       },
     }),
     journal: (readers) => ({

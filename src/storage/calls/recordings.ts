@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Database, Session } from '../database/database.ts'
 import { createPreparedCache, prepare, prepareInsert, rowSlot, slot } from '../database/prepared.ts'
 import type { Vault } from '../secrets.ts'
-import type { RecordingsRow, Schema } from '../tables.ts'
+import type { Schema } from '../tables.ts'
 import { createExpiredRecordings } from './expired-recordings.ts'
 import { createLostRecordings } from './lost-recordings.ts'
 
@@ -90,7 +90,7 @@ export function createRecordingStore({ database, vault, clock }: RecordingStoreO
   const expired = createExpiredRecordings(database)
   const lost = createLostRecordings(database)
   const read = (rows: readonly object[]): readonly StoredRecording[] =>
-    rows.map((row) => toRecording(row as RecordingsRow, vault))
+    rows.map((row) => toRecording(row as Schema['recordings'], vault))
   const change = (work: (session: Session) => Promise<unknown>): Promise<void> =>
     database.commitBeside(async (session) => void (await work(session)))
 
@@ -143,7 +143,7 @@ export function createRecordingStore({ database, vault, clock }: RecordingStoreO
   }
 }
 
-function toRecording(row: RecordingsRow, vault: Vault): StoredRecording {
+function toRecording(row: Schema['recordings'], vault: Vault): StoredRecording {
   const { notice, call_sid } = row
   return {
     ...row,
