@@ -44,7 +44,7 @@ it('a list of many chunks has every record once, in the order of their ids, with
 it('a list that ends where a chunk ends is whole, and so is one with a record more', async () => {
   const { account_sid, accountKey } = api.sibling
   const sids = new Set<string>()
-  // The first chunk has 512 records, the others 128.
+  // The first piece has 512 records, the others have 128.
   for (const added of [511, 1, 1, 127, 1]) {
     await api.storage.transaction(systemTenancy, async ({ applications, webhooks }) => {
       const { webhook_sid } = await webhooks.insert({ url: 'https://a.example.com', account_sid })

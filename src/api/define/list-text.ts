@@ -23,61 +23,108 @@ export interface Page {
 }
 
 export async function readPage(source: ListSource, { orderBy, number, size }: Page): Promise<ListAnswer> {
-  const [total, rows] = await Promise.all([
-    source.count(),
-    source.read({ orderBy, limit: size, offset: (number - 1) * size }),
-  ])
-  const data = await source.toTexts(rows)
-  return Buffer.from(`{"total":${total},"page":${number},"page_size":${size},"data":[${data.join()}]}`)
+  const start = (number - 1) * size
+  let taken = 0
+  async function next(limit: number): Promise<readonly Cells[]> {
+    if (taken === size) return []
+    const rows = await source.read({ orderBy, limit: Math.min(limit, size - taken), offset: start + taken })
+    taken += rows.length
+    return rows
+  }
+  const [total, head] = await Promise.all([source.count(), readHead(chunksOf(source, next))])
+  return toAnswer(`{"total":${total},"page":${number},"page_size":${size},"data":[`, head, ']}')
 }
 
 /** Everything that matches, as an array. */
-export function readWhole(source: ListSource, orderBy: readonly string[]): Promise<ListAnswer> {
+export async function readWhole(source: ListSource, orderBy: readonly string[]): Promise<ListAnswer> {
   const isByKey = orderBy.length === 1 && orderBy[0] === source.key
-  return toArrayText(isByKey ? chunksByKey(source) : slices(orderBy, source), source)
+  const next = isByKey ? byKey(source) : await inOrder(orderBy, source)
+  return toAnswer('[', await readHead(chunksOf(source, next)), ']')
 }
 
-// A list of this many rows is sent in one piece: about five milliseconds of work.
-const wholeRows = 512
-// The pieces of a longer list take about one millisecond each, which is how long other requests wait for one.
-const chunkRows = 128
+/** The next rows of a list, at most `limit`; fewer are the last ones. */
+type NextRows = (limit: number) => Promise<readonly Cells[]>
 
-/** Each chunk is read when the one before it has gone out: a long list is never in memory as a whole. */
-async function* chunksByKey({ key, read }: ListSource): AsyncGenerator<readonly Cells[]> {
-  const orderBy = [key]
-  let limit = wholeRows
-  let rows = await read({ orderBy, limit })
-  yield rows
-  while (rows.length === limit) {
-    limit = chunkRows
-    rows = await read({ orderBy, limit, after: String(rows.at(-1)?.[key]) })
-    yield rows
+/** Each chunk is read when the one before it has been sent, so a long list is never in memory as a whole. */
+function byKey({ key, read }: ListSource): NextRows {
+  let after: string | undefined
+  return async (limit) => {
+    const rows = await read({ orderBy: [key], limit, ...(after === undefined ? {} : { after }) })
+    after = String(rows.at(-1)?.[key])
+    return rows
   }
 }
 
-/** In another order the rows are read at once, and turned into text chunk by chunk. */
-async function* slices(orderBy: readonly string[], { read }: ListSource): AsyncGenerator<readonly Cells[]> {
+/** In another order the rows are read in one statement, and turned into text chunk by chunk. */
+async function inOrder(orderBy: readonly string[], { read }: ListSource): Promise<NextRows> {
   const rows = await read({ orderBy })
-  yield rows.slice(0, wholeRows)
-  for (let at = wholeRows; at < rows.length; at += chunkRows) yield rows.slice(at, at + chunkRows)
+  let taken = 0
+  return (limit) => Promise.resolve(rows.slice(taken, (taken += limit)))
 }
 
-/** One piece when one chunk is all there is; else a stream, between whose pieces others have their turn. */
-async function toArrayText(
-  chunks: AsyncGenerator<readonly Cells[]>,
-  { toTexts }: ListSource,
-): Promise<ListAnswer> {
-  const first = await chunks.next()
-  const start = await toTexts(first.done === true ? [] : first.value)
-  if (start.length < wholeRows) return Buffer.from(`[${start.join()}]`)
-  return Readable.from(pieces(), { objectMode: false })
+// These many rows come first, and show how large a row is: one may have a quarter of a megabyte.
+const firstRows = 16
+// A list that is shorter than both is sent in one piece: about five milliseconds of work.
+const headRows = 512
+const headBytes = 2 * 2 ** 20
+// The other chunks of a longer list take about one millisecond each, which is how long other requests wait for one.
+const chunkRows = 128
+const chunkBytes = 2 ** 19
 
-  async function* pieces(): AsyncGenerator<string> {
-    yield `[${start.join()}`
-    for await (const rows of chunks) {
-      await setImmediate()
-      if (rows.length > 0) yield `,${(await toTexts(rows)).join()}`
-    }
-    yield ']'
+async function* chunksOf({ toTexts }: ListSource, next: NextRows): AsyncGenerator<readonly string[]> {
+  let limit = firstRows
+  let restRows = headRows
+  let restBytes = headBytes
+  for (;;) {
+    const rows = await next(limit)
+    const texts = await toTexts(rows)
+    yield texts
+    if (rows.length < limit) return
+    const bytes = lengthOf(texts)
+    restRows -= rows.length
+    restBytes -= bytes
+    const isHead = restRows > 0 && restBytes > 0
+    const rowsThatFit = Math.floor(((isHead ? restBytes : chunkBytes) * rows.length) / bytes)
+    limit = Math.max(1, Math.min(isHead ? restRows : chunkRows, rowsThatFit))
   }
+}
+
+interface Head {
+  readonly texts: readonly string[]
+  /** The chunks after it; undefined when the head is the whole list. */
+  readonly rest: AsyncGenerator<readonly string[]> | undefined
+}
+
+async function readHead(chunks: AsyncGenerator<readonly string[]>): Promise<Head> {
+  const texts: string[] = []
+  while (texts.length < headRows && lengthOf(texts) < headBytes) {
+    const chunk = await chunks.next()
+    if (chunk.done === true) return { texts, rest: undefined }
+    texts.push(...chunk.value)
+  }
+  return { texts, rest: chunks }
+}
+
+/** One piece, or a stream between whose chunks other requests have their turn. */
+function toAnswer(start: string, { texts, rest }: Head, end: string): ListAnswer {
+  const head = `${start}${texts.join()}`
+  if (rest === undefined) return Buffer.from(`${head}${end}`)
+  return Readable.from(pieces(head, rest, end), { objectMode: false })
+}
+
+async function* pieces(
+  head: string,
+  rest: AsyncGenerator<readonly string[]>,
+  end: string,
+): AsyncGenerator<string> {
+  yield head
+  for await (const texts of rest) {
+    await setImmediate()
+    if (texts.length > 0) yield `,${texts.join()}`
+  }
+  yield end
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0)
 }

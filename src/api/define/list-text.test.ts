@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { readPage, readWhole } from './list-text.ts'
+import type { ListAnswer, ListSource } from './list-text.ts'
+
+async function textOf(answer: ListAnswer): Promise<string> {
+  if (Buffer.isBuffer(answer)) return answer.toString()
+  return Buffer.concat(
+    (await answer.toArray()).map((piece: string | Buffer) => Buffer.from(piece)),
+  ).toString()
+}
+
+/** Rows with the keys 000, 001 ..., each of that many bytes as text. */
+function sourceOf(count: number, bytes: number) {
+  const keys = Array.from({ length: count }, (_, index) => String(index).padStart(4, '0'))
+  const reads: number[] = []
+  const source: ListSource = {
+    key: 'sid',
+    count: () => Promise.resolve(count),
+    read: ({ limit = count, offset = 0, after = '' }) => {
+      const found = keys.filter((key) => key > after).slice(offset, offset + limit)
+      reads.push(found.length)
+      return Promise.resolve(found.map((sid) => ({ sid })))
+    },
+    toTexts: (rows) => Promise.resolve(rows.map(({ sid }) => JSON.stringify(String(sid).padEnd(bytes - 2)))),
+  }
+  return { source, reads, keys }
+}
+
+const keysOf = (list: unknown): string[] => (list as string[]).map((text) => text.trim())
+
+describe('a list', () => {
+  it.each([0, 1, 15, 16, 17, 511, 512, 513, 640, 2000])('of %i rows is whole', async (count) => {
+    for (const orderBy of [['sid'], ['name']]) {
+      const { source, keys } = sourceOf(count, 100)
+      const answer = await readWhole(source, orderBy)
+      expect(keysOf(JSON.parse(await textOf(answer)))).toEqual(keys)
+      expect(Buffer.isBuffer(answer)).toBe(count < 512)
+    }
+  })
+
+  it('is read in small parts where its rows are large', async () => {
+    const { source, reads, keys } = sourceOf(60, 250_000)
+    const list: unknown = JSON.parse(await textOf(await readWhole(source, ['sid'])))
+    expect(keysOf(list)).toEqual(keys)
+    expect(Math.max(...reads)).toBe(16)
+    expect(reads.slice(1).every((rows) => rows <= 2)).toBe(true)
+  })
+})
+
+describe('a page', () => {
+  it.each([
+    [1, 50, 2000],
+    [2, 600, 2000],
+    [3, 512, 1536],
+    [1, 10_000, 1300],
+    [4, 500, 1600],
+    [9, 500, 1600],
+  ])('number %i of %i rows out of %i is whole', async (number, size, count) => {
+    const { source, keys } = sourceOf(count, 100)
+    const answer = await readPage(source, { orderBy: ['name'], number, size })
+    const { data, ...envelope } = JSON.parse(await textOf(answer)) as { readonly data: unknown }
+    expect(envelope).toEqual({ total: count, page: number, page_size: size })
+    expect(keysOf(data)).toEqual(keys.slice((number - 1) * size, number * size))
+  })
+
+  it('is read in small parts where its rows are large', async () => {
+    const { source, reads, keys } = sourceOf(60, 250_000)
+    const answer = await readPage(source, { orderBy: ['sid'], number: 1, size: 10_000 })
+    const { data } = JSON.parse(await textOf(answer)) as { readonly data: unknown }
+    expect(keysOf(data)).toEqual(keys)
+    expect(Math.max(...reads)).toBe(16)
+  })
+})
