@@ -83,6 +83,9 @@ const withoutTrunkPrefix: ReadonlySet<string> = new Set(
 /** What is dialled before a national number where that is not 0. */
 const trunkPrefixOf: Readonly<Record<string, string>> = { '7': '8', '36': '06', '1': '1' }
 
+/** Premium numbers that are dialled without the trunk prefix of their country: in Australia 190x, of ten digits. */
+const premiumWithoutTrunkPrefix: Readonly<Record<string, RegExp>> = { '61': /^190\d{7}$/ }
+
 const maxNationalDigits = 10
 // Shorter ones are numbers of a place, extensions or short codes.
 const minDigits = 8
@@ -130,6 +133,7 @@ function nationalReadings(text: string, country: string | undefined): readonly s
   const trunk = trunkPrefixOf[country] ?? (withoutTrunkPrefix.has(country) ? '' : '0')
   if (trunk !== '' && text.startsWith(trunk) && !(country === '1' && text.length !== 11))
     return [`${country}${text.slice(trunk.length)}`]
+  if (premiumWithoutTrunkPrefix[country]?.test(text) === true) return [`${country}${text}`]
   if (withoutTrunkPrefix.has(country) && text.length <= maxNationalDigits) return [`${country}${text}`]
   return text.startsWith('0') || text.length < minDigits ? [] : [text]
 }
