@@ -2,6 +2,7 @@
 import { changeRunning, readyRecording } from '../calls/leg/ready-recording.ts'
 import type { RecordAction } from '../calls/leg/ready-recording.ts'
 import { AppError } from '../lib/errors.ts'
+import { printable } from '../lib/printable.ts'
 import { besideOf } from './define/beside.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'
@@ -38,7 +39,12 @@ const schema: JsonSchema = {
       ],
       description: 'SIP URIs of recording servers, tried one after the other.',
     },
-    recordingID: { type: 'string', maxLength: 256, description: 'What you call the recording.' },
+    recordingID: {
+      type: 'string',
+      maxLength: 256,
+      ...printable,
+      description: 'What you call the recording.',
+    },
     headers: {
       type: 'object',
       maxProperties: 32,

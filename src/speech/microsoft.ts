@@ -117,7 +117,9 @@ function recognitionUrl(settings: Settings, language: string, at: MicrosoftAddre
   const custom = customOf(settings, 'stt')
   const path = '/speech/recognition/conversation/cognitiveservices/v1'
   const base = custom?.url ?? `${at(regionSetting(settings, 'region', vendor), 'stt')}${path}`
-  const url = new URL(base.replace(/^ws(s?):/i, 'http$1:'))
+  const url = URL.parse(base.replace(/^ws(s?):/i, 'http$1:'))
+  // The client refuses a malformed URL, with the sentence that every vendor's URL gets.
+  if (url === null) return base
   url.searchParams.set('language', language)
   if (custom?.id !== undefined) url.searchParams.set('cid', custom.id)
   return url.href

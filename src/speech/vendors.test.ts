@@ -8,6 +8,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { decodeProtectedHeader, importSPKI, jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { AppError } from '../lib/errors.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -399,6 +400,12 @@ describe('microsoft', () => {
     await recognizer!.transcribe(recording, 'de-DE', listening)
     expect(received[2]!.url.href).toBe(`${at}/stt/x?language=de-DE&cid=c`)
     expect(synthesizer!.soundOf!(deployed)).not.toBe(synthesizer!.soundOf!(container))
+  })
+
+  it.each(['http://[broken', 'https://a b'])('is refused where the URL of a container is %s', async (url) => {
+    const settings = { use_custom_stt: 1, custom_stt_endpoint_url: url }
+    const { recognizer } = microsoft.make()
+    await expect(recognizer!.transcribe(recording, 'en-US', settings)).rejects.toThrow(AppError)
   })
 
   it('transcribes a recording', async () => {

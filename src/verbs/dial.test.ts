@@ -246,6 +246,7 @@ describe('what ends up in SIP', () => {
   it.each([
     ['a line in callerId', { callerId: 'a\r\nVia: evil' }],
     ['a line in callerName', { callerName: 'a\r\nVia: evil' }],
+    ['a line of Unicode in callerName', { callerName: 'a\u2028Via: evil' }],
     ['a line in a number', { target: [{ type: 'phone', number: '1\r\n2' }] }],
     ['a bracket in a user', { target: [user('alice>;x')] }],
     ['a header in the host of From', { target: [{ ...user('alice'), from: { host: 'a>\r\nVia: x' } }] }],

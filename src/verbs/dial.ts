@@ -3,6 +3,7 @@ import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { DialOutcome, DialRequest } from '../calls/bridge/dial-request.ts'
 import { causeOf } from '../calls/session/stop.ts'
+import { printable } from '../lib/printable.ts'
 import { toDecibels } from '../calls/application/decibels.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
@@ -58,8 +59,7 @@ const schema = Type.Object({
   callerName: Type.Optional(
     Type.String({
       maxLength: 255,
-      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-      'x-rule': 'must not contain control characters',
+      ...printable,
       description: 'The display name that the called side sees. Default: that of the caller.',
     }),
   ),

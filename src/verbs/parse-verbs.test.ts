@@ -36,6 +36,11 @@ describe('parseVerbs', () => {
     ['a name of Object.prototype', [{ verb: 'constructor' }], 'verb 1: unknown verb "constructor"'],
     ['no verb at all', [{ text: 'a', loop: 1 }], 'verb 1: "verb" is required'],
     ['an empty object', [{}], 'verb 1: "verb" is required'],
+    [
+      'the end of a line in the id of a recording',
+      [{ verb: 'config', record: { action: 'startCallRecording', recordingID: 'a\u2028b' } }],
+      'verb 1 (config): "record.recordingID" must not contain control characters',
+    ],
     ['a verb that is no text', [{ verb: 5 }], 'verb 1: "verb" must be a string'],
     ['old notation without an object', [{ say: 'hello' }], 'verb 1: "say" must be an object'],
     ['a missing field', [{ verb: 'say' }], 'verb 1 (say): "text" is required'],

@@ -2,14 +2,14 @@
 import { Type } from './define/type.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
+import { printable } from '../lib/printable.ts'
 import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
 
 const line = (maxLength: number, description: string) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-    'x-rule': 'must not contain control characters',
+    ...printable,
     description,
   })
 

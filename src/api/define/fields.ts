@@ -1,13 +1,10 @@
 // The kinds of field a declaration is made of. The leniency that clients rely on lives here and nowhere else.
+import { printable } from '../../lib/printable.ts'
 import { hookUrlTexts } from './hook-url.ts'
 import type { HookWays } from './hook-url.ts'
 import type { TableName } from '../../storage/storage.ts'
 import { createField } from './field.ts'
 import type { Field, JsonSchema } from './field.ts'
-
-// No control characters: text may end up in a SIP header, a log line or a terminal.
-const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
-const printableRule = 'must not contain control characters'
 
 export interface TextRule {
   readonly min?: number
@@ -22,8 +19,8 @@ export interface TextRule {
 }
 
 export function text(rules: TextRule): Field<string> {
-  const { min = 0, max, pattern = printable, lowerCase = false, anyCharacters = false } = rules
-  const rule = rules.rule ?? printableRule
+  const { min = 0, max, pattern = printable.pattern, lowerCase = false, anyCharacters = false } = rules
+  const rule = rules.rule ?? printable['x-rule']
   return createField({
     schema: {
       type: 'string',
@@ -257,7 +254,7 @@ export function webhook({ empty, showsSid, ways = 'http' }: HookRule = plainHook
 }
 
 function hookSchema(showsSid: boolean, ways: HookWays): JsonSchema {
-  const credential = { type: ['string', 'null'], maxLength: 255, pattern: printable, 'x-rule': printableRule }
+  const credential = { type: ['string', 'null'], maxLength: 255, pattern: printable, 'x-rule': printable['x-rule'] }
   return {
     type: 'object',
     required: ['url'],

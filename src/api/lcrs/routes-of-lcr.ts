@@ -1,5 +1,6 @@
 // The routes of a table written at once, entries included: all of them or none.
 import { AppError } from '../../lib/errors.ts'
+import { printable } from '../../lib/printable.ts'
 import type { Row } from '../../storage/storage.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
@@ -54,9 +55,6 @@ const entrySchema = {
   },
   required: ['voip_carrier_sid'],
 }
-const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
-const text = { pattern: printable, 'x-rule': 'must not contain control characters' }
-
 function routeList(): Field<readonly GivenRoute[]> {
   return createField({
     normalize: (value) => eachOf(value, withoutEmptyIds),
@@ -71,10 +69,15 @@ function routeList(): Field<readonly GivenRoute[]> {
             type: 'string',
             minLength: 1,
             maxLength: 32,
-            ...text,
+            ...printable,
             description: 'A regular expression that is matched with the number dialled.',
           },
-          description: { type: ['string', 'null'], maxLength: 1024, ...text, description: 'For people.' },
+          description: {
+            type: ['string', 'null'],
+            maxLength: 1024,
+            ...printable,
+            description: 'For people.',
+          },
           priority: {
             type: 'integer',
             minimum: 0,

@@ -1,5 +1,6 @@
 // What `config.record` says of a recording, and what the command `record` hands on to it.
 import { AppError } from '../../lib/errors.ts'
+import { printable } from '../../lib/printable.ts'
 import type { Given } from './define-verb.ts'
 import { optional } from './schemas.ts'
 import { Type } from './type.ts'
@@ -38,6 +39,7 @@ export const record = Type.Object(
     recordingID: Type.Optional(
       Type.String({
         maxLength: 256,
+        ...printable,
         description: 'What you call the recording: in `X-Recording-ID` and in the metadata.',
       }),
     ),
