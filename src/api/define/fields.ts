@@ -254,7 +254,7 @@ export function webhook({ empty, showsSid, ways = 'http' }: HookRule = plainHook
 }
 
 function hookSchema(showsSid: boolean, ways: HookWays): JsonSchema {
-  const credential = { type: ['string', 'null'], maxLength: 255, pattern: printable, 'x-rule': printable['x-rule'] }
+  const credential = { type: ['string', 'null'], maxLength: 255, ...printable }
   return {
     type: 'object',
     required: ['url'],
