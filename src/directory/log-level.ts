@@ -26,7 +26,7 @@ export function createLogLevel({ storage, configured, log, clock }: LogLevelOpti
       const level = stored?.log_level === 'debug' ? 'debug' : configured
       if (level !== log.level) {
         log.level = level
-        log.info({ level }, 'log level changed')
+        log.info({ log_level: level }, 'log level changed')
       }
     } catch (error) {
       log.warn({ err: error }, 'log level cannot be read')
