@@ -1,5 +1,5 @@
 // The guides of docs/guides, as pages of /docs, and those of docs/reference that are no more than text.
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
@@ -8,11 +8,10 @@ import { markdown, slugOf } from './markdown.ts'
 
 const folder = join(import.meta.dirname, '../../../docs/guides')
 
-/** Without its README, which lists them. */
+/** The names of the guides, in the order in which the README of the folder lists them. */
 function guideNames(): readonly string[] {
   if (!existsSync(folder)) return []
-  const files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'README.md')
-  return files.map((file) => file.slice(0, -'.md'.length)).sort()
+  return Array.from(textOf('README').matchAll(/^\| \[[^\]]*\]\(([\w-]+)\.md\)/gm), ([, name = '']) => name)
 }
 
 const textOf = (name: string): string => readFileSync(join(folder, `${name}.md`), 'utf8')

@@ -104,6 +104,14 @@ describe('/docs', () => {
       expect((await pageAt(`/docs/guides/${name}`)).statusCode).toBe(404)
   })
 
+  it('has every guide in its menu, in the order in which they are to be read', async () => {
+    const files = readdirSync(join(import.meta.dirname, '../../../docs/guides'))
+    const menu = (await pageAt('/docs/guides')).body.split('</nav>')[0] ?? ''
+    const listed = Array.from(menu.matchAll(/href="\/docs\/guides\/([\w-]+)"/g), ([, name]) => `${name}.md`)
+    expect(listed.slice(0, 3)).toEqual(['first-application.md', 'softphone.md', 'collect-digits.md'])
+    expect(listed.toSorted()).toEqual(files.filter((file) => file !== 'README.md').toSorted())
+  })
+
   it('leads from each guide to pages that are there: other guides, and what it names of the reference', async () => {
     const folder = join(import.meta.dirname, '../../../docs/guides')
     for (const file of readdirSync(folder)) {
