@@ -23,7 +23,7 @@ const needsAck = 'Needs an ack.'
 const meanings: Readonly<Record<SentFrame['type'], string>> = {
   'session:new': `A call begins; \`data\` is what a call hook gets. ${needsAck} Of a call that came in it needs at least one verb; a call that is up may wait for them. \`hook\` is there where a hook of an application over HTTP led here.`,
   'session:reconnect': `The socket has broken, and this one takes its place; \`data\` is that of the beginning. ${needsAck} Verbs replace those that are to come; where the first ack was missing, this is it.`,
-  'session:redirect': `Another hook was asked for, by \`redirect\` or by a client of the API. ${needsAck} Its verbs take the place of all others.`,
+  'session:redirect': `Another hook was asked for, by \`redirect\` or by a client of the API; where it is the URL of another WebSocket server, that one gets this frame first, in place of \`session:new\`. ${needsAck} Its verbs take the place of all others.`,
   'session:adulting': `A leg that was dialled becomes a call of its own by \`child_call_hook\`: on a socket of its own, to the URL of the call hook with \`/adulting\` after its path. \`parent_call_info\` is the call that dialled it. ${needsAck}`,
   'verb:hook': `A hook of a verb is asked, \`hook\` as you wrote it; \`data\` is that of the hook. ${needsAck} Verbs replace those that are to come; none goes on with the next one.`,
   'dial:confirm': `A \`confirmHook\` is asked about the leg that has answered. ${needsAck} Its verbs run on that leg.`,

@@ -172,7 +172,8 @@ export class RoutedApplication implements Application {
   #socketTo(hook: Hook): SocketApplication {
     const { context, script } = this.#options
     const channel = this.#channels.get(hook.url) ?? this.#open(hook)
-    return new SocketApplication({ script, services: context.services, channel })
+    const followsSocket = this.#channel !== undefined
+    return new SocketApplication({ script, services: context.services, channel, followsSocket })
   }
 
   #open(hook: Hook): Channel {

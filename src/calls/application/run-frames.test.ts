@@ -117,13 +117,13 @@ describe('redirect', () => {
     expect(verbsOf(sid)).toEqual(['answer', 'pause', 'tag', 'pause'])
   })
 
-  it('hands the call to another socket, which gets session:new; the first is closed with 1000', async () => {
+  it('hands the call to another socket, which gets session:redirect; the first is closed with 1000', async () => {
     const { engine, socket, sid, verbsOf } = await up([{ verb: 'answer' }, pause])
     socket.command('redirect', { call_hook: 'wss://other.test/ws' })
     await passed()
     const other = engine.sockets.last
     expect(other.request.hook.url).toBe('wss://other.test/ws')
-    other.ack(other.last('session:new'), [tag, pause])
+    other.ack(other.last('session:redirect'), [tag, pause])
     await passed()
     expect(verbsOf(sid)).toEqual(['answer', 'pause', 'tag', 'pause'])
     expect(socket.closedWith).toMatchObject({ code: 1000 })

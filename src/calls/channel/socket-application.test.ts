@@ -93,6 +93,20 @@ describe('a session', () => {
     },
   )
 
+  it('continues on another server where a redirect names its socket', async () => {
+    const url = 'wss://next.test/ws'
+    const { engine, socket } = await called([{ verb: 'answer' }, { verb: 'redirect', actionHook: url }])
+    expect(engine.sockets.asked.at(-1)).toMatchObject({ hook: { url } })
+    const next = engine.sockets.last
+    expect(next.typed('session:new')).toEqual([])
+    const moved = next.last('session:redirect')
+    expect(moved).toMatchObject({ hook: url, data: { direction: 'inbound', call_status: 'in-progress' } })
+    next.ack(moved, [pause])
+    await settle()
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+    expect(next.closedWith).toBeUndefined()
+  })
+
   it('stays up when its verbs have run, and goes on with those of a redirect', async () => {
     const { invite, socket, verbsRun, engine } = await called([{ verb: 'answer' }])
     engine.clock.advance(600_000)

@@ -16,6 +16,8 @@ export interface SocketApplicationOptions {
   readonly script: CallScript
   readonly services: CallServices
   readonly channel: Channel
+  /** The call ran over another socket before: a redirect continues a session, and does not begin one. */
+  readonly followsSocket: boolean
 }
 
 /** What begins a session says no hook: it is that of the URL. */
@@ -36,7 +38,7 @@ export class SocketApplication implements Answerer {
   }
 
   async ask({ leg, kind, hook: form, fields, payload, signal }: Question): Promise<VerbsAnswer> {
-    const { services, channel } = this.#options
+    const { services, channel, followsSocket } = this.#options
     const { journal } = leg
     const url = shownUrl(wayOf(form) === 'relative' ? channel.url : urlOf(form))
     journal.note({ type: 'hook-asked', hook: kind, method: 'WS', url })
@@ -44,7 +46,8 @@ export class SocketApplication implements Answerer {
     try {
       const data = payload ?? { ...factsOf(leg, services), ...fields }
       const hook = kind === 'call' ? {} : { hook: urlOf(form) }
-      const type = channel.isNew && kind !== 'adulting' ? 'session:new' : (types[kind] ?? 'verb:hook')
+      const continues = kind === 'adulting' || (kind === 'redirect' && followsSocket)
+      const type = channel.isNew && !continues ? 'session:new' : (types[kind] ?? 'verb:hook')
       const given = await channel.ask({ type, call_sid: leg.call_sid, ...hook, data }, signal)
       const verbs = isEmpty(given) ? [] : services.verbs(given)
       journal.note({
