@@ -61,10 +61,18 @@ export function toReference(given: Readonly<Record<string, unknown>>): Reference
     })),
   )
   const resources = document.tags.map(({ name, description }): Resource => {
-    const endpoints = all.filter(({ operation }) => operation.tags.includes(name))
+    const endpoints = all
+      .filter(({ operation }) => operation.tags.includes(name))
+      .sort((a, b) => depthOf(a, name) - depthOf(b, name))
     return { name, description, endpoints, shapes: shapesOf(endpoints, document.components.schemas) }
   })
   return { info: document.info, resources }
+}
+
+/** The position of the resource in a path: its own paths come before those below an account or a provider. */
+function depthOf({ path }: Endpoint, name: string): number {
+  const position = path.split('/').indexOf(name)
+  return position === -1 ? Number.MAX_SAFE_INTEGER : position
 }
 
 /** Errors have pages of their own: the shape of a refusal is named on the page of errors. */

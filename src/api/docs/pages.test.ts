@@ -104,6 +104,13 @@ describe('/docs', () => {
       expect((await pageAt(`/docs/guides/${name}`)).statusCode).toBe(404)
   })
 
+  it('has the own paths of a resource before those below an account', async () => {
+    const page = (await pageAt('/docs/resources/Applications')).body
+    const paths = Array.from(page.matchAll(/<\/span> <code>(\/[^<]*)<\/code>/g), ([, path]) => path)
+    expect(paths.slice(0, 3)).toEqual(['/Applications', '/Applications', '/Applications/{ApplicationSid}'])
+    expect(paths.indexOf('/Accounts/{AccountSid}/Applications')).toBeGreaterThan(3)
+  })
+
   it('has every guide in its menu, in the order in which they are to be read', async () => {
     const files = readdirSync(join(import.meta.dirname, '../../../docs/guides'))
     const menu = (await pageAt('/docs/guides')).body.split('</nav>')[0] ?? ''
