@@ -300,7 +300,7 @@ export class Session implements MediaSession, Wired {
     } catch {
       // The worker is gone or hangs, and its sockets end with it. The last known figures are the final ones.
     }
-    // After the worker's RTCP BYE, which may still be on its way to the far end.
+    // After the worker has sent its RTCP BYE, which needs the path.
     this.#path.close()
     this.#onClosed()
     return this.#stats
