@@ -294,7 +294,7 @@ export class Clips {
     }
   }
 
-  /** Returns the space that was reserved for a clip of unknown length. */
+  /** Frees the space that was reserved for a clip of unknown length and not used. */
   #giveBackSpare(clip: Clip): void {
     const spare = clip.bytes - clip.totalFrames * clip.form.frameBytes
     if (spare <= 0 || !clip.isCounted || !clip.isOnDisk) return

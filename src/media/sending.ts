@@ -54,7 +54,7 @@ export interface Way {
 export interface Passed {
   /** The duration of speech, in 1/8000 s. */
   readonly samples: number
-  /** For a key: the clock rate of its event. */
+  /** The clock rate of its event, if it is a key. */
   readonly eventClock: number | undefined
 }
 

@@ -129,8 +129,8 @@ export class WorkerLink {
 
   /**
    * Throws the error that the worker refused with, `overloaded` if it did not reply in time, or `internal` if it
-   * died. A patient request is sent together with the next one, or after 20 ms: waking the thread costs more than
-   * processing it.
+   * died. A patient request is sent together with the next one, or after 20 ms: waking the thread costs more than the
+   * request itself.
    */
   request<Kind extends RequestKind>(
     request: RequestOf<Kind>,

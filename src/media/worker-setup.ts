@@ -11,7 +11,7 @@ export interface WorkerSetup {
   readonly limits: SilenceLimits
 }
 
-/** How long a far end may give no sign of life, RTP or RTCP, before that is reported; 0 for ever. */
+/** The time that a far end may give no sign of life, RTP or RTCP, before that is reported; 0 for ever. */
 export interface SilenceLimits {
   /** The limit for a far end that should send. */
   readonly mediaMs: number

@@ -9,7 +9,7 @@ type Library = typeof import('libopus-wasm')
 export interface OpusWishes {
   /** Whether it uses the copy of the packet before that a packet may carry. */
   readonly fec: boolean
-  /** In bit/s. */
+  /** The highest bitrate, in bit/s. */
   readonly maxBitrate: number
   /** Whether all packets have one size. */
   readonly isConstant: boolean

@@ -20,7 +20,7 @@ const lowestRate = 2000
 const highestRate = 192_000
 // Editors put notes, covers and padding before the samples. A file with more chunks than this is not audio.
 const maxChunks = 64
-// Writers that do not know the size yet write the largest value of the field, or a little less.
+// Writers for which the size is still open write the largest value of the field, or a little less.
 const openSize = 0xffff_0000
 
 function notSupported(message: string): AppError {

@@ -128,7 +128,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       else if (message.kind === 'done') end(() => resolve(message.bytes))
       else fail(message.message, message.cure)
     })
-    // For example, out of memory.
+    // The thread may have run out of memory.
     worker.on('error', () => fail('the audio file is broken'))
     worker.on('exit', () => fail('the audio file is broken'))
   }

@@ -1,5 +1,5 @@
-// A session of another worker, as seen in this one. It speaks here through a ring; its share of a room of this worker
-// goes back through another ring.
+// A session of another worker, as seen in this one. It speaks here through a ring, and the sound of a room of this
+// worker goes back to it through another ring.
 import { AudioRing } from '../../lib/audio-ring.ts'
 import type { Frame, Speaker } from './frame.ts'
 import { RingVoice } from './ring-voice.ts'

@@ -10,7 +10,7 @@ interface Copy {
   marker: boolean
   payloadType: number
   sequence: number
-  /** As a signed 32-bit number: a larger one would be an object of its own. */
+  /** A signed 32-bit number: a larger one would be an object of its own. */
   timestamp: number
   ssrc: number
   /** May be longer than the packet. */

@@ -33,7 +33,7 @@ const lossyMs = 10_000
 export class Voice {
   // Fields needed for each packet come first, so that they lie together in memory.
   #encoding: Encoding | undefined
-  /** As a 32-bit number. */
+  /** A 32-bit number. */
   #ssrc = 0
   #decoder: Decoder | undefined
   #heardMs = 0

@@ -17,7 +17,7 @@ export const lateFrames = 5
 /** Future frames that may have their packet already: from packets that were waiting when passing on began. */
 export const earlyFrames = 4
 
-/** By their stored number. */
+/** The kinds by their stored number. */
 const kinds: readonly Kind[] = ['nothing', 'silence', 'samples', 'PCMU', 'PCMA']
 const nothing = 0
 const silence = 1
@@ -70,7 +70,7 @@ export class RecordingRing {
     this.#read = Atomics.load(this.#controls, read)
   }
 
-  /** For the worker: the number of the present frame. */
+  /** The number of the present frame, for the worker. */
   get now(): number {
     return this.#head
   }
@@ -81,8 +81,8 @@ export class RecordingRing {
   }
 
   /**
-   * For the worker: writes a G.711 packet of 20 ms to a frame within `lateFrames` and `earlyFrames` of the present
-   * one.
+   * Writes a G.711 packet of 20 ms to a frame within `lateFrames` and `earlyFrames` of the present one. Called by the
+   * worker.
    */
   putPacket(frame: number, side: Side, law: Law, payload: Uint8Array): void {
     const at = this.#slot(frame, side)
@@ -90,7 +90,7 @@ export class RecordingRing {
     this.#kinds[at] = law === 'PCMU' ? pcmu : pcma
   }
 
-  /** For the worker: writes the samples of the present frame; undefined is silence. */
+  /** Writes the samples of the present frame; undefined is silence. Called by the worker. */
   putSamples(side: Side, samples: Int16Array | undefined): void {
     const at = this.#slot(this.#head, side)
     if (samples !== undefined) this.#samples.set(samples, at * frameSamples)
@@ -98,8 +98,8 @@ export class RecordingRing {
   }
 
   /**
-   * For the worker: ends the present frame. Returns false if the frame is lost because the recorder is too far
-   * behind.
+   * Ends the present frame. Returns false if the frame is lost because the recorder is too far behind. Called by the
+   * worker.
    */
   next(): boolean {
     if (this.#isFull()) {
@@ -115,23 +115,29 @@ export class RecordingRing {
     return true
   }
 
-  /** For the worker, when it begins or begins again: clears the present and the early frames. */
+  /** Clears the present and the early frames. Called by the worker when it begins or begins again. */
   begin(): void {
     for (let ahead = 0; ahead <= earlyFrames; ahead += 1) this.#forget(this.#head + ahead)
   }
 
-  /** For the recorder: returns the number of frames to read. `isToEnd` includes those that packets may still fill. */
+  /**
+   * Returns the number of frames to read; `isToEnd` includes those that packets may still fill. Called by the
+   * recorder.
+   */
   waiting(isToEnd: boolean): number {
     this.#head = Atomics.load(this.#controls, head)
     return this.#head - this.#read - (isToEnd ? 0 : lateFrames)
   }
 
-  /** For the recorder: returns the content of the frame that is `before` frames before the next one. */
+  /** Returns the content of the frame `before` frames before the next one. Called by the recorder. */
   kind(side: Side, before = 0): Kind {
     return kinds[this.#kinds[this.#slot(this.#read - before, side)] ?? nothing] ?? 'nothing'
   }
 
-  /** For the recorder: writes that frame as samples, one in each `step` from `from` on; zeros if it has no sound. */
+  /**
+   * Writes that frame as samples, one in each `step` from `from` on; zeros if it has no sound. Called by the
+   * recorder.
+   */
   copy(side: Side, laws: Laws, { into, from, step, before = 0 }: Copy): void {
     const slot = this.#slot(this.#read - before, side)
     const kind = this.#kinds[slot]
@@ -148,7 +154,7 @@ export class RecordingRing {
     } else for (let at = from; at < end; at += step) into[at] = 0
   }
 
-  /** For the recorder: moves on to the next frame. */
+  /** Moves on to the next frame. Called by the recorder. */
   taken(): void {
     this.#read += 1
     Atomics.store(this.#controls, read, this.#read)

@@ -19,7 +19,7 @@ export function toPayloadKinds({ codecs: spoken, events, noises }: Receivable): 
   for (const payloadType of noises) kinds[payloadType] = comfortNoise
   for (const { payloadType, clockRate } of events)
     kinds[payloadType] = firstEvent + eventClocks.indexOf(clockRate)
-  // Of several codecs with one number, the first one is used.
+  // If several codecs have one number, the first one is used.
   for (const { encoding, payloadType } of spoken.toReversed())
     kinds[payloadType] = firstCodec + codecs.findIndex((codec) => codec.encoding === encoding)
   return kinds

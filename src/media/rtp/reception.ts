@@ -31,7 +31,7 @@ export class Reception {
   #expectedStray: number | undefined
   readonly #seen = new Int32Array(rememberedPackets).fill(-1)
   #jitter = 0
-  /** As a 32-bit number, like timestamps. */
+  /** A 32-bit number, like timestamps. */
   #transit = 0
   #hasTransit = false
   #reported = { expected: 0, received: 0 }

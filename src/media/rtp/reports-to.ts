@@ -20,7 +20,7 @@ export function reportsTo(
   { heard, latched, destination }: Known,
 ): Endpoint | undefined {
   const { remote, remoteRtcp, isPast, hasRtcpMux } = agreement
-  // For a stream that another far end sends, that far end sends the reports.
+  // If another far end sends the stream, that far end also sends the reports.
   if (remote === undefined || isPast === true) return undefined
   if (hasRtcpMux) return destination
   if (heard !== undefined) return heard

@@ -202,7 +202,7 @@ export class RtpSender {
     return { packet, bytes: rtpHeaderBytes + payloadBytes }
   }
 
-  /** What another far end has coded may be longer than what we code. */
+  /** Returns a buffer of the ring, enlarged if needed: packets of another far end may be longer than ours. */
   #buffer(bytes: number): Buffer {
     const at = this.#packets % ringPackets
     const packet = this.#ring[at]

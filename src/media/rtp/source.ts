@@ -31,7 +31,7 @@ export type Trust =
 
 export type Verdict = 'known' | 'latched' | 'foreign'
 
-// A phone that changed its network keeps its SSRC and sequence, which a stranger off the path cannot know. Ten
+// A phone that changed its network keeps its SSRC and sequence, which a stranger off the path cannot guess. Ten
 // packets of silence from the old place are enough to trust the new one.
 const movedAfterMs = 200
 const plausibleStep = 500

@@ -41,7 +41,7 @@ const harmless = /^(?:KDR=0|WSH=\d+|-.*)$/i
 const oneKey = 'Send one key in each a=crypto line: several of them, told apart by an MKI, are not served.'
 const shortMki = `Send an MKI of one to ${maxMkiBytes} octets that hold its number, such as |1:1, or none.`
 const readable =
-  'Send the key as RFC 4568 has it: inline:, base64, and a lifetime of 2^48 packets at most or none.'
+  'Send the key in the form of RFC 4568: inline:, base64, and a lifetime of at most 2^48 packets or none.'
 const bare = 'Leave out the session parameters of the a=crypto line, such as UNENCRYPTED_SRTP and KDR.'
 
 /** Returns the lines of a media line in their order, which is the far end's order of preference. */

@@ -113,7 +113,7 @@ export class Negotiation {
     const remote = remoteOf(chosen)
     const spoken = spokenIn(section)
     // A phone that holds the call offers all its codecs again, the best first. The present codec is kept if possible:
-    // a change would restart the stream of some phones, and sides that had one codec would need decoding and coding.
+    // a change would restart the stream of some phones, and two sides with one codec would need transcoding.
     const format = spoken.find(({ encoding }) => encoding === this.#agreement?.encoding) ?? spoken[0]
     if (format === undefined) throw objectionTo(section, 'offered') ?? refused('')
     const event = eventFor(format.encoding, eventsOf(section))

@@ -20,7 +20,7 @@ export interface Format {
   readonly payloadType: number
   readonly encoding: string
   readonly rate: number
-  /** As written in its fmtp line. */
+  /** The text of its fmtp line. */
   readonly parameters?: string
 }
 
@@ -28,7 +28,7 @@ export interface Format {
 export interface MediaSection {
   readonly type: string
   readonly port: number
-  /** As written, to be repeated if the line is refused. */
+  /** The protocol as written, to be repeated if the line is refused. */
   readonly protocol: string
   /** Undefined if it is not known. */
   readonly profile: Profile | undefined

@@ -45,7 +45,7 @@ export class Authenticator {
     packet.copy(inner, blockBytes, 0, bytes)
     if (suffix !== undefined) inner.writeUInt32BE(suffix >>> 0, blockBytes + bytes)
     const end = blockBytes + bytes + (suffix === undefined ? 0 : 4)
-    // As text of one octet per character: a digest in a buffer of its own costs three times as much.
+    // Text with one octet per character, since a digest in a buffer of its own costs three times as much.
     this.#outer.write(hash('sha1', inner.subarray(0, end), 'binary'), blockBytes, digestBytes, 'latin1')
     to.write(hash('sha1', this.#outer, 'binary'), at, this.#expected.length, 'latin1')
   }
