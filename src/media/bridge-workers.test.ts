@@ -1,5 +1,5 @@
-// Sessions that hear each other through real sockets: in one worker, in two, and when one of those dies. Phones speak in real
-// time, so what is measured is what was said and not when.
+// Sessions that hear each other over real sockets: in one worker, in two, and after one of those died. Phones speak
+// in real time, so the tests measure what was said, not when.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ let media: Media
 let threads: Worker[]
 const phones: Phone[] = []
 
-/** A far end that says a tone, 20 ms after 20 ms, until it is closed. */
+/** A far end that sends a tone, one packet every 20 ms, until it is closed. */
 class Phone {
   readonly peer: RtpPeer
   readonly session: MediaSession
@@ -51,7 +51,7 @@ class Phone {
     return phone
   }
 
-  /** In which worker: they have parts of the ports, in their order. */
+  /** The index of its worker: the workers have parts of the port range, in order. */
   get worker(): number {
     return this.session.port < firstPort + 20 ? 0 : 1
   }
@@ -68,7 +68,7 @@ class Phone {
     return this.session.wire({ hears })
   }
 
-  /** How much of its last 300 ms is this tone. */
+  /** Returns the share of this tone in its last 300 ms. */
   share(hz: number): number {
     const audio = this.peer.audio(this.payloadType === 0 ? 'PCMU' : 'PCMA', this.payloadType)
     const last = slice(audio, audio.samples.length / 8 - 300, audio.samples.length / 8)
@@ -201,7 +201,7 @@ describe.each([1, 2])('two sessions in %i workers', (workers) => {
     const writer = new AudioRing(said.memory)
     let written = 0
     await until('the thread to be heard', () => {
-      // On a beat of its own: as long as there is room for it.
+      // Writes on a clock of its own, as long as there is room.
       for (; writer.length < 3; written += 1)
         writer.write(
           Int16Array.from(

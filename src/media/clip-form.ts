@@ -1,4 +1,5 @@
-// The forms in which the frames of a clip are kept: octets of G.711, which go out as they are, and for wide codecs samples at 16 kHz.
+// The forms in which a clip's frames are kept: G.711 octets, which are sent unchanged, and 16 kHz samples for wide
+// codecs.
 import type { Encoding, Rate } from './codecs/codecs.ts'
 import { rateOf } from './codecs/codecs.ts'
 import type { Law, LawTables, Laws } from './codecs/g711.ts'
@@ -9,17 +10,17 @@ export type ClipFormName = Law | 'wide'
 
 export interface ClipForm {
   readonly name: ClipFormName
-  /** Of its samples. */
+  /** The rate of its samples. */
   readonly rate: Rate
   readonly sampleBytes: number
   readonly frameBytes: number
-  /** Each octet of silence. */
+  /** The value of each octet of silence. */
   readonly silence: number
-  /** Writes as many samples as `into` has room for. They are of 16 bits; what is beyond them is cut. */
+  /** Writes as many samples as `into` has room for. Samples are clipped to 16 bits. */
   code(samples: Float32Array, into: Uint8Array): void
 }
 
-/** That of a codec: its own octets where it is G.711, and what it is coded from where it is not. */
+/** Returns the form for a codec: its own octets for G.711, otherwise the form that its encoder takes as input. */
 export function clipFormOf(encoding: Encoding): ClipFormName {
   if (isLaw(encoding)) return encoding
   return rateOf(encoding) === 8000 ? 'PCMU' : 'wide'

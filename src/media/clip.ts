@@ -1,5 +1,5 @@
-// One audio file as frames, which can be read while later ones are still being coded. What is short stays in
-// memory; what is long goes to a file, which each listener reads ahead of the beat.
+// One audio file as frames, which can be read while later ones are still being coded. A short clip stays in memory;
+// a long one goes to a file, which each listener reads ahead of the tick.
 import { open, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { AppError } from '../lib/errors.ts'
@@ -7,7 +7,7 @@ import type { ClipForm } from './clip-form.ts'
 import { FrameReader } from './frame-reader.ts'
 import type { Frames } from './frame-reader.ts'
 
-/** Where the coded frames are kept. */
+/** The place where the coded frames are kept. */
 export interface FrameStore {
   write(bytes: Uint8Array, offset: number): Promise<void>
   open(from: number, clip: Clip): Frames
@@ -38,7 +38,7 @@ export async function onDisk(path: string): Promise<FrameStore> {
     },
     open: (from, clip) => new FrameReader({ file, from, clip }),
     remove: async () => {
-      // Waits for the reads that are under way.
+      // Waits for the reads in progress.
       await file.close()
       await rm(path, { force: true })
     },
@@ -65,23 +65,23 @@ export interface ClipOptions {
   readonly isOnDisk: boolean
 }
 
-/** May be played while its later frames are still being coded. */
+/** A clip can be played while its later frames are still being coded. */
 export class Clip {
   readonly form: ClipForm
-  /** Names the version of the file that it was coded from. */
+  /** The version of the file that the clip was coded from. */
   readonly stamp: string
   readonly isOnDisk: boolean
-  /** What it takes of its store, or may take. */
+  /** The bytes that it takes of its store, or may take. */
   bytes: number
   totalFrames: number
-  /** Frames that can be read. */
+  /** The number of frames that can be read. */
   readyFrames = 0
-  /** Why the rest will not come. */
+  /** The error because of which no further frames will come. */
   failure: AppError | undefined
   users = 0
-  /** Whether its bytes are part of the sum; taken out exactly once. */
+  /** Whether its bytes count in the total of its store. They are subtracted exactly once. */
   isCounted = true
-  /** By a newer version of its file. */
+  /** Whether a newer version of its file has replaced it. */
   isReplaced = false
   readonly #store: FrameStore
   #written = 0
@@ -95,7 +95,7 @@ export class Clip {
     this.#store = store
   }
 
-  /** Whether there will be no more frames than can be read now. */
+  /** Whether no frames will come beyond those that can be read now. */
   get isWhole(): boolean {
     return this.readyFrames >= this.totalFrames
   }
@@ -113,7 +113,7 @@ export class Clip {
     this.readyFrames = Math.floor(this.#written / form.frameBytes)
   }
 
-  /** The last frame is filled up with silence; a file that shrank while it was read ends early. */
+  /** Fills the last frame up with silence. A file that shrank while it was read ends early. */
   async finish(): Promise<void> {
     const { frameBytes, silence } = this.form
     const totalFrames = Math.ceil(this.#written / frameBytes)
@@ -128,7 +128,7 @@ export class Clip {
     this.totalFrames = this.readyFrames
   }
 
-  /** Frees what its store holds: for a clip without listeners that will have none. */
+  /** Frees its store. Only for a clip that has no listeners and will get none. */
   async remove(): Promise<void> {
     await this.#store.remove()
   }

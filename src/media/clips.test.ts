@@ -20,7 +20,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'clips-'))
 })
 
-// What a test leaves half coded would be coded to its end beside the next ones.
+// A clip left half coded would be coded to its end during the next tests.
 afterEach(async () => {
   await Promise.all(made.splice(0).map((clips) => clips.close()))
 })
@@ -51,7 +51,7 @@ async function wav(name: string, seconds: number, sampleRate = 8000): Promise<st
   return path
 }
 
-/** As long as it says, and silent: made in no time, and only what is read of it takes any. */
+/** Returns a silent file of this length. It is sparse, so that creating it takes no time, only reading it. */
 async function longWav(name: string, seconds: number, sampleRate = 8000): Promise<string> {
   const path = join(directory, name)
   const bytes = seconds * sampleRate * 2
@@ -131,7 +131,7 @@ describe('clips', () => {
     expect(frame.bytes.subarray(frame.offset, frame.offset + 160).some((octet) => octet !== 0xff)).toBe(true)
   })
 
-  it('leave the disk with their last listener, beyond what is kept for the next', async () => {
+  it('are removed from the disk after their last listener, except those kept for the next one', async () => {
     const scratch = mkdtempSync(join(directory, 'scratch-'))
     const clips = clipsOf(0, 100, { idleDiskSeconds: 40, scratch })
     const names = (): Promise<string[]> => readdir(scratch)
@@ -170,7 +170,7 @@ describe('clips', () => {
     expect(clip.totalFrames).toBeLessThan(30_000)
   })
 
-  /** One second of a WAV file that does not say how long it will be, and grows by more of them. */
+  /** Returns one second of a WAV file that does not state its length, and grows second by second. */
   async function growing(name: string) {
     const path = join(directory, name)
     const second = toWav(tone(440, 1000)).subarray(wavHeaderBytes)
@@ -196,7 +196,7 @@ describe('clips', () => {
     await until('the end', () => clip.isWhole)
     expect(clip).toMatchObject({ totalFrames: 250, failure: undefined })
     expect(await clips.acquire(path, 'PCMU')).toBe(clip)
-    // What was kept free for two hours of it is free again.
+    // The space reserved for two hours of it is free again.
     await clips.acquire(await longWav('hour.wav', 3600), 'PCMU')
   })
 
@@ -209,7 +209,7 @@ describe('clips', () => {
     await markAsWhole(path)
   })
 
-  it('fail with the reason of the one who wrote the file, after what is there', async () => {
+  it('fail with the error of the writer of the file, after the part that is there', async () => {
     const clips = clipsOf(0, 2 * 3600)
     const { path } = await growing('broken.wav')
     const clip = await clips.acquire(path, 'PCMU')

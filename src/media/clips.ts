@@ -18,11 +18,12 @@ import { tickMs } from './tick-clock.ts'
 
 const maxFileBytes = 256 * 1024 * 1024
 const maxSeconds = maxAudioHours * 3600
-// What callers hear again and again is shorter than this and stays in memory; music and readings are streamed.
+// Prompts that callers hear again and again are shorter than this and stay in memory; music and readings are
+// streamed.
 const maxFramesInMemory = 30_000 / tickMs
-// Small enough that converting one piece (48 kHz stereo at worst) stays near a millisecond: packets wait behind it.
+// Small enough that converting one piece (48 kHz stereo at worst) takes about a millisecond: packets wait meanwhile.
 const pieceBytes = 16_384
-// Half a second coded before the first frame goes out: a slow read of the next piece is not heard.
+// Half a second is coded before the first frame goes out, so that a slow read of the next piece is not heard.
 const headStartFrames = 25
 
 function toAudioError(error: unknown): AppError {
@@ -30,7 +31,10 @@ function toAudioError(error: unknown): AppError {
   return new AppError('audio_not_found', 'the audio file could not be read', { cause: error })
 }
 
-/** Names the version of a file. One that grows is the same all the time: nothing is changed of what was written. */
+/**
+ * Returns the stamps of a file's version. A growing file keeps one stamp, since the part already written does not
+ * change.
+ */
 function stampsOf({ ino, size, mtimeMs, birthtimeMs }: Stats): {
   readonly whole: string
   readonly growing: string
@@ -40,17 +44,20 @@ function stampsOf({ ino, size, mtimeMs, birthtimeMs }: Stats): {
 
 export interface ClipsOptions {
   readonly laws: Laws
-  /** Where long clips are kept while they play; the directory is there and empty. */
+  /** The directory for long clips while they play. It exists and is empty. */
   readonly directory: string
-  /** Bound of the coded audio in memory, kept and in use together. The rest goes to the disk. One hour is 29 MB of G.711, and 115 MB of what is wide. */
+  /**
+   * The limit of coded audio in memory, idle and in use together; the rest goes to the disk. An hour takes 29 MB as
+   * G.711 and 115 MB in the wide form.
+   */
   readonly maxMemoryBytes: number
-  /** The same on the disk. */
+  /** The same limit for the disk. */
   readonly maxDiskBytes: number
-  /** Bound of what is kept on the disk without a listener. */
+  /** The limit of audio on the disk that has no listener. */
   readonly maxIdleDiskBytes: number
 }
 
-/** Where a clip is coded from. */
+/** The open file that a clip is coded from. */
 interface Source {
   readonly file: FileHandle
   readonly readAt: ReadGrowing
@@ -62,7 +69,10 @@ interface Opening {
   wanted: number
 }
 
-/** What has no more than a telephone has gains nothing by a form that is four times as large. */
+/**
+ * Returns the form to code in. A file of telephone quality gains nothing from the wide form, which is four times as
+ * large.
+ */
 function formFor(wanted: ClipFormName, { rate }: WavFormat): ClipFormName {
   return wanted === 'wide' && rate < wideRate ? 'PCMU' : wanted
 }
@@ -70,7 +80,7 @@ function formFor(wanted: ClipFormName, { rate }: WavFormat): ClipFormName {
 export class Clips {
   readonly #options: ClipsOptions
   readonly #forms: ClipForms
-  /** In order of use, the latest last. */
+  /** In order of use, the most recent last. */
   readonly #clips = new Map<string, Clip>()
   readonly #opening = new Map<string, Opening>()
   #memoryBytes = 0
@@ -86,7 +96,7 @@ export class Clips {
   /** Resolves when the first frames can be played. Throws audio_not_found, audio_not_supported or overloaded. */
   async acquire(path: string, form: ClipFormName): Promise<Clip> {
     const key = `${form}:${path}`
-    // Two calls that want the same file at the same moment read it once.
+    // Two calls that request the same file at the same time read it once.
     let opening = this.#opening.get(key)
     if (opening === undefined) {
       opening = { wanted: 0, clip: this.#find(key, path, form) }
@@ -102,7 +112,7 @@ export class Clips {
     if (clip.isOnDisk) this.#evict(true, this.#options.maxIdleDiskBytes)
   }
 
-  /** Frees the disk. Nothing may be played any more. */
+  /** Frees the disk. No clip may be played afterwards. */
   async close(): Promise<void> {
     const clips = [...this.#clips.values()]
     this.#clips.clear()
@@ -112,7 +122,7 @@ export class Clips {
   async #find(key: string, path: string, form: ClipFormName): Promise<Clip> {
     try {
       const clip = await this.#open(key, path, form)
-      // Its users count from the moment that it may be forgotten.
+      // All requests count as users now, before any of them can release the clip.
       clip.users += (this.#opening.get(key)?.wanted ?? 0) - 1
       return clip
     } catch (error) {
@@ -122,9 +132,9 @@ export class Clips {
     }
   }
 
-  /** A clip with one user more than it has. */
+  /** Returns a clip with this request counted as a user. */
   async #open(key: string, path: string, form: ClipFormName): Promise<Clip> {
-    // One that is known need not be opened.
+    // A clip that is known already need not be opened.
     const early = this.#clips.has(key) ? this.#known(key, await stat(path)) : undefined
     if (early !== undefined) return early
     const file = await open(path, 'r')
@@ -168,7 +178,7 @@ export class Clips {
   async #reserve(key: string, name: ClipFormName, stamp: string, format: WavFormat): Promise<Clip> {
     const form = this.#forms[name]
     const longest = maxSeconds * form.rate
-    // Of one that grows it may not be known how long it will be.
+    // The length of a growing file may be unknown.
     const isOpen = format.dataBytes === Infinity
     const samples = isOpen
       ? longest
@@ -211,7 +221,7 @@ export class Clips {
     }
   }
 
-  /** A clip that a newer version of its file replaced counts until its last listener has gone. */
+  /** Removes a clip that a newer version of its file has replaced, once its last listener has gone. */
   #forgetReplaced(clip: Clip): void {
     if (clip.users === 0 && clip.isReplaced) this.#remove(clip)
   }
@@ -221,16 +231,19 @@ export class Clips {
     clip.isCounted = false
     if (clip.isOnDisk) this.#diskBytes -= clip.bytes
     else this.#memoryBytes -= clip.bytes
-    // What cannot be removed goes when the worker starts the next time.
+    // A file that cannot be removed now is removed when the worker starts the next time.
     clip.remove().catch(() => undefined)
   }
 
-  /** Forgets clips that are not played, those unused longest first. False when more than `bytes` is still taken. */
+  /**
+   * Removes clips that are not being played, the least recently used first. Returns false if more than `bytes` is
+   * still in use.
+   */
   #evict(isOnDisk: boolean, bytes: number): boolean {
     const isEnough = (): boolean => (isOnDisk ? this.#diskBytes : this.#memoryBytes) <= bytes
     for (const [key, clip] of this.#clips) {
       if (isEnough()) break
-      // Still being read counts as in use: its first listener is about to get it.
+      // A clip that is still being read counts as in use: its first listener is about to get it.
       if (clip.isOnDisk !== isOnDisk || clip.users > 0 || !clip.isWhole) continue
       this.#clips.delete(key)
       this.#remove(clip)
@@ -238,7 +251,7 @@ export class Clips {
     return isEnough()
   }
 
-  /** Resolves when a head start is coded; the rest follows piece by piece, in turn with other clips. */
+  /** Resolves when the first half second is coded. The rest follows piece by piece, in turn with other clips. */
   async #load(clip: Clip, source: Source): Promise<void> {
     const pieces = this.#pieces(clip, source)
     let isDone = false
@@ -263,7 +276,7 @@ export class Clips {
       const end = offset + format.dataBytes
       while (offset < end) {
         const bytes = await readAt(offset, Math.min(pieceBytes, end - offset), format.frameBytes)
-        // Whole samples only; a file cut short meanwhile may end inside one.
+        // Only whole samples are used: a file that was cut short meanwhile may end inside one.
         const usable = bytes.length - (bytes.length % format.frameBytes)
         if (usable === 0) break
         const mono = (): Float32Array => toMono(bytes.subarray(0, usable), format, laws)
@@ -281,7 +294,7 @@ export class Clips {
     }
   }
 
-  /** What was kept free for a clip of unknown length. */
+  /** Frees the space that was reserved for a clip of unknown length and not used. */
   #giveBackSpare(clip: Clip): void {
     const spare = clip.bytes - clip.totalFrames * clip.form.frameBytes
     if (spare <= 0 || !clip.isCounted || !clip.isOnDisk) return
@@ -289,7 +302,7 @@ export class Clips {
     this.#diskBytes -= spare
   }
 
-  /** One piece of work at a time, in the order asked: many files at once must not hold up the beat. */
+  /** Runs one piece of work at a time, in the order requested: many files at the same time must not delay the ticks. */
   #inTurn<T>(job: () => Promise<T>): Promise<T> {
     const turn = this.#lane.then(job)
     this.#lane = turn.catch(() => undefined)

@@ -21,7 +21,7 @@ let sine: string
 let media: Media
 const peers: RtpPeer[] = []
 
-// The first of 100 pairs.
+// The first port of 100 pairs.
 let firstPort: number
 
 function mediaWith(options: Partial<Parameters<typeof createMedia>[0]> = {}): Media {
@@ -54,7 +54,7 @@ function soundStartMs({ samples }: Audio): number {
 }
 
 beforeAll(async () => {
-  // RTP takes the even ones.
+  // RTP uses the even ones.
   const free = await freePorts(201)
   firstPort = free + (free % 2)
   directory = await mkdtemp(join(tmpdir(), 'media-'))
@@ -143,7 +143,7 @@ describe('playback', () => {
     })
   })
 
-  it('goes to two phones at once without mixing them up', async () => {
+  it('plays to two phones at the same time without mixing them up', async () => {
     const [first, second] = [await peerOf(), await peerOf()]
     const sessions = [await media.open(), await media.open()] as const
     await sessions[0].answer(first.offer())
@@ -179,11 +179,11 @@ describe('playback', () => {
     const loud = peer.heard.items
       .slice(count)
       .filter(({ payload }) => payload.some((octet) => octet !== 0xff))
-    // The clip has a thousand packets; a few may be on their way while the processor does something else.
+    // The clip has a thousand packets. A few may be under way while the processor does something else.
     expect(loud.length).toBeLessThanOrEqual(25)
   })
 
-  it('begins with the answer to our offer, which an ACK brings later, unless it is stopped or closed before', async () => {
+  it('begins with the answer to our offer, which comes later in an ACK, unless it is stopped or closed before', async () => {
     const peer = await peerOf()
     const session = await media.open()
     await session.offer()
@@ -246,8 +246,8 @@ describe('playback', () => {
     }
   })
 
-  it('of a long clip comes from the disk, in its order, again without a gap, and leaves nothing there', async () => {
-    // Every 100 ms has a pitch of its own, so that what is heard tells where it was read.
+  it('of a long clip is read from the disk in order, repeats without a gap, and leaves no file there', async () => {
+    // Every 100 ms has a pitch of its own, which shows the position that was read.
     const pitches = Array.from({ length: 400 }, (_, index) => 300 + 10 * (index % 50))
     const samples = pitches.flatMap((pitch) => [...tone(pitch, 100).samples])
     const path = join(directory, 'pitches.wav')
@@ -318,7 +318,10 @@ describe('an address of SDP that may not be sent to', () => {
   const inside = '127.0.0.2'
   const maySendTo = (address: string): boolean => address !== inside
 
-  /** A service on another address of the machine, and what it was sent: more than once, or the mark of the test alone. */
+  /**
+   * Runs a UDP service on another address of the machine. `heard` returns the number of packets that it got, without
+   * the mark that the test sends itself.
+   */
   async function withService(
     work: (port: number, heard: () => Promise<number>) => Promise<void>,
   ): Promise<void> {
@@ -338,14 +341,14 @@ describe('an address of SDP that may not be sent to', () => {
     }
   }
 
-  it('hears nothing, and the phone is heard and spoken to once its packets come', async () => {
+  it('is sent nothing, and the phone is heard and sent to once its packets come', async () => {
     await withService(async (port, heard) => {
       const phone = await peerOf()
       const session = await media.open({ maySendTo })
       session.face('127.0.0.1')
       const offer = phone.offer().replace('c=IN IP4 127.0.0.1', `c=IN IP4 ${inside}`)
       const { isHeld, sdp } = await session.answer(offer.replace(`m=audio ${phone.port}`, `m=audio ${port}`))
-      // Nothing is refused: phones behind NAT name such addresses all the time.
+      // The call is not refused: phones behind NAT name such addresses all the time.
       expect(isHeld).toBe(false)
       expect(sdp).toContain('a=sendrecv')
       const played = session.play({ clip: { path: sine } })
@@ -367,7 +370,7 @@ describe('an address of SDP that may not be sent to', () => {
       const rtcp = `a=rtcp:${port} IN IP4 ${inside}`
       await session.answer(phone.offer().replace(`a=rtcp:${phone.rtcpPort}`, rtcp))
       await phone.heard.next('our packets', () => true)
-      // Says goodbye in a report.
+      // Sends a BYE in a report.
       await session.close()
       expect(await heard()).toBe(0)
     })
@@ -379,7 +382,7 @@ describe('what the far end sends', () => {
     const [phone, stranger] = [await peerOf(), await peerOf()]
     const session = await media.open()
     const events = eventsOf(session)
-    // The SDP of a phone behind NAT: its address is not where packets come from.
+    // The SDP of a phone behind NAT: its address is not the one that packets come from.
     await session.answer(phone.offer().replace(`m=audio ${phone.port}`, 'm=audio 9'))
     phone.send(session.port)
     const first = await events.next('first packet', ({ type }) => type === 'first-packet')
@@ -427,7 +430,7 @@ describe('hold and resume', () => {
     expect(hold.sdp).toContain('a=recvonly')
     await peer.caughtUp()
     const before = peer.heard.items.length
-    // A playback takes its time although the far end does not hear it.
+    // A playback advances although the far end does not hear it.
     expect((await session.play({ clip: { path: sine } })).playedMs).toBe(1000)
     await peer.caughtUp()
     expect(peer.heard.items.length).toBeLessThanOrEqual(before + 1)
@@ -456,7 +459,7 @@ describe('hold and resume', () => {
 })
 
 describe('reports', () => {
-  it('say goodbye at the end, and tell what the far end reports of us', async () => {
+  it('end with a BYE, and return the figures that the far end reports on our stream', async () => {
     const peer = await peerOf()
     const session = await media.open()
     await session.answer(peer.offer())
@@ -536,8 +539,8 @@ describe('the beat', () => {
       const pacing = await recorder.report()
       await Promise.all(sessions.map((session) => session.close()))
       await Promise.all(playing)
-      // Figures are for the benchmark, on a machine that does nothing else. Here the processor itself may be late; what
-      // waits for the main thread is late by 250 ms with one packet in fifty, and falls behind by as much.
+      // Exact figures are for the benchmark, on an idle machine. Here the processor itself may be late. Packets that
+      // had to wait for the main thread would be late by 250 ms in one of fifty, and fall behind by as much.
       expect(pacing.packets).toBeGreaterThan(50 * 50 * 3)
       expect(pacing.lost).toBe(0)
       expect(pacing.driftMs).toBeLessThan(150)

@@ -1,4 +1,4 @@
-// The media plane: its workers, which of them takes a new session, and what is closed when one dies.
+// The media plane: its workers, the choice of a worker for a new session, and the clean-up when a worker dies.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -25,12 +25,13 @@ function createThread(setup: WorkerSetup, name: string): Worker {
 interface Member {
   readonly link: WorkerLink
   readonly sessions: Map<string, Session>
-  /** Asked for and not answered yet: counts, so that a rush of calls spreads. */
+  /** Sessions requested and not open yet. They count, so that a rush of calls is spread over the workers. */
   opening: number
   readonly places: Places
 }
 
-// Checks of a page on a poor network go on for some seconds; who has heard nothing by then would have hung up.
+// The checks of a browser on a poor network continue for some seconds. After this time a caller who hears nothing
+// has hung up.
 const pathLimitMs = 30_000
 
 export function createMedia(options: MediaOptions): Media {
@@ -47,7 +48,7 @@ export function createMedia(options: MediaOptions): Media {
   const paths = new BrowserPaths({
     bind,
     port: options.browserPort ?? 0,
-    // As many as there are ports: a path is one of a session.
+    // One path for each pair of ports, since each path belongs to one session.
     limits: { connectMs: pathLimitMs, peers: portPairs(options.ports) },
     clock,
     log,
@@ -62,9 +63,9 @@ export function createMedia(options: MediaOptions): Media {
       clock,
       log,
       onEvent: (id, event) => {
-        // A tone goes with the sound.
+        // A tone reaches the others in the sound itself.
         if (event.type === 'digit' && event.isTone !== true) wirings.noteKey(id, event)
-        // One in a room of another worker is said to talk by that one.
+        // For a session in a room of another worker, that worker reports who is talking.
         ;(sessions.get(id) ?? sessionOf(id))?.emit(event)
       },
       onLost: () => {
@@ -80,12 +81,15 @@ export function createMedia(options: MediaOptions): Media {
   }
 
   let local: LocalAddress | undefined
-  // Interfaces are looked at when the first call comes, not when the parts are put together.
+  // Network interfaces are read when the first call comes, not at construction.
   const localAddress = (): LocalAddress => (local ??= createLocalAddress({ bind, publicAddress, clock }))
   const sizeOf = ({ sessions, opening }: Member): number =>
     [...sessions.values()].reduce((sum, { weight }) => sum + weight, opening)
 
-  /** Those that take a session of this owner. Throws AppError overloaded or account_share when none does. */
+  /**
+   * Returns the workers that accept a session of this owner. Throws AppError overloaded or account_share if there is
+   * none.
+   */
   function admitting(owner: string | undefined): readonly Member[] {
     const refusals = members.map(({ link, places }) =>
       link.isRunning ? places.refusal(owner, link.load) : 'overloaded',
@@ -112,7 +116,7 @@ export function createMedia(options: MediaOptions): Media {
         wirings.leave(id)
       }
       const local = localAddress()
-      // Of one codec, packets between the two are passed on as they are.
+      // If both far ends use one codec, their packets are passed on unchanged.
       const prefers = near === undefined ? wishes.prefers : member.sessions.get(near)?.codec
       const { link } = member
       const session = new Session({
@@ -132,7 +136,7 @@ export function createMedia(options: MediaOptions): Media {
       return session
     } catch (error) {
       leave()
-      // A worker that replies too late has opened a session that has no owner.
+      // A worker that replies too late has opened a session without an owner.
       member.link.request<'close'>({ kind: 'close', session: id }, promptLimitMs).catch(() => undefined)
       throw error
     } finally {
@@ -150,7 +154,7 @@ export function createMedia(options: MediaOptions): Media {
       try {
         return await openOn(member, openOptions)
       } catch (error) {
-        // Another worker has ports of its own.
+        // Another worker has its own ports.
         if (!(error instanceof AppError && error.code === 'no_media_port')) throw error
       }
     }

@@ -6,20 +6,20 @@ import type { TelephoneEvent } from './rtp/telephone-event.ts'
 
 interface Timed extends EventPacket {
   readonly atMs: number
-  /** The sequence of the RTP header, which says which packets are late. */
+  /** The sequence number of the RTP header, which shows which packets are late. */
   readonly sequence: number
 }
 
-/** What a sender that keeps to the RFC sends in one tick of 20 ms; nothing in a pause. */
+/** The content of one tick of 20 ms from a sender that follows the RFC; a pause has none. */
 type DigitStep =
   | { readonly kind: 'event'; readonly event: TelephoneEvent; readonly isFirst: boolean }
   | { readonly kind: 'pause' }
 
 const tickMs = 20
 const endPackets = 3
-// The end is repeated in the first ticks of the pause; RFC 4733 §2.5.1.4 and Q.24 both ask for 40 ms or more.
+// The end is repeated in the first ticks of the pause. RFC 4733 §2.5.1.4 and Q.24 both demand 40 ms or more.
 const pauseTicks = 5
-/** `w` waits, as dial strings have it. */
+/** `w` waits, as in dial strings. */
 const waitTicks = 500 / tickMs
 
 function* stepsOf(digit: string, durationMs: number): Generator<DigitStep> {
@@ -37,14 +37,14 @@ function* stepsOf(digit: string, durationMs: number): Generator<DigitStep> {
   for (let tick = endPackets - 1; tick < pauseTicks; tick += 1) yield { kind: 'pause' }
 }
 
-/** One step per tick until all digits are sent. */
+/** Yields one step per tick until all digits are sent. */
 function* digitSteps(digits: string, durationMs: number): Generator<DigitStep> {
   for (const digit of digits) yield* stepsOf(digit, durationMs)
 }
 
 let sent = 0
 
-/** The packets of digits, with the time and timestamp of each. */
+/** Returns the packets of digits, with the time and timestamp of each. */
 function packetsOf(digits: string, { durationMs = 100, startTimestamp = 0, ssrc = 1 } = {}): Timed[] {
   const packets: Timed[] = []
   let tick = 0
@@ -191,7 +191,7 @@ describe('keys heard', () => {
 })
 
 describe('senders that do not keep to the RFC', () => {
-  /** Every packet has the timestamp of its own time, as if it were audio. */
+  /** Returns packets that have the timestamps of their own times, as audio has. */
   function moving(digits: string, options: Parameters<typeof packetsOf>[1] = {}): Timed[] {
     return packetsOf(digits, options).map((packet) => ({ ...packet, timestamp: packet.atMs * 8 }))
   }

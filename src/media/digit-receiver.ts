@@ -1,4 +1,5 @@
-// DTMF digits from the RFC 4733 events of a stream: packets in, each pressed key once. Pure: time comes in as arguments.
+// DTMF digits from the RFC 4733 events of a stream. Each pressed key is reported once. Pure: the time is an
+// argument.
 import { timestampDistance } from './rtp/packet.ts'
 import { digitsByEvent } from './rtp/telephone-event.ts'
 import type { TelephoneEvent } from './rtp/telephone-event.ts'
@@ -12,40 +13,46 @@ export interface EventPacket extends TelephoneEvent {
   readonly timestamp: number
   readonly marker: boolean
   readonly ssrc: number
-  /** It was sent before one that was heard already, by its sequence number. */
+  /** By its sequence number it was sent before a packet that has been received already. */
   readonly isLate: boolean
-  /** In Hz: of its timestamp and its duration. */
+  /** The unit of its timestamp and its duration, in Hz. */
   readonly clockRate: number
 }
 
-// Senders repeat an event every 50 ms at the slowest; three missing updates end it (RFC 4733 §2.6.2 leaves the
-// number to us), so that a lost end is heard late but heard.
+// Senders repeat an event at least every 50 ms. Three missing updates end it, so that a key press whose end was lost
+// is reported late, but is reported. RFC 4733 §2.6.2 leaves the number open.
 const lostEndAfterMs = 150
-// One that uses the same timestamp again is pressing again: no network keeps a packet back that long.
+// The same timestamp after this time is a new key press: no network delays a packet that long.
 const forgetAfterMs = 2000
 const firstNonDigitEvent = digitsByEvent.length
 
 interface Pressed {
   readonly event: number
-  /** The timestamp of the first segment, which names the key press. */
+  /** The timestamp of the first segment, which identifies the key press. */
   readonly startTimestamp: number
-  /** That of the present segment; differs from the start only for presses over 8 s (RFC 4733 §2.5.1.3). */
+  /** The timestamp of the present segment. It differs from the start only for presses over 8 s (RFC 4733 §2.5.1.3). */
   readonly timestamp: number
   readonly duration: number
-  /** The sender moves the timestamp within the event. Deviation from RFC 4733 §2.2.1: gateways in use do. */
+  /**
+   * Whether the sender moves the timestamp within the event. Accepted although RFC 4733 §2.2.1 forbids it: gateways
+   * in use do so.
+   */
   readonly isMoving: boolean
   readonly clockRate: number
 }
 
-/** Turns event packets, lost, repeated and out of order as they come, into key presses. */
+/** Turns event packets, which may be lost, repeated or out of order, into key presses. */
 export class DigitReceiver {
   #pressed: Pressed | undefined
   #ssrc: number | undefined
-  /** The latest one that was reported: its repeats follow. */
+  /** The latest key press that was reported. Repeats of it may follow. */
   #reported: Pressed | undefined
   #heardMs = 0
 
-  /** The key presses that this packet completes: none, one, or two when it starts a key and ends it at once. */
+  /**
+   * Returns the key presses that this packet completes: none, one, or two if it ends one key press and is all of
+   * another.
+   */
   accept(packet: EventPacket, nowMs: number): Digit[] {
     if (packet.event >= firstNonDigitEvent) return []
     const digits: Digit[] = []
@@ -69,12 +76,12 @@ export class DigitReceiver {
     return digits
   }
 
-  /** A key press has begun, and its end is still to come. */
+  /** Whether a key press has begun and its end is still to come. */
   get isPressed(): boolean {
     return this.#pressed !== undefined
   }
 
-  /** The key press whose end was lost, once it has been silent for long enough. */
+  /** Returns a key press whose end was lost, once no packet of it has come for long enough. */
   expire(nowMs: number): Digit | undefined {
     if (this.#pressed === undefined || nowMs - this.#heardMs < lostEndAfterMs) return undefined
     const digits: Digit[] = []
@@ -82,11 +89,11 @@ export class DigitReceiver {
     return digits[0]
   }
 
-  /** Whether the packet repeats, or comes from before, what was reported. */
+  /** Returns whether the packet repeats the reported key press or comes from before it. */
   #isPast(reported: Pressed, packet: EventPacket, nowMs: number): boolean {
     const { event, timestamp, isMoving } = reported
     const ahead = timestampDistance(timestamp, packet.timestamp)
-    // Timestamps that went back in a packet that was sent later are those of a sender that began to count again.
+    // If a packet that was sent later has an earlier timestamp, its sender has restarted its timestamps.
     if (ahead < 0) return packet.isLate
     const sinceMs = nowMs - this.#heardMs
     if (ahead === 0) {
@@ -112,19 +119,20 @@ export class DigitReceiver {
   }
 }
 
-/** The press with what the packet adds to it; undefined when the packet belongs to another press. */
+/** Returns the press extended by the packet, or undefined if the packet belongs to another press. */
 function continued(pressed: Pressed, packet: EventPacket, isInTime: boolean): Pressed | undefined {
   if (packet.event !== pressed.event) return undefined
   const { timestamp, duration } = packet
   const ahead = timestampDistance(pressed.timestamp, timestamp)
   if (ahead === 0) return { ...pressed, duration: Math.max(duration, pressed.duration) }
   const afterStart = timestampDistance(pressed.startTimestamp, timestamp)
-  // It is of an earlier segment; or late, from a sender that moves the timestamp.
+  // The packet is of an earlier segment, or it is late and its sender moves the timestamp.
   const isOfStart =
     afterStart >= 0 || (packet.isLate && afterStart > (-lostEndAfterMs * pressed.clockRate) / 1000)
   if (ahead < 0 && isOfStart) return pressed
   if (packet.marker) return undefined
-  // The next segment of a long press starts where the last one ended; a new press starts later, or says so.
+  // The next segment of a long press starts where the last one ended. A new press starts later, or has the marker
+  // bit.
   if (ahead >= 0x8000 && ahead <= 0xffff) return { ...pressed, timestamp, duration }
   return isInTime ? { ...pressed, timestamp, duration, isMoving: true } : undefined
 }

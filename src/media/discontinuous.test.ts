@@ -1,4 +1,5 @@
-// A far end that sends nothing in silence except a packet of its noise now and then (DTX: RFC 7587 §3.1.3), in virtual time.
+// A far end that sends nothing in silence except an occasional packet of its noise (DTX: RFC 7587 §3.1.3), in
+// virtual time.
 import { setImmediate } from 'node:timers/promises'
 import { createEncoder, Application, Signal } from 'libopus-wasm'
 import { expect, it } from 'vitest'
@@ -14,12 +15,12 @@ const opus: Partial<Agreement> = {
   receive: { codecs: [{ encoding: 'OPUS', payloadType: 96 }], events: [], noises: [] },
 }
 
-/** In samples of 16 bits. */
+/** In 16-bit samples. */
 const noiseLevel = 58
 const talkingFrames = 100
 const pauseFrames = 200
 
-/** Talks, pauses and talks again, in noise that stays; returns how many packets there were in the pause. */
+/** Speaks, pauses and speaks again, over constant noise. Returns the number of packets in the pause. */
 async function talkWithPause(legs: VirtualLegs, phone: VirtualPhone): Promise<number> {
   const encoder = await createEncoder({
     channels: 1,
@@ -40,7 +41,7 @@ async function talkWithPause(legs: VirtualLegs, phone: VirtualPhone): Promise<nu
       return Math.round(voice + (random() - 0.5) * noiseLevel * Math.sqrt(12))
     })
     const payload = Buffer.from(encoder.encode(samples))
-    // As the library says: two octets or fewer need not be sent.
+    // The library documents that packets of two octets or fewer need not be sent.
     if (payload.length > 2) {
       phone.send({ payload, payloadType: 96, sequence: 100 + sent, timestamp: 5000 + frame * 960 })
       sent += 1
@@ -53,7 +54,7 @@ async function talkWithPause(legs: VirtualLegs, phone: VirtualPhone): Promise<nu
   return inPause
 }
 
-/** The level of each 20 ms that was heard, in samples of 16 bits. */
+/** Returns the level of each 20 ms that was heard, in 16-bit samples. */
 function levelsOf(phone: VirtualPhone, fromMs: number, toMs: number): number[] {
   const { samples } = phone.audio(fromMs, toMs)
   return Array.from({ length: Math.floor(samples.length / 160) }, (_, frame) => {
@@ -75,9 +76,9 @@ it('is heard with its noise throughout the pause, and whole after it', async () 
   const pauseMs = 20 * talkingFrames
   const endMs = pauseMs + 20 * pauseFrames
   expect(noiseHeard(levelsOf(b, pauseMs + 200, endMs))).toBe(true)
-  // Within half a second, which the coder of the phone takes by itself, it is as loud as before.
+  // It is as loud as before within half a second, which the coder of the phone itself needs.
   for (const level of levelsOf(b, endMs + 500, endMs + 1900)) expect(level).toBeCloseTo(7000, -3)
-  // Where nothing comes any more, its noise is not made up for ever.
+  // Once no packets come any more, its noise is not continued for ever.
   legs.run(2000)
   expect(Math.max(...levelsOf(b, legs.nowMs - 500, legs.nowMs))).toBe(0)
 })

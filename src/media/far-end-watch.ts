@@ -1,17 +1,19 @@
-// Reports on the far end of one stream: where it is heard, who else sends, and that it fell silent.
+// Reports on the far end of one stream: the place its packets come from, other places that send to it, and its
+// silence.
 import type { MediaEvent } from './media.ts'
 import type { SilenceLimits } from './worker-setup.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 import type { RejectedPackets } from './transport/transport.ts'
 import type { Agreement } from './sdp/agreement.ts'
 
-// A stream that is sprayed at from everywhere names this many places, and counts the rest.
+// The most places of strangers that are reported by name. Packets from further ones are only counted.
 const maxStrangers = 3
-// A second of speech: a few packets of another key may come before the first of the right one.
+// A second of speech. A few packets under another key may come before the first one under the right key.
 const enoughForged = 50
-// Of a far end that may be gone. One that is there sends something every 20 ms, or a report within seconds.
+// The silence limit for a far end that may be gone. One that is there sends a packet every 20 ms, or a report within
+// seconds.
 const doubtedMs = 4000
-// What was on its way when the doubt came is no sign of life.
+// Packets that were already under way when the doubt arose are not a sign of life.
 const onTheWayMs = 1000
 
 export interface FarEndWatchOptions {
@@ -26,10 +28,10 @@ interface Known {
 
 export class FarEndWatch {
   readonly #options: FarEndWatchOptions
-  /** When the far end last gave a sign of life, and when its silence was last reported. */
+  /** The times of the last sign of life of the far end and of the last report of its silence. */
   #aliveMs = 0
   #reportedMs = 0
-  /** When it came to be doubted that the far end is there; undefined: it is not. */
+  /** The time since which the far end may be gone; undefined while there is no doubt. */
   #doubtedAtMs: number | undefined
   #wasHeard = false
   #ignored = 0
@@ -40,7 +42,7 @@ export class FarEndWatch {
     this.#options = options
   }
 
-  /** Packets of strangers. */
+  /** The number of packets that came from strangers. */
   get ignored(): number {
     return this.#ignored
   }
@@ -51,30 +53,33 @@ export class FarEndWatch {
     this.#doubtedAtMs = undefined
   }
 
-  /** A sign of life that is no packet of its stream. */
+  /** Notes a sign of life other than a packet of its stream. */
   live(nowMs: number): void {
     this.#aliveMs = nowMs
   }
 
-  /** It may be gone: its silence counts sooner, until something comes of it again. */
+  /** Notes that the far end may be gone: the shorter silence limit applies until a packet of it comes again. */
   doubt(nowMs: number): void {
     this.#doubtedAtMs = nowMs
   }
 
-  /** It is heard from another place than before. */
+  /** Reports that packets of the far end come from another place than before. */
   latched({ address, port }: Endpoint, trust: Trust): void {
     this.#options.onEvent({ type: this.#wasHeard ? 'moved' : 'first-packet', address, port, trust })
     this.#wasHeard = true
   }
 
-  /** The silence of the far end is not reported before that, as far as is known now. */
+  /**
+   * Returns the earliest time at which silence of the far end could be reported, from what has been received until
+   * now.
+   */
   dueMs(agreement: Agreement): number {
     const limitMs = this.#limitMs(agreement)
     if (agreement.isPast === true || limitMs === 0) return Infinity
     return Math.max(this.#aliveMs, this.#reportedMs) + limitMs
   }
 
-  /** `heardMs`: when the last packet of its stream came; 0 for none. */
+  /** `heardMs` is the arrival of the last packet of its stream, or 0 for none. */
   check(agreement: Agreement, nowMs: number, { rejected, heardMs }: Known): void {
     if (heardMs > this.#aliveMs) this.#aliveMs = heardMs
     if (this.#doubtedAtMs !== undefined && this.#aliveMs > this.#doubtedAtMs + onTheWayMs)
@@ -92,14 +97,17 @@ export class FarEndWatch {
     this.#options.onEvent({ type: 'ignored', address, port })
   }
 
-  /** Of a far end of which nothing authentic was heard yet. */
+  /** Reports forged packets from a far end of which no authentic packet has come yet. */
   #checkForged({ forged }: RejectedPackets): void {
     if (this.#isForgeryReported || this.#wasHeard || forged < enoughForged) return
     this.#isForgeryReported = true
     this.#options.onEvent({ type: 'forged', packets: forged })
   }
 
-  /** Reports once for each time that the limit passes: the call may have had a reason not to heed it. */
+  /**
+   * Reports once for each time that the limit passes, since the call may have had a reason to ignore the last
+   * report.
+   */
   #checkSilence(agreement: Agreement, nowMs: number): void {
     if (nowMs < this.dueMs(agreement)) return
     const limitMs = this.#limitMs(agreement)
@@ -112,7 +120,7 @@ export class FarEndWatch {
     })
   }
 
-  /** 0 for none. */
+  /** Returns the silence limit, or 0 for none. */
   #limitMs(agreement: Agreement): number {
     const { heldMs, mediaMs } = this.#options.limits
     if (isHeld(agreement)) return heldMs

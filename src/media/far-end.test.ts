@@ -43,7 +43,7 @@ interface Leg {
   readonly events: Inbox<MediaEvent>
 }
 
-/** `sip` is where its signalling comes from. */
+/** `sip` is the address that its signalling comes from. */
 async function legOf(sip = '127.0.0.1'): Promise<Leg> {
   const session = await media.open()
   session.face(sip)
@@ -55,7 +55,7 @@ async function legOf(sip = '127.0.0.1'): Promise<Leg> {
 const digitsOf = ({ events }: Leg): string =>
   events.items.map((event) => (event.type === 'digit' ? event.digit : '')).join('')
 
-/** Sends in real time until `isOver`; a stream has packets in a rhythm, and that is what is judged. */
+/** Sends in real time until `isOver`. The latch judges a stream by the timing of its packets. */
 async function every20Ms(send: () => void, isOver: () => boolean): Promise<void> {
   for (let round = 0; round < 2000; round += 1) {
     if (isOver()) return
@@ -171,7 +171,7 @@ describe('a stranger that sprays over the ports', () => {
 })
 
 describe('an answer to our offer', () => {
-  it('has every codec that it keeps heard, and digits under both numbers', async () => {
+  it('makes every codec that it kept and digits under both payload types accepted', async () => {
     await start()
     const peer = await peerAt()
     const leg = await legOf()
@@ -206,7 +206,7 @@ describe('a far end that takes packets of 10 ms at most', () => {
     for (const [index, { payload, sequence, timestamp }] of peer.heard.items.slice(0, 40).entries()) {
       expect(payload.length).toBe(80)
       expect((sequence - (first?.sequence ?? 0)) & 0xffff).toBe(index)
-      // Whole ticks may be left out on a busy machine.
+      // Whole ticks may be skipped on a busy machine.
       expect(((timestamp - (first?.timestamp ?? 0)) >>> 0) % 160).toBe(index % 2 === 0 ? 0 : 80)
     }
     const audio = peer.audio('PCMU', 0)

@@ -1,4 +1,5 @@
-// Two far ends that send their sound to each other: what the platform tells them, and that it neither sends nor waits meanwhile.
+// Two far ends that send their sound to each other: what the platform offers them, and that it neither sends nor
+// times out then.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +36,7 @@ async function legOf(offer: Parameters<RtpPeer['offer']>[0] = {}): Promise<Leg> 
   return { peer, session, events }
 }
 
-/** Either is offered the place of the other, answers with its own, and the platform falls silent. */
+/** Offers each far end the place of the other. Both answer with their own, and the platform stops sending. */
 async function introduce(a: Leg, b: Leg): Promise<readonly [string, string]> {
   const toA = a.session.reoffer({ past: b.session.place })
   expect(await a.session.acceptAnswer(a.peer.offer())).toMatchObject({ isPast: true, isHeld: false })
@@ -67,7 +68,7 @@ afterEach(async () => {
 })
 
 describe('an offer that names the place of another far end', () => {
-  it('has its address, ports and numbers, and nothing else of what it has said', async () => {
+  it('has its address, ports and payload types, and nothing else from its SDP', async () => {
     const a = await legOf()
     const b = await legOf({ payloads: '8 0 96', lines: ['a=rtpmap:96 telephone-event/8000', 'a=x-secret:1'] })
     const [toA, toB] = await introduce(a, b)
@@ -137,7 +138,7 @@ describe('a session whose far end sends past us', () => {
     expect(offer).toContain(`m=audio ${a.session.port} `)
     const heard = a.peer.heard.items.length
     expect(await a.session.acceptAnswer(a.peer.offer())).toMatchObject({ isPast: false })
-    // The other one may still send to it until now.
+    // The other far end may have sent to it until now.
     await a.session.goPast(false)
     await until('packets', () => a.peer.heard.items.length > heard + 5)
     const report = toCompound({ ssrc: 1, cname: 'x', sender: undefined, block: undefined, isBye: false })

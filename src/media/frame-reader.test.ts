@@ -1,4 +1,4 @@
-// Frames of a long clip from its file: what is there for a listener, and when.
+// Reading the frames of a long clip from its file: which of them are available to a listener, and when.
 import { open, mkdtemp, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const form = { frameBytes }
 let folder: string
 let file: FileHandle
 
-/** Each frame holds its number. */
+/** Each frame contains its number. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'switchhook-frames-'))
   file = await open(join(folder, 'clip'), 'w+')
@@ -38,29 +38,29 @@ const heard = (reader: FrameReader, index: number): Promise<number> =>
   }).then(({ number }) => number)
 
 describe('a reader', () => {
-  it('brings every frame to who listens to its end, and then to its start again', async () => {
+  it('returns every frame to a listener that reads to the end and then starts again', async () => {
     const reader = new FrameReader({ file, from: 0, clip: { form, readyFrames: frames } })
     for (let index = 0; index < frames; index += 1) expect(await heard(reader, index)).toBe(index)
     expect(numberAt(reader, frames)).toBeUndefined()
-    // The first second of the next round is there at once.
+    // The first second of the next round is available immediately.
     for (let index = 0; index < 50; index += 1) expect(numberAt(reader, index)).toBe(index)
     expect(await heard(reader, 50)).toBe(50)
     expect(reader.failure).toBeUndefined()
   })
 
-  it('begins a round where it is to', async () => {
+  it('begins each round at its frame', async () => {
     const reader = new FrameReader({ file, from: 300, clip: { form, readyFrames: frames } })
     for (const index of [300, 349, 350, 599, 300]) expect(await heard(reader, index)).toBe(index)
   })
 
-  it('is ahead of a listener by two seconds and more, once it has read', async () => {
+  it('is ahead of its listener by two seconds and more, once it has read', async () => {
     const reader = new FrameReader({ file, from: 0, clip: { form, readyFrames: frames } })
     await heard(reader, 60)
     await until('what lies ahead', () => numberAt(reader, 159) === 159)
     for (let index = 159; index < 200; index += 1) expect(await heard(reader, index)).toBe(index)
   })
 
-  it('has nothing of what is not coded yet, and brings it when it is', async () => {
+  it('returns no frame that is not coded yet, and returns it once it is', async () => {
     const clip = { form, readyFrames: 10 }
     const reader = new FrameReader({ file, from: 0, clip })
     expect(await heard(reader, 9)).toBe(9)
@@ -71,7 +71,7 @@ describe('a reader', () => {
     expect(numberAt(reader, 60)).toBeUndefined()
   })
 
-  it('goes to where the listener has gone meanwhile, with no frame of another place', async () => {
+  it('follows a listener that jumps during a read, and returns no frame of another position', async () => {
     const reader = new FrameReader({ file, from: 0, clip: { form, readyFrames: frames } })
     for (const index of [60, 400, 70, 580, 100]) {
       const at = numberAt(reader, index)
@@ -80,7 +80,7 @@ describe('a reader', () => {
     }
   })
 
-  it('says why no more can be read of a file that was cut short', async () => {
+  it('reports the error of a file that was cut short', async () => {
     const reader = new FrameReader({ file, from: 500, clip: { form, readyFrames: frames + 100 } })
     expect(await heard(reader, 549)).toBe(549)
     await until('the end of the file to be met', () => {
@@ -88,7 +88,7 @@ describe('a reader', () => {
       return reader.failure !== undefined
     })
     expect(String(reader.failure)).toContain('cut short')
-    // What was read before is still there.
+    // Frames read before are still available.
     expect(numberAt(reader, 520)).toBe(520)
   })
 })

@@ -1,30 +1,30 @@
-// Reads the frames of a long clip from its file, ahead of the beat, which itself never waits for the disk.
+// Reads the frames of a long clip from its file ahead of the ticks, which never wait for the disk.
 import type { FileHandle } from 'node:fs/promises'
 import type { ClipForm } from './clip-form.ts'
 
-/** Where a frame lies, until the next one is asked for. */
+/** The position of a frame, valid until the next one is requested. */
 export interface Frame {
   readonly bytes: Buffer
   readonly offset: number
 }
 
-/** The frames of a clip for one listener, who asks for them one after the other, or from the start again. */
+/** The frames of a clip for one listener, which requests them in order, or again from the start. */
 export interface Frames {
-  /** Undefined while the frame is not coded or read yet. */
+  /** Returns undefined while the frame is not coded or read yet. */
   at(index: number): Frame | undefined
-  /** Why no more can be read, if so. */
+  /** The error because of which no more frames can be read, if there is one. */
   readonly failure: unknown
 }
 
-// Kept all the time, so that the first second of the next round is there when one round ends.
+// The first second, which stays in memory so that the next round can begin at the end of the last one.
 const headFrames = 50
-// Read ahead: four seconds, in pieces of two and more.
+// Frames read ahead: four seconds, in pieces of two seconds and more.
 const ringFrames = 200
 const refillFrames = ringFrames / 2
 
 export interface FrameReaderOptions {
   readonly file: FileHandle
-  /** Where each round begins. */
+  /** The frame at which each round begins. */
   readonly from: number
   readonly clip: { readonly readyFrames: number; readonly form: Pick<ClipForm, 'frameBytes'> }
 }
@@ -34,9 +34,9 @@ export class FrameReader implements Frames {
   readonly #frameBytes: number
   readonly #head: Buffer
   readonly #ring: Buffer
-  /** The first frame behind those in the head. */
+  /** The first frame after those that are read into the head. */
   #headEnd: number
-  /** The frames in the ring: from the one that is heard next to the first one that is not read yet. */
+  /** The frames in the ring: from the next one to be heard up to, and without, the first one not read yet. */
   #start: number
   #end: number
   #isReading = false
@@ -69,13 +69,13 @@ export class FrameReader implements Frames {
     return index < this.#end ? { bytes: this.#ring, offset: (index % ringFrames) * frameBytes } : undefined
   }
 
-  /** The ring is about the frames from `index` on. */
+  /** Moves the ring to the frames from `index` on. */
   #aim(index: number): void {
     if (index < this.#start || index > this.#end) this.#end = index
     this.#start = index
   }
 
-  /** One read at a time; what it brings is taken in before the next one begins. */
+  /** Starts a read unless one is running: the result of a read is applied before the next one begins. */
   #fill(): void {
     if (this.#isReading || this.#failure !== undefined) return
     const { from, clip } = this.#options
@@ -93,7 +93,7 @@ export class FrameReader implements Frames {
     if (frames <= 0) return
     const first = this.#end
     void this.#read(this.#ring, { at, first, frames }, () => {
-      // Unless the listener has begun again meanwhile.
+      // Except when the listener has started again meanwhile.
       if (this.#end === first) this.#end += frames
     })
   }

@@ -11,7 +11,7 @@ interface Sent {
   readonly packet: RtpPacket
 }
 
-/** Runs the beat until nothing is left to press; ticks without a key carry speech. */
+/** Runs ticks until no key is left to press; ticks without a key carry speech. */
 const events101 = { payloadType: 101, clockRate: 8000 }
 
 function pressed(digits: string, durationMs: number, { isTaken = true } = {}) {
@@ -79,7 +79,7 @@ describe('a key that is pressed', () => {
     expect((near[1]?.tick ?? 0) - (near[0]?.tick ?? 0)).toBe(4 + 13)
   })
 
-  it('has one row of numbers with the speech around it, and its timestamps stand in the time of that', () => {
+  it('shares its numbers and the time of its timestamps with the speech around it', () => {
     const { sent } = pressed('12', 60)
     const [first] = sent
     for (const [index, { packet }] of sent.entries())

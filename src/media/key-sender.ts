@@ -1,5 +1,5 @@
-// Keys that a far end gets: those that the platform presses, as telephone events (RFC 4733) or tones in the sound, and the events of
-// another far end, which are passed on.
+// Keys sent to a far end: keys that the platform presses, as telephone events (RFC 4733) or as tones in the sound,
+// and the events of another far end, which are passed on.
 import { AppError } from '../lib/errors.ts'
 import type { Frame } from './graph/frame.ts'
 import { KeyTone } from './key-tone.ts'
@@ -9,18 +9,18 @@ import { digitsByEvent, parseTelephoneEvent, writeTelephoneEvent } from './rtp/t
 import type { EventFormat } from './sdp/formats.ts'
 import { tickMs } from './tick-clock.ts'
 
-// The end is sent three times in all: RFC 4733 §2.5.1.4.
+// The end of an event is sent three times in all: RFC 4733 §2.5.1.4.
 const endPackets = 3
 const pauseTicks = 250 / tickMs
 const longPauseTicks = 500 / tickMs
-// Longer ones would need segments, RFC 4733 §2.5.1.3: 8 s of 8000 Hz, and 1.3 s of 48 kHz.
+// Longer presses would need segments, RFC 4733 §2.5.1.3: 8 s at 8000 Hz, and 1.3 s at 48 kHz.
 const maxTicks = 8000 / tickMs
 const maxUnits = 0xffff
-// A key whose end was lost does not keep speech back for longer.
+// A key whose end packet was lost holds speech back for no longer than this.
 const heldBackTicks = 2
 
 interface Press {
-  /** Undefined for a pause. */
+  /** The event code, or undefined for a pause. */
   readonly event: number | undefined
   readonly ticks: number
   readonly isTone: boolean
@@ -40,12 +40,12 @@ export class KeySender {
     this.#sender = sender
   }
 
-  /** There are keys of our own to press. */
+  /** Whether the platform has keys to press. */
   get isBusy(): boolean {
     return this.#presses.length > 0
   }
 
-  /** Resolves when the last one was pressed; `w` is a pause of half a second. */
+  /** Presses keys and resolves when the last one was pressed. `w` is a pause of half a second. */
   async press(digits: string, durationMs: number, isTone = false): Promise<void> {
     const ticks = Math.max(1, Math.min(maxTicks, Math.round(durationMs / tickMs)))
     for (const digit of digits.toUpperCase()) {
@@ -57,7 +57,7 @@ export class KeySender {
     if (this.isBusy) await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
 
-  /** The sound of this tick instead of any other; undefined: no tone is pressed. */
+  /** Returns the sound of this tick, which replaces any other; undefined if no tone is pressed. */
   tone(): Frame | undefined {
     const press = this.#presses[0]
     if (press?.event === undefined || !press.isTone) return undefined
@@ -67,7 +67,9 @@ export class KeySender {
     return frame
   }
 
-  /** The packet of this tick instead of speech; undefined: there is none, speech may go. */
+  /**
+   * Returns the event packet of this tick, which replaces speech; undefined if there is none and speech may be sent.
+   */
   tick(tick: number, format: EventFormat | undefined): Outgoing | undefined {
     const press = this.#presses[0]
     if (press === undefined) return undefined
@@ -92,7 +94,7 @@ export class KeySender {
     return this.#sender.event({ timestamp, payloadType, marker, payload })
   }
 
-  /** A packet of another far end's key, in our clock. */
+  /** Returns a packet of another far end's key with the timestamps of this stream. */
   pass({ timestamp, marker, payload }: RtpPacket, { payloadType }: EventFormat, tick: number): Outgoing {
     const isNew = this.#passed?.from !== timestamp
     if (isNew) this.#passed = { from: timestamp, to: this.#sender.timestampAt(tick + 1) }
@@ -105,7 +107,7 @@ export class KeySender {
     })
   }
 
-  /** Speech waits while a key is passed on. */
+  /** Whether a key is being passed on. Speech waits meanwhile. */
   isPassing(tick: number): boolean {
     return tick - this.#passedTick <= heldBackTicks
   }
@@ -125,7 +127,7 @@ export class KeySender {
   }
 }
 
-/** The key of one far end as another one counts time. */
+/** Returns the event packet of one far end with its duration in the clock rate of another. */
 export function inClock(packet: RtpPacket, from: number, to: number): RtpPacket {
   const event = from === to ? undefined : parseTelephoneEvent(packet.payload)
   if (event === undefined) return packet

@@ -5,7 +5,7 @@ import { ToneDetector } from './tone-detector.ts'
 
 const ticks = 8
 
-/** The samples of a press, one frame after the other. */
+/** Returns the samples of a press, frame by frame. */
 function pressOf(digit: string): Int16Array[] {
   const tone = new KeyTone()
   return Array.from({ length: ticks }, (_, at) => Int16Array.from(tone.frame(digit, at, ticks).samples()))
@@ -24,7 +24,7 @@ describe('the tone of a key', () => {
   it('goes on from frame to frame without a step, begins and ends in silence, and never leaves the scale', () => {
     const samples = pressOf('D').flatMap((frame) => [...frame])
     expect([samples[0], Math.abs(samples.at(-1) ?? 0) < 3000]).toEqual([0, true])
-    // At 941 and 1633 Hz no sample is further from the one before than the two waves can go.
+    // At 941 and 1633 Hz no step between samples is larger than the two waves allow.
     const steps = samples.slice(1).map((sample, at) => Math.abs(sample - (samples[at] ?? 0)))
     const steepest =
       2 * 8100 * Math.sin((Math.PI * 941) / 8000) + 2 * 10_200 * Math.sin((Math.PI * 1633) / 8000)

@@ -1,21 +1,21 @@
-// Keys as tones in the sound (ITU-T Q.23), for far ends that take them in no other way.
+// Keys as tones in the sound (ITU-T Q.23), for far ends that accept them in no other way.
 import { frameSamples } from './codecs/coders.ts'
 import { SampleFrame } from './graph/frame.ts'
 import type { Frame } from './graph/frame.ts'
 import { highHz, keysByTone, lowHz } from './tone-detector.ts'
 
 const rate = 8000
-// -9 and -7 dBm0, the louder one high, where lines damp more; a sine of full scale is 3.14 dBm0.
+// -9 and -7 dBm0, the louder one for the high tone, which lines damp more. A sine of full scale is 3.14 dBm0.
 const lowLevel = 8100
 const highLevel = 10_200
-// Begins and ends within 2 ms, so that neither is a click.
+// The tone begins and ends within 2 ms, so that it does not click.
 const edgeSamples = 16
 
 export class KeyTone {
   readonly #samples = new Int16Array(frameSamples)
   readonly #frame = new SampleFrame(this.#samples)
 
-  /** The frame of a press that is `at` of `ticks` ticks old. */
+  /** Returns the frame of a press of `ticks` ticks at its tick `at`. */
   frame(digit: string, at: number, ticks: number): Frame {
     const row = keysByTone.findIndex((keys) => keys.includes(digit))
     const low = (2 * Math.PI * (lowHz[row] ?? 0)) / rate

@@ -1,4 +1,4 @@
-// The public face of the media plane. Audio never crosses it: only ids, file paths, SDP text and facts.
+// The public interface of the media plane. Audio never crosses it: only ids, file paths, SDP text and facts.
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
 import type { Clock } from '../lib/clock.ts'
@@ -16,18 +16,18 @@ import type { OfferedProtection } from './sdp/key-exchange.ts'
 export type { FarPlace } from './sdp/far-place.ts'
 export type { OfferedHandshake, OfferedKeys, OfferedProtection } from './sdp/key-exchange.ts'
 
-/** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */
+/** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are set by the platform, never by a customer. */
 export interface AudioClip {
   readonly path: string
 }
 
 export interface PlayOptions {
   readonly clip: AudioClip
-  /** Where to begin, in ms. */
+  /** The position to begin at, in ms. */
   readonly offsetMs?: number
-  /** How often, each time from `offsetMs` and without a gap; Infinity: until it is stopped. */
+  /** The number of rounds, each from `offsetMs` and without a gap. Infinity repeats until the playback is stopped. */
   readonly rounds?: number
-  /** Begins in the tick after the last frame of what plays now, instead of ending it. */
+  /** Whether it begins in the tick after the last frame of the current playback, instead of ending that one. */
   readonly follows?: boolean
   /** Ends the playback early; a normal outcome. */
   readonly signal?: AbortSignal
@@ -35,126 +35,155 @@ export interface PlayOptions {
 
 export interface PlayResult {
   readonly reason: 'completed' | 'stopped'
-  /** How much was sent, in ms. */
+  /** The audio that was sent, in ms. */
   readonly playedMs: number
-  /** How much silence stood in for audio that the disk did not bring in time. */
+  /** The silence that replaced audio which the disk did not deliver in time, in ms. */
   readonly missedMs?: number
 }
 
 export interface StreamStats {
   readonly packetsSent: number
   readonly packetsReceived: number
-  /** From sequence numbers (RFC 3550 §6.4.1), cumulative. */
+  /** Computed from sequence numbers (RFC 3550 §6.4.1), cumulative. */
   readonly packetsLost: number
-  /** From places that are not the far end's. */
+  /** Packets from places other than the far end's. */
   readonly packetsIgnored: number
-  /** Of those that came encrypted: not authentic, and authentic but seen before. Undefined where none should. */
+  /**
+   * Encrypted packets that were rejected: not authentic, or authentic but seen before. Undefined for a plain stream.
+   */
   readonly rejected?: RejectedPackets | undefined
   /** Interarrival jitter in ms (RFC 3550 §6.4.1). */
   readonly jitterMs: number
-  /** What the far end reports of our stream; undefined before its first receiver report. */
+  /** The figures that the far end reports on our stream; undefined before its first receiver report. */
   readonly remote?: { readonly packetsLost: number; readonly jitterMs: number; readonly roundTripMs?: number }
   readonly codec: string
 }
 
 export type MediaEvent =
-  /** The first packet from the far end: where media really comes from (symmetric RTP), and why it is believed. */
+  /**
+   * The first packet from the far end came: the place media really comes from (symmetric RTP), and why it is
+   * trusted.
+   */
   | { readonly type: 'first-packet'; readonly address: string; readonly port: number; readonly trust: Trust }
-  /** The far end's packets come from another place from now on. */
+  /** The packets of the far end come from another place from now on. */
   | { readonly type: 'moved'; readonly address: string; readonly port: number; readonly trust: Trust }
-  /** Packets from a place that is not the far end's are dropped. Reported for a few places after each offer or answer. */
+  /**
+   * Packets from a place other than the far end's are dropped. Reported for a few places after each offer or answer.
+   */
   | { readonly type: 'ignored'; readonly address: string; readonly port: number }
-  /** One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4); `isTone`: heard in the sound. */
+  /**
+   * One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4). `isTone`: it was
+   * detected in the sound.
+   */
   | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number; readonly isTone?: boolean }
-  /** Neither RTP nor RTCP for the limit; reported again each time that it passes. `held`: the far end need not send; `gone`: it was doubted. */
+  /**
+   * No RTP or RTCP came for the limit. Reported again each time that the limit passes. `held`: the far end need not
+   * send; `gone`: there was reason to think that it is gone.
+   */
   | {
       readonly type: 'timeout'
       readonly cause: 'silent' | 'held' | 'gone'
       readonly silentMs: number
       readonly limitMs: number
     }
-  /** A file of the wiring has been played, or could not be. */
+  /** A file of the wiring has been played, or could not be played. */
   | {
       readonly type: 'layer-ended'
       readonly layer: string
       readonly reason: PlayResult['reason'] | 'failed'
     }
-  /** Packets came for an encrypted stream, and not one of them was authentic. Reported once. */
+  /** Packets came for an encrypted stream, and none of them was authentic. Reported once. */
   | { readonly type: 'forged'; readonly packets: number }
-  /** In a room, where its wiring wants to know: the far end begins or ends to talk. Said twice in a second at most. */
+  /** In a room, if its wiring requests it: the far end begins or stops talking. Reported twice a second at most. */
   | { readonly type: 'talk'; readonly isTalking: boolean }
-  /** The path of a browser was never there, or is no more: nothing of this session will be heard or sent again. */
+  /**
+   * The path of a browser could not be opened, or has ended: no media will be received or sent in this session
+   * again.
+   */
   | { readonly type: 'path-lost'; readonly loss: PathLoss }
-  /** Our media worker died, and nothing of this session will be heard or sent again. */
+  /** The media worker of this session died: no media will be received or sent in it again. */
   | { readonly type: 'lost' }
 
 /** The far end as its offer or answer describes it. */
 export interface FarEnd {
   readonly codec: string
-  /** Where it wants its media; undefined while it holds without an address (RFC 2543). */
+  /** The place that it wants its media sent to; undefined while it holds without an address (RFC 2543). */
   readonly remote: Endpoint | undefined
-  /** The far end does not want to hear us. */
+  /** Whether the far end does not want to receive our stream. */
   readonly isHeld: boolean
-  /** It sends to the other far end that our SDP has named, and not to us. */
+  /** Whether it sends to the other far end that our SDP named, instead of to us. */
   readonly isPast: boolean
-  /** What its packets are encrypted and authenticated with; undefined for plain RTP. */
+  /** The suite that encrypts and authenticates its packets; undefined for plain RTP. */
   readonly encryption?: SuiteName | 'DTLS-SRTP' | undefined
 }
 
 export interface ReofferOptions {
   readonly past?: FarPlace | undefined
-  /** The one codec to go on with. */
+  /** The one codec to continue with. */
   readonly only?: Encoding | undefined
 }
 
 /**
- * Keys as RTP events (RFC 4733), which is usual; in SIP, past media; or as tones in the sound. Where no events were agreed on,
- * tones are listened for in any case.
+ * How keys are sent: as RTP events (RFC 4733), which is usual; in SIP, outside the media; or as tones in the sound.
+ * If no events were agreed on, tones are detected in any case.
  */
 export type KeyWay = 'rfc2833' | 'info' | 'tones'
 
 /** One RTP stream pair of one call leg, in a worker thread. */
 export interface MediaSession {
   readonly id: string
-  /** Ours, as the SDP names it. */
+  /** Our address, as the SDP names it. */
   readonly address: string
   readonly port: number
-  /** The address that signalling is exchanged with: decides which of our addresses the next SDP names, and is one that
-   *  media may come from. `branch`: which of several places that are each made an offer of their own. */
+  /**
+   * Sets the address that signalling is exchanged with. It decides which of our addresses the next SDP names, and
+   * media may come from it. `branch` numbers one of several places that each get their own offer.
+   */
   face(peer: string, branch?: number): void
-  /** Applies the far end's offer and returns our answer (RFC 3264); also for re-offers. From here on packets are sent,
-   *  so call it when the answer goes out. Throws media_not_acceptable and leaves the stream as it was. */
+  /**
+   * Applies the far end's offer and returns our answer (RFC 3264); also for re-offers. Packets are sent from then
+   * on, so it must be called when the answer is sent. Throws media_not_acceptable and leaves the stream as it was.
+   */
   answer(offer: string): Promise<FarEnd & { readonly sdp: string }>
-  /** Makes an offer, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered.
-   *  `protection`: of a stream that is not agreed on yet; plain RTP when left out. Throws browsers_unavailable. */
+  /**
+   * Makes an offer, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered.
+   * `protection` is for a stream that is not agreed on yet; plain RTP if left out. Throws browsers_unavailable.
+   */
   offer(protection?: OfferedProtection): Promise<string>
   /** Applies the answer to `offer()` or `reoffer()`. */
   acceptAnswer(sdp: string): Promise<FarEnd>
-  /** Where the far end takes its stream; undefined while it holds, or where it may not be sent to. */
+  /** The place where the far end receives its stream; undefined while it holds, or if we may not send there. */
   readonly place: FarPlace | undefined
   /**
-   * An offer within the call, to be made when it is about to be sent. `past`: it names the place of this other far end, and the two
-   * send to each other once both have answered. Throws media_not_acceptable when this one takes no stream.
+   * Makes an offer within the call, to be sent immediately. `past`: the offer names the place of this other far end,
+   * and the two send to each other once both have answered. Throws media_not_acceptable if this far end takes no
+   * stream.
    */
   reoffer(options?: ReofferOptions): string
-  /** While the far end sends past us, or is about to, nothing is sent to it, and its silence means nothing. */
+  /** While the far end sends past us, or is about to, nothing is sent to it and its silence is ignored. */
   goPast(isPast: boolean): Promise<void>
-  /** The far end gave a sign of life in signalling: the time-outs begin again. */
+  /** Notes a sign of life of the far end in signalling: the silence limits begin again. */
   live(): void
-  /** The far end may be gone: unless something comes of it, its silence is reported within seconds. */
+  /** Notes that the far end may be gone: unless a packet of it comes, its silence is reported within seconds. */
   doubt(): void
-  /** A second play while one runs ends the first as 'stopped', unless it follows it. Time goes on while the far end
-   *  holds. Throws audio_not_found, audio_not_supported, overloaded, or internal when the worker died. */
+  /**
+   * Plays a clip. A second playback ends the first one as 'stopped', unless it follows it. The position advances
+   * while the far end holds. Throws audio_not_found, audio_not_supported, overloaded, or internal if the worker
+   * died.
+   */
   play(options: PlayOptions): Promise<PlayResult>
   /**
-   * States what the far end hears besides playbacks, and where it is heard; the former statement no longer holds. It is
-   * applied between two packets. A layer with the id and source that it had goes on undisturbed.
+   * States what the far end hears in addition to playbacks, and where it is heard, and replaces the former
+   * statement. It is applied between two packets. A layer with the same id and source as before continues
+   * undisturbed.
    */
   wire(wiring: Wiring): Promise<void>
-  /** How keys go to the far end and come from it, from the next offer or answer on. */
+  /** Sets how keys are sent to the far end and received from it, from the next offer or answer on. */
   goBy(keyWay: KeyWay): void
-  /** Presses keys, and resolves when the last one was sent; `w` waits for half a second. Throws media_not_acceptable where they
-   *  do not go with media. */
+  /**
+   * Presses keys, and resolves when the last one was sent. `w` waits for half a second. Throws media_not_acceptable
+   * if keys are sent outside the media.
+   */
   sendKeys(digits: string, options?: { readonly durationMs?: number }): Promise<void>
   onEvent(listener: (event: MediaEvent) => void): void
   stats(): Promise<StreamStats>
@@ -163,21 +192,24 @@ export interface MediaSession {
 }
 
 export interface OpenOptions {
-  /** The codecs that its offers may name; all when left out. */
+  /** The codecs that its offers may name; all if left out. */
   readonly offers?: readonly Encoding[]
   /**
-   * Whether packets may go to an address that SDP names; to any when left out. Where they may not, nothing is sent until the far
-   * end's own packets have said where it is.
+   * Whether packets may be sent to an address that SDP names; to any address if left out. If not, nothing is sent
+   * until packets from the far end have shown its place.
    */
   readonly maySendTo?: (address: string) => boolean
   /**
-   * The id of a session that it will hear: in one worker, packets between the two take the short way. Its offer begins with the
-   * codec of that session.
+   * The id of a session that it will hear. In one worker, packets between the two take the short way. Its offer
+   * begins with the codec of that session.
    */
   readonly near?: string
-  /** What its offer begins with otherwise. */
+  /** The codec that its offer begins with otherwise. */
   readonly prefers?: Encoding
-  /** Whose it is. While the workers lag, one who holds his part of them gets no more, and the others do. */
+  /**
+   * The account that owns it. While the workers are late, an owner that holds its share of them gets no further
+   * session.
+   */
   readonly owner?: string
 }
 
@@ -185,28 +217,34 @@ export interface Media {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** Allocates an even RTP port (RTCP on the next one). Throws no_media_port, or account_share or overloaded when the workers lag. */
+  /**
+   * Allocates an even RTP port, with RTCP on the next one. Throws no_media_port, or account_share or overloaded when
+   * the workers are late.
+   */
   open(options?: OpenOptions): Promise<MediaSession>
-  /** Throws media_not_acceptable where `answer` of any session would, and opens none. */
+  /** Throws media_not_acceptable if `answer` of any session would, and opens no session. */
   demandServable(offer: string): void
-  /** Sessions open now. */
+  /** The number of open sessions. */
   readonly openSessions: number
 }
 
 export interface MediaOptions {
   readonly bind: string
-  /** What SDP names instead of the bound address; undefined lets each session find the address that faces its peer. */
+  /**
+   * The address that SDP names instead of the bound one. If undefined, each session finds the address that faces its
+   * peer.
+   */
   readonly publicAddress: string | undefined
   readonly ports: PortRange
-  /** The UDP port of all browsers; any when left out. */
+  /** The UDP port shared by all browsers; any free port if left out. */
   readonly browserPort?: number
   readonly workers: number
-  /** For clips that are too long for memory; removed when media stops. */
+  /** The directory for clips that are too long for memory. Removed when media stops. */
   readonly scratchDir: string
   readonly limits: SilenceLimits
   readonly log: Logger
   readonly clock?: Clock
   readonly createWorker?: (setup: WorkerSetup, name: string) => Worker
-  /** The process of browsers. */
+  /** Starts the process that serves browsers. */
   readonly createProcess?: () => ChildProcess
 }

@@ -1,10 +1,10 @@
-// What the main thread and a media worker say to each other: ids, control and facts; never audio.
+// The messages between the main thread and a media worker: ids, control and facts; never audio.
 import type { ErrorCode } from '../lib/errors.ts'
 import type { MirrorWiring, WorkerWiring } from './graph/wiring.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
 import type { Agreement } from './sdp/agreement.ts'
 
-/** How a worker fares: `lateShare` is the part of its latest ticks that came too late to be heard in time. */
+/** The load of a worker. `lateShare` is the share of its latest ticks that were late. */
 export interface WorkerLoad {
   readonly lateShare: number
 }
@@ -24,7 +24,7 @@ export type WorkerRequest =
     }
   | { readonly kind: 'stop-play'; readonly session: string; readonly play: number }
   | { readonly kind: 'wire'; readonly session: string; readonly wiring: WorkerWiring }
-  /** A session of another worker; without a wiring it is not needed any more. */
+  /** A session of another worker. Without a wiring it is no longer needed here. */
   | { readonly kind: 'mirror'; readonly session: string; readonly wiring: MirrorWiring | undefined }
   | (KeysToSend & { readonly kind: 'send-keys'; readonly session: string })
   | { readonly kind: 'stats'; readonly session: string }
@@ -38,7 +38,7 @@ export interface KeysToSend {
   readonly isTone?: boolean
 }
 
-/** What each request is answered with. */
+/** The reply to each kind of request. */
 export interface WorkerReplies {
   readonly open: { readonly port: number }
   readonly live: null

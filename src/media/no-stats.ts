@@ -1,4 +1,4 @@
-// The counts of a stream of which nothing has come or gone.
+// The counts of a stream that has sent and received nothing yet.
 import type { StreamStats } from './media.ts'
 
 export const nothingYet: StreamStats = {

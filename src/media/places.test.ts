@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 
 describe('a worker that is on time', () => {
-  it('takes a session of everybody, however many there are', () => {
+  it('accepts a session of any owner, however many there are', () => {
     hold('greedy', 500)
     expect(places.refusal('greedy', onTime)).toBeUndefined()
     expect(places.refusal(undefined, onTime)).toBeUndefined()
@@ -24,7 +24,7 @@ describe('a worker that is on time', () => {
 })
 
 describe('a worker that is late', () => {
-  it('refuses who holds his part of it, and takes the others', () => {
+  it('refuses an owner that holds its share, and accepts the others', () => {
     hold('greedy', 60)
     hold('modest', 5)
     expect(places.refusal('greedy', late)).toBe('account_share')
@@ -32,7 +32,7 @@ describe('a worker that is late', () => {
     expect(places.refusal('newcomer', late)).toBeUndefined()
   })
 
-  it('refuses all who hold the same', () => {
+  it('refuses all owners if they hold the same number', () => {
     hold('one', 30)
     hold('other', 30)
     expect([places.refusal('one', late), places.refusal('other', late)]).toEqual([
@@ -41,7 +41,7 @@ describe('a worker that is late', () => {
     ])
   })
 
-  it('takes who held his part as soon as he has given enough back', () => {
+  it('accepts an owner again once it has released enough', () => {
     hold('one', 40)
     const [first, second] = hold('other', 41)
     first?.()
@@ -55,13 +55,13 @@ describe('a worker that is late', () => {
     expect(places.refusal(undefined, late)).toBe('overloaded')
   })
 
-  it('with few sessions is a machine that is slow: it takes all', () => {
+  it('with few sessions accepts all, since the machine itself is slow', () => {
     hold('one', 49)
     expect(places.refusal('one', veryLate)).toBeUndefined()
   })
 })
 
-describe('a worker that everybody hears to be late', () => {
+describe('a worker so late that every call suffers', () => {
   it('refuses newcomers too', () => {
     hold('one', 60)
     expect(places.refusal('newcomer', veryLate)).toBe('overloaded')

@@ -1,18 +1,21 @@
-// Who may take one more session of a worker. While its ticks are late, those who hold their part of it already are refused,
-// and the others go on; once it is so late that everybody hears it, all are.
+// Admission of further sessions to a worker. While its ticks are late, owners that already hold their share of it
+// are refused, and the others are admitted. Once it is so late that every call suffers, all are refused.
 import type { WorkerLoad } from './messages.ts'
 
-// A worker that is late in more than one tick of ten cannot take a call more without a cost to the others.
+// A worker that is late in more than one tick of ten cannot take another call without harm to the others.
 const lateShare = 0.1
 const fullShare = 0.5
-// With few sessions it is the machine that is slow, and refusing calls would not help.
+// With few sessions the machine itself is slow, and refusing calls would not help.
 const alwaysAdmitted = 50
 
 export class Places {
   readonly #held = new Map<string, number>()
   #taken = 0
 
-  /** Counts a session, one that is still being opened too, until the returned function is called. Without an owner it has no part. */
+  /**
+   * Counts a session, from when it is being opened, until the returned function is called. One without an owner
+   * counts for the platform.
+   */
   take(owner: string | undefined): () => void {
     const holder = owner ?? platform
     this.#taken += 1
@@ -25,7 +28,7 @@ export class Places {
     }
   }
 
-  /** Why this owner may take no place now, or undefined. */
+  /** Returns why this owner gets no place now, or undefined if it does. */
   refusal(owner: string | undefined, load: WorkerLoad): 'overloaded' | 'account_share' | undefined {
     if (this.#taken < alwaysAdmitted || load.lateShare <= lateShare) return undefined
     if (owner === undefined || load.lateShare > fullShare) return 'overloaded'
@@ -38,5 +41,5 @@ export class Places {
   }
 }
 
-// No sid of an account is empty.
+// The sid of an account is never empty.
 const platform = ''

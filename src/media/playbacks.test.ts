@@ -48,21 +48,21 @@ describe('playbacks', () => {
     expect(playbacks.takeTail()).toBeUndefined()
   })
 
-  it('play from the moment in which they are asked for, also while the file is still read', async () => {
+  it('play from the moment they are requested, also while the file is still being read', async () => {
     const result = play(1, 'short.wav')
     expect(playbacks.isPlaying).toBe(true)
     await first()
     expect([next(), next(), next()].map((frame) => frame !== undefined)).toEqual([true, true, false])
     expect(await result).toEqual({ reason: 'completed', playedMs: 60 })
     expect(playbacks.isPlaying).toBe(false)
-    // What has come to its end leaves nothing that could be cut.
+    // A playback that has ended leaves nothing to be cut.
     expect(playbacks.takeTail()).toBeUndefined()
   })
 
   it('follow each other without a silent tick', async () => {
     const results = [play(1, 'short.wav'), play(2, 'short.wav', true), play(3, 'short.wav', true)]
     await first()
-    // All of them wait for the one file that is read.
+    // All of them wait for the same file.
     await new Promise((resolve) => setImmediate(resolve))
     expect(playbacks.isPlaying).toBe(true)
     for (let frame = 1; frame < 9; frame += 1) expect(next(), `frame ${frame}`).toBeDefined()
@@ -77,7 +77,7 @@ describe('playbacks', () => {
     expect((await Promise.all(results)).map(({ reason }) => reason)).toEqual(Array(4).fill('stopped'))
   })
 
-  it('that are stopped leave the frame that would have come, once', async () => {
+  it('that are stopped leave their next frame as a tail, once', async () => {
     const result = play(1, 'long.wav')
     await first()
     const second = next()?.samples().slice()
@@ -87,21 +87,21 @@ describe('playbacks', () => {
     expect(await result).toEqual({ reason: 'stopped', playedMs: 40 })
     const tail = playbacks.takeTail()?.samples()
     expect(tail).toHaveLength(160)
-    // It goes on where the second one ended.
+    // It continues where the second one ended.
     const step = Math.abs((tail?.[0] ?? 0) - (second?.at(-1) ?? 0))
     expect(step).toBeLessThan(6000)
     expect(playbacks.takeTail()).toBeUndefined()
     expect(next()).toBeUndefined()
   })
 
-  it('that had not begun leave nothing when they are stopped', async () => {
+  it('that had not begun leave no tail when they are stopped', async () => {
     const result = play(1, 'long.wav')
     playbacks.stop(1)
     expect(await result).toEqual({ reason: 'stopped', playedMs: 0 })
     expect(playbacks.takeTail()).toBeUndefined()
   })
 
-  it('give way to one that does not follow', async () => {
+  it('are stopped by one that does not follow them', async () => {
     const former = [play(1, 'long.wav'), play(2, 'long.wav', true)]
     await first()
     const latter = play(3, 'short.wav')
@@ -114,7 +114,7 @@ describe('playbacks', () => {
     expect(await latter).toEqual({ reason: 'completed', playedMs: 60 })
   })
 
-  it('of a file that cannot be played are over, and the next one plays', async () => {
+  it('of a file that cannot be played end, and the next one plays', async () => {
     const failed = play(1, 'none.wav')
     const following = play(2, 'short.wav', true)
     await expect(failed).rejects.toMatchObject({ code: 'audio_not_found' })

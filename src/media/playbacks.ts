@@ -1,4 +1,4 @@
-// The playbacks of one stream: the first one plays, the others follow it without a gap.
+// The playbacks of one stream: the first one plays, and the others follow it without a gap.
 import { AppError } from '../lib/errors.ts'
 import type { Clips } from './clips.ts'
 import type { ClipFormName } from './clip-form.ts'
@@ -8,7 +8,7 @@ import type { Frame } from './graph/frame.ts'
 import type { PlayResult } from './media.ts'
 import { Player } from './player.ts'
 
-// One plays, one is ready to follow, and one more may cross the end of the first on its way here.
+// One plays, one is ready to follow, and one more may arrive here while the first one is ending.
 const maxFollowing = 3
 
 export interface PlayOrder {
@@ -23,7 +23,7 @@ export class Playbacks {
   readonly #clips: Clips
   readonly #frame: ClipFrame
   #players: readonly { readonly id: number; readonly player: Player }[] = []
-  /** Where the one that was stopped would have gone on: so that its end is no click. */
+  /** The next frame of a playback that was stopped. Faded out, it keeps the stop from clicking. */
   #tail: Frame | undefined
 
   constructor(clips: Clips, laws: Laws) {
@@ -35,7 +35,7 @@ export class Playbacks {
     return this.#players.length > 0
   }
 
-  /** Ends what plays as stopped, or follows it at the tick after its last frame. */
+  /** Stops the current playback, or begins in the tick after its last frame. */
   async play({ id, follows, path, offsetMs, rounds }: PlayOrder, form: ClipFormName): Promise<PlayResult> {
     if (!follows) this.stopAll()
     if (this.#players.length > maxFollowing)
@@ -55,7 +55,9 @@ export class Playbacks {
     this.#players = []
   }
 
-  /** The next one begins in the tick in which its predecessor has nothing left. */
+  /**
+   * Returns the frame of this tick. The next playback begins in the tick in which its predecessor has no frame left.
+   */
   next(nowMs: number): Frame | undefined {
     for (;;) {
       const player = this.#players[0]?.player
@@ -65,7 +67,7 @@ export class Playbacks {
     }
   }
 
-  /** Once: what would have come next of a playback that was stopped while it sounded. */
+  /** Returns, once, the next frame of a playback that was stopped while it sounded. */
   takeTail(): Frame | undefined {
     const tail = this.#tail
     this.#tail = undefined

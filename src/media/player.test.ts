@@ -9,7 +9,7 @@ import { Player } from './player.ts'
 
 const bytes = Buffer.alloc(160)
 
-/** A clip of as many frames, of which the disk brings those that `isThere` says. */
+/** Returns a player of a clip of `totalFrames` frames, of which those are available that `isThere` returns true for. */
 function playerOf(totalFrames: number, rounds: number, isThere: (index: number) => boolean): Player {
   const asked: Frames = {
     at: (index) => (isThere(index) ? { bytes, offset: 0 } : undefined),
@@ -28,7 +28,7 @@ function playerOf(totalFrames: number, rounds: number, isThere: (index: number) 
 }
 
 describe('a playback', () => {
-  it('waits in silence for a slow disk, tells how long, and leaves nothing out', async () => {
+  it('waits in silence for a slow disk, reports how long, and leaves nothing out', async () => {
     let isSlow = false
     const player = playerOf(4, 1, () => !isSlow)
     let nowMs = 0
@@ -41,7 +41,7 @@ describe('a playback', () => {
     expect(await player.result).toEqual({ reason: 'completed', playedMs: 80, missedMs: 100 })
   })
 
-  it('gives a disk up that brings nothing for ten seconds', async () => {
+  it('gives up a disk that delivers nothing for ten seconds', async () => {
     const player = playerOf(2, 1, (index) => index === 0)
     await until('the first frame', () => player.next(0))
     player.next(20)
@@ -49,7 +49,7 @@ describe('a playback', () => {
     await expect(player.result).rejects.toMatchObject({ code: 'audio_not_found' })
   })
 
-  it.each([1, Infinity])('of nothing ends at once, also %s times', async (rounds) => {
+  it.each([1, Infinity])('of an empty clip ends immediately, also with %s rounds', async (rounds) => {
     const player = playerOf(0, rounds, () => true)
     await until('its end', () => {
       player.next(0)

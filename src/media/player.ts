@@ -1,4 +1,4 @@
-// One playback on one stream: waits for its clip, hands out a frame per tick, tells how much was sent.
+// One playback on one stream: waits for its clip, returns a frame per tick, and reports how much was sent.
 import { AppError } from '../lib/errors.ts'
 import type { Clip } from './clip.ts'
 import type { Clips } from './clips.ts'
@@ -7,16 +7,16 @@ import type { Frames } from './frame-reader.ts'
 import type { PlayResult } from './media.ts'
 import { tickMs } from './tick-clock.ts'
 
-// A file on a dead network disk must end as an error, not as a caller in silence.
+// A file on a dead network disk must end as an error, not as silence for the caller.
 const maxWaitMs = 10_000
 
 export interface PlayerOptions {
   readonly clips: Clips
   readonly path: string
   readonly form: ClipFormName
-  /** Where each round begins. */
+  /** The position at which each round begins. */
   readonly offsetMs: number
-  /** How often it is played; Infinity: until it is stopped. */
+  /** The number of rounds. Infinity repeats until the playback is stopped. */
   readonly rounds: number
 }
 
@@ -43,7 +43,7 @@ export class Player {
   #playing: Playing | undefined
   #hasEnded = false
   #sentTicks = 0
-  /** Ticks without a frame between two with one. */
+  /** The ticks without a frame between two ticks with one. */
   #missedTicks = 0
   #waitsSinceMs: number | undefined
 
@@ -64,7 +64,7 @@ export class Player {
     return this.#hasEnded
   }
 
-  /** The frame to send now; undefined while it is not there yet, or when the playback has just ended. */
+  /** Returns the frame to send now; undefined while it is not available yet, or when the playback has just ended. */
   next(nowMs: number): PlayedFrame | undefined {
     const playing = this.#playing
     if (this.#hasEnded) return undefined
@@ -81,7 +81,7 @@ export class Player {
     return { form: clip.form.name, bytes: frame.bytes, offset: frame.offset }
   }
 
-  /** Returns the frame that would have come next, when it is at hand and one was heard before it. */
+  /** Returns the next frame if it is available and one was heard before it. */
   stop(): PlayedFrame | undefined {
     const playing = this.#playing
     const isCut = playing !== undefined && this.#sentTicks > 0 && playing.next < playing.clip.readyFrames
@@ -96,7 +96,7 @@ export class Player {
     this.#playing = { clip, frames: clip.open(from), next: from, roundsLeft: this.#rounds - 1 }
   }
 
-  /** At the end of a round. False when it was the last one, or there is nothing to play. */
+  /** Begins the next round. Returns false if that was the last one, or if there is nothing to play. */
   #beginsAgain(playing: Playing): boolean {
     const { clip } = playing
     if (clip.failure !== undefined) {

@@ -17,7 +17,7 @@ function evenFrom(port: number): number {
   return port + (port % 2)
 }
 
-/** Contiguous parts of the range, one per worker; fewer parts when there are fewer pairs than workers. */
+/** Returns contiguous parts of the range, one per worker; fewer parts if there are fewer pairs than workers. */
 export function splitPorts(range: PortRange, workers: number): PortRange[] {
   const pairs = portPairs(range)
   const parts = Math.min(workers, pairs)
@@ -29,7 +29,9 @@ export function splitPorts(range: PortRange, workers: number): PortRange[] {
   })
 }
 
-/** Free ports in the order they became free: late packets of an old call rarely meet a new one. */
+/**
+ * The free ports in the order in which they became free, so that late packets of an old call rarely reach a new one.
+ */
 export class PortPool {
   readonly #free: number[]
 
@@ -50,10 +52,11 @@ export class PortPool {
   }
 }
 
-// Packets the kernel would not take yet. More than these and the oldest one is worthless to the listener.
+// Packets that the kernel has not accepted yet. With more than these waiting, the oldest would be too late to be
+// heard.
 const mostQueuedPackets = 4
 
-/** The two sockets of a session. Addresses are plain IPv4 or IPv6, also on a socket that takes both. */
+/** The two sockets of a session. Addresses are plain IPv4 or IPv6, also on a socket that accepts both. */
 export class SocketPair {
   readonly port: number
   readonly #rtp: Socket
@@ -67,7 +70,7 @@ export class SocketPair {
     this.#isV6 = isV6
   }
 
-  /** From now on these take what comes, and the former ones no longer do. */
+  /** Sets the receivers of datagrams and removes the former ones. */
   listen(onRtp: (datagram: Buffer, from: Endpoint) => void, onRtcp: typeof onRtp): void {
     for (const socket of [this.#rtp, this.#rtcp]) socket.removeAllListeners('message')
     if (!this.#isV6) {
@@ -79,7 +82,7 @@ export class SocketPair {
     this.#rtcp.on('message', (datagram, from) => onRtcp(datagram, toPlain(from)))
   }
 
-  /** False when the packet was dropped because the kernel is behind. */
+  /** Returns false if the packet was dropped because the kernel is behind. */
   sendRtp(packet: Buffer, bytes: number, to: Endpoint): boolean {
     return this.#send(this.#rtp, packet, bytes, to)
   }
@@ -96,7 +99,7 @@ export class SocketPair {
   #send(socket: Socket, packet: Buffer, bytes: number, to: Endpoint): boolean {
     if (socket.getSendQueueCount() >= mostQueuedPackets) return false
     const address = this.#isV6 ? toMappedAddress(to.address) : to.address
-    // As a whole, since a part would be another view of it.
+    // The buffer is sent whole if possible, since sending a part creates another view of it.
     if (bytes === packet.length) socket.send(packet, to.port, address)
     else socket.send(packet, 0, bytes, to.port, address)
     return true
@@ -116,7 +119,8 @@ function bindSocket(address: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createSocket({
       type: `udp${family}`,
-      // Addresses are never names here; the default look-up would put every packet off to a later turn of the loop.
+      // Addresses are never names here. The default look-up would delay every packet to a later turn of the event
+      // loop.
       lookup: (host, _options, found) => found(null, host, family),
     })
     const fail = (error: Error): void => {
@@ -125,7 +129,8 @@ function bindSocket(address: string, port: number): Promise<Socket> {
     socket.once('error', fail)
     socket.bind({ address, port, exclusive: true }, () => {
       socket.off('error', fail)
-      // A packet that could not be sent (no route, port unreachable) is one lost packet; RTCP and the time-out tell.
+      // A packet that could not be sent (no route, port unreachable) is one lost packet. RTCP and the silence limit
+      // report it.
       socket.on('error', () => undefined)
       resolve(socket)
     })
@@ -142,10 +147,11 @@ async function bindPair(address: string, port: number): Promise<SocketPair> {
   }
 }
 
-// Another program may sit on some of our ports; more than this in a row means the range is not ours.
+// Other programs may use some of these ports. With more than this in a row taken, the range belongs to another
+// program.
 const mostTakenPorts = 64
 
-/** Takes the next free pair that can be bound. Throws no_media_port. */
+/** Binds the next free pair of ports that can be bound. Throws no_media_port. */
 export async function openSockets(pool: PortPool, bind: string): Promise<SocketPair> {
   let cause: unknown
   for (let attempt = Math.min(pool.free, mostTakenPorts); attempt > 0; attempt -= 1) {
@@ -161,7 +167,10 @@ export async function openSockets(pool: PortPool, bind: string): Promise<SocketP
   throw new AppError('no_media_port', 'no RTP port is free', { cause })
 }
 
-/** At a start: a range that cannot be used stops the start, and does not wait for the first caller. Throws StartError. */
+/**
+ * Checks the range at the start, so that a faulty one stops the start instead of failing the first call. Throws
+ * StartError.
+ */
 export async function demandPorts(bind: string, range: PortRange, workers: number): Promise<void> {
   for (const part of splitPorts(range, Math.max(1, workers))) {
     try {

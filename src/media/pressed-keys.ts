@@ -1,4 +1,5 @@
-// The keys that one far end presses, heard as events (RFC 4733) and, where that was agreed on, as tones in its sound.
+// The keys that a far end presses, received as events (RFC 4733) and, where that was agreed on, as tones in its
+// sound.
 import type { Encoding } from './codecs/codecs.ts'
 import type { Coders } from './codecs/coders.ts'
 import { DigitReceiver } from './digit-receiver.ts'
@@ -39,19 +40,19 @@ export class PressedKeys {
     this.#tones?.hear(packet, encoding, nowMs)
   }
 
-  /** Something may be reported in one of the next ticks. */
+  /** Whether a key may be reported in one of the next ticks. */
   get isListening(): boolean {
     return this.#tones !== undefined || this.#events.isPressed
   }
 
-  /** The beat. */
+  /** Reports the keys that end in this tick. */
   tick(tick: number, nowMs: number): void {
     const expired = this.#events.expire(nowMs)
     if (expired !== undefined) this.#report([expired])
     if (this.#tones !== undefined) this.#report(this.#tones.tick(tick, nowMs), true)
   }
 
-  /** No tone is heard from now on. */
+  /** Stops listening for tones. */
   close(): void {
     this.#tones?.close()
     this.#tones = undefined

@@ -1,4 +1,5 @@
-// What one stream sends: in every tick a packet of what its far end hears; keys; or another far end's packets as they come.
+// The packets that one stream sends: in every tick a packet of what its far end hears, or of a key; or packets of
+// another far end as they come.
 import { isDeepStrictEqual } from 'node:util'
 import { clockRateOf } from './codecs/codecs.ts'
 import type { Encoding } from './codecs/codecs.ts'
@@ -21,13 +22,15 @@ import { tickMs } from './tick-clock.ts'
 
 /** A session of this worker whose packets can be passed on. */
 export interface Relayable {
-  /** Whether it sends packets of 20 ms of this codec, to be heard as they are. False when it is closed. */
+  /**
+   * Returns whether it sends packets of 20 ms of this codec that may be passed on unchanged. False when it is closed.
+   */
   isRegular(encoding: Encoding): boolean
-  /** What was received of it and not heard yet; undefined: not in this tick. */
+  /** Returns the packets that were received and not heard yet; undefined if they cannot be handed over in this tick. */
   handOver(nowMs: number): readonly Speech[] | undefined
-  /** Its packets are no longer passed on; the last one may not have been. */
+  /** Its packets are no longer passed on. `isLastUnheard`: the last packet was not passed on. */
   takeOver(tick: number, isLastUnheard: boolean): void
-  /** What hears it for its own taps. */
+  /** The voice that decodes it for its own taps. */
   readonly ears: Voice | undefined
 }
 
@@ -36,22 +39,22 @@ export interface SendingOptions {
   readonly surroundings: Surroundings & { relayable(id: string): Relayable | undefined }
   readonly coders: Coders
   readonly send: (packet: Buffer, bytes: number, to: Endpoint) => void
-  /** Speech of another far end that was passed on as it came. */
+  /** Called with each speech packet of another far end that was passed on. */
   readonly onPassed: (packet: RtpPacket, encoding: Encoding) => void
   readonly onLayerEnd: (end: LayerEnd) => void
 }
 
-/** Where what is sent goes in this tick; undefined: nowhere, and time goes on. */
+/** The destination of this tick's packet. Without one (`to` undefined) nothing is sent, and time continues. */
 export interface Way {
   readonly agreement: Agreement
   readonly to: Endpoint | undefined
 }
 
-/** Of a packet of another far end. */
+/** Facts about a packet of another far end. */
 export interface Passed {
-  /** Of speech, in 1/8000 s. */
+  /** The duration of speech, in 1/8000 s. */
   readonly samples: number
-  /** Of a key: the clock that it counts in. */
+  /** The clock rate of its event, if it is a key. */
   readonly eventClock: number | undefined
 }
 
@@ -62,14 +65,17 @@ export class Sending {
   readonly #options: SendingOptions
   readonly #send: SendingOptions['send']
   #way: Way | undefined
-  /** Of that way: where packets of another far end may go in this tick, and as what. Looked at for each of them. */
+  /**
+   * From the way: the destination and payload type of passed packets in this tick. Kept here, since each packet needs
+   * them.
+   */
   #passTo: Endpoint | undefined
   #passType = 0
   #encoding: Encoding | undefined
-  /** Someone besides the far end is given what is passed on. */
+  /** Whether taps also receive the packets that are passed on. */
   isTapped = false
   #encoder: Encoder | undefined
-  /** It keeps a state, which what is passed on by it changes. */
+  /** Whether the encoder has a state that must follow the packets passed on. */
   #follows = false
   #coding: Pick<Agreement, 'encoding' | 'send'> | undefined
   #protection: Protection | undefined
@@ -77,7 +83,7 @@ export class Sending {
   #isTalking = false
   #lossPercent = 0
   #relay: Relay | undefined
-  /** Whose packets are passed on. */
+  /** The session whose packets are passed on. */
   #from: Relayable | undefined
 
   constructor(options: SendingOptions) {
@@ -93,7 +99,7 @@ export class Sending {
     const former = this.#coding
     this.#coding = { encoding, send }
     this.sender.clock(clockRateOf(encoding), this.#tick + 1)
-    // One that keeps a state goes on with it.
+    // An encoder with a state is kept if neither the codec nor the wishes have changed.
     if (former?.encoding === encoding && isDeepStrictEqual(former.send.wishes, send.wishes)) return
     this.#encoder?.close()
     this.#encoder = this.#options.coders.encoder(encoding, send.wishes)
@@ -102,15 +108,15 @@ export class Sending {
     this.hearing.forgetSilence()
   }
 
-  /** The timestamp that goes with this tick, for reports. */
+  /** The RTP timestamp of this tick, for reports. */
   get timestamp(): number {
     const beat = this.sender.timestampAt(this.#tick)
     return this.#relay === undefined ? beat : this.sender.nextTimestamp(this.#tick)
   }
 
   /**
-   * What the far end hears in this tick, or would hear (`isUnsent`) if it took a stream; `passed` while another's packets go to it
-   * as they come. Undefined for silence.
+   * Returns the frame that the far end hears in this tick, or with `isUnsent` would hear if it took a stream;
+   * 'passed' while packets of another far end are passed on to it; undefined for silence.
    */
   heard(isUnsent = false): Frame | 'passed' | undefined {
     const isSent = this.#way?.agreement.maySend === true && this.#way.to !== undefined
@@ -118,12 +124,12 @@ export class Sending {
     return this.#relay === undefined ? this.hearing.heard : 'passed'
   }
 
-  /** What hears the session whose packets are passed on. */
+  /** The voice that decodes the session whose packets are passed on. */
   get passedEars(): Voice | undefined {
     return this.#from?.ears
   }
 
-  /** Playback and layers go on in time also while the far end holds us; it just does not hear them. */
+  /** Sends the packet of this tick. Playback and layers also advance while the far end holds, unheard. */
   tick(tick: number, nowMs: number, way: Way): void {
     this.#tick = tick
     if (way !== this.#way) this.#go(way)
@@ -139,12 +145,12 @@ export class Sending {
     else if (!this.keys.isPassing(tick)) this.#sendFrame(tick, octets, encoder, way.agreement)
   }
 
-  /** What the far end hears has changed. */
+  /** Ends the relay if the far end no longer hears that session alone. */
   rewired(): void {
     if (this.#relay !== undefined && this.hearing.onlySession !== this.#relay.source) this.#leaveRelay(false)
   }
 
-  /** A packet of a session that the far end hears: it goes at once, when nothing else is to be heard. */
+  /** Passes on a packet of a session that the far end hears, immediately if it hears nothing else. */
   pass(session: string, packet: RtpPacket, { samples, eventClock }: Passed): void {
     if (eventClock !== undefined) this.#passKey(session, packet, eventClock)
     else this.#passSpeech(session, packet, samples)
@@ -155,7 +161,8 @@ export class Sending {
     const relay = this.#relay
     const encoding = this.#encoding
     if (to === undefined || encoding === undefined || relay?.source !== session) return
-    // Another codec, rhythm or loudness than when the relay began: the beat takes over.
+    // The codec, the packet duration or the gain has changed since the relay began: this stream sends its own packets
+    // again.
     if (this.#from?.isRegular(encoding) !== true) return this.#leaveRelay(true)
     const outgoing = relay.pass(packet, { tick: this.#tick, payloadType: this.#passType, samples })
     if (outgoing === undefined) return
@@ -185,7 +192,7 @@ export class Sending {
     this.#encoding = encoding
   }
 
-  /** By its own reports. */
+  /** Sets the loss that the far end reports, in percent. */
   expectLoss(percent: number): void {
     if (percent === this.#lossPercent) return
     this.#lossPercent = percent
@@ -199,7 +206,10 @@ export class Sending {
     this.#encoder = undefined
   }
 
-  /** Whether the far end gets another's packets as they come in this tick: decided here, so that a change is between two. */
+  /**
+   * Returns whether packets of another far end are passed on in this tick. Decided per tick, so that the change falls
+   * between two packets.
+   */
   #isRelayed(tick: number, nowMs: number, way: Way): boolean {
     const source = this.#relaySource(way)
     const relay = this.#relay
@@ -217,7 +227,7 @@ export class Sending {
     this.#relay = new Relay(source, this.sender, tick)
     this.#from = from
     this.#isTalking = true
-    // Another may hear them too: none of them is sent in its own memory.
+    // Another session may hear them too, so none of them is sent from its own memory.
     for (const { packet, samples } of waiting)
       this.#passSpeech(source, { ...packet, datagram: undefined }, samples)
     return true
@@ -228,7 +238,7 @@ export class Sending {
     return canSend && !this.keys.isBusy ? this.hearing.onlySession : undefined
   }
 
-  /** Between two ticks. */
+  /** Ends the relay between two ticks. */
   #leaveRelay(isLastUnheard: boolean): void {
     const from = this.#from
     this.#endRelay(this.#tick + 1)
@@ -243,8 +253,8 @@ export class Sending {
   }
 
   /**
-   * Sound in every tick, silence when there is nothing to say: it opens and holds the NAT binding, lets the far
-   * end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
+   * Sends a packet in every tick, of silence if there is nothing to hear. That opens and holds the NAT binding, lets
+   * the far end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
    * would need comfort noise (RFC 3389), which many phones play as a hiss or not at all.
    */
   #sendFrame(tick: number, octets: Octets | undefined, encoder: Encoder, { send }: Agreement): void {

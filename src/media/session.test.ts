@@ -1,4 +1,5 @@
-// What a session says to its worker as offers come and go: the test plays the worker and the process of browsers.
+// The messages of a session to its worker as offers come and go. The test stands in for the worker and the process of
+// browsers.
 import { describe, expect, it } from 'vitest'
 import type { BrowserPaths } from './browsers/browser-paths.ts'
 import type { FarSide } from './browsers/messages.ts'
@@ -90,7 +91,7 @@ describe('a phone', () => {
     expect(session.place).toBeUndefined()
   })
 
-  it('whose keys go by another way has none passed on as events, and its tones are listened for where it has none', async () => {
+  it('whose keys are sent in another way gets no events, and its tones are detected if it has no events', async () => {
     const { session, last } = createSession()
     session.goBy('tones')
     await session.answer(sdpOf(phone))
@@ -112,7 +113,7 @@ describe('a phone', () => {
 })
 
 describe('a browser', () => {
-  it('is nowhere until its handshake is over, and then where that was made', async () => {
+  it('has no place until its handshake is complete, and then the place of the handshake', async () => {
     const { session, last, paths } = createSession()
     expect(await session.answer(sdpOf(browser))).toMatchObject({ encryption: 'DTLS-SRTP' })
     expect(last()).toMatchObject({
@@ -149,7 +150,7 @@ describe('a browser', () => {
 })
 
 describe('a session whose worker is gone', () => {
-  it('says so once, closes its path, and has its figures of before', async () => {
+  it('reports it once, closes its path, and keeps its last figures', async () => {
     const { session, paths, closed } = createSession()
     const said: string[] = []
     session.onEvent(({ type }) => said.push(type))
@@ -161,7 +162,7 @@ describe('a session whose worker is gone', () => {
     expect(closed()).toBe(1)
   })
 
-  it('is closed all the same where that is not known yet', async () => {
+  it('is closed even if its loss was not noticed yet', async () => {
     const { session, paths, closed } = createSession()
     await session.answer(sdpOf(browser))
     expect(await session.close()).toMatchObject({ packetsSent: 0 })

@@ -1,4 +1,4 @@
-// One media session as the call engine sees it: offer and answer here, the packets in a worker.
+// One media session as the call engine uses it: offer and answer here, the packets in a worker.
 import { maxAudioHours } from '../lib/audio-kind.ts'
 import { AppError } from '../lib/errors.ts'
 import type { LocalAddress } from '../network/local-address.ts'
@@ -36,19 +36,19 @@ export interface SessionOptions {
   readonly link: WorkerLink
   readonly wirings: Wirings
   readonly paths: BrowserPaths
-  /** Of addresses that SDP names; to any when undefined. */
+  /** Whether media may be sent to an address that SDP names; to any address if undefined. */
   readonly maySendTo?: ((address: string) => boolean) | undefined
   /** The encoding that its first offer begins with. */
   readonly prefers?: string | undefined
-  /** Those that its first offer may name; all when left out. */
+  /** The encodings that its first offer may name; all if left out. */
   readonly offers?: readonly Encoding[] | undefined
   /** Called once, when the session is closed or its worker is gone. */
   readonly onClosed: () => void
 }
 
-// The longest clip, and time to read it.
+// The longest clip, plus time to read it.
 const playLimitMs = (maxAudioHours * 60 + 1) * 60_000
-// What is repeated, or follows something long, ends with its call at the latest.
+// A playback that repeats, or follows a long one, ends with its call at the latest.
 const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
 // Long enough for every receiver, short enough that ten digits take four seconds.
 const keyMs = 160
@@ -93,12 +93,12 @@ export class Session implements MediaSession, Wired {
     })
   }
 
-  /** What it takes of its worker, where G.711 is 1. */
+  /** The load on its worker, where G.711 is 1. */
   get weight(): number {
     return this.#weight
   }
 
-  /** What was agreed on; empty before. */
+  /** The codec that was agreed on; empty before that. */
   get codec(): string {
     return this.#stats.codec
   }
@@ -123,7 +123,7 @@ export class Session implements MediaSession, Wired {
     const dtls = protection !== undefined && 'dtls' in protection ? protection.dtls : undefined
     const facing = this.#facing
     const path = dtls && (await this.#path.own(ownIce[dtls]))
-    // Another place may have been faced while the path was opened.
+    // Another place may have been faced while the path was being opened.
     if (facing !== undefined) this.#negotiation.face(...facing)
     return this.#negotiation.offer({ protection, path })
   }
@@ -161,19 +161,19 @@ export class Session implements MediaSession, Wired {
   }
 
   #say(kind: 'live' | 'doubt'): void {
-    // When this fails the worker is gone, which its link reports.
+    // If this fails the worker is gone, which its link reports.
     this.link.request<typeof kind>({ kind, session: this.id }, promptLimitMs).catch(() => undefined)
   }
 
   async play({ clip, offsetMs = 0, rounds = 1, follows = false, signal }: PlayOptions): Promise<PlayResult> {
-    // The answer to an offer that we made comes with the ACK, and a verb does not wait for it.
+    // The answer to our own offer comes with the ACK, and a verb does not wait for it.
     if (this.#agreement === undefined) await this.#begins(signal)
     if (signal?.aborted === true || this.#agreement === undefined) return { reason: 'stopped', playedMs: 0 }
     this.#lastPlay += 1
     const play = this.#lastPlay
     const session = this.id
     const stop = (): void => {
-      // When this fails the worker is gone, and the playback with it.
+      // If this fails the worker is gone, and the playback with it.
       this.link
         .request<'stop-play'>({ kind: 'stop-play', session, play }, promptLimitMs)
         .catch(() => undefined)
@@ -227,12 +227,15 @@ export class Session implements MediaSession, Wired {
     return this.#closing
   }
 
-  /** What the worker saw. */
+  /** Passes an event of the worker to the listeners. */
   emit(event: MediaEvent): void {
     for (const listener of this.#listeners) listener(event)
   }
 
-  /** Its worker died: what runs has been rejected already, and the event says that nothing will be heard again. */
+  /**
+   * Ends the session because its worker died. Its requests have been rejected already; the event reports the end of
+   * its media.
+   */
   lose(): void {
     if (this.#closing !== undefined) return
     this.#closing = Promise.resolve(this.#stats)
@@ -255,7 +258,7 @@ export class Session implements MediaSession, Wired {
   }
 
   async #stateAgain(): Promise<void> {
-    // When this fails the worker is gone, which its link reports.
+    // If this fails the worker is gone, which its link reports.
     if (this.#agreement !== undefined) await this.#state(this.#agreement).catch(() => undefined)
   }
 
@@ -264,7 +267,10 @@ export class Session implements MediaSession, Wired {
     await this.link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
   }
 
-  /** A far end is where its handshake was made; before that it is nowhere. */
+  /**
+   * Returns the agreement with the place where the browser's handshake was made; before the handshake it has no
+   * place.
+   */
   #byPath(agreed: Agreement): Agreement {
     const { protection, place, isBetweenPorts } = this.#path
     if (protection === undefined) return agreed
@@ -275,7 +281,10 @@ export class Session implements MediaSession, Wired {
     return { ...onPath, remote: place && to, protection: { ...protection, betweenPorts: { to, peer } } }
   }
 
-  /** Without the places that may not be sent to: the stream then sends to where packets come from, and nothing before. */
+  /**
+   * Returns the agreement without the places that may not be sent to. The stream then sends to the place that packets
+   * come from, and sends nothing before one has come.
+   */
   #permitted(agreement: Agreement): Agreement {
     const permitted = (place: Endpoint | undefined): Endpoint | undefined =>
       place !== undefined && this.#maySendTo(place.address) ? place : undefined
@@ -289,9 +298,9 @@ export class Session implements MediaSession, Wired {
       const close = { kind: 'close', session: this.id } as const
       this.#stats = await this.link.request<'close'>(close, promptLimitMs, true)
     } catch {
-      // The worker is gone or hangs, and its sockets end with it: the last known figures are the final ones.
+      // The worker is gone or hangs, and its sockets end with it. The last known figures are the final ones.
     }
-    // After its worker's goodbye, which the far end may still be sent.
+    // After the worker has sent its RTCP BYE, which needs the path.
     this.#path.close()
     this.#onClosed()
     return this.#stats

@@ -1,4 +1,4 @@
-// What a stream is given when it is opened.
+// The options of a stream.
 import type { Coders } from './codecs/coders.ts'
 import type { Graph } from './graph/graph.ts'
 import type { MediaEvent } from './media.ts'
@@ -7,12 +7,12 @@ import type { SilenceLimits } from './worker-setup.ts'
 
 export interface StreamOptions {
   readonly id: string
-  /** On what the session stands on; once for each form that it takes. */
+  /** Opens the transport of the session's sockets; called once for each form that it takes. */
   readonly openTransport: (form: Form) => PacketTransport
   readonly graph: Graph
   readonly coders: Coders
   readonly limits: SilenceLimits
   readonly onEvent: (event: MediaEvent) => void
-  /** Monotonic, on the scale of epoch ms. */
+  /** The monotonic time, on the scale of epoch ms. */
   readonly now: () => number
 }

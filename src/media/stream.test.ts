@@ -1,4 +1,4 @@
-// One stream in virtual time, on sockets in memory: what goes out in each tick, and what becomes of what comes in.
+// One stream in virtual time, on sockets in memory: the packets sent in each tick, and the handling of received ones.
 import { describe, expect, it } from 'vitest'
 import { AudioRing, createRing } from '../lib/audio-ring.ts'
 import type { Clips } from './clips.ts'
@@ -46,7 +46,7 @@ interface Sent<T> {
   readonly to: Endpoint
 }
 
-/** A stream, and a beat that a test moves. */
+/** Returns a stream, with ticks run by the test. */
 function open(agreement: Agreement | 'none' = plain) {
   let nowMs = 1_700_000_000_000
   let tick = 0
@@ -112,7 +112,7 @@ function packetOf(header: Partial<RtpHeader> = {}, payload = Buffer.alloc(160, 0
   return packet
 }
 
-/** A key as the far end sends it, pressed for 100 ms. */
+/** Returns a packet of a key that the far end has pressed for 100 ms. */
 function eventPacket(event: number, isEnd: boolean, sequence: number): Buffer {
   const payload = Buffer.from([event, isEnd ? 0x8a : 0x0a, 800 >> 8, 800 & 0xff])
   return packetOf({ payloadType: 101, sequence, timestamp: 4_000, marker: !isEnd }, payload)
@@ -188,7 +188,7 @@ describe('what a stream sends', () => {
     ])
   })
 
-  it('goes nowhere while the SDP may not be believed, until the phone is heard', () => {
+  it('goes nowhere while the place of the SDP is barred, until a packet of the phone comes', () => {
     const { rtp, run, hear } = open({ ...plain, remote: undefined, barred: elsewhere, remoteRtcp: undefined })
     run(5)
     expect(rtp).toEqual([])
@@ -199,7 +199,7 @@ describe('what a stream sends', () => {
 })
 
 describe('what a stream hears', () => {
-  it('is counted when it was agreed on and comes from the far end, and else left out', () => {
+  it('is counted if it was agreed on and comes from the far end, and otherwise ignored', () => {
     const { stream, hear, events } = open()
     hear(packetOf({ sequence: 1 }))
     hear(packetOf({ sequence: 2 }))
@@ -232,7 +232,7 @@ describe('what a stream hears', () => {
     expect(stream.stats().packetsReceived).toBe(2)
   })
 
-  it('is in no recording while the far end has said that it sends nothing, though it does', () => {
+  it('is not recorded while the far end sends although it stated that it does not', () => {
     const { stream, hear, run } = open()
     const ring = createRing({ samples: 160, frames: 100 })
     const taps = new AudioRing(ring.memory)
@@ -251,7 +251,7 @@ describe('what a stream hears', () => {
     }
     expect(loudFrames()).toBeGreaterThan(15)
     stream.agree({ ...plain, mayReceive: false })
-    // What is in the buffer is heard to its end.
+    // Packets in the buffer are heard to their end.
     expect(loudFrames()).toBeLessThan(10)
     expect(loudFrames()).toBe(0)
     stream.agree(plain)
@@ -328,7 +328,7 @@ describe('the silence of the far end', () => {
       run(100)
       hear(packetOf({ sequence: 9 }))
       stream.doubt()
-      // On its way when the doubt came.
+      // The packet was under way when the doubt arose.
       run(10)
       hear(packetOf({ sequence: 10 }))
       run(199)
@@ -344,7 +344,7 @@ describe('the silence of the far end', () => {
         (opened: ReturnType<typeof open>) => opened.hearReport(reportOf(), { ...phone, port: 5005 }),
       ],
       ['an offer and its answer', (opened: ReturnType<typeof open>) => opened.stream.agree(plain)],
-    ])('is that of any other one once %s has come of it', (_what, giveSign) => {
+    ])('has the usual limit again once %s has come', (_what, giveSign) => {
       const opened = open()
       opened.stream.doubt()
       opened.run(100)
@@ -376,7 +376,7 @@ describe('the silence of the far end', () => {
 })
 
 describe('reports', () => {
-  /** Long enough for one to be due, whatever the spread. */
+  /** Long enough for a report to be due, whatever the spread. */
   const untilDue = 500
 
   it('go to the port that the SDP names', () => {
@@ -386,7 +386,7 @@ describe('reports', () => {
     expect(rtcp[0]?.packet.senderReport).toBeDefined()
   })
 
-  it('go beside the media when NAT has moved it', () => {
+  it('go to the port next to the media when NAT has moved it', () => {
     const { run, hear, rtcp } = open({ ...plain, peer: elsewhere.address })
     hear(packetOf(), elsewhere)
     run(untilDue)
@@ -404,7 +404,7 @@ describe('reports', () => {
     expect(rtcp[0]?.to.port).toBe(5_005)
   })
 
-  it('go by the port of the media where both share it, and are taken there', () => {
+  it('use the port of the media if both share it, in both directions', () => {
     const { stream, run, hear, rtcp, events } = open({ ...plain, hasRtcpMux: true, remoteRtcp: phone })
     hear(packetOf())
     run(untilDue)
@@ -424,13 +424,13 @@ describe('reports', () => {
     expect(events.filter(({ type }) => type === 'ignored')).toEqual([])
   })
 
-  it('are none to a far end without an address', () => {
+  it('are not sent to a far end without an address', () => {
     const { run, rtcp } = open({ ...plain, remote: undefined, remoteRtcp: undefined })
     run(untilDue)
     expect(rtcp).toEqual([])
   })
 
-  it('say goodbye at the end of a stream that has sent or heard something, and of no other', async () => {
+  it('end with a BYE if the stream has sent or received packets, and otherwise not', async () => {
     const used = open()
     used.run(2)
     const stats = await used.stream.close()
@@ -480,7 +480,7 @@ describe('an encrypted stream', () => {
     expect(sources[3]).not.toBe(sources[0])
   })
 
-  it('is heard from wherever it is authentic, and a late packet moves nothing', () => {
+  it('is accepted from any place if it is authentic, and a late packet does not move the latch', () => {
     const { stream, events, hear, run, rtpTo } = open(agreed())
     const sender = new SrtpSender(keyOf(2))
     const [first, second, third] = [1, 2, 3].map((sequence) => sealed(sender, packetOf({ sequence })))

@@ -1,4 +1,4 @@
-// One RTP stream pair of one call leg, in its worker: what happens at each tick and with each datagram.
+// The RTP stream of one call leg, in its worker: the work of each tick and of each datagram.
 import { AppError } from '../lib/errors.ts'
 import { clockRateOf } from './codecs/codecs.ts'
 import type { Encoding } from './codecs/codecs.ts'
@@ -44,15 +44,18 @@ export class Stream implements Member {
   #agreement: Agreement | undefined
   #wiring: WorkerWiring = silentWiring
   readonly #kinds = new KindsOfPackets()
-  /** Of timestamps, in the codec of the agreement. */
+  /** Timestamp units, in the codec of the agreement. */
   #unitsPerMs = 8
-  /** What the last tick had, and the next one has while nothing has changed. */
+  /** The way of the last tick, reused while nothing changes. */
   #way: Way | undefined
   #isClosed = false
   readonly #hearers = new Hearers()
   #isTapped = false
   #listensForKeys = false
-  /** Before that no report is due and no silence to be noticed; where keys may be wrong, there is always something to look at. */
+  /**
+   * The time of the next check: no report is due and no silence can be noticed before. 0 for an encrypted stream,
+   * which is checked in every tick, since its packets may come under a wrong key.
+   */
   #checkMs = 0
 
   constructor(options: StreamOptions) {
@@ -67,7 +70,7 @@ export class Stream implements Member {
       coders: options.coders,
       send: (packet, bytes, to) => this.#transport.sendRtp(packet, bytes, to),
       onPassed: (packet, encoding) => {
-        // Where taps of the other side hear it already, it is not heard once more for ours.
+        // If the other side's taps decode it already, it is not decoded once more for ours.
         const isHeard = this.#taps.shares(this.#sending.passedEars)
         this.#taps.pass(packet, encoding, options.now(), isHeard)
       },
@@ -96,7 +99,7 @@ export class Stream implements Member {
     this.#agreement = agreement
     this.#sending.agree(agreement)
     this.#taps.agree(agreement.encoding)
-    // What it shall hear may have been said before it could be known in which codec.
+    // The wiring may have come before the codec was agreed on.
     if (isOther) this.#wireHearing(agreement)
     this.#kinds.agree(agreement.receive)
     this.#unitsPerMs = clockRateOf(agreement.encoding) / 1000
@@ -111,7 +114,7 @@ export class Stream implements Member {
     this.#checkMs = 0
   }
 
-  /** The far end gave a sign of life outside of media. */
+  /** Notes a sign of life of the far end outside of media. */
   live(): void {
     this.#watch.live(this.#options.now())
   }
@@ -130,7 +133,7 @@ export class Stream implements Member {
     this.#sending.hearing.stopPlay(id)
   }
 
-  /** From the next tick on. */
+  /** Applies the wiring from the next tick on. */
   wire(wiring: WorkerWiring): void {
     this.#options.graph.rewire(this, this.#wiring, wiring)
     this.#wiring = wiring
@@ -174,12 +177,12 @@ export class Stream implements Member {
     this.#hearers.set(hearers)
   }
 
-  /** A packet of another session that the far end may hear. */
+  /** Passes on a packet of another session if the far end hears it. */
   pass(session: string, packet: RtpPacket, passed: Passed): void {
     this.#sending.pass(session, packet, passed)
   }
 
-  /** The beat. */
+  /** Runs the work of one tick. */
   tick(tick: number, nowMs: number): void {
     const agreement = this.#agreement
     if (agreement === undefined) return
@@ -217,7 +220,7 @@ export class Stream implements Member {
     }
   }
 
-  /** Says goodbye (RFC 3550 §6.6), ends what runs, and resolves when the ports are free. */
+  /** Sends an RTCP BYE (RFC 3550 §6.6), ends playbacks and keys, and resolves when the ports are free. */
   async close(): Promise<StreamStats> {
     this.#isClosed = true
     this.wire(silentWiring)
@@ -255,7 +258,7 @@ export class Stream implements Member {
     const kind = this.#kinds.of(packet.payloadType)
     if (kind === notAgreed) return
     const nowMs = this.#now()
-    // Without a right to send, a new source has no business here; the known one may still be draining.
+    // While the far end may not send, a new source is ignored; the known one may still be draining.
     if (!agreement.mayReceive && this.#source.latched === undefined) return
     const verdict = this.#source.accept(from, packet, nowMs, agreement.protection.form !== 'plain')
     if (verdict === 'foreign') return this.#watch.ignore(from)
@@ -265,7 +268,7 @@ export class Stream implements Member {
     }
     const eventClock = eventClockOf(kind)
     const isEvent = eventClock !== undefined
-    // Events repeat one timestamp, so it does not tell when the packet was sent.
+    // Events repeat one timestamp, so it does not show when the packet was sent.
     const arrival = this.#reception.accept(packet, Math.round(nowMs * this.#unitsPerMs), !isEvent)
     if (arrival === 'duplicate' || arrival === 'stray') return
     if (isEvent) {
@@ -276,12 +279,13 @@ export class Stream implements Member {
     }
     const encoding = encodingOf(kind)
     const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
-    // What others hear may still be draining; no recording has what a far end says that has said it says nothing.
+    // Others may hear packets that are still draining. Recordings and taps get nothing of a far end that has stopped
+    // sending.
     if (encoding !== undefined && agreement.mayReceive) {
       if (this.#isTapped) this.#taps.hear(packet, encoding, nowMs)
       if (agreement.hearsTones === true) this.#keys.hear(packet, encoding, nowMs)
     }
-    // Comfort noise is not passed on: what is missing is silence.
+    // Comfort noise is not passed on: a missing packet is silence.
     if (isEvent || samples > 0) this.#hearers.pass(this.id, packet, { samples, eventClock })
   }
 

@@ -22,7 +22,7 @@ describe('due steps', () => {
       const due = dueSteps(next, elapsedMs)
       const isDue = due.count <= 12 && due.first >= next
       next = due.first + due.count
-      // An assertion for each round would take a hundred times as long as the rounds.
+      // An assertion in each round would take a hundred times as long as the rounds.
       if (!isDue || Math.abs(next * 5 - elapsedMs) > 5.5)
         expect.fail(`round ${round}: ${JSON.stringify(due)}`)
     }
@@ -35,7 +35,7 @@ interface Beat {
   readonly atMs: number
 }
 
-/** What a clock does until it has ticked this often in its first phase. */
+/** Returns the ticks of a clock until it has ticked this often in its first phase. */
 async function beatsOf(ticks: number, inUse: readonly number[]): Promise<Beat[]> {
   const beats: Beat[] = []
   await new Promise<void>((resolve) => {

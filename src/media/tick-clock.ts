@@ -1,22 +1,23 @@
-// The 20 ms beat of a worker: an absolute schedule, so that lateness never adds up. It has four phases, 5 ms apart: a session
-// keeps to one, so that packets are read between the packets that are sent.
+// The 20 ms tick of a worker: an absolute schedule, so that lateness never adds up. It has four phases, 5 ms apart. A
+// session keeps to one phase, so that packets are read between those that are sent.
 import type { WorkerLoad } from './messages.ts'
 
 export const tickMs = 20
-/** G.711 samples in one tick; also RTP timestamp units. */
+/** The number of G.711 samples in one tick; also its RTP timestamp units. */
 export const tickSamples = 160
 export const phases = 4
 const phaseMs = tickMs / phases
 
-// What a phone's jitter buffer takes at once. Ticks beyond it are skipped: audio waits, timestamps go on.
+// The ticks that a phone's jitter buffer can take together. Further ticks are skipped: audio waits, timestamps
+// advance.
 const maxCatchUpTicks = 3
-// A timer may fire a little early; sending half a millisecond early is better than another turn of the loop.
+// A timer may fire a little early. Sending half a millisecond early is better than another turn of the event loop.
 const earlyMs = 0.5
-// Later than this and a phone's smallest jitter buffer of 20 ms is half used up.
+// At this lateness a phone's smallest jitter buffer, 20 ms, is half used up.
 const lateMs = 10
-// No load makes a beat so late: the process was stopped, or its machine was.
+// Load alone never makes a tick this late: the process or its machine was stopped.
 const stoodStillMs = 2000
-// The memory of the load figure: 5 s, where one phase is in use.
+// The memory of the load figure: 5 s if one phase is in use.
 const loadTicks = 250
 
 export interface Due {
@@ -24,7 +25,7 @@ export interface Due {
   readonly count: number
 }
 
-/** The steps to run at `elapsedMs` when `next` is the first one not yet run; a tick has as many as it has phases. */
+/** Returns the steps to run at `elapsedMs`, with `next` the first one not yet run. A tick has one step per phase. */
 export function dueSteps(next: number, elapsedMs: number): Due {
   const reached = Math.floor((elapsedMs + earlyMs) / phaseMs)
   const owed = Math.max(0, reached - next + 1)
@@ -33,20 +34,20 @@ export function dueSteps(next: number, elapsedMs: number): Due {
 }
 
 export interface TickClockOptions {
-  /** Monotonic milliseconds. */
+  /** The monotonic time in ms. */
   readonly now: () => number
-  /** Tick numbers grow by one; a gap means that ticks were skipped. Phases follow each other in their order. */
+  /** Tick numbers grow by one; a gap means that ticks were skipped. Phases follow each other in order. */
   readonly onTick: (tick: number, phase: number, nowMs: number) => void
-  /** The first phase always is. */
+  /** Whether a phase has sessions. The first phase always runs. */
   readonly isInUse: (phase: number) => boolean
-  /** The beat is late by seconds, in which nothing was read either; called before the ticks that are late. */
+  /** The tick is late by seconds, in which no packet was read either. Called before the late ticks run. */
   readonly onStoodStill: () => void
 }
 
 export class TickClock {
   readonly #options: TickClockOptions
   #startMs = 0
-  /** Steps of the schedule. */
+  /** The next step of the schedule. */
   #next = 0
   #awaited = 0
   #lateShare = 0
@@ -89,7 +90,8 @@ export class TickClock {
     const delayMs = elapsedMs - this.#awaited * phaseMs
     if (due.count > 0) this.#measure(delayMs)
     this.#next = due.first + due.count
-    // Armed before the work: timers count from the start of the loop's turn, and the work would make them early.
+    // Armed before the work: timers count from the start of the event loop's turn, and after the work they would be
+    // early.
     this.#arm(nowMs)
     if (delayMs > stoodStillMs) this.#options.onStoodStill()
     for (let step = due.first; step < due.first + due.count; step += 1)

@@ -8,11 +8,11 @@ const keys = '1234567890*#ABCD'
 interface Sender {
   readonly onMs?: number
   readonly offMs?: number
-  /** Of each tone, beside the loudest there is. */
+  /** The level of each tone, relative to the loudest possible. */
   readonly db?: number
-  /** How much louder the high one is. */
+  /** The level of the high tone relative to the low one. */
   readonly twistDb?: number
-  /** By which part the frequencies are off. */
+  /** The relative error of the frequencies. */
   readonly off?: number
   readonly noise?: number
   readonly oneTone?: boolean
@@ -69,14 +69,14 @@ describe('all keys are heard, each once', () => {
       expect(Math.abs(duration - (sender.onMs ?? 100))).toBeLessThanOrEqual(26)
   })
 
-  it('pressed twice are two presses, and a gap of a crackle is none', () => {
+  it('pressed twice are two presses, and a crackle does not split a press', () => {
     expect(heardIn(soundOf('55')).text).toBe('55')
     const crackled = soundOf('5', { onMs: 200 })
     crackled.fill(0, 800, 850)
     expect(heardIn(crackled).text).toBe('5')
   })
 
-  it('as they are sent by ourselves', () => {
+  it('as the platform itself sends them', () => {
     const tone = new KeyTone()
     const samples = new Int16Array(keys.length * 20 * 160)
     for (const [index, key] of keys.split('').entries())

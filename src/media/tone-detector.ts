@@ -1,28 +1,30 @@
-// Keys that are heard as tones in the sound (ITU-T Q.23, Q.24): two tones at once, one of each group, by Goertzel's algorithm.
-// Pure: samples of 8 kHz in, keys out. Voices are full of pairs of tones, so that much is asked of one that counts.
+// Keys that are pressed as tones in the sound (ITU-T Q.23, Q.24): two simultaneous tones, one of each group, by
+// Goertzel's algorithm. Pure: samples of 8 kHz in, keys out. Voices are full of pairs of tones, so the conditions for
+// a key are strict.
 import type { Digit } from './digit-receiver.ts'
 
 const rate = 8000
-/** By row and column, of 697 to 941 Hz and 1209 to 1633 Hz. */
+/** The keys by row and column, for 697 to 941 Hz and 1209 to 1633 Hz. */
 export const keysByTone = ['123A', '456B', '789C', '*0#D'] as const
 export const lowHz = [697, 770, 852, 941] as const
 export const highHz = [1209, 1336, 1477, 1633] as const
 const coefficients = [...lowHz, ...highHz].map((hz) => 2 * Math.cos((2 * Math.PI * hz) / rate))
 const tones = coefficients.length
 
-// 12.75 ms: the least that tells the rows apart, and three of them in the shortest press of Q.24, 40 ms.
+// 12.75 ms: the shortest block that separates the rows, and a third of the shortest press of Q.24, 40 ms.
 const blockSamples = 102
 const blockMs = (blockSamples * 1000) / rate
-// A tone that is heard in as many blocks in a row is a press, which lasts until one is not heard in as many.
+// A key heard in this many blocks in a row is pressed, until it is not heard in this many blocks in a row.
 const blocksToBegin = 2
 const blocksToEnd = 2
-// Some 36 dB under the loudest tone: carriers send keys above that (Q.24 asks for -25 dBm0 and more).
+// Some 36 dB under the loudest tone. Carriers send keys above that (Q.24 demands -25 dBm0 and more).
 const leastPower = (blockSamples / 2) ** 2 * 200 ** 2
-// One tone may be 8 dB louder than the other, as lines damp high ones more.
+// One tone may be 8 dB louder than the other, since lines damp high tones more.
 const maxTwist = 10 ** 0.8
-// No other tone of the group comes near: a voice has more of them.
+// The tone must be 8 dB louder than any other tone of its group: a voice has several.
 const leastLead = 10 ** 0.8
-// Of all that sounds the two tones are so much. More would miss tones that are off by 1.5 %, as senders may be.
+// The share of all power that the two tones must have. A larger one would miss tones that are off by 1.5 %, as
+// senders may be.
 const leastShare = 0.7
 
 export class ToneDetector {
@@ -31,15 +33,15 @@ export class ToneDetector {
   readonly #powers = new Float64Array(tones)
   #energy = 0
   #filled = 0
-  /** What was heard in the block before, and in how many in a row. */
+  /** The key of the last block, and the number of blocks in a row that had it. */
   #last = ''
   #lastBlocks = 0
-  /** What is pressed, for how many blocks, and how many of the latest were without it. */
+  /** The pressed key, its length in blocks, and the number of latest blocks without it. */
   #pressed = ''
   #pressedBlocks = 0
   #missedBlocks = 0
 
-  /** The keys whose press has ended within these samples. Undefined: silence of 20 ms. */
+  /** Returns the keys whose press ended within these samples. Undefined is silence of 20 ms. */
   hear(samples: Int16Array | undefined): Digit[] {
     const digits: Digit[] = []
     if (samples === undefined) return this.#isIdle ? digits : this.hear(silence)
@@ -88,7 +90,7 @@ export class ToneDetector {
     this.#missedBlocks = 0
   }
 
-  /** One block without the tone may be a crackle. */
+  /** Extends or ends the press. A single block without the tone may be a crackle. */
   #goOn(heard: string, digits: Digit[]): void {
     if (heard === this.#pressed) {
       this.#pressedBlocks += this.#missedBlocks + 1
@@ -101,7 +103,7 @@ export class ToneDetector {
     this.#pressed = ''
   }
 
-  /** Empty: none. */
+  /** Returns the key of the block; empty if there is none. */
   #keyOfBlock(): string {
     const powers = this.#powers
     for (let tone = 0; tone < tones; tone += 1) {

@@ -1,4 +1,5 @@
-// What listens for keys in the sound of one far end: with ears of its own, so that nothing else is heard otherwise for it.
+// A listener for keys in the sound of one far end. It decodes with a voice of its own, so that what others hear does
+// not change.
 import type { Encoding } from './codecs/codecs.ts'
 import type { Coders } from './codecs/coders.ts'
 import type { Digit } from './digit-receiver.ts'
@@ -18,7 +19,7 @@ export class ToneEars {
     this.#voice.hear(packet, encoding, nowMs)
   }
 
-  /** The keys whose press has ended in this tick. */
+  /** Returns the keys whose press ended in this tick. */
   tick(tick: number, nowMs: number): readonly Digit[] {
     return this.#detector.hear(this.#voice.frame(tick, nowMs)?.samples())
   }

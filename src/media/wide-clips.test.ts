@@ -1,4 +1,4 @@
-// Files that legs of wide codecs hear, in virtual time: with the band of the codec where the file has it.
+// Files heard by legs of wide codecs, in virtual time, with the full band of the codec if the file has it.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { Clips } from './clips.ts'
 import type { Encoding } from './codecs/codecs.ts'
 import { createLaws } from './codecs/g711.ts'
 
-/** Above what a telephone carries; where it is folded back, it is at 2500. */
+/** Above the band of a telephone. If it is aliased, it appears at 2500. */
 const highHz = 5500
 const lowHz = 700
 
@@ -58,7 +58,7 @@ async function play({ phone }: Call, path: string, follows = false): Promise<voi
   await setImmediate()
 }
 
-/** The library of Opus makes its states in promises. */
+/** The Opus library creates its states in promises. */
 async function run({ legs }: Call, ms: number): Promise<void> {
   for (let tick = 0; tick < ms; tick += 20) {
     await setImmediate()

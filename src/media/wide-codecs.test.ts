@@ -73,7 +73,7 @@ it.each(['G722', 'OPUS'] as const)(
   'where packets of %s were passed on and the platform takes over, there is neither a bang nor a hole',
   async (encoding) => {
     const { a, b } = await pairOf(encoding, encoding)
-    // Its coder has a past, as after a ringing tone.
+    // Its encoder has a state already, as after a ringing tone.
     b.leg.wire({ hears: [{ id: 'ringing', from: { kind: 'generated', sound: 'ringing' } }] })
     await a.say(sine(440, 0.02), 200)
     const hears = [{ id: 'far', from: { kind: 'session', id: a.leg.stream.id } }] as const
@@ -92,7 +92,7 @@ it.each(['G722', 'OPUS'] as const)(
       )
     const passed = Math.max(...framesOf(200, 380))
     expect(passed).toBeGreaterThan(0.2)
-    // A dB less is what the wiring asks for.
+    // The wiring requests one dB less.
     const coded = framesOf(400, 700).map((level) => level / passed)
     expect(Math.max(...coded)).toBeLessThan(1.2)
     expect(Math.min(...coded)).toBeGreaterThan(0.75)
@@ -143,7 +143,7 @@ it('a room is heard wide by those who can, and narrow by the others, each withou
   expect(levelDb(own)).toBeLessThan(-40)
 })
 
-/** How each gap was filled, by the decoders that are made from now on. */
+/** Returns how each gap was filled, by decoders created from now on. */
 function gapsOf(legs: VirtualLegs): readonly string[] {
   const gaps: string[] = []
   const decoders = legs.coders.decoder.bind(legs.coders)
@@ -170,18 +170,18 @@ async function heardOf(isLost: (packet: number) => boolean) {
   return { gaps, heard: await b.heard(1000) }
 }
 
-it('Opus with one packet of ten lost is heard without a gap: nearly all are made good from the next one', async () => {
+it('Opus with one packet of ten lost is heard without a gap: nearly all are restored from the next packet', async () => {
   const whole = await heardOf(() => false)
   const { gaps, heard } = await heardOf((packet) => packet % 10 === 7)
   expect(longestGapMs(heard)).toBe(0)
   for (const hz of [180, 360, 540])
     expect(Math.abs(toneDb(heard, hz) - toneDb(whole.heard, hz))).toBeLessThan(2)
   expect(gaps.filter((gap) => gap === 'made good').length).toBeGreaterThanOrEqual(19)
-  // The first one, from which on one packet more is kept waiting; and the end.
+  // The first gap, after which one more packet is kept waiting; and the end.
   expect(gaps.filter((gap) => gap === 'made up').length).toBeLessThanOrEqual(whole.gaps.length + 1)
 })
 
-it('the platform that takes over from packets of Opus takes no loss for the first, and makes good those that come', async () => {
+it('after packets of Opus were passed on, the first one decoded is not treated as a loss, and later losses are restored', async () => {
   const { legs, a, b } = await pairOf('OPUS', 'OPUS')
   const gaps = gapsOf(legs)
   const hears = { id: 'far', from: { kind: 'session', id: a.leg.stream.id } } as const
@@ -189,7 +189,7 @@ it('the platform that takes over from packets of Opus takes no loss for the firs
     if (packet === 30) b.leg.wire({ hears: [{ ...hears, gainDb: -1 }] })
     return packet > 50 && packet % 10 === 7
   })
-  // What comes after them is the end.
+  // The gaps after these are at the end.
   expect(gaps.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'made good'))
 })
 

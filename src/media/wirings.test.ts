@@ -1,4 +1,4 @@
-// Which request goes to which worker, by stand-ins of workers that note them.
+// The requests that each worker gets, recorded by stand-ins for workers.
 import { describe, expect, it } from 'vitest'
 import type { MirrorWiring, WorkerWiring } from './graph/wiring.ts'
 import type { WorkerRequest } from './messages.ts'
@@ -19,13 +19,13 @@ class NotedWorker {
     return this.isGone ? Promise.reject(new Error('gone')) : Promise.resolve(null)
   }
 
-  /** The last request that it got about a session of its own. */
+  /** Returns the last request that it got about a session of its own. */
   wiringOf(session: string): WorkerWiring | undefined {
     const last = this.requests.findLast((one) => one.kind === 'wire' && one.session === session)
     return last?.kind === 'wire' ? last.wiring : undefined
   }
 
-  /** The last one about a session of another worker. */
+  /** Returns the last request about a session of another worker. */
   mirrorOf(session: string): MirrorWiring | 'never' | 'gone' {
     const last = this.requests.findLast((one) => one.kind === 'mirror' && one.session === session)
     return last?.kind === 'mirror' ? (last.wiring ?? 'gone') : 'never'
@@ -85,7 +85,7 @@ describe('sessions of one worker', () => {
     expect(workers[0].requests).toHaveLength(1)
   })
 
-  it('hear the refusal of their worker', async () => {
+  it('get the refusal of their worker', async () => {
     const { wirings, workers, enter } = house()
     enter('a', workers[0])
     workers[0].isGone = true
@@ -157,7 +157,7 @@ describe('a session that hears one of another worker', () => {
     wirings.noteKey('b', { type: 'digit', digit: '5', durationMs: 120 })
     wirings.noteKey('a', { type: 'digit', digit: '6', durationMs: 120 })
     expect(a.keys).toEqual(['5'])
-    // In one worker, packets are passed on as they are.
+    // In one worker, packets are passed on unchanged.
     expect([b.keys, c.keys]).toEqual([[], []])
   })
 
@@ -170,7 +170,7 @@ describe('a session that hears one of another worker', () => {
     wirings.leave(closed)
     await Promise.resolve()
     expect(workers[0].mirrorOf('b')).toBe('gone')
-    // Nothing more is said to a session that is closed.
+    // No further request goes to a session that is closed.
     expect(workers[1].wiringOf('b')?.voices).toHaveLength(closed === 'a' ? 0 : 1)
     await wirings.wire('a', hears())
     expect(workers[0].mirrorOf('b')).toBe('gone')

@@ -1,5 +1,5 @@
-// Which session hears which, over all workers. What one hears of another worker's sessions and rooms comes through rings of
-// shared memory: a session that is needed in another worker has a mirror there.
+// The wiring of sessions over all workers. Audio of another worker's sessions and rooms comes through rings of shared
+// memory: a session that is needed in another worker has a mirror there.
 import { createRing } from '../lib/audio-ring.ts'
 import type { Ring } from '../lib/audio-ring.ts'
 import { frameSamplesAt } from './codecs/coders.ts'
@@ -7,13 +7,13 @@ import type { Layer, MirrorWiring, SpeaksIn, Wiring } from './graph/wiring.ts'
 import type { MediaEvent } from './media.ts'
 import type { WorkerLink } from './worker-link.ts'
 
-/** The wait for what a worker does at once. */
+/** The wait for a request that a worker executes immediately. */
 export const promptLimitMs = 3000
 
-// There is room for both rates: who hears it wide says so in the ring.
+// Rings have room for both rates; a reader that uses the wide one sets a flag in the ring.
 const maxFrameSamples = frameSamplesAt(16_000)
 
-/** A session, as far as its wiring goes. */
+/** A session, as far as wiring needs it. */
 export interface Wired {
   readonly id: string
   readonly link: WorkerLink
@@ -23,7 +23,7 @@ export interface Wired {
 interface Member {
   readonly session: Wired
   wiring: Wiring
-  /** Those that it needs: of others whom it hears, in its worker; of itself, in the worker of its room. */
+  /** The mirrors that it needs: of other sessions in its own worker, and of itself in the worker of its room. */
   mirrors: readonly Mirror[]
 }
 
@@ -36,7 +36,7 @@ interface Mirror {
   listens: Ear | undefined
 }
 
-/** How one hears a room of another worker. */
+/** The ring through which a session hears a room of another worker. */
 interface Ear {
   readonly room: string
   readonly at: WorkerLink
@@ -57,7 +57,7 @@ export class Wirings {
     this.#members.set(session.id, { session, wiring: { hears: [] }, mirrors: [] })
   }
 
-  /** The session is closed, or its worker is gone. */
+  /** Removes a session that is closed, or whose worker is gone. */
   leave(id: string): void {
     const member = this.#members.get(id)
     if (member === undefined) return
@@ -67,7 +67,7 @@ export class Wirings {
     void this.#tell(stale).catch(() => undefined)
   }
 
-  /** Resolves when all workers that it concerns have it. */
+  /** Resolves when all workers concerned have applied it. */
   async wire(id: string, wiring: Wiring): Promise<void> {
     const member = this.#members.get(id)
     if (member === undefined) return
@@ -75,7 +75,7 @@ export class Wirings {
     await Promise.all([this.#tell(touched), this.#wire(member)])
   }
 
-  /** A worker has died with its rooms: those who are left meet in another. Its sessions have left. */
+  /** Moves the rooms of a worker that died to another one. Its own sessions have left already. */
   lose(link: WorkerLink): void {
     const lost = [...this.#rooms].filter(([, { at }]) => at === link).map(([name]) => name)
     for (const name of lost) this.#rooms.delete(name)
@@ -85,7 +85,10 @@ export class Wirings {
     for (const member of members) this.wire(member.session.id, member.wiring).catch(() => undefined)
   }
 
-  /** Keys of a session are events in its own worker; for those who hear it in others they are pressed again. */
+  /**
+   * Presses a session's key again for listeners in other workers, since key events stay in the worker of their
+   * session.
+   */
   noteKey(id: string, event: MediaEvent & { type: 'digit' }): void {
     for (const { of, hearers } of this.#mirrors.values()) {
       if (of !== id) continue
@@ -98,11 +101,11 @@ export class Wirings {
     }
   }
 
-  /** Changes what is known, and returns the mirrors that this touches. */
+  /** Updates the rooms and mirrors, and returns the mirrors that have changed. */
   #arrange(member: Member, wiring: Wiring): Set<Mirror> {
     const { session } = member
     const former = member.mirrors
-    // What goes on is heard through the ring that it had.
+    // A session that stays in a room hears it through the same ring as before.
     const ears = former.flatMap(({ of, listens }) => (of === session.id && listens ? [listens] : []))
     for (const mirror of former) {
       mirror.hearers.delete(session.id)
@@ -142,7 +145,7 @@ export class Wirings {
     }
   }
 
-  /** A room is where the first one has entered it; those of other workers have a mirror there. */
+  /** A room is in the worker of the first session that entered it. Sessions of other workers have a mirror there. */
   #enterRooms({ session, wiring }: Member, ears: readonly Ear[]): Mirror[] {
     return roomsOf(wiring).flatMap((name) => {
       const room = this.#rooms.get(name) ?? { at: session.link, members: new Set() }
@@ -162,7 +165,7 @@ export class Wirings {
     })
   }
 
-  /** Mirrors that no one needs any more go; the sessions that they mirror hear of it too, since they write the rings. */
+  /** Removes mirrors that are no longer needed. Their sessions are wired again too, since they write the rings. */
   async #tell(mirrors: ReadonlySet<Mirror>): Promise<void> {
     const origins = new Set<string>()
     const told = [...mirrors].map(async (mirror) => {
@@ -177,14 +180,14 @@ export class Wirings {
             ...(listens === undefined ? {} : { listens: { room: listens.room, ring: listens.ring } }),
           }
         : undefined
-      // A worker that is gone needs no word.
+      // A worker that is gone needs no request.
       await at
         .request<'mirror'>({ kind: 'mirror', session: of, wiring }, promptLimitMs)
         .catch(() => undefined)
     })
     const wired = [...origins].map(async (id) => {
       const member = this.#members.get(id)
-      // One that is being closed needs no word either.
+      // Nor does a session that is being closed.
       if (member !== undefined) await this.#wire(member).catch(() => undefined)
     })
     await Promise.all([...told, ...wired])

@@ -1,8 +1,8 @@
-// An agreement as it holds for the way that keys go.
+// An agreement adapted to the way that keys are sent.
 import type { KeyWay } from './media.ts'
 import type { Agreement } from './sdp/agreement.ts'
 
-/** Keys that go by another way are not passed on as events of RTP too. */
+/** Returns the agreement without RTP events if keys are sent in another way, so that no key is sent twice. */
 export function withKeysBy(keyWay: KeyWay, agreement: Agreement): Agreement {
   const { send } = agreement
   const hearsTones = keyWay === 'tones' || send.event === undefined

@@ -1,4 +1,4 @@
-// A worker from inside, without its thread: its requests, and the rhythm of its sessions, over real sockets.
+// A worker host without its thread: its requests and the timing of its sessions, over real sockets.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,7 +82,7 @@ describe('a worker', () => {
     { kind: 'send-keys', session: 'none', digits: '1', durationMs: 100 },
     { kind: 'stats', session: 'none' },
     { kind: 'close', session: 'none' },
-  ])('refuses $kind for a session that is closed, by one answer', async (request) => {
+  ])('refuses $kind for a session that is closed, by one reply', async (request) => {
     expect(await ask(request)).toMatchObject({ kind: 'failure', code: 'not_found' })
     expect(said.items.filter((one) => 'id' in one && one.id === lastId)).toHaveLength(1)
   })
@@ -96,7 +96,7 @@ describe('a worker', () => {
     expect(await ask({ kind: 'mirror', session: 'far', wiring: undefined })).toMatchObject({ kind: 'reply' })
   })
 
-  it('answers for keys when the last one was pressed', async () => {
+  it('replies to send-keys when the last key was pressed', async () => {
     const peer = await agreed('a')
     await ask({ kind: 'send-keys', session: 'a', digits: '12', durationMs: 40 })
     await peer.caughtUp()
@@ -111,7 +111,7 @@ describe('a worker', () => {
     expect(await waiting).toMatchObject({ kind: 'failure', code: 'not_found' })
   })
 
-  it('takes no far end for silent in the time that it stood still itself, as a process does that is stopped', async () => {
+  it('does not count time in which it stood still itself, as a stopped process does, as silence of the far end', async () => {
     const peer = await agreed('a')
     const clock = performance.now.bind(performance)
     const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock() + 33_000)
@@ -124,7 +124,7 @@ describe('a worker', () => {
     }
   })
 
-  it('sends for all of more than fifty sessions, in several phases of its beat, and goes on when some are closed', async () => {
+  it('sends for more than fifty sessions, in several phases of its tick, and continues when some are closed', async () => {
     const all: RtpPeer[] = []
     for (let index = 0; index < 110; index += 1) all.push(await agreed(`session ${index}`))
     await until('ten packets of each', () => all.every((peer) => peer.heard.items.length >= 10))

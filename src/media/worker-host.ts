@@ -1,4 +1,4 @@
-// A media worker from inside: its sessions, its beat, and what it does with each request of the main thread.
+// A media worker seen from inside: its sessions, its ticks, and the execution of the main thread's requests.
 import { mkdirSync, rmSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { BrowserGates } from './browsers/gates.ts'
@@ -17,16 +17,16 @@ import { phases, TickClock } from './tick-clock.ts'
 import { openTransport } from './transport/forms.ts'
 
 const megabyte = 1024 * 1024
-// Nine hours of G.711: prompts of many accounts stay coded, and no number of callers makes it more.
+// Nine hours of G.711, so that prompts of many accounts stay coded. The number of listeners does not change it.
 const maxMemoryBytes = 256 * megabyte
-// More than all that the audio fetcher lends out to one account comes to, in both laws.
+// More than all audio that the audio fetcher lends to one account, in both laws.
 const maxDiskBytes = 4096 * megabyte
 const maxIdleDiskBytes = 256 * megabyte
 
 // Sending this many packets takes half a millisecond, in which none is read. With fewer sessions one timer is enough.
 const fullPhase = 50
 
-// Epoch ms that no one can set back, as RTCP wants it. Read once, since a look at it is a call of its own.
+// Epoch ms that no clock change can move back, as RTCP needs it. Read once, since each access is a call.
 const { timeOrigin } = performance
 
 interface Open {
@@ -54,7 +54,7 @@ export class WorkerHost {
     now: () => this.#now(),
     onTick: (tick, phase, nowMs) => this.#onTick(tick, phase, nowMs),
     isInUse: (phase) => (this.#phases[phase]?.size ?? 0) > 0,
-    // No far end was heard meanwhile: how long each is silent counts from now on.
+    // No packet of a far end was read meanwhile, so its silence is measured from now on.
     onStoodStill: () => this.#sessions.forEach(({ stream }) => stream.live()),
   })
 
@@ -75,14 +75,14 @@ export class WorkerHost {
   }
 
   start(): void {
-    // What a thread that was ended has left.
+    // Files left by a thread that was terminated.
     rmSync(this.#setup.scratchDir, { recursive: true, force: true })
     mkdirSync(this.#setup.scratchDir, { recursive: true })
     this.#clock.start()
     this.#post({ kind: 'ready' })
   }
 
-  /** Every request gets exactly one reply or failure. */
+  /** Executes a request. Each one gets exactly one reply or failure. */
   async accept({ id, request }: Envelope): Promise<void> {
     try {
       this.#post({ kind: 'reply', id, value: await this.#run(request) })
@@ -107,7 +107,7 @@ export class WorkerHost {
     if (phase === 0) this.#graph.tick(tick, nowMs)
   }
 
-  /** The first one that is not full; when all are, the one with the fewest. */
+  /** Returns the first phase that is not full; if all are, the one with the fewest sessions. */
   #phaseOf(): Set<Stream> {
     const [first = new Set<Stream>()] = this.#phases
     const free = this.#phases.find(({ size }) => size < fullPhase)
@@ -125,7 +125,7 @@ export class WorkerHost {
         this.#sessions.get(request.session)?.stream.doubt()
         return null
       case 'agree':
-        // In the same turn where it can: what comes next may depend on it.
+        // Applied in the same turn if possible, since the next request may depend on it.
         if (!this.#coders.hasAll(encodingsOf(request.agreement)))
           await this.#coders.prepare(encodingsOf(request.agreement))
         this.#streamOf(request.session).agree(request.agreement)
@@ -171,7 +171,7 @@ export class WorkerHost {
     return this.#openOf(session).stream
   }
 
-  /** Remembered while it lasts: a close that overtakes its open waits for it, so that no port is lost. */
+  /** Remembers the opening while it runs: a close that overtakes it waits for it, so that no port is lost. */
   async #openOnce(session: string): Promise<{ port: number }> {
     const opening = this.#open(session)
     this.#opening.set(session, opening)

@@ -36,7 +36,7 @@ function mediaWith(options: Partial<Parameters<typeof createMedia>[0]>): Media {
   return media
 }
 
-/** A worker that says it is ready and then never answers. */
+/** Returns a worker that reports ready and then never replies. */
 function createDeafWorker(): Worker {
   const thread = new Worker(
     `const { parentPort } = require('node:worker_threads')
@@ -49,7 +49,7 @@ function createDeafWorker(): Worker {
 }
 
 beforeAll(async () => {
-  // RTP takes the even ones.
+  // RTP uses the even ones.
   const free = await freePorts(21)
   firstPort = free + (free % 2)
   folder = await mkdtemp(join(tmpdir(), 'switchhook-worker-'))
@@ -67,7 +67,7 @@ afterEach(async () => {
 })
 
 describe('a worker that dies', () => {
-  it('ends its playbacks, tells its calls, gives way to a new one, and leaves other workers alone', async () => {
+  it('ends its playbacks, reports to its calls, is replaced, and leaves other workers alone', async () => {
     const plane = mediaWith({ workers: 2 })
     await plane.start()
     const peer = await RtpPeer.open()
@@ -77,7 +77,7 @@ describe('a worker that dies', () => {
     lost.onEvent((event) => events.push(event))
     const playing = lost.play({ clip: { path: join(folder, 'tone.wav') }, rounds: Infinity })
     const refused = expect(within('the failure', 10_000, playing)).rejects.toMatchObject({ code: 'internal' })
-    // Sessions spread over the workers, the first one to the first.
+    // Sessions are spread over the workers; the first one is in the first.
     await threads[0]?.terminate()
     await refused
     expect(await events.next('the loss', ({ type }) => type === 'lost')).toEqual({ type: 'lost' })
@@ -141,9 +141,9 @@ describe('a worker that hangs', () => {
     })
   })
 
-  it('and is stopped while it starts again stays stopped', async () => {
+  it('and is stopped while it restarts stays stopped', async () => {
     const clock = createFakeClock()
-    // All but the first one are silent.
+    // All workers except the first one are silent.
     const createWorker = (): Worker => {
       if (threads.length === 0) return createDeafWorker()
       const thread = new Worker('setInterval(() => undefined, 1000)', { eval: true })

@@ -1,4 +1,5 @@
-// A media worker from outside: requests with bounded waits, a watchdog, and a new thread when the old one died.
+// A media worker seen from the main thread: requests with limited waits, a watchdog, and a new thread after the old
+// one died.
 import type { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -14,7 +15,7 @@ export interface WorkerLinkOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly onEvent: (session: string, event: MediaEvent) => void
-  /** The thread died, and its sessions with it. */
+  /** Called when the thread has died, and its sessions with it. */
   readonly onLost: () => void
 }
 
@@ -33,14 +34,15 @@ const startLimitMs = 10_000
 const stopLimitMs = 3000
 const pingEveryMs = 250
 const pingLimitMs = 500
-// A thread that misses this many in a row hangs: its beat is 20 ms. Its calls hear nothing meanwhile, 2.25 s at most.
+// A thread that misses this many pings in a row hangs: it ticks every 20 ms. Its calls are silent meanwhile, 2.25 s
+// at most.
 const mostMissedPings = 3
 const lateMs = 100
 const shortestRestartMs = 100
 const longestRestartMs = 30_000
-// Long beside the time between two calls of a busy node, short beside what follows the end of a call.
+// Long compared with the time between two calls of a busy node, short compared with the work after the end of a call.
 const patienceMs = 20
-// A thread that lived this long did not die of its start; the next one may start at once again.
+// A thread that lived this long did not die of its start, so the next one may start without a longer wait.
 const provenMs = 60_000
 
 function lost(cause?: unknown): AppError {
@@ -77,7 +79,7 @@ export class WorkerLink {
     return this.#load
   }
 
-  /** Resolves when the worker's beat runs. */
+  /** Resolves when the worker ticks. */
   start(): Promise<void> {
     const { createWorker, setup, index, clock, log } = this.#options
     const worker = createWorker(setup, `media-${index}`)
@@ -86,7 +88,7 @@ export class WorkerLink {
     this.#startedMs = clock.monotonic()
     return new Promise((resolve, reject) => {
       const limit = clock.after(startLimitMs, () => {
-        // The exit that follows rejects.
+        // Its exit rejects the promise.
         void worker.terminate()
       })
       worker.on('message', (message: FromWorker) => {
@@ -108,7 +110,7 @@ export class WorkerLink {
     })
   }
 
-  /** Ends the sessions in an orderly way, and the thread. Idempotent. */
+  /** Ends the sessions in an orderly way, then the thread. Idempotent. */
   async stop(): Promise<void> {
     const state = this.#state
     this.#isStopped = true
@@ -126,8 +128,9 @@ export class WorkerLink {
   }
 
   /**
-   * Throws the error that the worker refused with, `overloaded` when it did not reply in time, `internal` when it died.
-   * A patient request goes with the next one, or after 20 ms: waking the thread costs more than all that it is sent.
+   * Throws the error that the worker refused with, `overloaded` if it did not reply in time, or `internal` if it
+   * died. A patient request is sent together with the next one, or after 20 ms: waking the thread costs more than the
+   * request itself.
    */
   request<Kind extends RequestKind>(
     request: RequestOf<Kind>,
@@ -174,7 +177,7 @@ export class WorkerLink {
   #onMessage(message: Exclude<FromWorker, { kind: 'ready' }>): void {
     if (message.kind === 'event') return this.#options.onEvent(message.session, message.event)
     const waiting = this.#waiting.get(message.id)
-    // Answered after its limit.
+    // The reply came after its time limit.
     if (waiting === undefined) return
     this.#waiting.delete(message.id)
     waiting.timer.cancel()
@@ -199,7 +202,7 @@ export class WorkerLink {
       this.#load = await this.request<'ping'>({ kind: 'ping' }, pingLimitMs)
       this.#missedPings = 0
     } catch {
-      // This thread was late itself, and the reply may lie here unread.
+      // The main thread was late itself, and the reply may be waiting unread.
       if (clock.monotonic() - sentMs > pingLimitMs + lateMs) return
       this.#missedPings += 1
       const state = this.#state
@@ -210,7 +213,7 @@ export class WorkerLink {
   }
 
   #onExit(exitCode: number): void {
-    // A start that failed is its caller's to repeat.
+    // A start that failed is repeated by its caller.
     const wasWanted = this.#state.at !== 'running'
     this.#watchdog?.cancel()
     for (const waiting of this.#waiting.values()) {

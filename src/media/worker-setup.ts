@@ -1,19 +1,21 @@
-// What a media worker is started with.
+// The setup of a media worker.
 
-/** Given to a worker when its thread starts. */
+/** The data passed to a worker when its thread starts. */
 export interface WorkerSetup {
   readonly bind: string
   readonly ports: PortRange
-  /** A directory of this worker alone, for clips that are too long for memory; it empties it when it starts. */
+  /**
+   * The directory of this worker alone, for clips that are too long for memory. The worker empties it when it starts.
+   */
   readonly scratchDir: string
   readonly limits: SilenceLimits
 }
 
-/** How long a far end may give no sign of life, RTP or RTCP, until that is reported; 0 for ever. */
+/** The time that a far end may give no sign of life, RTP or RTCP, before that is reported; 0 for ever. */
 export interface SilenceLimits {
-  /** One that is supposed to send. */
+  /** The limit for a far end that should send. */
   readonly mediaMs: number
-  /** One that holds us, or may not send. */
+  /** The limit for a far end that holds us, or may not send. */
   readonly heldMs: number
 }
 

@@ -1,5 +1,5 @@
-// Recordings over the real recorder thread, a real directory and a real database; the bucket is a stand-in over HTTP where it
-// matters, and otherwise a function.
+// Recordings with the real recorder thread, a real directory and a real database. The bucket is an HTTP stand-in
+// where that matters, and otherwise a function.
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -104,7 +104,7 @@ interface Call {
   readonly gaps: number[]
 }
 
-/** Begins it as the engine does. */
+/** Begins a recording as the engine does. */
 async function begin(
   format: 'wav' | 'mp3' = 'wav',
   of = recordings,
@@ -129,7 +129,7 @@ function write(call_sid: string, changes: Parameters<Storage['calls']['write']>[
   storage.calls.write({ call_sid, account_sid, events: [], notifications: [], recordings: changes }, 'now')
 }
 
-/** Ends it as the engine does, and lets the time come at which it is stored. */
+/** Ends a recording as the engine does, and advances to the time at which it is stored. */
 async function end({ call_sid, running }: Call, reason?: string): Promise<void> {
   const ended = await running.end()
   write(call_sid, [{ change: 'ended', at: clock.now(), ...ended, reason: reason ?? ended.reason }])
@@ -137,7 +137,7 @@ async function end({ call_sid, running }: Call, reason?: string): Promise<void> 
   clock.advance(1200)
 }
 
-/** Frames with these values on both sides. */
+/** Writes frames with these values on both sides. */
 function say({ running }: Call, frames: number, left = 1000, right = -500): void {
   const ring = new RecordingRing(running.ring.memory)
   for (let index = 0; index < frames; index += 1) {
@@ -147,7 +147,7 @@ function say({ running }: Call, frames: number, left = 1000, right = -500): void
   }
 }
 
-/** Except the last frames, which may still get packets that are late. */
+/** Returns whether all frames were read, except the last ones, which late packets may still fill. */
 const hasTaken = ({ running }: Call): boolean => new RecordingRing(running.ring.memory).waiting(false) <= 0
 
 const stateOf = async ({ call_sid }: Call) => (await storage.recordings.find(call_sid))?.state
@@ -204,7 +204,7 @@ describe('a recording', () => {
     await settled(call, 'stored')
     const [{ bytes, contentType }] = puts as [(typeof puts)[0]]
     expect(contentType).toBe('audio/mp3')
-    // The sync word of a frame of MPEG 2.5.
+    // The sync word of an MPEG 2.5 frame.
     expect(bytes.readUInt16BE(0) & 0xfff0).toBe(0xffe0)
     expect(bytes.length).toBeGreaterThan(14_000)
     expect(bytes.length).toBeLessThan(20_000)
@@ -377,7 +377,7 @@ describe('a bucket that fails', () => {
       for (const other of others) await other.stop()
       await rm(otherDir, { recursive: true, force: true })
     }
-    // It comes back: what was said is said, and the file goes.
+    // The node comes back: the report is not repeated, and the file is removed.
     recordings = await open()
     expect(await spooled()).toEqual([])
     expect(await notified()).toEqual([])
@@ -435,7 +435,7 @@ describe('a bucket that fails', () => {
 })
 
 describe('a disk', () => {
-  it('that has no more room ends the recording with a reason; what there is of it is stored', async () => {
+  it('that has no more room ends the recording with a reason; the part written is stored', async () => {
     await recordings.stop()
     recordings = await open({ limits: { spoolBytes: 100_000, accountBytes: megabyte, days: 30 } })
     const call = await begin()
@@ -450,7 +450,7 @@ describe('a disk', () => {
     expect(await notified()).toMatchObject([
       { recording_status: 'stored', recording_reason: 'the disk space for recordings is used up' },
     ])
-    // Its room is there for others, once its file is gone.
+    // Its space is available to others once its file is gone.
     await until('another one begins', () =>
       begin().then(
         () => true,
@@ -468,7 +468,8 @@ describe('a disk', () => {
     })
     const share = 'the recordings of the account that wait to be stored take its share of the disk space'
     const [older, newer] = [await begin(), await begin()]
-    // Five seconds of two are 320 kB, and 80 kB are left: one alone may have as much as it leaves free.
+    // Two recordings of five seconds take 320 kB, which leaves 80 kB. An account alone may take as much as it leaves
+    // free.
     clock.advance(5000)
     await until('the newer one is ended', () => newer.ended.length > 0)
     expect([older.ended, newer.ended]).toEqual([[], [share]])
@@ -482,7 +483,7 @@ describe('a disk', () => {
     await expect(others).resolves.toBeDefined()
   })
 
-  it('that is really full ends the recording with a reason; what there is of it is stored as MP3, and makes room', async (context) => {
+  it('that is really full ends the recording with a reason; the part written is stored as MP3, and space becomes free', async (context) => {
     await recordings.stop()
     const volume = join(dataDir, 'recordings')
     const mounted = mountVolume(volume, '512k')
@@ -498,9 +499,9 @@ describe('a disk', () => {
         await until('the recorder has them', () => hasTaken(call) || call.ended.length > 0)
       }
       await until('its end', () => call.ended.length > 0)
-      const full = 'the disk is full but for what the platform itself needs'
+      const full = 'the disk is full except for the space that the platform itself needs'
       expect(call.ended).toEqual([full])
-      // A tenth of it, which now is gone too.
+      // A tenth of it, which is now used too.
       await writeFile(join(volume, 'more'), Buffer.alloc(50_000))
       await expect(writeFile(join(volume, 'more'), Buffer.alloc(100_000))).rejects.toMatchObject({
         code: 'ENOSPC',
@@ -559,7 +560,7 @@ describe('a recording whose call record is gone', () => {
   }
   const expire = () => storage.expired.remove('recordings', clock.now(), 100)
   const isGone = async (call: Call) => (await storage.recordings.find(call.call_sid)) === undefined
-  /** Lets the time come at which is looked for them, until this holds. */
+  /** Advances time to each look for expired recordings, until the condition holds. */
   const within = (what: string, stepMs: number, holds: () => unknown) =>
     until(what, async () => {
       clock.advance(stepMs)
@@ -639,7 +640,7 @@ describe('two nodes of one database, each with its disk', () => {
     expect(await other.find(account_sid, call.call_sid)).toMatchObject({ state: 'recording' })
     expect([puts, call.ended]).toEqual([[], []])
     recordings = await open({ isShared: () => true })
-    // Its file was written just now, as a clock of the machine has it; the one of the test has gone on.
+    // The file has the time of the machine's clock, while the clock of the test has advanced.
     const path = join(dataDir, 'recordings/spool', `${call.call_sid}.wav`)
     await utimes(path, 0, 0)
     recordings.wake()
@@ -724,7 +725,7 @@ describe('a process that was killed', () => {
     const call = await begin()
     say(call, 60)
     await until('the recorder has them', () => hasTaken(call))
-    // What is on the disk then, with the header that it begins with.
+    // The audio that would be on the disk, after the header that the file begins with.
     const path = join(dataDir, 'recordings/spool', `${call.call_sid}.wav`)
     const left = await readFile(path)
     expect(left.readUInt32LE(40)).toBe(0)
@@ -815,7 +816,7 @@ describe('a process that was killed', () => {
     expect(await spooled()).toEqual([unknown])
   })
 
-  it('in a directory that others share is taken for dead when it has not written for a while', async () => {
+  it('in a directory that others share is treated as dead when it has not written for a while', async () => {
     const call = await begin()
     say(call, 30)
     await until('the recorder has them', () => hasTaken(call))

@@ -1,4 +1,4 @@
-// Puts recordings together: the thread that records, the folder that has the sound, and what stores it.
+// Assembles recordings: the thread that records, the folder of the audio, and the storing.
 import { rm } from 'node:fs/promises'
 import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
@@ -14,26 +14,29 @@ import { createSpool } from './spool.ts'
 import { createRecordingStorer } from './store-recordings.ts'
 import { bytesPerMs, durationOf, maxDataBytes } from './wav-file.ts'
 
-/** Each has a file open. */
+/** The limit of simultaneous recordings, each of which has an open file. */
 const maxAtOnce = 2000
-/** MP3 takes an eighth of what is spooled. */
+/** An MP3 takes an eighth of the spooled bytes. */
 const mp3Share = 8
-/** A recorder writes to a file, or touches it, every ten seconds at least: one that was left alone for so long has none. */
+/**
+ * A recorder writes to a file or touches it at least every ten seconds. A file left alone for longer than this has no
+ * recorder.
+ */
 const abandonedMs = 30_000
 const sweepEveryMs = 3_600_000
 const dayMs = 86_400_000
 const sweptAtOnce = 100
-/** What a recording must be able to hold, or it is not begun. */
+/** The least space for a recording; with less it is not begun. */
 const leastBytes = 1000 * bytesPerMs
 const noShareLeft = 'the recordings of the account that wait to be stored take its share of the disk space'
-/** After its end, until it is due. */
+/** The delay from the end of a recording until it is due for storing. */
 const dueAfterMs = 1100
 
 export function createRecordings(options: RecordingsOptions): Recordings {
   const { store, clock, log, limits, bucketOf, calls } = options
   const spool = createSpool(options.dataDir)
   let thread: RecorderThread | undefined
-  /** Those of this process. */
+  /** The recordings of this process. */
   const live = new Set<string>()
   let freeBytes = 0
   let sweeping: Repetition | undefined
@@ -56,11 +59,11 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   const remover = createExpiredRemover({ ...options, spool })
 
-  /** What a process that is gone has left in the middle. */
+  /** Finishes recordings that a dead process left in progress. */
   async function finishAbandoned(): Promise<void> {
     for (const { call_sid, account_sid, started_at } of await store.unfinished(spool.id)) {
       if (live.has(call_sid)) continue
-      // The file may be there a moment after the row.
+      // The file may appear a moment after the row.
       const silentMs = (await spool.silentMs(call_sid, Date.now())) ?? clock.now() - started_at
       if (options.isShared() && silentMs < abandonedMs) continue
       const bytes = await mended(call_sid)
@@ -79,16 +82,16 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     }
   }
 
-  /** Files of recordings that were settled: a process that was killed then had not removed them yet. */
+  /** Removes files of settled recordings, which a process that was killed at that moment has not removed. */
   async function clearSettled(): Promise<void> {
     for (const call_sid of await spool.list()) {
       const state = (await store.find(call_sid))?.state
-      // A file without a row may be another database's.
+      // A file without a row may belong to another database.
       if (state !== undefined && state !== 'recording' && state !== 'waiting') await spool.clear(call_sid)
     }
   }
 
-  /** On a full disk not even a header may have been written, nor can be: then there is nothing to keep. */
+  /** Returns the bytes of a mended file. On a full disk even the header may be missing, and nothing can be kept. */
   async function mended(call_sid: string): Promise<number> {
     const bytes = await spool.mend(call_sid).catch((error: unknown) => {
       log.warn({ err: error, call_sid }, 'the file of a recording could not be mended')
@@ -96,7 +99,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return bytes ?? 0
   }
 
-  /** A recorder that has failed does not say what it has written. */
+  /** Adds the bytes on the disk to the end of a recording, since a recorder that failed does not report them. */
   async function foundAtEnd(call_sid: string, end: RecordingEnd): Promise<RecordingEnd> {
     if (end.bytes > 0 || end.reason === undefined) return end
     const bytes = await mended(call_sid)
@@ -109,7 +112,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     })
   }
 
-  /** What the account may still keep here, in bytes of sound; without end where it has a bucket. */
+  /** Returns the bytes of audio that the account may still keep here; unlimited if it has a bucket. */
   async function roomOf({ account_sid, format }: RecordingOrder): Promise<number> {
     if ((await bucketOf(account_sid)) !== null) return maxDataBytes
     const left = limits.accountBytes - (await store.keptBytes(account_sid))
@@ -191,7 +194,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         async end() {
           const ended = await foundAtEnd(call_sid, await taken.end())
           shares.ended(call_sid)
-          // Of nothing there is no file to wait for.
+          // An empty recording has no file to store.
           if (ended.bytes === 0) await remove(path)
           freeBytes -= ended.bytes
           // Its end is in the database by then.
@@ -206,7 +209,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   }
 }
 
-/** `2026/11/21/`. */
+/** Returns a folder such as `2026/11/21/`. */
 function folderOf(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 10).replaceAll('-', '/')}/`
 }

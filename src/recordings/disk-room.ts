@@ -1,5 +1,5 @@
-// How much of a disk recordings may still take. A part stays free: what else is in the data directory, the database before all, must
-// go on when recordings have taken the rest.
+// The disk space that recordings may still take. A part stays free: other contents of the data directory, above all
+// the database, must still be writable when recordings have taken the rest.
 import { statfsSync } from 'node:fs'
 
 const freeShare = 0.1
@@ -10,7 +10,7 @@ export interface Disk {
   readonly size: number
 }
 
-/** Throws what the system says, of a folder that is not there for one. */
+/** Throws the error of the system, for example for a missing folder. */
 export function diskOf(folder: string): Disk {
   const { bavail, bsize, blocks } = statfsSync(folder)
   return { freeBytes: bavail * bsize, size: blocks * bsize }

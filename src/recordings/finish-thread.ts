@@ -1,8 +1,8 @@
-// Finishes files in threads, each in one of its own: encoding takes a processor a second for ten minutes of a call.
+// Finishes files, each in a thread of its own: encoding ten minutes of a call takes a processor for a second.
 import { Worker } from 'node:worker_threads'
 import type { Finished, FinishJob } from './finish.ts'
 
-/** Rejects with what failed, or with the reason of the signal. */
+/** Rejects with the error of the thread, or with the reason of the signal. */
 export function finishInThread(job: FinishJob, signal: AbortSignal): Promise<Finished> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<Finished>()

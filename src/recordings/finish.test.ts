@@ -1,4 +1,4 @@
-// Files of any length become MP3, decoded here as a listener hears them.
+// Files of any length encoded to MP3, decoded here as a listener would.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(scratch, { recursive: true }))
 
-/** A tone on the left, nothing on the right; `more` bytes of a sample that is not whole. */
+/** Encodes a tone on the left and silence on the right; `more` bytes are of an incomplete sample. */
 async function encoded(samples: number, more = 0): Promise<readonly Float32Array[]> {
   const sound = new Int16Array(2 * samples)
   for (let at = 0; at < samples; at += 1) sound[2 * at] = 8000 * Math.sin((2 * Math.PI * 500 * at) / 8000)

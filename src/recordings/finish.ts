@@ -1,4 +1,5 @@
-// What a spooled file becomes before it is stored: MP3 where the account wants it, and its hash, which signatures need.
+// Finishing of a spooled file before it is stored: encoding to MP3 if the account wants it, and the hash that
+// signatures need.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
@@ -7,29 +8,29 @@ import { isDiskFull } from '../lib/full-disk.ts'
 import { channels, headerBytes, rate, sampleBytes } from './wav-file.ts'
 
 export interface FinishJob {
-  /** A finished WAV file of the recorder. */
+  /** A complete WAV file of the recorder. */
   readonly path: string
-  /** Where its MP3 goes; undefined: it stays WAV. */
+  /** The path for its MP3; undefined keeps it as WAV. */
   readonly mp3: string | undefined
 }
 
 export interface Finished {
   readonly path: string
-  /** Where the disk had no room for the file. */
+  /** The file itself, if the disk had no room for it. */
   readonly bytes?: Uint8Array
   readonly size: number
   readonly sha256: string
 }
 
-/** Two voices of telephone quality in joint stereo: an eighth of the bytes of WAV. */
+/** In kbit/s, for two voices of telephone quality in joint stereo: an eighth of the bytes of WAV. */
 const bitrate = 32
 /** One second. */
 const pieceSamples = rate
 
-/** Four hours and a half. */
+/** The limit of an MP3 in memory: four hours and a half. */
 const maxMemoryBytes = 64_000_000
 
-/** A full disk gets room only when what is on it is stored: then the MP3 is made in memory. */
+/** Finishes a file. On a full disk the MP3 is made in memory, since space becomes free only when files are stored. */
 export async function finish({ path, mp3 }: FinishJob): Promise<Finished> {
   if (mp3 === undefined) return hashed(path)
   try {
@@ -73,7 +74,7 @@ async function encodeInMemory(path: string): Promise<Uint8Array> {
   return Buffer.concat(pieces)
 }
 
-/** `take`: a piece is the memory of the encoder, which the next one overwrites. */
+/** `take` gets pieces in the memory of the encoder, which the next piece overwrites. */
 async function encode(path: string, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
   const encoder = await createMp3Encoder()
   encoder.configure({ sampleRate: rate, channels, bitrate })

@@ -1,5 +1,5 @@
-// Recordings whose files are on the disk of a node that never came back: three days after the time in which it would have
-// stored them, any other node says that they are lost, once.
+// Recordings whose files are on the disk of a node that never came back. Three days after the time in which it would
+// have stored them, any other node reports them as lost, once.
 import type { StoredRecording } from '../contracts/recording.ts'
 import type { RecordingsOptions } from './recordings.ts'
 import { reportSettled } from './report-settled.ts'
@@ -7,13 +7,16 @@ import type { Spool } from './spool.ts'
 import { maxAgeMs } from './store-recordings.ts'
 
 const hour = 3_600_000
-/** A node that is up tries for so long, up to a quarter of an hour more; the rest is for clocks that differ. */
+/**
+ * A node that is running retries for `maxAgeMs`, and up to a quarter of an hour more. The rest allows for different
+ * clocks.
+ */
 export const lostAfterMs = maxAgeMs + hour
-/** The longest call. What was never ended may have begun that long before its end. */
+/** The longest call. A recording without an end may have begun this long before it. */
 const maxCallMs = 24 * hour
-/** A node that is up renews what it works on within two minutes. */
+/** The time without a sign of a node at work; a running node renews its claims within two minutes. */
 const silentMs = hour
-/** Longer than it takes to write that it is lost. */
+/** Longer than it takes to write the report. */
 const leaseMs = hour
 const maxAtOnce = 1000
 
@@ -21,7 +24,7 @@ export type LostOptions = Pick<RecordingsOptions, 'store' | 'calls' | 'clock' | 
   readonly spool: Pick<Spool, 'id'>
 }
 
-/** Returns how many there were. */
+/** Reports lost recordings, and returns their number. */
 export async function reportLost(options: LostOptions): Promise<number> {
   const { store, clock, spool } = options
   for (let reported = 0; ; reported += 1) {

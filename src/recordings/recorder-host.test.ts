@@ -1,4 +1,4 @@
-// The recorder without its thread: files as they are on the disk after each tick.
+// The recorder without its thread: the files on the disk after each tick.
 import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ describe('a recording', () => {
     expect(posted).toEqual([{ kind: 'ended', id: 'a', bytes: 50 * 640, durationMs: 1000, reason: undefined }])
   })
 
-  it('that is stopped, and may go on, is touched: other processes take it for no dead one', () => {
+  it('that is paused is touched, so that other processes do not treat it as dead', () => {
     const old = new Date(Date.now() - 60_000)
     utimesSync(path, old, old)
     for (let ticks = 0; ticks < 100; ticks += 1) host.tick()

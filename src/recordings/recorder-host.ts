@@ -1,4 +1,4 @@
-// The recorder from inside its thread: empties the rings of all recordings into their files, ten times a second.
+// The recorder seen from inside its thread: writes the rings of all recordings to their files, ten times a second.
 import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDiskFull } from '../lib/full-disk.ts'
@@ -14,7 +14,7 @@ export interface BeginRecording {
   readonly path: string
   readonly memory: SharedArrayBuffer
   readonly maxBytes: number
-  /** The thread before this one has begun the file. */
+  /** Whether an earlier thread has begun the file. */
   readonly goesOn: boolean
   readonly isMasked: boolean
 }
@@ -23,7 +23,7 @@ export type ToRecorder =
   | BeginRecording
   | { readonly kind: 'mask'; readonly id: string; readonly isMasked: boolean }
   | { readonly kind: 'end'; readonly id: string; readonly reason?: string }
-  /** How many bytes all recordings together may write besides. */
+  /** The number of further bytes that all recordings together may write. */
   | { readonly kind: 'room'; readonly bytes: number }
 
 export type FromRecorder =
@@ -36,13 +36,13 @@ export type FromRecorder =
     }
   | { readonly kind: 'gap'; readonly id: string; readonly frames: number }
 
-/** In ticks, ten seconds: other processes take a file that was left alone for thirty for one without a recorder. */
+/** In ticks, ten seconds. Other processes treat a file left alone for thirty as one without a recorder. */
 const touchTicks = 100
 
-/** In ticks, a second: others write to the disk too. */
+/** In ticks, a second: other programs write to the disk too. */
 const lookTicks = 10
 
-/** Half a second: what a killed process loses, and two writes a second for each call. */
+/** Half a second: the audio lost if the process is killed, at two writes a second for each call. */
 const pieceFrames = 25
 
 interface Taking {
@@ -53,7 +53,7 @@ interface Taking {
   readonly piece: Int16Array
   readonly bytes: Buffer
   readonly maxBytes: number
-  /** Samples of the piece that are not written yet. */
+  /** The samples of the piece that are not written yet. */
   filled: number
   written: number
   lost: number
@@ -66,7 +66,7 @@ export class RecorderHost {
   readonly #takings = new Map<string, Taking>()
   readonly #laws = createLaws()
   #room: number
-  /** What the disk has for recordings, as of the last look and without what was written since. */
+  /** The bytes that recordings may take on the disk, from the last look, minus those written since. */
   #disk = 0
   #ticks = 0
 
@@ -84,7 +84,7 @@ export class RecorderHost {
     } else {
       const taking = this.#takings.get(message.id)
       if (taking === undefined) return
-      // What has come until now is kept as it was then.
+      // Audio up to now is written with the former mask.
       const reason = this.#empty(taking, true)
       if (message.kind === 'end') this.#end(taking, reason ?? message.reason)
       else if (reason !== undefined) this.#end(taking, reason)
@@ -107,12 +107,12 @@ export class RecorderHost {
     try {
       this.#disk = roomOn(this.#diskOf(dirname(path)))
     } catch {
-      // What cannot be asked is found out by writing.
+      // If the disk cannot be examined, a failing write will show that it is full.
       this.#disk = Infinity
     }
   }
 
-  /** One that is stopped writes nothing, and may go on. */
+  /** Updates the times of the file: a recording that is paused writes nothing, and may continue. */
   #touch({ file }: Taking): string | undefined {
     try {
       const now = new Date()
@@ -145,7 +145,10 @@ export class RecorderHost {
     }
   }
 
-  /** Returns why no more can be kept. `isToEnd`: what has come belongs to what was before, and no packet to it that is late. */
+  /**
+   * Reads the ring. Returns the reason if nothing more can be kept. `isToEnd` includes frames that late packets could
+   * still fill.
+   */
   #empty(taking: Taking, isToEnd = false): string | undefined {
     try {
       const { ring, piece } = taking
@@ -162,7 +165,7 @@ export class RecorderHost {
     }
   }
 
-  /** Frames for which the ring had no room become silence, so that what follows stands where it was heard. */
+  /** Writes silence for frames that the ring had no room for, so that later audio keeps its position. */
   #makeUp(taking: Taking): void {
     const { ring, piece } = taking
     const frames = ring.lost - taking.lost
@@ -185,7 +188,7 @@ export class RecorderHost {
     if (taking.written + bytes > taking.maxBytes)
       throw new RecordingEnded('the recording is as long as it may be')
     let done = 0
-    // A disk that gets full takes a part at first.
+    // A disk that is filling up first accepts only a part.
     while (done < bytes) {
       const at = headerBytes + taking.written
       const took = writeSync(taking.file, taking.bytes, done, bytes - done, at)
@@ -206,7 +209,7 @@ export class RecorderHost {
     }
     const bytes = taking.written - (taking.written % 4)
     try {
-      // In place: this needs no room on the disk.
+      // Written in place, which needs no free space on the disk.
       writeSync(taking.file, headerOf(bytes), 0, headerBytes, 0)
       ftruncateSync(taking.file, headerBytes + bytes)
     } catch (error) {
@@ -218,7 +221,7 @@ export class RecorderHost {
   }
 }
 
-const noRoom = 'the disk is full but for what the platform itself needs'
+const noRoom = 'the disk is full except for the space that the platform itself needs'
 
 class RecordingEnded extends Error {}
 

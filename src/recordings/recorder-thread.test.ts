@@ -1,4 +1,4 @@
-// The recorder from outside of its thread, with a thread whose other side is the test.
+// The recorder from outside its thread, with the test in place of the thread.
 import { EventEmitter } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
@@ -54,7 +54,7 @@ function stage() {
     return worker as unknown as Worker
   }
   const thread = createRecorderThread({ clock, log: silentLogger, room: 10_000, createWorker })
-  /** What the call hears of its recording. */
+  /** The events that the call gets of its recording. */
   const heard: string[] = []
   const begin = (id = 'a') =>
     thread.begin(
@@ -83,7 +83,7 @@ describe('a recording', () => {
     expect([workers[0]?.room, thread.size]).toEqual([10_010, 2])
   })
 
-  it('ends once, however often that is asked for, and its call hears nothing of what it wanted', async () => {
+  it('ends once, however often that is requested, and its call gets no report of an end that it requested', async () => {
     const { thread, heard, begin, last } = stage()
     const taken = begin()
     const ends = [taken.end(), taken.end()]
@@ -221,7 +221,7 @@ describe('the end of the platform', () => {
     expect([workers.length, workers[0]?.isTerminated, heard]).toEqual([1, true, []])
   })
 
-  it('without a recording is at once', async () => {
+  it('without a recording is immediate', async () => {
     const { workers, thread } = stage()
     await thread.stop()
     expect(workers).toEqual([])

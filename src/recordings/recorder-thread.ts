@@ -1,4 +1,4 @@
-// The recorder from outside its thread: begins and ends recordings there, and starts another thread when it dies.
+// The recorder seen from outside its thread: begins and ends recordings, and starts another thread when one dies.
 import { Worker } from 'node:worker_threads'
 import type { RecordingEnd, RecordingListener } from '../contracts/recording.ts'
 import type { Ring } from '../lib/audio-ring.ts'
@@ -7,22 +7,22 @@ import type { Logger } from '../lib/log.ts'
 import { createRecordingRing } from '../media/recording/recording-ring.ts'
 import type { FromRecorder, ToRecorder } from './recorder-host.ts'
 
-/** Four seconds: a disk that stalls for less costs nothing. */
+/** Four seconds: a shorter stall of the disk loses nothing. */
 const ringFrames = 200
 const frameMs = 20
-/** What a thread that dies has read and not written. */
+/** The audio that a dying thread has read but not written. */
 const unwrittenMs = 600
-// A thread that dies again and again finds something in a recording that kills it.
+// If the thread dies again and again, something in a recording kills it.
 const maxDeaths = 5
 const deathsMs = 60_000
 
 export interface RecorderThread {
   begin(id: string, file: RecordingFile, listener: RecordingListener): Taken
-  /** Ends a recording before its call, for this reason. */
+  /** Ends a recording before its call ends, for this reason. */
   cut(id: string, reason: string): void
-  /** How many bytes may be written besides. */
+  /** Allows this many more bytes to be written. */
   give(bytes: number): void
-  /** Ends what is recorded. */
+  /** Ends all recordings. */
   stop(): Promise<void>
   readonly size: number
 }
@@ -49,9 +49,9 @@ interface Open extends RecordingFile {
 export interface RecorderThreadOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** How many bytes may be written at all. */
+  /** The number of bytes that may be written. */
   readonly room: number
-  /** Tests end it. */
+  /** Replaced by tests. */
   readonly createWorker?: ((room: number) => Worker) | undefined
 }
 
@@ -93,7 +93,7 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
     if (!one.isEnding) one.listener.ended(end.reason ?? 'the recorder failed')
   }
 
-  /** Another one goes on with the same files, from the same rings. */
+  /** Continues all recordings in another thread, with the same files and rings. */
   function died(thread: Worker): void {
     if (worker !== thread) return
     worker = undefined

@@ -1,9 +1,9 @@
-// The entry of the thread that records: a stalled disk holds up nothing else here, and no call.
+// The entry of the recording thread. A stalled disk stops only this thread, and no call.
 import { parentPort, workerData } from 'node:worker_threads'
 import { RecorderHost } from './recorder-host.ts'
 import type { FromRecorder, ToRecorder } from './recorder-host.ts'
 
-/** The rings hold forty times as much. */
+/** The rings hold forty times this much. */
 const tickMs = 100
 
 if (parentPort === null) throw new Error('recorder-worker.ts runs in a worker thread only')

@@ -1,5 +1,5 @@
-// Removes recordings whose call records are gone: from the bucket of the account, or the disk here. A bucket that refuses is
-// asked again for three days; then its recordings are left to the account, which gets an alert.
+// Removes recordings whose call records are gone, from the bucket of the account or from the disk here. A bucket that
+// refuses is tried again for three days. Then its recordings are left to the account, which gets an alert.
 import type { StoredRecording } from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -30,7 +30,7 @@ export function createExpiredRemover(options: RemoverOptions): ExpiredRemover {
   const { signal } = stopping
   let looks: Repetition | undefined
 
-  /** The accounts take turns: one with many, or with a slow bucket, holds up no other. */
+  /** Accounts take turns, so that one with many recordings, or with a slow bucket, does not delay the others. */
   async function look(): Promise<void> {
     let last: string | undefined
     let removed = 0
@@ -62,7 +62,7 @@ export function createExpiredRemover(options: RemoverOptions): ExpiredRemover {
     const { account_sid, key, place } = recording
     if (place !== 'bucket') return spool.removeFile(recording)
     const credential = await bucketOf(account_sid)
-    // Its bucket has gone with it: there is nothing left that could open it.
+    // The credentials of its bucket are gone with the account, so the bucket cannot be opened any more.
     if (credential === undefined) return
     if (credential === null) throw new AppError('bucket_failed', 'the account has no bucket any more')
     await discard({ account_sid, credential, key, signal })

@@ -1,10 +1,10 @@
-// What is written when it is settled what becomes of a recording: its state, the fact in the journal, and the notification.
+// The writes when a recording is stored or has failed: its state, the fact in the journal, and the notification.
 import type { CallStore, LaterFact, Notification } from '../contracts/call-record.ts'
 import type { RecordingChange, StoredRecording } from '../contracts/recording.ts'
 
 export type Settled = RecordingChange & { change: 'stored' | 'failed' }
 
-/** All in one transaction. */
+/** Writes all in one transaction. */
 export async function reportSettled(
   recording: StoredRecording,
   change: Settled,

@@ -1,4 +1,5 @@
-// The shares of the disk that accounts have with recordings that wait to be stored: a bucket that is away must not take it all.
+// The share of each account in the disk space for recordings that wait to be stored. A bucket that is unreachable
+// must not take all of it.
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -9,12 +10,12 @@ import { bytesPerMs } from './wav-file.ts'
 export interface RecordingSharesOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** What all recordings may take. */
+  /** The space for all recordings. */
   readonly spoolBytes: number
   readonly sharePercent?: number | undefined
   readonly freeBytes: () => number
   readonly waitingBytes: (account_sid: string) => Promise<number>
-  /** Ends a recording, before its call ends. */
+  /** Ends a recording before its call ends. */
   readonly cut: (call_sid: string) => void
 }
 
@@ -22,7 +23,7 @@ const everyMs = 5000
 
 export class RecordingShares {
   readonly #options: RecordingSharesOptions
-  /** Those of this process that grow, the oldest first. */
+  /** The recordings in progress in this process, the oldest first. */
   readonly #growing = new Map<string, { readonly account_sid: string; readonly begunMs: number }>()
   #looks: Repetition | undefined
 
@@ -52,7 +53,7 @@ export class RecordingShares {
     this.#growing.delete(call_sid)
   }
 
-  /** Whether the account may have more sound on the disk that waits to be stored. */
+  /** Returns whether the account may have more audio waiting on the disk. */
   async mayGrow(account_sid: string): Promise<boolean> {
     const { spoolBytes: size, freeBytes, sharePercent: percent = defaultSharePercent } = this.#options
     const waiting = await this.#options.waitingBytes(account_sid)
@@ -60,7 +61,7 @@ export class RecordingShares {
     return mayTakeOne({ size, used, held: waiting + this.#grownBytes(account_sid), percent })
   }
 
-  /** Ends the newest recordings of accounts that have outgrown their share. */
+  /** Ends the newest recording of each account that has outgrown its share. */
   async #hold(): Promise<void> {
     for (const account_sid of new Set([...this.#growing.values()].map((one) => one.account_sid))) {
       if (await this.mayGrow(account_sid)) continue

@@ -1,4 +1,4 @@
-// The folder of recordings, in a real directory.
+// The recordings folder, in a real directory.
 import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -53,7 +53,7 @@ describe('a data directory', () => {
     expect([...(await spool.list())].toSorted()).toEqual(['a', 'b'])
   })
 
-  it('is for the platform alone to read', async () => {
+  it('is readable by the platform only', async () => {
     const { mode } = await stat(join(dataDir, 'recordings/spool'))
     expect(mode & 0o777).toBe(0o700)
   })
@@ -75,12 +75,12 @@ describe('a file that was left unfinished', () => {
     expect(file.subarray(headerBytes).every((byte) => byte === 7)).toBe(true)
   })
 
-  it('that is not there is none', async () => {
+  it('that is missing is not mended', async () => {
     expect(await spool.mend('c')).toBeUndefined()
     expect(await spool.silentMs('c', 0)).toBeUndefined()
   })
 
-  it('says for how long nothing was written to it', async () => {
+  it('has the time since the last write to it', async () => {
     await writeFile(spool.wavOf('c'), 'x')
     await utimes(spool.wavOf('c'), 1000, 1000)
     expect(await spool.silentMs('c', 1_030_000)).toBe(30_000)
@@ -145,7 +145,7 @@ describe('a recording that is kept', () => {
     },
   )
 
-  it('that someone has removed from the disk is not found', async () => {
+  it('that was removed from the disk by hand is not found', async () => {
     await expect(spool.read(here(), undefined)).rejects.toMatchObject({ code: 'not_found' })
   })
 

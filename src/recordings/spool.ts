@@ -1,5 +1,5 @@
-// The folder of recordings in the data directory: sound that is being recorded or waits to be stored, and the recordings of
-// accounts without a bucket.
+// The recordings folder of the data directory: audio that is being recorded or waits to be stored, and the recordings
+// of accounts without a bucket.
 import { createReadStream } from 'node:fs'
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -11,28 +11,28 @@ import type { KeptRecordings } from './recordings.ts'
 import { dataBytesIn, headerBytes, headerOf } from './wav-file.ts'
 
 export interface Spool extends Pick<KeptRecordings, 'read'> {
-  /** Names the data directory. */
+  /** Identifies the data directory. */
   readonly id: string
-  /** What its files take. */
+  /** Returns the size of its spooled files. */
   bytes(): Promise<number>
-  /** The calls of which it has files. */
+  /** Returns the calls with spooled files. */
   list(): Promise<readonly string[]>
   open(): Promise<void>
-  /** Where the sound of a call goes while it is recorded. */
+  /** The path of a call's audio while it is recorded. */
   wavOf(call_sid: string): string
   mp3Of(call_sid: string): string
-  /** Writes the header of a file that was left unfinished; returns its bytes of sound, or undefined without a file. */
+  /** Completes the header of an unfinished file. Returns its bytes of audio, or undefined if there is no file. */
   mend(call_sid: string): Promise<number | undefined>
-  /** How long nothing was written to it; undefined without a file. */
+  /** Returns the time since the last write to it; undefined if there is no file. */
   silentMs(call_sid: string, nowMs: number): Promise<number | undefined>
-  /** Puts a file where the recordings of accounts are kept; it stays in the spool until that is cleared. */
+  /** Puts a file among the kept recordings of accounts. It stays in the spool until that is cleared. */
   keep(
     file: Pick<Finished, 'path' | 'bytes'>,
     recording: Pick<StoredRecording, 'account_sid' | 'key'>,
   ): Promise<void>
-  /** Throws AppError not_found where another node has it. */
+  /** Throws AppError not_found if another node has it. */
   removeFile(recording: StoredRecording): Promise<void>
-  /** Removes what is spooled of a call. */
+  /** Removes the spooled files of a call. */
   clear(call_sid: string): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function createSpool(dataDir: string): Spool {
   function demandHere(recording: StoredRecording): void {
     if (recording.spool === id) return
     throw new AppError('not_found', 'the recording is on the disk of another node', {
-      cure: 'Ask that node, or set bucket_credential of the account: recordings are stored there then.',
+      cure: 'Request it from that node, or set bucket_credential of the account to store recordings in a bucket.',
     })
   }
 
@@ -91,7 +91,7 @@ export function createSpool(dataDir: string): Spool {
     async keep({ path, bytes }, recording) {
       const target = keptPath(recording)
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
-      // A process that is killed here finds it in the spool again.
+      // If the process is killed here, the file is still in the spool.
       await rm(target, { force: true })
       if (bytes !== undefined) await writeFile(target, bytes, { mode: 0o600 })
       else await link(path, target).catch(() => rename(path, target))
@@ -121,11 +121,11 @@ export function createSpool(dataDir: string): Spool {
   }
 }
 
-/** A name that goes with the directory, wherever it is mounted. */
+/** Returns an identifier that stays with the directory wherever it is mounted. */
 async function nameOf(path: string): Promise<string> {
   const known = await readFile(path, 'utf8').catch(() => '')
   if (known !== '') return known
-  // Of two processes that begin at once, one makes it.
+  // If two processes start at the same time, only one of them creates it.
   await writeFile(path, createSid(), { flag: 'wx', mode: 0o600 }).catch(() => undefined)
   return readFile(path, 'utf8')
 }
@@ -134,7 +134,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.size
 }
 
-/** `range`: one part, as the API has checked. Throws AppError range_not_satisfiable (RFC 9110 §15.5.17). */
+/** `range` is a single part, as checked by the API. Throws AppError range_not_satisfiable (RFC 9110 §15.5.17). */
 function partOf(range: string | undefined, size: number): { start: number; end: number } | undefined {
   const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
   if (found === null) return undefined

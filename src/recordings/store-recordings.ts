@@ -1,5 +1,5 @@
-// Stores what was recorded: in the bucket of the account, or on the disk here; again and again until it is stored or its
-// time is over. What it does survives the process: a recording waits in the database until it is stored.
+// Stores finished recordings, in the bucket of the account or on the disk here, with retries until it succeeds or the
+// time is over. This survives the process: a recording waits in the database until it is stored.
 import type { StoredRecording } from '../contracts/recording.ts'
 import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -18,13 +18,13 @@ export interface RecordingStorer {
 
 export interface StorerOptions extends RecordingsOptions {
   readonly spool: Spool
-  /** Called with the bytes of sound that are spooled no more. */
+  /** Called with the bytes of audio that left the spool. */
   readonly freed: (bytes: number) => void
-  /** Runs before each look at what is due. */
+  /** Runs before each look for due recordings. */
   readonly beforeLook: () => Promise<void>
 }
 
-/** How often is looked for what is due. */
+/** The interval between looks for due recordings. */
 const lookEveryMs = 5000
 const maxAtOnce = 4
 const maxPerAccount = 2
@@ -38,7 +38,7 @@ const maxRetryMs = hour / 4
 export function createRecordingStorer(options: StorerOptions): RecordingStorer {
   const { store, spool, clock, log, alerts, bucketOf } = options
   const running = new Map<string, { readonly account_sid: string; readonly done: Promise<void> }>()
-  /** What the accounts had for a credential when storing failed. */
+  /** The credential of each account at the time when storing failed. */
   const failed = new Map<string, string>()
   const stopping = new AbortController()
   let looking: Promise<void> | undefined
@@ -52,7 +52,7 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
     return [...counts].filter(([, count]) => count >= maxPerAccount).map(([account]) => account)
   }
 
-  /** Those that failed for a credential are due once the account has another one. */
+  /** Makes recordings due that failed with a credential which the account has replaced since. */
   async function lookForRenewed(): Promise<void> {
     for (const [account_sid, before] of failed) {
       if (JSON.stringify(await bucketOf(account_sid)) === before) continue
@@ -154,12 +154,12 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
   }
 
   async function giveUp(recording: StoredRecording, reason: string): Promise<void> {
-    // A call that was over at once is nothing that a person must look after.
+    // An empty recording of a call that ended immediately needs no alert.
     if (recording.duration_ms > 0) raise(recording, `a recording is lost: ${reason}`)
     await settle(recording, { change: 'failed', reason, at: clock.now() })
   }
 
-  /** The file goes after the transaction that says so. */
+  /** Removes the files after the transaction that settles the recording. */
   async function settle(recording: StoredRecording, change: Settled) {
     const { call_sid, account_sid } = recording
     await reportSettled(recording, change, options.calls)
@@ -185,5 +185,5 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
   }
 }
 
-/** However often it is tried. */
+/** A failure that a retry cannot cure. */
 class Unstorable extends Error {}

@@ -1,10 +1,10 @@
-// The one kind of file that is spooled: WAV with two channels of 16 bits at 8000 Hz. Its header says how long it is only once
-// it is finished, so that a file which a killed process has left is finished by its size.
+// The format of spooled files: WAV with two channels of 16 bits at 8000 Hz. The header gets its sizes only when the
+// file is finished; a file left by a killed process is finished by its size.
 
 export const rate = 8000
 export const channels = 2
 export const headerBytes = 44
-/** One sample of both channels. */
+/** The bytes of one sample of both channels. */
 export const sampleBytes = 2 * channels
 export const bytesPerMs = (rate * sampleBytes) / 1000
 /** Both sizes in the header have 32 bits. */
@@ -28,7 +28,7 @@ export function headerOf(dataBytes: number): Buffer {
   return header
 }
 
-/** Of a file of this size: whole samples alone count. */
+/** Returns the bytes of audio in a file of this size. Only whole samples count. */
 export function dataBytesIn(fileBytes: number): number {
   const bytes = Math.min(maxDataBytes, Math.max(0, fileBytes - headerBytes))
   return bytes - (bytes % sampleBytes)

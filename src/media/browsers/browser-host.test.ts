@@ -1,4 +1,4 @@
-// The process of browsers from inside, over a library that a test plays.
+// The process of browsers from inside, with a test in place of the library.
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
@@ -21,7 +21,7 @@ let said: Inbox<FromBrowsers>
 let clock: ReturnType<typeof createFakeClock>
 let host: BrowserHost
 let gates: BrowserGates
-/** What the library refuses with. */
+/** The error of the library. */
 let refusal: Error | undefined
 let peers: {
   readonly events: PeerEvents
@@ -91,18 +91,18 @@ async function gatePort(): Promise<number> {
 }
 
 describe('the process of browsers', () => {
-  it('says why it cannot start', async () => {
+  it('reports why it cannot start', async () => {
     expect(await start(1)).toEqual({ kind: 'failed', reason: 'port 1 is taken' })
   })
 
   it.each([
     [false, 'no-path'],
     [true, 'no-handshake'],
-  ])('gives a path up after its time: with ICE at its end %s, it says %s', async (hasPath, loss) => {
+  ])('gives up a path after its time limit: with ICE completed %s, it reports %s', async (hasPath, loss) => {
     await start()
     await host.accept({ kind: 'open', peer: 7, far: undefined })
     clock.advance(60_000)
-    // The far end owes its answer: it may ring for long.
+    // The far end has not answered yet: it may ring for long.
     expect(peers[0]?.isClosed).toBe(false)
     await host.accept({ kind: 'answer', peer: 7, far })
     Object.assign(peers[0] ?? {}, { hasPath })
@@ -111,7 +111,7 @@ describe('the process of browsers', () => {
     expect(peers[0]?.isClosed).toBe(true)
   })
 
-  it('gives no path up that is there, and says once that it was lost', async () => {
+  it('does not give up an open path, and reports its loss once', async () => {
     await start()
     await host.accept({ kind: 'open', peer: 7, far })
     peers[0]?.events.onConnected({ address: '192.0.2.9', port: 5000 })
@@ -123,7 +123,7 @@ describe('the process of browsers', () => {
     ])
   })
 
-  it('has no more paths than it may, and room again when one is closed', async () => {
+  it('limits the number of paths, and has room again when one is closed', async () => {
     await start()
     for (const peer of [1, 2, 3]) await host.accept({ kind: 'open', peer, far })
     expect(said.items.at(-1)).toMatchObject({ kind: 'refused', peer: 3 })
@@ -132,7 +132,7 @@ describe('the process of browsers', () => {
     expect(said.items.at(-1)).toMatchObject({ kind: 'opened', peer: 4 })
   })
 
-  it('brings packets to the worker that asked for the path, and takes none of who has no token', async () => {
+  it('delivers packets to the worker that registered for the path, and accepts none without the token', async () => {
     const port = await gatePort()
     await host.accept({ kind: 'open', peer: 7, far })
     const stranger = connect({ host: '127.0.0.1', port })
@@ -177,7 +177,7 @@ describe('the process of browsers', () => {
     expect((await peers[0]?.sent.next('the packet', () => true))?.toString()).toBe('one')
   })
 
-  it('brings packets to the worker that asked last, and none of a path that was closed', async () => {
+  it('delivers packets to the worker that registered last, and none of a path that was closed', async () => {
     const port = await gatePort()
     await host.accept({ kind: 'open', peer: 7, far })
     const other = new BrowserGates()
@@ -214,7 +214,7 @@ describe('the process of browsers', () => {
     expect(said.items).toMatchObject([{ kind: 'refused', peer: 7 }])
   })
 
-  it('keeps the beginning of a handshake for the worker whose port it goes out by, and takes what comes in there', async () => {
+  it('keeps the start of a handshake for the worker whose port sends it, and accepts packets from that port', async () => {
     const port = await gatePort()
     await host.accept({ kind: 'open', peer: 7, far: { ...far, ice: undefined } })
     for (let number = 0; number < 20; number += 1) peers[0]?.events.onReply(Buffer.from(`hello ${number}`))

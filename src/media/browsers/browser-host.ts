@@ -1,4 +1,4 @@
-// The process of browsers from inside: a path for each far end, and packets between these and the media workers.
+// The process of browsers seen from inside: a path for each far end, and its packets to and from the media workers.
 import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
@@ -8,21 +8,21 @@ import type { FarSide, FromBrowsers, PathLimits, PathLoss, ToBrowsers } from './
 import { PacketPipe } from './packet-pipe.ts'
 import type { Peer, Peers } from './peers.ts'
 
-// A worker sends its token at once; another program of this machine has none.
+// A worker sends its token immediately; another program of this machine does not have it.
 const helloMs = 2000
 const maxConnections = 256
 
 interface Open {
   readonly peer: Peer
-  /** Runs until the handshake is over. */
+  /** The time limit of the handshake; it runs until the handshake is complete. */
   limit: Timer | undefined
-  /** That of the worker whose session it is. */
+  /** The pipe of the worker that has the session. */
   pipe: PacketPipe | undefined
-  /** The beginning of a handshake, until its worker is there. */
+  /** The first packets of a handshake, kept until its worker is connected. */
   readonly waiting: Buffer[]
 }
 
-// What one side of a handshake says at once.
+// The packets that one side of a handshake sends in one go.
 const maxWaiting = 8
 
 export interface BrowserHostOptions {
@@ -109,7 +109,7 @@ export class BrowserHost {
       const isBetweenPorts = id >= betweenPorts
       const open = this.#open.get(isBetweenPorts ? id - betweenPorts : id)
       if (open === undefined) return
-      // Without content: packets of this path go to the worker that asked for them last.
+      // An empty packet registers its pipe: packets of the path go to the worker that registered last.
       if (packet.length === 0) this.#attach(id, open, pipe)
       else if (isBetweenPorts) open.peer.receive(packet)
       else open.peer.send(packet)
@@ -161,7 +161,7 @@ export class BrowserHost {
     }
   }
 
-  /** Both sides are known: from here on it is ICE and the handshake that take their time. */
+  /** Starts the time limit of ICE and the handshake, once both sides are known. */
   #await(id: number): void {
     const open = this.#open.get(id)
     if (open === undefined) return

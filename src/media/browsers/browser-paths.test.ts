@@ -1,4 +1,4 @@
-// The process of browsers as the main thread sees it: a test plays the process.
+// The process of browsers as used by the main thread, with a test in place of the process.
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -14,7 +14,7 @@ const own: OwnSide = {
   fingerprint: { algorithm: 'sha-256', value: 'AA' },
 }
 
-/** What is sent to it is kept; what it says, the test says. */
+/** Keeps the messages sent to it. The test sends its messages. */
 class PlayedProcess extends EventEmitter {
   readonly received: ToBrowsers[] = []
   readonly signals: string[] = []
@@ -73,7 +73,7 @@ function createPaths() {
     return played
   }
   const ready = (): void => last().say({ kind: 'ready', port: 45_000, gatePort: 4444 })
-  /** A path that is open. */
+  /** Returns an open path. */
   const open = async () => {
     const opening = paths.open(undefined, events)
     if (last().received.length === 1) ready()
@@ -86,7 +86,7 @@ function createPaths() {
 }
 
 describe('the first path', () => {
-  it('starts the process, with a secret of its own, and is there when that says so', async () => {
+  it('starts the process with a secret of its own, and is open when the process reports it', async () => {
     const { last, processes, open } = createPaths()
     const path = await open()
     const [start] = last().received
@@ -105,7 +105,7 @@ describe('the first path', () => {
     expect(last().connected).toBe(false)
     expect(await open()).toMatchObject({ peer: 1 })
     expect(processes).toHaveLength(2)
-    // The end of the first one is no matter of the second.
+    // The end of the first process does not affect the second one.
     processes[0]?.end()
     expect(await open()).toMatchObject({ peer: 2 })
     expect(processes).toHaveLength(2)
@@ -156,12 +156,12 @@ describe('a path', () => {
     clock.advance(3000)
     await expect(opening).rejects.toThrow('did not respond in time')
     expect(last().received.at(-1)).toEqual({ kind: 'close', peer: 1 })
-    // Its late word opens nothing.
+    // Its late message opens nothing.
     last().say({ kind: 'opened', peer: 1, own })
     last().say({ kind: 'lost', peer: 1, loss: 'no-path' })
   })
 
-  it('hears what becomes of it until it is closed, and is closed once', async () => {
+  it('reports its events until it is closed, and is closed once', async () => {
     const { open, last, said } = createPaths()
     const path = await open()
     last().say({ kind: 'connected', peer: 1, address: '192.0.2.9', port: 5000 })
@@ -191,7 +191,7 @@ describe('a path', () => {
     await expect(opening).rejects.toThrow('the process of browsers ended')
     expect(said).toEqual(['process-lost', 'process-lost'])
     expect(clock.pending).toBe(0)
-    // Nothing can be said to it any more.
+    // No message can reach it any more.
     const { ufrag, pwd, fingerprint } = own
     path.accept({ fingerprint, setup: 'active', ice: { ufrag, pwd, candidates: [] } })
     path.close()
@@ -224,7 +224,7 @@ describe('a stop', () => {
     expect(last().signals).toEqual(['SIGKILL'])
   })
 
-  it('without a process is none, and no path is opened after it', async () => {
+  it('without a process does nothing, and no path is opened after it', async () => {
     const { paths, events, processes } = createPaths()
     await paths.stop()
     await expect(paths.open(undefined, events)).rejects.toThrow('the platform is stopping')

@@ -1,5 +1,5 @@
-// The paths of browsers as the main thread has them: the process that carries them is started for the first one, and again
-// after it has died.
+// The paths of browsers in the main thread. The process that carries them is started for the first one, and again
+// after it died.
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import type { FarSide, FromBrowsers, Gate, OwnSide, PathLimits, PathLoss, ToBrow
 
 export interface BrowserPathsOptions {
   readonly bind: string
-  /** The one UDP port of all of them; 0 for any. */
+  /** The one UDP port of all paths; 0 for any. */
   readonly port: number
   readonly limits: PathLimits
   readonly clock: Clock
@@ -26,11 +26,11 @@ export interface PathEvents {
 /** One path, from when its credentials are known. */
 export interface BrowserPath {
   readonly peer: number
-  /** That our candidate names. */
+  /** The port in our candidate. */
   readonly port: number
   readonly gate: Gate
   readonly own: OwnSide
-  /** The far end's answer to our offer; an offer has it from the beginning. */
+  /** Applies the far end's answer to our offer. After an offer of the far end it is not needed. */
   accept(far: FarSide): void
   close(): void
 }
@@ -39,7 +39,7 @@ const startMs = 10_000
 const openMs = 3000
 
 function createThisProcess(): ChildProcess {
-  // It has no secret: its environment is empty.
+  // The process gets no secret: its environment is empty.
   return fork(new URL('./browser-process.ts', import.meta.url), { env: {}, execArgv: [] })
 }
 
@@ -66,7 +66,7 @@ export class BrowserPaths {
     this.#options = options
   }
 
-  /** `far`: it has made the offer. Throws `browsers_unavailable`. */
+  /** Opens a path. `far` is the far end's side if it made the offer. Throws `browsers_unavailable`. */
   async open(far: FarSide | undefined, events: PathEvents): Promise<BrowserPath> {
     const { child, port, gate } = await (this.#starting ??= this.#start())
     this.#last += 1
@@ -141,7 +141,7 @@ export class BrowserPaths {
           reject(unavailable('the process of browsers ended at its start'))
           this.#onExit(child, { exitCode, signal })
         })
-        // Node.js starts for some tens of milliseconds: what is sent meanwhile is read then.
+        // Node.js takes some tens of milliseconds to start; a message sent meanwhile is read after that.
         child.send({ kind: 'start', bind, port, token, limits } satisfies ToBrowsers)
       })
       return { child, port: ready.port, gate: { port: ready.gatePort, token } }

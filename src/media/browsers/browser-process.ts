@@ -1,5 +1,5 @@
-// The entry of the process of browsers, which a native library has to itself: what makes that end its process ends paths, and
-// no platform. Ends with its parent.
+// The entry of the process of browsers, separate because of a native library: a crash of the library ends paths, and
+// not the platform. Ends with its parent.
 import process from 'node:process'
 import { systemClock } from '../../lib/clock.ts'
 import { BrowserHost } from './browser-host.ts'
@@ -10,11 +10,11 @@ const host = new BrowserHost({
   clock: systemClock,
   post: (message) => void process.send?.(message),
 })
-// A terminal signals all that runs in it: when calls end is the parent's to decide.
+// A terminal sends signals to all its processes, but the parent decides when calls end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', () => {
   host.stop()
   process.exit(0)
 })
-// Both ends of this channel are ours and of one version: the types of messages.ts hold without a check.
+// Both ends of this channel belong to one version of the platform, so the types of messages.ts hold without a check.
 process.on('message', (message) => void host.accept(message as ToBrowsers))

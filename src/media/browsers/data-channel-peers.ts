@@ -1,6 +1,7 @@
-// The paths of browsers by node-datachannel (libdatachannel, libjuice, OpenSSL): the one file that knows this library.
-// It aborts its whole process where a callback throws, where its UDP port is taken, and where two threads use it
-// (docs/decisions/0083); so only the process of browsers loads it, none of its callbacks throws, and the port is held from the start.
+// The paths of browsers by node-datachannel (libdatachannel, libjuice, OpenSSL): the one file that uses this library.
+// It aborts its whole process if a callback throws, if its UDP port is taken, or if two threads use it
+// (docs/decisions/0083). So only the process of browsers loads it, none of its callbacks throws, and the port is held
+// from the start.
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import library from 'node-datachannel'
@@ -16,16 +17,16 @@ export interface PeersOptions {
   readonly port: number
 }
 
-/** Rejects where the port cannot be had. `port`: 0 for any. */
+/** Rejects if the port is not available. `port` is 0 for any. */
 export async function createDataChannelPeers({ bind, ...options }: PeersOptions): Promise<Peers> {
-  // The library would not find its connections behind a port that the system chose.
+  // The library cannot find its connections behind a port that the system chose.
   const port = options.port === 0 ? await freePort(bind) : options.port
-  // Its log names addresses and fingerprints of far ends; what matters is reported.
+  // The library's log names addresses and fingerprints of far ends; what matters is reported.
   library.initLogger('Fatal', () => undefined)
-  // Unspecified: of both IP versions, as our other sockets are on `::`.
+  // Undefined binds both IP versions, like our other sockets on `::`.
   const address = bind === '::' ? undefined : bind
   const listener = new library.IceUdpMuxListener(port, address)
-  // Requests of strangers, which are for none of our paths: nothing is sent back.
+  // STUN requests of strangers belong to none of our paths. No response is sent.
   listener.onUnhandledStunRequest(() => undefined)
   const config = {
     iceServers: [],
@@ -35,7 +36,7 @@ export async function createDataChannelPeers({ bind, ...options }: PeersOptions)
     portRangeEnd: port,
     disableAutoNegotiation: true,
   }
-  // What stands in for a far end without ICE is on this machine.
+  // The stand-in for a far end without ICE is on this machine.
   const own = { address: bind === '::' || bind === '0.0.0.0' ? '127.0.0.1' : bind, port }
   let last = 0
   return {
@@ -127,7 +128,7 @@ class DataChannelPeer implements Peer {
     try {
       this.#track?.sendMessageBinary(packet)
     } catch {
-      // The path closed since: its end is reported by itself.
+      // The path has closed meanwhile; its end is reported separately.
     }
   }
 
@@ -170,12 +171,15 @@ class DataChannelPeer implements Peer {
       this.#isHandshakeOver = true
       this.#onReady()
     }
-    // What it reports of ICE comes by another queue, and may have happened before.
+    // Its reports on ICE come through another queue, and may have happened earlier.
     if (state === 'failed' || state === 'disconnected' || state === 'closed')
       setImmediate(() => this.#safely(() => this.#lose(this.#lossOf(state))))
   }
 
-  /** The library opens the track after the handshake, and takes no packet before: what is sent at once would be lost. */
+  /**
+   * Reports the connection once the track is open too. The library opens it after the handshake and drops packets
+   * before that.
+   */
   #onReady(): void {
     if (!this.#isHandshakeOver || !this.#isOpen || this.#wasConnected) return
     this.#wasConnected = true
@@ -184,7 +188,7 @@ class DataChannelPeer implements Peer {
   }
 
   #lossOf(state: string): PathLoss {
-    // A lost path fails; one that its far end has closed is disconnected.
+    // The library reports a lost path as failed, and one that the far end closed as disconnected.
     if (this.#isHandshakeOver) return state === 'failed' ? 'consent-lost' : 'closed'
     const seen = this.#connection.remoteFingerprint().value
     if (seen !== '' && seen !== this.#expected) return 'wrong-certificate'
@@ -197,7 +201,7 @@ class DataChannelPeer implements Peer {
     this.#events.onLost(loss)
   }
 
-  /** An exception that reaches the library ends the process, and with it all paths. */
+  /** Catches every exception: one that reaches the library ends the process, and with it all paths. */
   #safely(react: () => void): void {
     if (this.#isClosed) return
     try {
@@ -208,7 +212,10 @@ class DataChannelPeer implements Peer {
   }
 }
 
-/** Credentials and certificate are made for this connection alone: 24 and 132 random bits, and a key of P-256. */
+/**
+ * Returns the credentials and certificate, which are for this connection alone: 24 and 132 random bits, and a P-256
+ * key.
+ */
 function ownSideOf(connection: PeerConnection): OwnSide {
   const sdp = connection.localDescription()?.sdp ?? ''
   const [, ufrag] = /^a=ice-ufrag:(\S+)/m.exec(sdp) ?? []

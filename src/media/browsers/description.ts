@@ -1,7 +1,8 @@
-// The far end as the library is given it: written here from what was checked, so that no SDP of a stranger reaches its parser.
+// The far end's description for the library, written here from checked values, so that no stranger's SDP reaches its
+// parser.
 import type { FarIce, FarSide } from './messages.ts'
 
-// What a library tries by itself costs packets to places that the far end chose.
+// Each candidate makes the library send packets to a place that the far end chose.
 const maxCandidates = 8
 
 export function toDescription(
@@ -18,7 +19,7 @@ export function toDescription(
     `a=fingerprint:${fingerprint.algorithm} ${fingerprint.value}`,
     `a=ice-ufrag:${ufrag}`,
     `a=ice-pwd:${pwd}`,
-    // One that may be either begins the handshake: it knows our certificate by then, and we its own.
+    // A far end that may have either role begins the handshake: it has our certificate by then, and we have its own.
     `a=setup:${setup === 'actpass' ? 'active' : setup}`,
     'm=audio 9 UDP/TLS/RTP/SAVPF 0',
     'c=IN IP4 0.0.0.0',
@@ -32,7 +33,7 @@ export function toDescription(
         ({ address, port }, index) =>
           `a=candidate:${index + 1} 1 UDP ${2_122_260_223 - index} ${address} ${port} typ host`,
       ),
-    // The place of what stands in for it is known a moment later.
+    // The place of its stand-in is known a moment later.
     ...(isLite ? [] : ['a=end-of-candidates']),
     '',
   ].join('\r\n')

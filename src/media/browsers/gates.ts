@@ -1,4 +1,4 @@
-// How the sessions of one media worker reach the process of browsers: by one connection for all of them.
+// The connection of a media worker's sessions to the process of browsers, one for all of them.
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Gate } from './messages.ts'
@@ -14,7 +14,10 @@ export class BrowserGates {
   readonly #listeners = new Map<number, (packet: Buffer) => void>()
   #connection: Connection | undefined
 
-  /** From now on packets of this path come here; what is returned sends to it, and returns false when it dropped the packet. */
+  /**
+   * Starts delivery of this path's packets. Returns a function that sends to the path and returns false if the packet
+   * was dropped.
+   */
   enter(
     gate: Gate,
     peer: number,
@@ -35,7 +38,10 @@ export class BrowserGates {
     this.#connection = undefined
   }
 
-  /** A process that was started again has another port; that the former one ended is said elsewhere. */
+  /**
+   * Returns the connection. A process that was started again has another port; the end of the former one is reported
+   * elsewhere.
+   */
   #connectionTo({ port, token }: Gate): Connection {
     const former = this.#connection
     if (former?.port === port && !former.socket.destroyed) return former

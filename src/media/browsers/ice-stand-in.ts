@@ -1,13 +1,13 @@
-// DTLS without ICE by a library that does none without (RFC 5763 §6.7.1): a socket of this machine stands in for the far end. It
-// has that end's part in the checks of ICE (RFC 8445, RFC 8489), which go no further, and passes on the packets of the handshake
-// and those after it.
+// DTLS without ICE (RFC 5763 §6.7.1), by a library that requires ICE: a socket of this machine stands in for the far
+// end. It takes that end's part in ICE checks (RFC 8445, RFC 8489), which go no further, and passes on the packets of
+// the handshake and those after it.
 import { createHmac, randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { crc32 } from 'node:zlib'
 import ipaddr from 'ipaddr.js'
 import type { FarIce, OwnSide } from './messages.ts'
 
-/** That of the library. */
+/** The library's place. */
 export interface OwnPort {
   readonly address: string
   readonly port: number
@@ -16,7 +16,7 @@ export interface OwnPort {
 export interface StandInOptions {
   readonly own: OwnPort
   readonly onBound: (candidate: string) => void
-  /** What the library sends to the far end. */
+  /** Called with each packet that the library sends to the far end. */
   readonly onPacket: (packet: Buffer) => void
 }
 
@@ -26,7 +26,8 @@ const [request, success] = [0x0001, 0x0101]
 const [username, integrity, priority, mappedAddress, fingerprint, controlled] = [
   0x0006, 0x0008, 0x0024, 0x0020, 0x8028, 0x8029,
 ]
-// What comes before the library has its path: the beginning of a handshake, which the far end would repeat after a second.
+// The packets kept before the library has its path: the start of a handshake, which the far end would repeat only
+// after a second.
 const maxWaiting = 8
 
 export class IceStandIn {
@@ -54,19 +55,19 @@ export class IceStandIn {
     )
   }
 
-  /** The credentials by which checks are let in. */
+  /** Sets the credentials for checks of the library. */
   greet(library: OwnSide): void {
     this.#library = library
   }
 
-  /** The library has its path, and takes packets. */
+  /** Notes that the library has its path and accepts packets. */
   connected(): void {
     const waiting = this.#waiting ?? []
     this.#waiting = undefined
     for (const packet of waiting) this.#send(packet)
   }
 
-  /** A packet of the far end. */
+  /** Passes on a packet of the far end. */
   receive(packet: Buffer): void {
     if (this.#waiting === undefined) this.#send(packet)
     else if (this.#waiting.length < maxWaiting) this.#waiting.push(Buffer.from(packet))
@@ -80,7 +81,7 @@ export class IceStandIn {
     if (packet.length > 0 && packet.readUInt8(0) > 3) return this.#options.onPacket(packet)
     if (packet.length < headerBytes || packet.readUInt16BE(0) !== request) return
     this.#send(this.#toSuccess(packet))
-    // It takes packets from the place of a far end only that has sent a check of its own.
+    // The library accepts packets only from a far end that has sent a check of its own.
     if (this.#library !== undefined) this.#send(this.#toRequest(this.#library))
   }
 
@@ -89,7 +90,7 @@ export class IceStandIn {
     const octets = ipaddr.parse(address).toByteArray()
     const head = Buffer.from([0, octets.length === 4 ? 1 : 2, 0, 0])
     head.writeUInt16BE(port ^ (magicCookie >>> 16), 2)
-    // Hidden from what would change addresses on the way: RFC 8489 §14.2.
+    // XORed, so that a NAT that rewrites addresses does not find it: RFC 8489 §14.2.
     const mask = asked.subarray(4, headerBytes)
     const masked = Buffer.from(octets.map((octet, index) => octet ^ (mask[index] ?? 0)))
     const value = Buffer.concat([head, masked])
@@ -115,7 +116,10 @@ export class IceStandIn {
 
 type Attribute = readonly [type: number, value: Buffer]
 
-/** With integrity and fingerprint, each of what stands before it, under a length that counts it: RFC 8489 §14.5 and §14.7. */
+/**
+ * Returns a message with integrity and fingerprint. Each covers what precedes it, under a length that includes the
+ * attribute itself: RFC 8489 §14.5 and §14.7.
+ */
 function toMessage(type: number, id: Buffer, attributes: readonly Attribute[], key: string): Buffer {
   const body = Buffer.concat(attributes.map(toAttribute))
   const header = (bytes: number): Buffer => {

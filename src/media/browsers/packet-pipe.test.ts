@@ -1,4 +1,4 @@
-// Packets over one stream, whatever pieces that brings them in.
+// Packets over one stream, in whatever pieces the stream delivers them.
 import { Duplex, duplexPair } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { PacketPipe } from './packet-pipe.ts'
@@ -12,7 +12,7 @@ function frameOf(peer: number, packet: Uint8Array): Buffer {
   return Buffer.concat([head, packet])
 }
 
-/** A stream whose other end the test plays. */
+/** Returns a stream whose other end is the test. */
 function piped() {
   const [near, far] = duplexPair()
   const heard: { readonly peer: number; readonly packet: string }[] = []

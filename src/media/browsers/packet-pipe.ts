@@ -1,10 +1,11 @@
-// Packets between a media worker and the process of browsers: over one local connection, all that one turn of the loop has at once.
+// Packets between a media worker and the process of browsers, over one local connection. All packets of one turn of
+// the event loop are sent together.
 import type { Duplex } from 'node:stream'
 
-// Peer, then length; the largest packet of a path has 1,500 octets.
+// The peer, then the length. The largest packet of a path has 1,500 octets.
 const headerBytes = 6
 const maxPacketBytes = 2048
-// A reader that is this far behind has not run for a quarter of a second: what it would get is too late to be heard.
+// A reader this far behind has not run for a quarter of a second; packets would reach it too late to be heard.
 const maxWaitingBytes = 1024 * 1024
 
 export type OnPacket = (peer: number, packet: Buffer) => void
@@ -16,23 +17,23 @@ export class PacketPipe {
   #rest: Buffer = Buffer.alloc(0)
   #dropped = 0
 
-  /** The end and the errors of the stream are its owner's. */
+  /** The owner of the stream handles its end and its errors. */
   constructor(stream: Duplex) {
     this.#stream = stream
   }
 
-  /** `head`: what was read of the stream before. */
+  /** `head` is the part of the stream that was read before. */
   listen(onPacket: OnPacket, head: Buffer = Buffer.alloc(0)): void {
     this.#stream.on('data', (chunk: Buffer) => this.#read(chunk, onPacket))
     this.#read(head, onPacket)
   }
 
-  /** Packets that were not sent since the reader is behind. */
+  /** The number of packets dropped because the reader is behind. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Copies the packet. False when it was dropped. */
+  /** Copies and sends the packet. Returns false if it was dropped. */
   send(peer: number, packet: Uint8Array, bytes = packet.length): boolean {
     if (bytes > maxPacketBytes || this.#stream.writableLength > maxWaitingBytes || this.#stream.destroyed) {
       this.#dropped += 1
@@ -60,7 +61,7 @@ export class PacketPipe {
     let at = 0
     while (data.length - at >= headerBytes) {
       const bytes = data.readUInt16BE(at + 4)
-      // Both ends are ours: this is no packet too long, but the end of the framing.
+      // Both ends are ours, so a longer packet means that the framing is lost.
       if (bytes > maxPacketBytes) return void this.#stream.destroy()
       const end = at + headerBytes + bytes
       if (end > data.length) break

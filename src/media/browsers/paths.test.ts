@@ -58,17 +58,17 @@ function farOf({ own, port }: { own: OwnSide; port: number }, setup: FarSide['se
 }
 
 interface PairOptions {
-  /** Changes what their offer says. */
+  /** Changes their offer. */
   readonly forge?: (far: FarSide) => FarSide
-  /** They find us behind it. */
+  /** The port at which they find us, if it is not our own, such as that of a network between. */
   readonly port?: number
-  /** Where their offer says that they are. */
+  /** The places in their offer. */
   readonly candidates?: NonNullable<FarSide['ice']>['candidates']
-  /** Before they know where we are. */
+  /** The delay until they have our place. */
   readonly lateMs?: number
 }
 
-/** Their offer, our answer. */
+/** Connects a pair: their offer, our answer. */
 async function pair({ forge = (far) => far, port, candidates = [], lateMs = 0 }: PairOptions = {}): Promise<
   [End, End]
 > {
@@ -77,7 +77,7 @@ async function pair({ forge = (far) => far, port, candidates = [], lateMs = 0 }:
   const us = await openEnd(ours, { ...far, ice: far.ice && { ...far.ice, candidates } })
   if (lateMs > 0) await setTimeout(lateMs)
   them.path.accept(farOf({ ...us.path, port: port ?? us.path.port }, 'passive'))
-  // Two paths between the same two ports differ by their addresses alone: none outlives its test.
+  // Two paths between the same two ports differ only in their addresses, so none may outlive its test.
   onTestFinished(() => {
     us.path.close()
     them.path.close()
@@ -94,7 +94,7 @@ async function poorNetwork(toUs: number, toThem: number): Promise<{ port: number
     packets += 1
     if (packets % 5 === 0) return
     socket.send(packet, port === toUs ? toThem : toUs, '127.0.0.1')
-    // A request as theirs is one, its integrity of another password.
+    // A forged request is a copy of theirs with one bit of its integrity changed.
     if (port === toUs || packet[0] !== 0 || packet[1] !== 1) return
     const forged = Buffer.from(packet)
     forged[forged.length - 12] = (forged[forged.length - 12] ?? 0) ^ 1
@@ -122,14 +122,14 @@ describe('a path of a browser', () => {
     expect(new Set(pairs.map(([us]) => us.path.port)).size).toBe(1)
     const heard = pairs.map(([us, them], index) => {
       const [here, there] = [new Inbox<Buffer>(), new Inbox<Buffer>()]
-      // Our two sessions are of two workers.
+      // Our two sessions are in two workers.
       const gate = gates[index] ?? gates[0]
       const send = gate.enter(us.path.gate, us.path.peer, (packet) => here.push(Buffer.from(packet)))
       const back = new BrowserGates()
       const sendBack = back.enter(them.path.gate, them.path.peer, (packet) => there.push(Buffer.from(packet)))
       return { here, there, send, sendBack, back }
     })
-    // Packets that arrive before the gate of their worker is open have no one who wants them: as in a call, more follow.
+    // Packets that arrive before the gate of their worker is open are dropped. As in a call, more follow.
     let number = 0
     const speech = setInterval(() => {
       number += 1

@@ -1,4 +1,4 @@
-// The path of one session over its life: offers, answers, restarts, and far ends that go on without one.
+// The path of one session over its life: offers, answers, restarts, and far ends that continue without one.
 import { describe, expect, it } from 'vitest'
 import type { BrowserPaths, PathEvents } from './browser-paths.ts'
 import type { FarIce, FarSide, PathLoss } from './messages.ts'
@@ -23,7 +23,7 @@ interface Opened {
   isClosed: boolean
 }
 
-/** `hold`: how long a path takes to be there. */
+/** `hold` delays the opening of a path. */
 function createSession(hold: () => Promise<void> = async () => undefined) {
   const opened: Opened[] = []
   const losses: PathLoss[] = []
@@ -110,7 +110,7 @@ describe('what is heard of a path before it is known here to be open', () => {
     expect([path.place, connected(), losses]).toEqual([place, 1, ['closed']])
   })
 
-  it('is of no account once the session is closed', async () => {
+  it('is ignored once the session is closed', async () => {
     const { path, opened, losses } = createSession(async () => {
       opened[0]?.events.onLost('closed')
       path.close()
@@ -155,14 +155,14 @@ describe('a far end without ICE', () => {
     expect(path.isBetweenPorts).toBe(true)
   })
 
-  it('is what answers an offer without, whatever it says of ICE, as often as it likes', async () => {
+  it('is any far end that answers an offer without ICE, whatever its own SDP has of ICE, each time', async () => {
     const { path } = createSession()
     await path.own('none')
     for (const setup of ['active', 'active'] as const) path.accept({ ...browser, setup })
     expect(path.isBetweenPorts).toBe(true)
   })
 
-  it('is no browser', async () => {
+  it('is not accepted as a browser', async () => {
     const { path } = createSession()
     await path.own('alone')
     expect(() => path.accept({ ...browser, ice: undefined })).toThrow('without ICE')

@@ -1,5 +1,5 @@
-// The path of one session: opened by the first offer that has one, and again when the far end comes with other credentials
-// (an ICE restart, RFC 8839 §4.4.1.1.1).
+// The path of one session. It is opened for the first offer with a path, and again when the far end has other
+// credentials (an ICE restart, RFC 8839 §4.4.1.1.1).
 import { AppError } from '../../lib/errors.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import type { Protection } from '../sdp/agreement.ts'
@@ -9,21 +9,21 @@ import type { FarSide, PathLoss } from './messages.ts'
 
 export interface SessionPathOptions {
   readonly paths: BrowserPaths
-  /** Of addresses that SDP names. */
+  /** Whether media may be sent to an address that SDP names. */
   readonly maySendTo: (address: string) => boolean
-  /** There is a place to send to. */
+  /** Called when there is a place to send to. */
   readonly onConnected: () => void
   readonly onLost: (loss: PathLoss) => void
 }
 
 interface Open {
   readonly path: BrowserPath
-  /** How our side of ICE is said to the far end. */
+  /** Our side of ICE in the SDP to the far end. */
   ice: OwnIce
   setup: FarSide['setup']
-  /** What the far end has said of itself; undefined while it owes its answer. */
+  /** The far end's side; undefined until it has answered. */
   far: FarSide | undefined
-  /** Where its packets come from and go to, once the handshake is over. */
+  /** The place of its packets in both directions, once the handshake is complete. */
   place: Endpoint | undefined
 }
 
@@ -36,12 +36,12 @@ export class SessionPath {
     this.#options = options
   }
 
-  /** Where packets of the far end come from and go to; undefined until the handshake is over. */
+  /** The place of the far end's packets in both directions; undefined until the handshake is complete. */
   get place(): Endpoint | undefined {
     return this.#open?.place
   }
 
-  /** Whether the far end has no ICE: packets go between the ports of the two media lines. */
+  /** Whether the far end has no ICE, so that packets go between the ports of the two media lines. */
   get isBetweenPorts(): boolean {
     const far = this.#open?.far
     return far !== undefined && far.ice === undefined
@@ -52,7 +52,7 @@ export class SessionPath {
     return path === undefined ? undefined : { form: 'browser', peer: path.peer, gate: path.gate }
   }
 
-  /** Our side for the answer to this offer. Throws browsers_unavailable. */
+  /** Returns our side for the answer to this offer. Throws browsers_unavailable. */
   async towards(far: FarSide): Promise<OwnPath> {
     const open = this.#open
     if (open?.far !== undefined && isSame(open.far, far)) return this.#own(open)
@@ -61,14 +61,17 @@ export class SessionPath {
     return this.#own(await this.#start(this.#permitted(far), { setup, ice, far }))
   }
 
-  /** Our side for an offer, which the far end owes an answer to. Throws browsers_unavailable. */
+  /** Returns our side for an offer to the far end. Throws browsers_unavailable. */
   async own(ice: OwnIce): Promise<OwnPath> {
     const open = this.#open ?? (await this.#start(undefined, { setup: 'actpass', ice, far: undefined }))
     open.ice = ice
     return this.#own(open)
   }
 
-  /** Takes the far end's side from its answer; undefined where it has none: another place has answered. Throws media_not_acceptable. */
+  /**
+   * Applies the far end's side from its answer. Undefined closes the path: the answer came from another place,
+   * without one. Throws media_not_acceptable.
+   */
   accept(answered: FarSide | undefined): void {
     const open = this.#open
     if (open === undefined) return
@@ -84,13 +87,13 @@ export class SessionPath {
     open.path.accept(this.#permitted(far))
   }
 
-  /** Packets take no path any more: the far end goes on without one. It may want another one later. */
+  /** Closes the path: the far end continues without one. It may request another one later. */
   leave(): void {
     this.#open?.path.close()
     this.#open = undefined
   }
 
-  /** None is open from now on. Idempotent. */
+  /** Closes the path for good. Idempotent. */
   close(): void {
     this.#isClosed = true
     this.leave()
@@ -99,7 +102,7 @@ export class SessionPath {
   async #start(far: FarSide | undefined, said: Pick<Open, 'setup' | 'ice' | 'far'>): Promise<Open> {
     const { paths, onConnected, onLost } = this.#options
     let open: Open | undefined
-    // What comes in one read with the word that the path is open comes before `open` has resolved.
+    // Events read together with the message that the path is open come before `open` has resolved.
     const early: (() => void)[] = []
     const once = (act: () => void): void => {
       if (open === undefined) early.push(act)
@@ -127,7 +130,10 @@ export class SessionPath {
     return { ...path.own, setup, port: path.port, ice }
   }
 
-  /** What may not be sent to is not tried. It may still send checks itself, and is sent to once it has answered ours. */
+  /**
+   * Removes places that may not be sent to. Such a place may send checks itself, and is sent to once it has responded
+   * to ours.
+   */
   #permitted(far: FarSide): FarSide {
     const { ice } = far
     if (ice === undefined) return far
@@ -136,7 +142,7 @@ export class SessionPath {
   }
 }
 
-/** Another fingerprint alone is another handshake too: RFC 8842 §4. */
+/** Returns whether both describe one path. A changed fingerprint alone requires a new handshake: RFC 8842 §4. */
 function isSame(a: FarSide, b: FarSide): boolean {
   return (
     a.ice?.ufrag === b.ice?.ufrag &&

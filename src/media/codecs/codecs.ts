@@ -1,26 +1,27 @@
-// The codecs that are spoken, as a table: what SDP and admission need of each. How one sounds is in its coder (coders.ts).
+// The table of supported codecs, with what SDP and admission need of each. Encoding and decoding are in coders.ts.
 
-/** As SDP names it, in capital letters. */
+/** The name in SDP, in capital letters. */
 export type Encoding = 'PCMU' | 'PCMA' | 'G722' | 'OPUS'
 
-/** Of samples between decoding and coding, in Hz: that of a telephone, and twice that. */
+/** The rate of samples between decoding and coding, in Hz: that of a telephone, and twice that. */
 export type Rate = 8000 | 16_000
 
 export interface Codec {
   readonly encoding: Encoding
-  /** Of RTP timestamps, in Hz, as SDP names it. */
+  /** The clock rate of RTP timestamps in Hz, as SDP states it. */
   readonly clockRate: number
   readonly rate: Rate
-  /** Its number in our offers. */
+  /** Its payload type in our offers. */
   readonly payloadType: number
-  /** What one session with it takes of a worker; G.711 is 1. */
+  /** The load of one session with it on a worker, where G.711 is 1. */
   readonly weight: number
 }
 
 /**
- * In the order in which they are offered: who is not heard by a leg of another codec is heard best without coding twice, and
- * G.711 costs least. G.711 and G.722, whose clock is half of its rate for the sake of an old mistake: RFC 3551 §4.5.14 and
- * §4.5.2. Opus, whose clock is 48 kHz at any rate: RFC 7587 §4.1.
+ * In the order of our offers. G.711 costs least, so it is first unless the leg that is heard has another codec: that
+ * one then comes first, so that two legs of one codec need no transcoding. G.711 and G.722, whose clock is half its
+ * rate because of an old mistake: RFC 3551 §4.5.14 and §4.5.2. Opus, whose clock is 48 kHz at any rate:
+ * RFC 7587 §4.1.
  */
 export const codecs: readonly Codec[] = [
   { encoding: 'PCMU', clockRate: 8000, rate: 8000, payloadType: 0, weight: 1 },
@@ -29,10 +30,10 @@ export const codecs: readonly Codec[] = [
   { encoding: 'OPUS', clockRate: 48_000, rate: 16_000, payloadType: 96, weight: 6 },
 ]
 
-/** What telephone networks speak: carriers and recorders are offered nothing else. */
+/** The codecs of telephone networks. Offers to carriers and recorders name no others. */
 export const telephoneCodecs: readonly Encoding[] = ['PCMU', 'PCMA']
 
-/** Undefined for a codec that is not spoken. */
+/** Returns undefined for a codec that is not supported. */
 export function codecNamed(encoding: string, clockRate: number): Codec | undefined {
   return codecs.find((codec) => codec.encoding === encoding && codec.clockRate === clockRate)
 }
@@ -41,12 +42,12 @@ export function clockRateOf(encoding: Encoding): number {
   return codecs.find((codec) => codec.encoding === encoding)?.clockRate ?? 8000
 }
 
-/** Of its samples. */
+/** Returns the rate of its samples. */
 export function rateOf(encoding: Encoding): Rate {
   return codecs.find((codec) => codec.encoding === encoding)?.rate ?? 8000
 }
 
-/** Before there is an agreement a session counts as the lightest. */
+/** Returns the load of a session. Before there is an agreement it counts as the lightest. */
 export function weightOf(encoding?: Encoding): number {
   return codecs.find((codec) => codec.encoding === encoding)?.weight ?? 1
 }

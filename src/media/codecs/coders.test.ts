@@ -23,7 +23,7 @@ describe.each(codecs)('the codec $encoding', ({ encoding, clockRate, rate, paylo
   it.each([rate, 8000] as const)('gives a tone back as loud as it was, at %i Hz', async (heardRate) => {
     const encoder = coders.encoder(encoding)
     const decoder = coders.decoder(encoding, heardRate)
-    // The library makes its states in promises.
+    // The library creates its states in promises.
     await setImmediate()
     const octets = new Uint8Array(encoder.maxOctets + 10)
     const heard = new Int16Array(frames * frameSamplesAt(heardRate))
@@ -48,7 +48,7 @@ describe.each(codecs)('the codec $encoding', ({ encoding, clockRate, rate, paylo
     decoder.close()
   })
 
-  it('has a silence that is one, if any', () => {
+  it('decodes its octets of silence to silence, if it has any', () => {
     const { silence } = coders.encoder(encoding)
     if (silence === undefined) return expect(['G722', 'OPUS']).toContain(encoding)
     const heard = new Int16Array(samples).fill(99)

@@ -1,4 +1,4 @@
-// How the codecs sound: octets to linear samples, and back. A codec that comes adds its line here.
+// The decoders and encoders of the codecs, between octets and linear samples. A new codec adds its line here.
 import { rateOf } from './codecs.ts'
 import type { Encoding, Rate } from './codecs.ts'
 import { G722Decoder, G722Encoder, samplesPerOctet } from './g722.ts'
@@ -6,7 +6,7 @@ import type { Law, LawTables, Laws } from './g711.ts'
 import { maxOpusOctets, OpusLibrary, opusSamples, usualWishes } from './opus.ts'
 import type { OpusWishes } from './opus.ts'
 
-/** Linear samples of 20 ms at the rate of a telephone. */
+/** The samples of 20 ms at 8000 Hz. */
 export const frameSamples = 160
 
 export function frameSamplesAt(rate: Rate): number {
@@ -15,39 +15,39 @@ export function frameSamplesAt(rate: Rate): number {
 
 /** One direction of one stream, which may keep a state between its packets. */
 export interface Decoder {
-  /** Of what it writes. */
+  /** The rate of the samples that it writes. */
   readonly rate: Rate
-  /** How much time a payload stands for, in 1/8000 s; 0 for one that cannot be heard. */
+  /** Returns the duration of a payload in 1/8000 s; 0 for one that cannot be heard. */
   timeOf(payload: Uint8Array): number
   /** Writes the samples from `at` on. */
   decode(payload: Uint8Array, into: Int16Array, at: number): void
   /**
-   * Makes up `count` samples for a gap, better than one who does not know the codec can; `next` is the packet after the gap,
-   * where it is there. False: it cannot.
+   * Makes up `count` samples for a gap, better than is possible without the codec. `next` is the packet after the
+   * gap, if it is there. Returns false if the codec cannot do it.
    */
   conceal?(into: Int16Array, at: number, count: number, next: Uint8Array | undefined): boolean
   close(): void
 }
 
 export interface Encoder {
-  /** Of what it codes. */
+  /** The rate of the samples that it encodes. */
   readonly rate: Rate
   /** Writes the octets of one frame from `at` on, and returns their number. */
   encode(frame: Int16Array, into: Uint8Array, at: number): number
-  /** The far end says that it loses so much of what it is sent. */
+  /** Sets the loss that the far end reports, in percent. */
   expectLoss?(percent: number): void
-  /** The far end was sent this packet of another coder instead: what is coded next goes on from there. */
+  /** Notes that the far end was sent this packet of another encoder; the next frame continues from there. */
   follow?(payload: Uint8Array): void
   /** The most octets that a frame has. */
   readonly maxOctets: number
-  /** The octets of a frame of silence, where they are the same after any other. */
+  /** The octets of a frame of silence, if they do not depend on the frames before. */
   readonly silence: Buffer | undefined
-  /** Whether frames of silence after many others may have the octets of the last one. */
+  /** Whether the octets of one frame of silence may be repeated after many such frames. */
   readonly repeatsSilence?: boolean
   close(): void
 }
 
-/** What a stream is coded with besides the codec. */
+/** The parameters of the far end for our encoder. */
 export type Wishes = OpusWishes
 
 const noState = (): void => undefined
@@ -128,19 +128,19 @@ function opusEncoder(library: OpusLibrary, wishes: Wishes): Encoder {
   }
 }
 
-/** Of one worker. */
+/** The coders of one worker. */
 export interface Coders {
-  /** Whether all of these can be spoken now. */
+  /** Returns whether all of these codecs can be used now. */
   hasAll(encodings: readonly Encoding[]): boolean
-  /** Before one of these is spoken for the first time. */
+  /** Loads these codecs, before their first use. */
   prepare(encodings: readonly Encoding[]): Promise<void>
-  /** At the rate of the codec when none is given; a narrow one costs less. */
+  /** `rate` is that of the codec if left out; a narrow one costs less. */
   decoder(encoding: Encoding, rate?: Rate): Decoder
   encoder(encoding: Encoding, wishes?: Wishes): Encoder
 }
 
 export function createCoders(laws: Laws): Coders {
-  // These have no state, so each law has one.
+  // These coders have no state, so there is one of each per law.
   const of = (law: Law) => ({ decoder: g711Decoder(laws[law]), encoder: g711Encoder(laws[law]) })
   const g711 = { PCMU: of('PCMU'), PCMA: of('PCMA') }
   const opus = new OpusLibrary()
@@ -161,7 +161,7 @@ export function createCoders(laws: Laws): Coders {
   }
 }
 
-/** Whether a frame has the same octets after any other: only such ones can be shared between streams. */
+/** Returns whether a frame has the same octets after any other; only then can streams share them. */
 export function isLaw(encoding: Encoding): encoding is Law {
   return encoding === 'PCMU' || encoding === 'PCMA'
 }

@@ -1,4 +1,4 @@
-// G.711, both laws, as tables: ITU-T G.711 (64 kbit/s, 8 bits per sample). The only codec spelled out here.
+// G.711, both laws, as tables: ITU-T G.711 (64 kbit/s, 8 bits per sample).
 
 /** The names are those of RFC 3551 §4.5.14. */
 export type Law = 'PCMU' | 'PCMA'
@@ -7,15 +7,15 @@ export interface LawTables {
   readonly law: Law
   /** The octet of a sample of value zero. */
   readonly silence: number
-  /** Octet of a linear 16-bit sample; indexed by `sample & 0xffff`. */
+  /** The octet of a linear 16-bit sample, indexed by `sample & 0xffff`. */
   readonly encode: Uint8Array
-  /** Linear 16-bit sample of an octet. */
+  /** The linear 16-bit sample of an octet. */
   readonly decode: Int16Array
 }
 
 export type Laws = Readonly<Record<Law, LawTables>>
 
-// 33 in the Recommendation's 14-bit scale, 132 in ours of 16 bits: makes every segment a power of two.
+// 33 on the Recommendation's 14-bit scale, 132 on our 16-bit scale. It makes every segment a power of two.
 const muLawBias = 132
 const muLawLargest = 32_767 - muLawBias
 
@@ -24,7 +24,7 @@ function encodeMuLaw(sample: number): number {
   const biased = Math.min(Math.abs(sample), muLawLargest) + muLawBias
   const segment = 24 - Math.clz32(biased)
   const step = (biased >> (segment + 3)) & 0x0f
-  // All bits are inverted on the line, so that silence carries ones.
+  // All bits are inverted on the line, so that silence is sent as ones.
   return ~(sign | (segment << 4) | step) & 0xff
 }
 
@@ -35,7 +35,7 @@ function decodeMuLaw(octet: number): number {
 }
 
 function encodeALaw(sample: number): number {
-  // 13 significant bits; a negative value is folded by one's complement, as the table of the Recommendation is.
+  // 13 significant bits. A negative value is folded by one's complement, as in the table of the Recommendation.
   const value = sample >> 3
   const folded = value < 0 ? ~value : value
   const segment = Math.max(0, 27 - Math.clz32(folded))

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { G722Decoder, G722Encoder } from './g722.ts'
 
-/** Two seconds of noise, eight levels up to 4096 of 32768: never so loud that what is put together again is cut off. */
+/**
+ * Returns two seconds of noise in eight levels up to 4096 of 32768, never so loud that the decoded sound is clipped.
+ */
 function noise(): Int16Array {
   let seed = 1
   return Int16Array.from({ length: 32_000 }, (_, at) => {
@@ -14,7 +16,7 @@ function noise(): Int16Array {
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** In pieces of as many samples as `piece`. */
+/** Returns the noise coded in pieces of `piece` samples. */
 function coded(piece: number): Uint8Array {
   const samples = noise()
   const octets = new Uint8Array(16_000)
@@ -24,8 +26,8 @@ function coded(piece: number): Uint8Array {
   return octets
 }
 
-// The hashes are of what libspandsp 0.0.6 codes and decodes of this noise. It is bit-exact with the test sequences of ITU-T
-// G.722 Appendix II in the two bands; the filters before and after them are the same.
+// The hashes are those of libspandsp 0.0.6 for this noise, coded and decoded. It is bit-exact with the test sequences
+// of ITU-T G.722 Appendix II in the two bands; the filters before and after them are the same.
 describe('G.722 at 64 kbit/s', () => {
   it.each([320, 160, 1000])('codes noise bit for bit, in pieces of %i samples', (piece) => {
     const octets = coded(piece)
@@ -45,7 +47,7 @@ describe('G.722 at 64 kbit/s', () => {
     )
   })
 
-  it('is cut off where it is too loud, and never turns over', () => {
+  it('clips sound that is too loud, and never overflows', () => {
     const octets = new Uint8Array(160)
     const heard = new Int16Array(320)
     const encoder = new G722Encoder()
@@ -55,7 +57,7 @@ describe('G.722 at 64 kbit/s', () => {
       encoder.encode(loud, octets, 0)
       decoder.decode(octets, heard, 0)
     }
-    // A square wave: within each half but its edges the sign stays.
+    // A square wave: within each half, except at its edges, the sign is constant.
     const at = (index: number): number => Math.sign(heard[index] ?? 0)
     const turns = Array.from({ length: 319 }, (_, index) => at(index) * at(index + 1)).filter(
       (sign) => sign < 0,

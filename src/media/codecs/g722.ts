@@ -1,10 +1,10 @@
-// G.722 at 64 kbit/s, as ITU-T G.722 (09/2012) writes it down, bit for bit: two bands of 8 kHz, each an adaptive difference of
-// its own. Blocks and signals carry their names of the Recommendation.
+// G.722 at 64 kbit/s, bit-exact to ITU-T G.722 (09/2012): two bands of 8 kHz, each with its own adaptive difference
+// coding. Blocks and signals have the names of the Recommendation.
 
-/** Two samples of 16 kHz stand in one octet. */
+/** One octet holds two samples of 16 kHz. */
 export const samplesPerOctet = 2
 
-// Table 14 and 15: decision levels of the lower band, and the codes of a difference below zero and above.
+// Tables 14 and 15: the decision levels of the lower band, and the codes of negative and positive differences.
 const decisions6 = [
   0, 35, 72, 110, 150, 190, 233, 276, 323, 370, 422, 473, 530, 587, 650, 714, 786, 858, 940, 1023, 1121, 1219,
   1339, 1458, 1612, 1765, 1980, 2195, 2557, 2919,
@@ -17,7 +17,7 @@ const lowPositive = [
   0, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36,
   35, 34, 33, 32,
 ]
-// Tables 16 to 19: what a code stands for, of 6, 4 and 2 bits.
+// Tables 16 to 19: the values of codes of 6, 4 and 2 bits.
 const inverse6 = Int32Array.of(
   ...[-136, -136, -136, -136, -24808, -21904, -19008, -16704, -14984, -13512, -12280, -11192, -10232, -9360],
   ...[
@@ -33,7 +33,7 @@ const inverse4 = Int32Array.of(
   ...[0, -20456, -12896, -8968, -6288, -4240, -2584, -1200, 20456, 12896, 8968, 6288, 4240, 2584, 1200, 0],
 )
 const inverse2 = Int32Array.of(-7408, -1616, 7408, 1616)
-// LOGSCL and LOGSCH: how a code moves the scale factor.
+// LOGSCL and LOGSCH: the effect of a code on the scale factor.
 const lowSteps = Int32Array.of(
   ...[-60, 3042, 1198, 538, 334, 172, 58, -30, 3042, 1198, 538, 334, 172, 58, -30, -60],
 )
@@ -47,9 +47,9 @@ const powers = Int32Array.of(
 const mirrorFilter = Int32Array.of(3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11)
 const filterSamples = 24
 const keptSamples = filterSamples - 2
-// What is filtered in one go; longer payloads take several.
+// The samples filtered in one pass; longer payloads take several.
 const chunkSamples = 320
-// 200 ms: after so long a coder and a decoder that began apart are as one. After 60 ms they are still 10 dB off.
+// 200 ms, after which a coder and a decoder that began differently are alike. After 60 ms they are still 10 dB off.
 const followedOctets = 1600
 
 interface BandKind {
@@ -69,9 +69,9 @@ function saturated(value: number): number {
 /** The adaptive predictor and the scale factor of one band: blocks 3 and 4, the same in the coder and the decoder. */
 class Band {
   readonly #kind: BandKind
-  /** How far apart the levels of the quantizer are. */
+  /** The distance between the levels of the quantizer. */
   det: number
-  /** What the predictor expects of the next sample. */
+  /** The prediction for the next sample. */
   s = 0
   #nb = 0
   #sz = 0
@@ -89,7 +89,7 @@ class Band {
     this.det = kind.firstDet
   }
 
-  /** Takes in the code of a sample, and the difference that it stands for. */
+  /** Adapts to the code of a sample and the difference that it stands for. */
   adapt(code: number, difference: number): void {
     const { steps, maxScale, scaleShift } = this.#kind
     const nb = ((this.#nb * 127) >> 7) + (steps[code] ?? 0)
@@ -167,17 +167,17 @@ export class G722Encoder {
     return samples.length >> 1
   }
 
-  /** Octets of another coder that the far end has heard instead: its decoder has adapted to them. */
+  /** Takes octets of another encoder that the far end got instead; its decoder has adapted to them. */
   follow(octets: Uint8Array): void {
     const { length } = this.#followed
-    // The latest are kept, and caught up with when this one codes again: that is once for many.
+    // Only the latest are kept. They are decoded when this encoder is used again: once for many packets.
     for (let index = Math.max(0, octets.length - length); index < octets.length; index += 1) {
       this.#followed[this.#followedOctets % length] = octets[index] ?? 0
       this.#followedOctets += 1
     }
   }
 
-  /** Its bands are those of a decoder that has heard the same, and what that has said is what comes before the next sample. */
+  /** Takes the bands of a decoder that decoded the same octets, and its last samples as those before the next one. */
   #catchUp(): void {
     const { length } = this.#followed
     const count = Math.min(this.#followedOctets, length)
@@ -192,7 +192,7 @@ export class G722Encoder {
     this.#samples.set(samples.subarray(-keptSamples))
   }
 
-  /** The transmit filter, then a code for each band. */
+  /** Applies the transmit filter, then codes each band. */
   #encodePair(from: number): number {
     const window = this.#samples
     let odd = 0
@@ -250,13 +250,13 @@ export class G722Decoder {
     }
   }
 
-  /** The lower band by itself, one sample of 8 kHz for each octet: half of the work, for who hears no more. */
+  /** Decodes the lower band alone, one sample of 8 kHz for each octet: half the work, for listeners at 8 kHz. */
   decodeNarrow(octets: Uint8Array, into: Int16Array, at: number): void {
     for (let index = 0; index < octets.length; index += 1)
       into[at + index] = saturated(2 * this.#decodeLow((octets[index] ?? 0) & 0x3f))
   }
 
-  /** The receive filter. */
+  /** Applies the receive filter. */
   #join(from: number, into: Int16Array, at: number): void {
     const window = this.#bands
     let first = 0

@@ -9,7 +9,7 @@ function tone(hz: number, rate: number, samples: number): Int16Array {
   )
 }
 
-/** In the second half, as dB beside that of the tone. */
+/** Returns the level of the second half relative to the tone, in dB. */
 function levelOf(samples: Int16Array): number {
   const later = samples.subarray(samples.length / 2)
   const power = later.reduce((sum, sample) => sum + sample * sample, 0) / later.length
@@ -38,7 +38,7 @@ it.each([300, 1000, 3000, 3400])(
     const up = doubled(tone(hz, 8000, 8000))
     expect(levelOf(up)).toBeCloseTo(0, 0)
     const back = halved(up)
-    // Both filters together are 23.5 samples of 8 kHz late: compared where the tone stands alike.
+    // Both filters together delay by 23.5 samples of 8 kHz, so the levels are compared where the tone is steady.
     expect(levelOf(back)).toBeCloseTo(0, 0)
     expect(levelOf(halved(tone(hz, 16_000, 16_000)))).toBeCloseTo(0, 0)
   },
@@ -50,7 +50,7 @@ it.each([4600, 5000, 6500, 7900])('a tone of %i Hz is not heard as a lower one a
 
 it('what is doubled has no mirror image above 4 kHz', () => {
   const up = doubled(tone(1000, 8000, 8000))
-  // Without the tone, which 32 samples before is the same two times over.
+  // The difference from 16 samples earlier, one period of the tone, removes the tone.
   const rest = up.slice(8000, 15_000).map((sample, at) => sample - (up[8000 + at - 16] ?? 0))
   expect(Math.max(...rest.map(Math.abs))).toBeLessThan(40)
 })

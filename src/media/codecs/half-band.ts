@@ -1,13 +1,16 @@
-// Twice the rate of samples, and half of it: a half-band filter, of which every second coefficient is zero.
+// Conversion to twice and to half the sample rate, by a half-band filter: every second coefficient is zero.
 import { kaiser } from '../../lib/kaiser.ts'
 import { toSample } from '../../lib/to-sample.ts'
 
-// Flat to 3.4 kHz and 60 dB down from 4.6 kHz on: Kaiser's estimate of the length.
+// Flat to 3.4 kHz and 60 dB down from 4.6 kHz on; the length is Kaiser's estimate.
 const sides = 12
 const beta = 5.65
 const kept = 2 * sides - 1
 
-/** The coefficients on one side of the middle one, which is a half; they add up to a quarter. */
+/**
+ * Returns the coefficients on one side of the middle one. The middle one is a half, and one side adds up to a
+ * quarter.
+ */
 function createSide(): Float64Array {
   const side = new Float64Array(sides)
   let sum = 0
@@ -19,7 +22,7 @@ function createSide(): Float64Array {
   return side.map((value) => value / (4 * sum))
 }
 
-/** 8 to 16 kHz, 1.5 ms later. */
+/** From 8 to 16 kHz, with a delay of 1.5 ms. */
 export class Doubler {
   readonly #side = createSide()
   readonly #window: Float64Array
@@ -47,7 +50,7 @@ export class Doubler {
   }
 }
 
-/** 16 to 8 kHz, 1.5 ms later: `count` samples come out. */
+/** From 16 to 8 kHz, with a delay of 1.5 ms. `count` is the number of output samples. */
 export class Halver {
   readonly #side = createSide()
   readonly #even: Float64Array

@@ -7,7 +7,7 @@ beforeAll(() => library.load())
 
 const frame = 320
 
-/** A voice of sorts: a pitch that glides, with its harmonics, in syllables. */
+/** Returns a simple voice: a gliding pitch with its harmonics, in syllables. */
 function voice(frames: number): Int16Array {
   let phase = 0
   return Int16Array.from({ length: frames * frame }, (_, at) => {
@@ -33,7 +33,7 @@ async function packetsOf(frames: number, wishes = usualWishes): Promise<Uint8Arr
 
 type Gap = 'silence' | 'made up' | 'from the next packet'
 
-/** With every tenth packet lost: how far the lost frames are off what would have been heard, in dB under it. */
+/** Loses every tenth packet, and returns the level of the error in the lost frames, in dB below the sound. */
 async function heardWithout(packets: readonly Uint8Array[], gap: Gap): Promise<number> {
   const [whole, lossy] = [library.decoder(16_000), library.decoder(16_000)]
   await setImmediate()
@@ -57,7 +57,7 @@ async function heardWithout(packets: readonly Uint8Array[], gap: Gap): Promise<n
 }
 
 describe('with one packet of ten lost', () => {
-  it('what the next packet holds is better than what is made up, and that better than nothing', async () => {
+  it('the copy in the next packet sounds better than concealment, and concealment better than silence', async () => {
     const packets = await packetsOf(300)
     const nothing = await heardWithout(packets, 'silence')
     const madeUp = await heardWithout(packets, 'made up')
@@ -67,20 +67,20 @@ describe('with one packet of ten lost', () => {
     expect(fromNext).toBeGreaterThan(madeUp + 3)
   })
 
-  it('a stream of one who takes no such packets holds nothing of the one before', async () => {
+  it('packets for a far end that does not use such copies contain none', async () => {
     const packets = await packetsOf(100, { ...usualWishes, fec: false })
     const fromNext = await heardWithout(packets, 'from the next packet')
     expect(fromNext).toBeCloseTo(await heardWithout(packets, 'made up'), 0)
   })
 })
 
-// RFC 6716 §3.1: CELT has the configurations from 16 on.
+// RFC 6716 §3.1: the configurations from 16 on are CELT.
 const isCelt = (packet: Uint8Array): boolean => (packet[0] ?? 0) >> 3 >= 16
 const octetsOf = (packets: readonly Uint8Array[]): number =>
   packets.reduce((sum, { length }) => sum + length, 0) / packets.length
 
 describe('a coder', () => {
-  it('has CELT for a far end that loses nothing, fewer bits of SILK while it loses some, and changes unheard', async () => {
+  it('uses CELT for a far end without loss, fewer bits of SILK during loss, and changes inaudibly', async () => {
     const encoder = library.encoder(16_000, usualWishes)
     const decoder = library.decoder(16_000)
     await setImmediate()
@@ -99,7 +99,7 @@ describe('a coder', () => {
     })
     encoder.close()
     decoder.close()
-    // One packet more of the former kind is the crossing.
+    // One more packet of the former kind is the transition.
     expect(packets.slice(0, 50).every(isCelt)).toBe(true)
     expect(packets.slice(52, 100).some(isCelt)).toBe(false)
     expect(packets.slice(102).every(isCelt)).toBe(true)
@@ -125,7 +125,7 @@ describe('a coder', () => {
     expect(new Set(sizes)).toEqual(new Set([30]))
   })
 
-  it('makes up a gap for what is no packet, and cannot make up what is no multiple of 2.5 ms', async () => {
+  it('conceals an invalid packet, and cannot conceal a gap that is not a multiple of 2.5 ms', async () => {
     const decoder = library.decoder(16_000)
     await setImmediate()
     const heard = new Int16Array(960).fill(9)

@@ -1,31 +1,32 @@
-// Opus (RFC 6716, RFC 7587) by libopus as WebAssembly: the one file that knows the library. One channel, at 8 or 16 kHz, since
-// the codec decodes and codes any stream at any of its rates by itself.
+// Opus (RFC 6716, RFC 7587) by libopus as WebAssembly: the one file that uses the library. One channel, at 8 or 16
+// kHz, since the codec itself converts any stream to and from any of its rates.
 import type { OpusDecoderHandle, OpusEncoderHandle } from 'libopus-wasm'
 import type { Rate } from './codecs.ts'
 
 type Library = typeof import('libopus-wasm')
 
-/** What the far end wants of our stream: RFC 7587 §6.1. */
+/** The far end's parameters for our stream: RFC 7587 §6.1. */
 export interface OpusWishes {
-  /** It makes use of what a packet says of the one before it. */
+  /** Whether it uses the copy of the packet before that a packet may carry. */
   readonly fec: boolean
-  /** In bit/s. */
+  /** The highest bitrate, in bit/s. */
   readonly maxBitrate: number
-  /** Packets of one size. */
+  /** Whether all packets have one size. */
   readonly isConstant: boolean
 }
 
-// A far end that loses nothing is sent what takes the fewest of our cycles, one that loses packets what takes the fewest of the
-// line's bits, with the packet before in each: as good as each other, see docs/decisions/0091-opus-by-loss.md.
+// A far end without loss is sent the coding that takes the fewest of our cycles. One that loses packets is sent the
+// one with the fewest bits, with a copy of the packet before in each. Both sound equally good, see
+// docs/decisions/0091-opus-by-loss.md.
 const bitrates = { lossless: 48_000, lossy: 28_000 } as const
 const leastBitrate = 6000
 const complexity = 1
-// RFC 6716 §3.2.1: longer ones are no Opus packets.
+// RFC 6716 §3.2.1: a longer packet is not valid Opus.
 const maxFrameMs = 120
-/** The most octets of a packet that is sent. */
+/** The most octets of a packet that we send. */
 export const maxOpusOctets = 640
 
-/** Of a far end that says nothing. */
+/** The parameters of a far end that states none. */
 export const usualWishes: OpusWishes = { fec: true, maxBitrate: bitrates.lossless, isConstant: false }
 
 export class OpusLibrary {
@@ -35,7 +36,7 @@ export class OpusLibrary {
     return this.#library !== undefined
   }
 
-  /** Once before the first of its coders is made. */
+  /** Loads the library. Required once before the first coder is created. */
   async load(): Promise<void> {
     const library = await import('libopus-wasm')
     await library.loadLibopus()
@@ -56,7 +57,7 @@ export class OpusLibrary {
   }
 }
 
-/** The library makes its states in promises that are settled already: one turn later they are there. */
+/** A state of the library. It comes in a promise that is settled already, so it is available one turn later. */
 class State<Handle extends { free(): void }> {
   handle: Handle | undefined
   #isClosed = false
@@ -65,7 +66,7 @@ class State<Handle extends { free(): void }> {
     this.become(made)
   }
 
-  /** Until the new one is there, the former one stays. */
+  /** Replaces the state. The former one is used until the new one is available. */
   become(made: Promise<Handle>): void {
     void made.then((handle) => {
       if (this.#isClosed) return handle.free()
@@ -74,7 +75,7 @@ class State<Handle extends { free(): void }> {
     })
   }
 
-  /** Its memory is the library's, which no one else collects. */
+  /** Frees the memory of the library, which the garbage collector does not free. */
   close(): void {
     this.#isClosed = true
     this.handle?.free()
@@ -91,7 +92,7 @@ export class OpusDecoder {
     this.#rate = rate
   }
 
-  /** A packet that is none sounds like one that was lost. */
+  /** Decodes a packet. An invalid one sounds like a lost one. */
   decode(payload: Uint8Array, into: Int16Array, at: number): void {
     const count = (opusSamples(payload) * this.#rate) / 8000
     try {
@@ -102,12 +103,12 @@ export class OpusDecoder {
   }
 
   /**
-   * Makes up samples for a gap; `next` is the packet after it, where it is there: it says what the end of the gap was like.
-   * False when the codec cannot do so for this number of them.
+   * Makes up samples for a gap. `next` is the packet after it, if it is there; it describes the end of the gap.
+   * Returns false if the codec cannot make up this number of samples.
    */
   conceal(into: Int16Array, at: number, count: number, next: Uint8Array | undefined): boolean {
     const { handle } = this.#state
-    // In steps of 2.5 ms.
+    // Only multiples of 2.5 ms are possible.
     if (handle === undefined || count % (this.#rate / 400) !== 0) return false
     try {
       const made =
@@ -136,7 +137,7 @@ export class OpusEncoder {
   readonly #wishes: OpusWishes
   readonly #state: State<OpusEncoderHandle>
   #lossPercent = 0
-  /** It has coded nothing yet. */
+  /** Whether it has encoded nothing yet. */
   #isFresh = true
 
   constructor(library: Library, rate: Rate, wishes: OpusWishes) {
@@ -157,14 +158,20 @@ export class OpusEncoder {
     return octets.length
   }
 
-  /** The far end has heard another coder's packets: what this one expects of its decoder does not hold any more. */
+  /**
+   * Notes that the far end got packets of another encoder, so that its decoder is no longer in the state this one
+   * expects.
+   */
   follow(): void {
     if (this.#isFresh) return
     this.#isFresh = true
     this.#state.become(this.#create())
   }
 
-  /** How much the far end loses: where it loses any, the packet before goes with each, and all of it in fewer bits. */
+  /**
+   * Sets the far end's loss. If it loses packets, each carries a copy of the packet before, and both together use
+   * fewer bits.
+   */
   expectLoss(percent: number): void {
     this.#lossPercent = percent
     const { handle } = this.#state
@@ -187,13 +194,13 @@ export class OpusEncoder {
       fec: this.#wishes.fec,
       vbr: !this.#wishes.isConstant,
     })
-    // The first packet means the same to a decoder that has just heard another stream: else it may be a bang.
+    // The first packet must not depend on the decoder's state: after another stream it might sound as a bang.
     handle.encoderCtl(EncoderCtl.SetPredictionDisabled, 1)
     this.#adapt(handle)
     return handle
   }
 
-  /** With these bits the library takes CELT for what is said to be music, and SILK for a voice: RFC 6716 §2. */
+  /** At these bitrates the library uses CELT for a signal set as music and SILK for a voice: RFC 6716 §2. */
   #adapt(handle: OpusEncoderHandle): void {
     const { Signal } = this.#library
     const { maxBitrate } = this.#wishes
@@ -205,19 +212,19 @@ export class OpusEncoder {
   }
 }
 
-// RFC 6716 §3.1, table 2: the length of a frame by the configuration in the first five bits, in 1/8000 s.
+// RFC 6716 §3.1, table 2: the length of a frame in 1/8000 s, by the configuration in the first five bits.
 const silkSamples = [80, 160, 320, 480]
 const hybridSamples = [80, 160]
 const celtSamples = [20, 40, 80, 160]
 
-/** How much time a packet stands for, in 1/8000 s; 0 for what is no Opus packet. */
+/** Returns the duration of a packet in 1/8000 s; 0 if it is not an Opus packet. */
 export function opusSamples(payload: Uint8Array): number {
   const [first, second] = payload
   if (first === undefined) return 0
   const kind = first >> 3
   const frame =
     kind < 12 ? silkSamples[kind & 3] : kind < 16 ? hybridSamples[kind & 1] : celtSamples[kind & 3]
-  // §3.2: one frame, two, or as many as the second octet says.
+  // RFC 6716 §3.2: one frame, two, or the number in the second octet.
   const code = first & 3
   const frames = code === 0 ? 1 : code < 3 ? 2 : (second ?? 0) & 0x3f
   const samples = (frame ?? 0) * frames

@@ -1,4 +1,4 @@
-// WAV files: the RIFF chunks that say what the samples are, and the samples as one channel of floats.
+// WAV files: the RIFF chunks that describe the samples, and the samples as one channel of floats.
 import { AppError } from '../../lib/errors.ts'
 import type { Laws } from './g711.ts'
 
@@ -6,10 +6,10 @@ export interface WavFormat {
   readonly encoding: 'pcm8' | 'pcm16' | 'pcm24' | 'pcm32' | 'float32' | 'float64' | 'PCMU' | 'PCMA'
   readonly channels: 1 | 2
   readonly rate: number
-  /** Bytes of one sample of all channels. */
+  /** The bytes of one sample of all channels. */
   readonly frameBytes: number
   readonly dataOffset: number
-  /** Infinity for a file that grows and does not say how long it will be. */
+  /** Infinity for a growing file that does not state its length. */
   readonly dataBytes: number
 }
 
@@ -18,9 +18,9 @@ export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
 
 const lowestRate = 2000
 const highestRate = 192_000
-// Editors put notes, covers and padding before the samples; a file with more chunks than this is not audio.
+// Editors put notes, covers and padding before the samples. A file with more chunks than this is not audio.
 const maxChunks = 64
-// Writers that do not know the size yet leave one as large as the field takes, or a little less.
+// Writers for which the size is still open write the largest value of the field, or a little less.
 const openSize = 0xffff_0000
 
 function notSupported(message: string): AppError {
@@ -80,8 +80,8 @@ function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels'
 }
 
 /**
- * Finds the samples of a RIFF file; `fileBytes` is Infinity for one that grows. Throws audio_not_supported with the rule that
- * was broken.
+ * Finds the samples of a RIFF file. `fileBytes` is Infinity for one that grows. Throws audio_not_supported, naming
+ * the broken rule.
  */
 export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<WavFormat> {
   const head = await readAt(0, 12)
@@ -97,7 +97,7 @@ export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<
     if (name === 'fmt ') format = parseFormat(await readAt(offset + 8, Math.min(size, 40)))
     if (name === 'data') {
       if (format === undefined) throw notSupported('the WAV file does not say how its samples are coded')
-      // Writers that stream leave 0 or the largest size; the end of the file is then the end of the samples.
+      // Writers that stream leave 0 or the largest size. The samples then end with the file.
       const rest = fileBytes - offset - 8
       const declared = size === 0 || size >= openSize ? rest : Math.min(size, rest)
       const dataBytes = declared === Infinity ? declared : declared - (declared % format.frameBytes)
@@ -110,13 +110,13 @@ export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<
   throw notSupported('the WAV file holds no samples')
 }
 
-/** From -1 to 1, or what a broken file holds in its place. */
+/** Returns a sample from -1 to 1 on the 16-bit scale. Other values, as in broken files, are clipped; NaN becomes 0. */
 function toScale(sample: number): number {
   if (sample >= -1 && sample <= 1) return sample * 32_768
   return sample > 1 ? 32_768 : sample < -1 ? -32_768 : 0
 }
 
-/** What one sample of one channel is on the 16-bit scale. */
+/** Returns a function that reads one sample of one channel on the 16-bit scale. */
 function readerOf(encoding: WavFormat['encoding'], bytes: Uint8Array, laws: Laws): (at: number) => number {
   const fields = view(bytes)
   switch (encoding) {
@@ -141,7 +141,7 @@ function readerOf(encoding: WavFormat['encoding'], bytes: Uint8Array, laws: Laws
   }
 }
 
-/** Samples as floats on the 16-bit scale; two channels are mixed to one. */
+/** Returns the samples as floats on the 16-bit scale; two channels are mixed to one. */
 export function toMono(bytes: Uint8Array, format: WavFormat, laws: Laws): Float32Array {
   const { encoding, channels, frameBytes } = format
   const samples = new Float32Array(Math.floor(bytes.length / frameBytes))

@@ -9,7 +9,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { markAsGrowing, markAsWhole } from '../../lib/growing-file.ts'
 import { createAudioDecoder } from './audio-decoder.ts'
 
-/** 16 bits at 16 kHz. */
+/** One second of 16-bit samples at 16 kHz. */
 const secondBytes = 32_000
 const fixtures = join(import.meta.dirname, '../../../test/support/audio')
 let directory: string
@@ -36,7 +36,7 @@ async function fileOf(bytes: Buffer): Promise<string> {
   return path
 }
 
-/** A page of an Ogg file; nothing here looks at its checksum. */
+/** Returns a page of an Ogg file. Its checksum is not verified here. */
 function page(packets: readonly Buffer[]): Buffer {
   const header = Buffer.alloc(27)
   header.write('OggS', 0, 'latin1')
@@ -67,7 +67,7 @@ describe('the audio decoder', () => {
     expect(rms(middle)).toBeCloseTo(0.3535, 1)
   })
 
-  it('refuses a small file that stands for hours', async () => {
+  it('refuses a small file that decodes to hours', async () => {
     // Two frames of 60 ms without content: 120 ms in two octets.
     const pages = Array.from({ length: 250 }, () => page(Array<Buffer>(250).fill(Buffer.from([0x1b, 2]))))
     const bomb = Buffer.concat([page([head]), page([Buffer.from('OpusTags')]), ...pages])
@@ -118,7 +118,7 @@ describe('the audio decoder', () => {
     expect(await decoder.decode(short)).toBeGreaterThan(7000)
     await appendFile(source, Buffer.concat(Array<Buffer>(20).fill(half)))
     await markAsWhole(source)
-    // Each copy is half a second, and some milliseconds that an encoder adds.
+    // Each copy is half a second, plus some milliseconds that an encoder adds.
     const seconds = (await decoding) / secondBytes
     expect(seconds).toBeGreaterThan(30)
     expect(seconds).toBeLessThan(37)
@@ -128,7 +128,7 @@ describe('the audio decoder', () => {
   it.each([
     ['mp3', 'not an MP3 file at all'],
     ['ogg-opus', 'OggS'],
-  ] as const)('refuses what is no %s', async (kind, text) => {
+  ] as const)('refuses a file that is not %s', async (kind, text) => {
     const source = await fileOf(Buffer.from(text))
     await expect(decoderWith().decode({ kind, source, target: target() })).rejects.toMatchObject({
       code: 'audio_not_supported',

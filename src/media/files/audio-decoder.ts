@@ -1,5 +1,5 @@
-// Decodes audio files in threads, each file in one of its own: bounded in time, in memory and in number, with turns for
-// each account. A long file whose head can be heard makes way for the others.
+// Decodes audio files, each in a thread of its own, limited in time, memory and number, with turns for each account.
+// Once a long file can be heard from its head, it leaves its place to other files.
 import { Worker } from 'node:worker_threads'
 import { actingTenant } from '../../lib/acting-for.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -11,27 +11,32 @@ import type { DecodeJob } from './decode.ts'
 import type { FromDecoder } from './decoder-worker.ts'
 
 export interface AudioDecoder {
-  /** Resolves with the size of the file that it made. Throws audio_not_supported, overloaded, account_share, or the signal's reason. */
+  /**
+   * Resolves with the size of the decoded file. Throws audio_not_supported, overloaded, account_share, or the
+   * signal's reason.
+   */
   decode(job: DecodeJob, options?: DecodeOptions): Promise<number>
 }
 
 export interface DecodeOptions {
   readonly signal?: AbortSignal | undefined
-  /** The file that is made can be read from its head on, and grows. */
+  /** Called when the decoded file can be read from its head on, while it still grows. */
   readonly onHead?: (() => void) | undefined
 }
 
 export interface AudioDecoderOptions {
   readonly clock: Clock
-  /** The most of the waiting line for one account while no other waits, in percent. */
+  /** The most of the waiting line for one account while no other account waits, in percent. */
   readonly sharePercent?: number
 }
 
 const maxThreads = 2
 const maxWaiting = 64
-// Files beyond their head: they are heard already, and take as long as their source takes to come.
+// The limit of files decoded beyond their head. They are heard already, and take as long as their source takes to
+// arrive.
 const maxLong = 8
-// A piece takes a hundredth of a second. The library for MP3 runs in circles on some files.
+// The time limit of a piece, which usually takes a hundredth of a second. The MP3 library loops endlessly on some
+// files.
 const pieceMs = 10_000
 const maxHeapMb = 128
 
@@ -63,7 +68,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
   })
   const running = new Map<Waiting, Running>()
 
-  /** One file of an account at a time: there is a thread for the others. */
+  /** Starts waiting files. Each account decodes one file at a time, so that a thread is left for others. */
   function startWaiting(): void {
     for (;;) {
       const heads = [...running.values()].filter(({ isLong }) => !isLong)
@@ -94,7 +99,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       piece.cancel()
       void leave(outcome)
     }
-    /** Its place is free once the thread is gone. */
+    /** The place is free once the thread has ended. */
     async function leave(outcome: () => void): Promise<void> {
       await worker.terminate()
       running.delete(waiting)
@@ -123,7 +128,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       else if (message.kind === 'done') end(() => resolve(message.bytes))
       else fail(message.message, message.cure)
     })
-    // Out of memory, for one.
+    // The thread may have run out of memory.
     worker.on('error', () => fail('the audio file is broken'))
     worker.on('exit', () => fail('the audio file is broken'))
   }

@@ -1,5 +1,5 @@
-// MP3 and Ogg/Opus files as WAV files of one channel, at the rate of wide codecs. Runs in a thread of its own: a file may be
-// made to take long, and the library for MP3 to run in circles.
+// Decodes MP3 and Ogg/Opus files into WAV files of one channel at 16 kHz. Runs in a thread of its own: a file may be
+// crafted to take long, and the MP3 library may loop endlessly.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { MPEGDecoder } from 'mpg123-decoder'
@@ -17,21 +17,21 @@ export type DecodedKind = 'mp3' | 'ogg-opus'
 
 export interface DecodeJob {
   readonly kind: DecodedKind
-  /** May still be growing. */
+  /** The encoded file, which may still be growing. */
   readonly source: string
-  /** Made by the job. Who marked it as growing may read it from its head on. */
+  /** The decoded file, created by the job. If its creator marked it as growing, it can be read from its head on. */
   readonly target: string
 }
 
-/** What a decoder says while it works. */
+/** The progress reports of a decoder. */
 export interface DecodeListener {
-  /** It is alive: a piece was decoded, or the source has not grown. */
+  /** Called when a piece was decoded, or while the source has not grown, to show that the decoder is alive. */
   onProgress(): void
-  /** The target has its head and some seconds of sound, and more will follow. */
+  /** Called when the target has its head and some seconds of sound, and more will follow. */
   onHead(): void
 }
 
-/** Samples from -1 to 1 of one channel. */
+/** Samples of one channel, from -1 to 1. */
 interface Decoded {
   readonly samples: Float32Array
   readonly rate: number
@@ -39,14 +39,14 @@ interface Decoded {
 
 type Decoder = (bytes: Uint8Array) => Iterable<Decoded>
 
-// A few kilobytes may stand for hours of silence: what comes out of one piece is bounded by what goes in.
+// A few kilobytes may decode to hours of silence. A small piece limits the output of each step.
 const pieceBytes = 4096
 const maxSamples = maxAudioHours * 3600 * wideRate
-// A packet of Opus is 20 ms, and a write for each would cost more than to decode it.
+// A packet of Opus is 20 ms, and a write for each would cost more than its decoding.
 const maxWaitingBytes = 65_536
-// Enough to be heard while the next piece is decoded, also where other work comes first.
+// Enough to play while the next piece is decoded, even if other work comes first.
 const headSamples = 5 * wideRate
-// Without the waits for its source. An hour of music takes twenty seconds of a processor.
+// Does not include waits for the source. An hour of music takes twenty seconds of a processor.
 const maxBusyMs = 240_000
 
 function notPlayable(sentence: string, cause?: unknown): AppError {
@@ -83,7 +83,7 @@ function readOpusHead(packet: Buffer): OpusHead {
   return { channels, preSkip: packet.readUInt16LE(10) }
 }
 
-/** Opus decodes at any rate by itself. */
+/** Creates a decoder at 16 kHz: Opus itself decodes at any rate. */
 async function createOpus({ channels }: OpusHead): Promise<OpusDecoder<16000>> {
   const decoder = new OpusDecoder({ sampleRate: wideRate, channels })
   await decoder.ready
@@ -96,9 +96,9 @@ async function opusDecoder(first: Uint8Array): Promise<Decoder> {
   const facts = readOpusHead(head)
   const decoder = await createOpus(facts)
   const pages = new OggPackets()
-  // The pre-skip counts samples of 48 kHz.
+  // The pre-skip is in samples of 48 kHz.
   let toSkip = Math.round((facts.preSkip * wideRate) / 48_000)
-  // The head and the tags.
+  // The first two packets are the head and the tags.
   let headersLeft = 2
   return function* decode(bytes) {
     for (const packet of pages.push(bytes)) {
@@ -129,7 +129,7 @@ class WavWriter {
     return this.#samples
   }
 
-  /** Its sizes are open until it is finished. */
+  /** Writes the header. Its sizes stay open until `finish`. */
   async begin(): Promise<void> {
     await this.#file.write(wavHeader(wideRate, 0), 0, wavHeaderBytes, 0)
   }
@@ -142,7 +142,7 @@ class WavWriter {
     await this.#append(this.#resampler.resampler.push(samples))
   }
 
-  /** What was decoded is in the file. */
+  /** Writes everything decoded so far to the file. */
   async flush(): Promise<void> {
     const waiting = this.#waiting
     if (waiting.length === 0) return
@@ -151,7 +151,7 @@ class WavWriter {
     this.#written = this.#samples
   }
 
-  /** The size of the file. Throws audio_not_supported when nothing was in it. */
+  /** Completes the file and returns its size. Throws audio_not_supported if nothing was decoded. */
   async finish(): Promise<number> {
     await this.#append(this.#resampler?.resampler.flush())
     await this.flush()
@@ -177,7 +177,10 @@ class WavWriter {
   }
 }
 
-/** Returns the size of what it wrote. Throws audio_not_supported, or why the source does not grow any more. */
+/**
+ * Returns the size of the file it wrote. Throws audio_not_supported, or the error that stopped the source from
+ * growing.
+ */
 export async function decodeFile(
   { kind, source, target }: DecodeJob,
   listener: DecodeListener,

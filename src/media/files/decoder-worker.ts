@@ -15,17 +15,20 @@ if (parentPort === null) throw new Error('decoder-worker.ts runs in a worker thr
 const port = parentPort
 const post = (message: FromDecoder): void => port.postMessage(message)
 
-// The library for MP3 writes a line for each frame that is broken.
+// The MP3 library writes a line for each broken frame.
 Object.assign(globalThis.console, { error: () => undefined })
 
-/** A long file takes a processor for many seconds, and is heard for an hour: all other work comes first. */
+/**
+ * Lowers the thread's priority: a long file needs many seconds of a processor and is heard for an hour, so other work
+ * comes first.
+ */
 function comeLast(): void {
   // On Linux the priority is the calling thread's; elsewhere it would be the whole process's.
   if (platform() !== 'linux') return
   try {
     setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
   } catch {
-    // Then all threads are equal.
+    // All threads then have the same priority.
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OggPackets } from './ogg-packets.ts'
 
-/** A page of RFC 3533 §6 with these segment lengths. */
+/** Returns a page of RFC 3533 §6 with these segment lengths. */
 function pageOf(payload: Uint8Array, lengths: readonly number[], serial = 1): Buffer {
   const head = Buffer.alloc(27)
   head.write('OggS')
@@ -10,7 +10,7 @@ function pageOf(payload: Uint8Array, lengths: readonly number[], serial = 1): Bu
   return Buffer.concat([head, Buffer.from(lengths), payload])
 }
 
-/** The packets of some pages, fed in pieces of this number of octets. */
+/** Returns the packets of some pages, fed in pieces of this number of octets. */
 function packetsOf(pages: readonly Buffer[], bytes = Infinity): string[] {
   const ogg = new OggPackets()
   const all = Buffer.concat(pages)
@@ -26,7 +26,7 @@ const text = (letter: string, length: number): Buffer => Buffer.alloc(length, le
 describe('packets of an Ogg file', () => {
   const pages = [
     pageOf(Buffer.concat([text('a', 3), text('b', 300)]), [3, 255, 45]),
-    // Begins here, and goes on over the next page.
+    // Begins here, and continues on the next page.
     pageOf(text('c', 255), [255]),
     pageOf(Buffer.concat([text('c', 10), text('d', 2)]), [10, 2]),
   ]
@@ -45,12 +45,12 @@ describe('packets of an Ogg file', () => {
     expect(packetsOf([pageOf(text('e', 255), [255, 0, 0])])).toEqual([String(text('e', 255)), ''])
   })
 
-  it('that have not come to their end are none', () => {
+  it('that are incomplete are not returned', () => {
     expect(packetsOf([pageOf(text('c', 255), [255])])).toEqual([])
     expect(packetsOf([pageOf(text('a', 3), [3]).subarray(0, 29)])).toEqual([])
   })
 
-  it('end with the file where no page begins', () => {
+  it('end with an error where no page begins', () => {
     expect(() => packetsOf([pageOf(text('a', 3), [3]), Buffer.alloc(40, 'x')])).toThrow(RangeError)
   })
 

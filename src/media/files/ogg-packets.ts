@@ -6,7 +6,8 @@
 //  | OggS | version | type | granule position | serial | sequence | CRC   | segments | segment lengths | payload
 //  +------+---------+------+------------------+--------+----------+-------+----------+-----------------+---------
 const headerBytes = 27
-// A packet that goes on over pages for ever is no audio: an Opus packet has at most 61,440 octets (RFC 7845 §6).
+// A packet that continues over any number of pages is not audio: an Opus packet has at most 61,440 octets
+// (RFC 7845 §6).
 const maxPacketBytes = 65_536
 
 export class OggPackets {
@@ -15,7 +16,7 @@ export class OggPackets {
   #packet: Buffer[] = []
   #packetBytes = 0;
 
-  /** The packets that became complete. Throws RangeError where the file is broken. */
+  /** Yields the packets that became complete. Throws RangeError if the file is broken. */
   *push(bytes: Uint8Array): Generator<Buffer, void> {
     this.#pending = Buffer.concat([this.#pending, bytes])
     for (;;) {
@@ -30,7 +31,7 @@ export class OggPackets {
       this.#pending = page.subarray(end)
       const serial = page.readUInt32LE(14)
       this.#serial ??= serial
-      // Other streams of the same file: a second language, a picture.
+      // Other streams of the file are skipped, such as a second language or a picture.
       if (serial === this.#serial) yield* this.#packets(lengths, page.subarray(start, end))
     }
   }
@@ -42,7 +43,7 @@ export class OggPackets {
       this.#packetBytes += length
       offset += length
       if (this.#packetBytes > maxPacketBytes) throw new RangeError('a packet is too long')
-      // A segment of 255 goes on in the next one.
+      // A segment of 255 octets continues in the next one.
       if (length === 255) continue
       yield Buffer.concat(this.#packet)
       this.#packet = []

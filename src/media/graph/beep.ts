@@ -1,4 +1,4 @@
-// The tone by which those in a room know that another one has come in.
+// The tone that announces a new participant to the others in a room.
 import { frameSamples } from '../codecs/coders.ts'
 import { SampleFrame } from './frame.ts'
 import type { Frame } from './frame.ts'
@@ -6,9 +6,9 @@ import type { Frame } from './frame.ts'
 const rate = 8000
 const hz = 440
 const lengthSamples = rate / 4
-// About -16 dBm0: heard under a voice, and not louder than one.
+// About -16 dBm0: audible under a voice, and not louder than one.
 const level = 3500
-// It begins and ends within 5 ms, so that neither is a click.
+// The tone begins and ends within 5 ms, so that it does not click.
 const edgeSamples = 40
 
 export class Beep {
@@ -16,12 +16,12 @@ export class Beep {
   readonly #frame = new SampleFrame(this.#samples)
   #at = lengthSamples
 
-  /** Of two who come in at once the later one is heard. */
+  /** Begins the tone. If two participants enter together, the tone starts again for the second. */
   begin(): void {
     this.#at = 0
   }
 
-  /** What sounds in the next tick; undefined: nothing. */
+  /** Returns the tone of the next tick; undefined for none. */
   next(): Frame | undefined {
     if (this.#at >= lengthSamples) return undefined
     for (let index = 0; index < frameSamples; index += 1) {

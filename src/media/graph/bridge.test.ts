@@ -1,4 +1,5 @@
-// Two far ends that hear each other: packets passed on as they come, or on the beat; and every change between the two.
+// Two far ends that hear each other: packets passed on as they come, or sent in ticks, and every change between the
+// two.
 import { describe, expect, it } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
 import { createRandom } from '../../../test/support/random.ts'
@@ -26,7 +27,7 @@ function bridged(caller: LegOptions = {}, called: LegOptions = {}): Bridged {
   return all
 }
 
-/** One stream for the one who hears it, whatever it was made of. */
+/** Expects one continuous stream for the listener, whatever its sources. */
 function expectOneStream(packets: readonly HeardPacket[]): void {
   const [first] = packets
   expect(new Set(packets.map(({ ssrc }) => ssrc)).size).toBe(1)
@@ -48,7 +49,7 @@ describe('a bridge of one codec', () => {
       [called, 440],
       [caller, 700],
     ] as const) {
-      // Phones speak at 0, 20, 40 ms; the beat is at 7, 27, 47.
+      // Phones send at 0, 20, 40 ms; ticks are at 7, 27, 47.
       expect(phone.between(1000).every(({ atMs }) => atMs % 20 === 0)).toBe(true)
       const audio = phone.audio(1000)
       expect(Math.abs(levelDb(audio))).toBeLessThan(0.1)
@@ -57,7 +58,7 @@ describe('a bridge of one codec', () => {
     }
   })
 
-  it('begins on the beat and goes over without a gap, in one stream of numbers and timestamps', () => {
+  it('begins in ticks and changes to passing packets on without a gap in numbers and timestamps', () => {
     const { legs, caller, called } = bridged()
     caller.speak({ sound: sine(440) })
     legs.run(2000)
@@ -81,7 +82,7 @@ describe('a bridge of one codec', () => {
     expect(new Set(caller.between(500).map(({ payloadType }) => payloadType))).toEqual(new Set([0]))
   })
 
-  it('leaves what the network lost and mixed up to the far end, by number and timestamp', () => {
+  it('leaves loss and reordering of the network to the far end, by number and timestamp', () => {
     const { legs, caller, called } = bridged()
     caller.speak({
       sound: sine(440),
@@ -158,7 +159,7 @@ describe('a bridge of one codec', () => {
       if (index > 0) expect((sequence - (packets[index - 1]?.sequence ?? 0)) & 0xffff).toBe(1)
   })
 
-  it('gives silence on the beat to one whose partner sends nothing, and goes on in the same stream when it does', () => {
+  it('sends silence in ticks while the partner sends nothing, and continues the same stream when it sends again', () => {
     const { legs, caller, called } = bridged()
     legs.run(500)
     expect(called.between(0)).toHaveLength(25)
@@ -167,7 +168,7 @@ describe('a bridge of one codec', () => {
     legs.run(1000)
     caller.speak(undefined)
     legs.run(1000)
-    // Within 200 ms, which may also be a network that stands still.
+    // Within 200 ms, since the network itself may stall that long.
     expect(called.between(1720)).toHaveLength(39)
     caller.speak({ sound: sine(440) })
     legs.run(1000)
@@ -179,7 +180,7 @@ describe('a bridge of one codec', () => {
       expect((sequence - former.sequence) & 0xffff).toBe(1)
       expect((timestamp - former.timestamp) | 0).toBeGreaterThan(0)
     }
-    // Timestamps have kept to the time: 3.5 s, as far as a packet goes.
+    // Timestamps have followed the time: 3.5 s, to the accuracy of a packet.
     const passed = ((packets.at(-1)?.timestamp ?? 0) - (packets[0]?.timestamp ?? 0)) >>> 0
     expect(Math.abs(passed / 8 - 3480)).toBeLessThan(80)
   })
@@ -195,7 +196,7 @@ describe('a bridge of one codec', () => {
     legs.run(500)
     expect(called.between(1600).length).toBeGreaterThan(18)
     expect(toneShare(called.audio(1600), 440)).toBeGreaterThan(0.99)
-    // Time has gone on meanwhile, and the marker says so.
+    // Time has passed meanwhile, as the marker shows.
     const [before, after] = [called.between(0, 1010).at(-1), called.between(1010)[0]]
     const passedMs = (after?.atMs ?? 0) - (before?.atMs ?? 0)
     const countedMs = (((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0) / 8
@@ -203,7 +204,7 @@ describe('a bridge of one codec', () => {
     expect([after?.marker, ((after?.sequence ?? 0) - (before?.sequence ?? 0)) & 0xffff]).toEqual([true, 1])
   })
 
-  it('goes over to the beat when the partner turns to another codec, and both are heard', () => {
+  it('changes to sending in ticks when the partner changes its codec, and both are heard', () => {
     const { legs, caller, called } = bridged()
     caller.speak({ sound: sine(440) })
     legs.run(1000)
@@ -257,7 +258,7 @@ describe('a bridge of one codec', () => {
     expect(third.heard[0]?.ssrc).not.toBe(called.heard[0]?.ssrc)
   })
 
-  it('ends with the session that is heard: silence on the beat from then on', async () => {
+  it('ends with the session that is heard: silence in ticks from then on', async () => {
     const { legs, caller, called } = bridged()
     caller.speak({ sound: sine(440) })
     legs.run(1000)
@@ -272,7 +273,7 @@ describe('a bridge of one codec', () => {
 })
 
 describe('a bridge of two laws', () => {
-  it('is heard on the beat, as loud as it was, with keys', () => {
+  it('is sent in ticks at the same level, with keys', () => {
     const { legs, caller, called } = bridged({ law: 'PCMU' }, { law: 'PCMA' })
     caller.speak({ sound: sine(440) })
     called.speak({ sound: sine(700) })
@@ -296,7 +297,7 @@ describe('a bridge of two laws', () => {
     expect(new Set(keys.map(({ timestamp }) => timestamp)).size).toBe(1)
     const [start, end] = [keys[0], keys.at(-1)].map((key) => key?.atMs ?? 0)
     expect(called.between(start ?? 0, end)).toEqual([])
-    // Speech waits for the key, and time goes on.
+    // Speech waits for the key, while time passes.
     const speech = called.between(0)
     const before = speech.findLast(({ sequence }) => ((sequence - (keys[0]?.sequence ?? 0)) << 16) >> 16 < 0)
     expect(((keys[0]?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0).toBeLessThanOrEqual(320)
@@ -340,7 +341,7 @@ describe('a change of the wiring', () => {
       ({ called }) => called.wire({ hears: [far, { id: 'two', from: { kind: 'session', id: 'none' } }] }),
       ({ called }) => called.wire({ hears: [far] }),
     ],
-  ])('by %s is no click and no gap in the numbers, and what was comes back', (_what, change, back) => {
+  ])('by %s causes no click and no gap in the numbers, and can be undone', (_what, change, back) => {
     const all = bridged()
     const { legs, caller, called } = all
     caller.speak({ sound: sine(410) })
@@ -365,8 +366,7 @@ describe('a change of the wiring', () => {
     legs.run(5000)
     caller.speak({ sound: sine(410), delayMs: () => 0 })
     legs.run(1000)
-    // Two packets wait by now, since the network was worse before: nothing of them is left out, and nothing is said
-    // twice.
+    // Two packets are waiting by now, since the network was worse before. None is left out, and none is heard twice.
     const from = legs.nowMs
     called.wire({ hears: [far] })
     legs.run(200)
@@ -407,7 +407,7 @@ describe('a change of the wiring', () => {
     expect(levelDb(audio, 0.25)).toBeCloseTo(3, 0)
   })
 
-  it('cuts what is too loud off instead of turning it over', () => {
+  it('clips a loud sum instead of overflowing', () => {
     const { legs, caller, called } = bridged()
     called.wire({ hears: [{ ...far, gainDb: 20 }] })
     caller.speak({ sound: sine(400) })
@@ -415,7 +415,7 @@ describe('a change of the wiring', () => {
     const { samples } = called.audio(500)
     expect(Math.max(...samples)).toBeGreaterThan(0.95)
     expect(laws.PCMU.decode.every((value) => Math.abs(value) < 32_768)).toBe(true)
-    // A sample that was turned over would have the other sign than its neighbours.
+    // A sample that overflowed would have the opposite sign of its neighbours.
     expect(samples.every((one, at) => at === 0 || Math.abs(one - (samples[at - 1] ?? 0)) < 1.9)).toBe(true)
   })
 })

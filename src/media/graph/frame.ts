@@ -1,4 +1,4 @@
-// What is heard in one tick: 20 ms as samples, and as octets where they are at hand and need not be coded.
+// The sound of one tick: 20 ms as samples, and as octets if the codec's octets are available without coding.
 import type { Encoding, Rate } from '../codecs/codecs.ts'
 import { frameSamples, frameSamplesAt } from '../codecs/coders.ts'
 import type { Laws } from '../codecs/g711.ts'
@@ -11,24 +11,28 @@ export interface Octets {
   readonly length: number
 }
 
-/** Valid until its source is asked for the next one. */
+/** Valid until its source returns the next one. */
 export interface Frame {
-  /** Its own. */
+  /** Its native rate. */
   readonly rate: Rate
-  /** At the rate of a telephone when none is given. Converted when it is first asked for at another rate than its own. */
+  /**
+   * Returns the samples at the rate, 8000 if left out. Converted on the first request for a rate other than its own.
+   */
   samples(rate?: Rate): Int16Array
-  /** The frame as this codec has it, when nothing needs to be coded for it. */
+  /** Returns the octets in this codec if they are available without coding. */
   octets(encoding: Encoding): Octets | undefined
 }
 
-/** Something that speaks in the graph: a session, here or in another worker. */
+/** A source of speech in the graph: a session of this worker or of another one. */
 export interface Speaker {
   readonly id: string
-  /** What it says in this tick; undefined: nothing. The same each time that it is asked within one tick. */
+  /** Returns its frame of this tick; undefined for silence. The same frame each time within one tick. */
   voice(tick: number, nowMs: number): Frame | undefined
 }
 
-/** The frames of one voice at its other rate: what comes before belongs to the sound of what follows. */
+/**
+ * The frames of one voice at its other rate. The filter has a memory, so every frame goes through the same converter.
+ */
 export class OtherRate {
   readonly #own: Rate
   #converter: Doubler | Halver | undefined
@@ -39,7 +43,7 @@ export class OtherRate {
     this.#own = own
   }
 
-  /** The next frame has come. */
+  /** Notes that the next frame has come. */
   forget(): void {
     this.#isDone = false
   }
@@ -53,7 +57,7 @@ export class OtherRate {
   }
 }
 
-/** Whose samples change from frame to frame forgets the other rate each time. */
+/** A frame of samples. An owner that changes the samples calls `renewed`, which discards those at the other rate. */
 export class SampleFrame implements Frame {
   readonly rate: Rate
   readonly #samples: Int16Array
@@ -69,7 +73,7 @@ export class SampleFrame implements Frame {
     return rate === this.rate ? this.#samples : this.#other.of(this.#samples)
   }
 
-  /** Its samples are those of the next frame. */
+  /** Marks the samples as those of the next frame. */
   renewed(): this {
     this.#other.forget()
     return this
@@ -80,7 +84,7 @@ export class SampleFrame implements Frame {
   }
 }
 
-/** A frame of a clip, used again for its next one; one clip may follow another of another form. */
+/** The frame of a clip, reused for its next one. A clip may be followed by one of another form. */
 export class ClipFrame implements Frame {
   readonly #laws: Laws
   readonly #narrow = new Int16Array(frameSamples)

@@ -1,4 +1,4 @@
-// What the platform makes by itself is heard as it should be.
+// The generated sounds as a far end hears them.
 import { expect, it } from 'vitest'
 import { toneShare } from '../../../test/support/audio.ts'
 import { clicks, levelDb, VirtualLegs } from '../../../test/support/virtual-legs.ts'

@@ -1,5 +1,5 @@
-// Sounds that the platform makes by itself, without a file: the ringing tone, noise that says that the line is not dead, and a
-// short tone that says that someone has come.
+// The sounds that the platform generates without a file: the ringing tone, noise that shows that the line is not
+// dead, and a short tone that announces a participant.
 import { frameSamples } from '../codecs/coders.ts'
 import { SampleFrame } from './frame.ts'
 import type { Frame } from './frame.ts'
@@ -7,16 +7,17 @@ import type { Generated } from './wiring.ts'
 
 const rate = 8000
 
-// One second of ringing and four of silence, at 425 Hz: ITU-T E.180 recommends it, and callers of every country know it.
+// One second of ringing and four of silence, at 425 Hz: ITU-T E.180 recommends it, and callers everywhere recognize
+// it.
 const ringHz = 425
 const ringSamples = rate
 const roundSamples = 5 * rate
-// About -13 dBm0, as telephone exchanges ring.
+// About -13 dBm0, the level of ringing tones of telephone exchanges.
 const toneLevel = 5000
-// The tone begins and ends within 5 ms, so that neither is a click.
+// The tone begins and ends within 5 ms, so that it does not click.
 const edgeSamples = 40
 
-// Higher than any tone of the network, and as long as it takes to notice.
+// Higher than any tone of the network, and long enough to be noticed.
 const beepHz = 1000
 const beepSamples = 0.2 * rate
 
@@ -34,7 +35,7 @@ export class GeneratedVoice {
     this.#kind = kind
   }
 
-  /** Undefined: silence. */
+  /** Returns the frame of the next tick; undefined for silence. */
   next(): Frame | undefined {
     const from = this.#at
     this.#at += frameSamples
@@ -44,7 +45,7 @@ export class GeneratedVoice {
     return this.#frame.renewed()
   }
 
-  /** Numbers without a pattern that an ear would find (a linear congruential generator). */
+  /** Returns a sample of noise without an audible pattern (a linear congruential generator). */
   #noise(): number {
     this.#seed = (Math.imul(this.#seed, 1_664_525) + 1_013_904_223) >>> 0
     return Math.round((this.#seed / 2 ** 31 - 1) * noiseLevel)

@@ -1,4 +1,5 @@
-// Who is in the graph of one worker: sessions, those of other workers, rooms; and who hears whom.
+// The graph of one worker: its sessions, mirrors of sessions of other workers, rooms, and the listeners of each
+// session.
 import type { Clips } from '../clips.ts'
 import type { Coders } from '../codecs/coders.ts'
 import type { Laws } from '../codecs/g711.ts'
@@ -14,13 +15,13 @@ import type { MirrorWiring, SpeaksIn, WorkerWiring } from './wiring.ts'
 /** A session of this worker. */
 export interface Member extends Speaker, Relayable {
   pass(session: string, packet: RtpPacket, passed: Passed): void
-  /** Those who hear it, and get its packets. */
+  /** Sets the sessions that hear it and get its packets. */
   heardBy(hearers: readonly Member[]): void
 }
 
 export interface GraphOptions extends Pick<Surroundings, 'clips' | 'laws'> {
   readonly coders: Coders
-  /** One who speaks in a room begins or ends to talk. */
+  /** Called when a speaker in a room begins or stops talking. */
   readonly onTalk?: OnTalk
 }
 
@@ -32,7 +33,7 @@ export class Graph implements Surroundings {
   readonly #members = new Map<string, Member>()
   readonly #mirrors = new Map<string, Mirror>()
   readonly #rooms = new Map<string, Room>()
-  /** By the session that is heard. */
+  /** The listeners by the session that they hear. */
   readonly #hearers = new Map<string, Set<Member>>()
 
   constructor({ clips, laws, coders, onTalk }: GraphOptions) {
@@ -42,7 +43,7 @@ export class Graph implements Surroundings {
     this.#onTalk = onTalk
   }
 
-  /** No session, no mirror, no room, and no one who waits for the packets of another. */
+  /** Whether there are no sessions, mirrors, rooms, or listeners that wait for another session. */
   get isEmpty(): boolean {
     return this.#members.size + this.#mirrors.size + this.#rooms.size + this.#hearers.size === 0
   }
@@ -68,7 +69,7 @@ export class Graph implements Surroundings {
     return this.#rooms.get(room)?.frame(listener, tick, nowMs)
   }
 
-  /** A session of another worker; undefined: it is not needed here any more. */
+  /** Sets a session of another worker; with undefined it is no longer needed here. */
   mirror(id: string, wiring: MirrorWiring | undefined): void {
     const before = this.#mirrors.get(id)
     if (wiring === undefined) this.#mirrors.delete(id)
@@ -76,13 +77,15 @@ export class Graph implements Surroundings {
     this.#seat(id, before?.wiring.speaksIn, wiring?.speaksIn)
   }
 
-  /** After the sessions of this worker: what those of others hear of its rooms. */
+  /** Writes what sessions of other workers hear of the rooms here. Runs after the sessions of this worker. */
   tick(tick: number, nowMs: number): void {
     for (const mirror of this.#mirrors.values())
       mirror.tick((room) => this.roomFrame(room, mirror.id, tick, nowMs))
   }
 
-  /** Where a session speaks, and whose packets it gets: those of the sessions that it hears. */
+  /**
+   * Updates the room that a session speaks in and the sessions whose packets it gets, which are those that it hears.
+   */
   rewire(member: Member, before: WorkerWiring, after: WorkerWiring): void {
     this.#seat(member.id, before.speaksIn, after.speaksIn)
     for (const id of heardBy(before)) {
@@ -98,7 +101,7 @@ export class Graph implements Surroundings {
     }
   }
 
-  /** Told rather than asked, since it would be asked for each packet. */
+  /** The listeners are pushed to the session, since a look-up would be needed for each packet. */
   #tell(id: string): void {
     this.#members.get(id)?.heardBy([...(this.#hearers.get(id) ?? [])])
   }

@@ -1,4 +1,5 @@
-// Those who hear one session: others of this worker, who get its packets as they come, and other workers, by rings.
+// The listeners of one session: sessions of this worker, which get its packets as they come, and other workers, by
+// rings.
 import { AudioRing } from '../../lib/audio-ring.ts'
 import type { Ring } from '../../lib/audio-ring.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
@@ -10,7 +11,7 @@ const none: readonly AudioRing[] = []
 
 export class Hearers {
   #all: readonly Member[] = []
-  /** Where it is one, as in a bridge: looked at for each packet. */
+  /** The only listener, as in a bridge. Kept apart, since it is needed for each packet. */
   #only: Member | undefined
   #rings = none
 
@@ -23,19 +24,19 @@ export class Hearers {
     this.#rings = rings.length === 0 ? none : rings.map(({ memory }) => new AudioRing(memory))
   }
 
-  /** There are other workers. */
+  /** Whether other workers listen. */
   get areElsewhere(): boolean {
     return this.#rings !== none
   }
 
-  /** To other workers: wide to those where someone hears it so. */
+  /** Writes a frame for other workers, wide in those rings where a listener wants that. */
   write(frame: Frame | undefined): void {
     for (const ring of this.#rings) ring.write(frame?.samples(ring.isWholeWanted ? frame.rate : 8000))
   }
 
   pass(session: string, packet: RtpPacket, passed: Passed): void {
     if (this.#only !== undefined) return this.#only.pass(session, packet, passed)
-    // The memory of a packet can be sent to one only: what the kernel does not take at once is sent later.
+    // The memory of a packet can be sent to only one listener: the kernel may send it later than the call returns.
     const shared = this.#all.length > 1 ? { ...packet, datagram: undefined } : packet
     for (const hearer of this.#all) hearer.pass(session, shared, passed)
   }

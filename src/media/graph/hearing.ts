@@ -1,4 +1,4 @@
-// What the far end of one session hears: its playbacks, the layers of its wiring, one frame for each tick.
+// The sound that the far end of one session hears: its playbacks and the layers of its wiring, one frame per tick.
 import { rateOf } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import { clipFormOf } from '../clip-form.ts'
@@ -14,9 +14,9 @@ import type { LayerEnd, Part, Surroundings } from './layers.ts'
 import { Mixer } from './mixer.ts'
 import type { Layer } from './wiring.ts'
 
-// Of any codec: the largest that a packet holds.
+// The largest frame of any codec: the most octets that a packet holds.
 const maxOctets = 1280
-// Half a second: by then what is coded of silence does not change any more.
+// Half a second, after which the octets of coded silence no longer change.
 const lastingFrames = 25
 
 export interface HearingOptions {
@@ -32,14 +32,17 @@ export class Hearing {
   #mixed = mixedFrame(this.#mixer)
   readonly #coded = new Uint8Array(maxOctets)
   #heard: Frame | undefined
-  /** For the codecs that have no silence of their own, which are of one rate. */
+  /** A frame of silence, for codecs without fixed octets of silence. All of those have one rate. */
   #silentFrame: Int16Array | undefined
-  /** The one session, where it stays so until something is wired, played or heard by the beat: asked in every tick. */
+  /**
+   * The result of `onlySession`, which is needed in every tick. Kept until a wiring, a playback or a mixed tick may
+   * change it.
+   */
   #settled: string | undefined
-  /** Frames of silence that were coded in a row, and the octets of the last one. */
+  /** The number of frames of silence coded in a row, and the length of the last one in octets. */
   #silentFrames = 0
   #silentOctets = 0
-  /** Of all that is heard: at the end of the last tick, and of the next one. */
+  /** The gain of all that is heard, at the end of the last tick and of the next one. */
   #gain = 1
   #gainTo = 1
 
@@ -57,14 +60,14 @@ export class Hearing {
     this.#playbacks.stop(id)
   }
 
-  /** `gain`: a factor for all that is heard. */
+  /** Sets the layers. `gain` is a factor for all that is heard. */
   wire(layers: readonly Layer[], encoding: Encoding, gain: number): void {
     this.#settled = undefined
     this.#layers.wire(layers, { form: clipFormOf(encoding), rate: rateOf(encoding) })
     this.#gainTo = gain
   }
 
-  /** The one session that is heard, unchanged and with nothing else. */
+  /** The one session that is heard, unchanged and with nothing else; undefined otherwise. */
   get onlySession(): string | undefined {
     if (this.#settled !== undefined) return this.#settled
     const isChanged = this.#playbacks.isPlaying || this.#gain !== 1 || this.#gainTo !== 1
@@ -78,7 +81,7 @@ export class Hearing {
     return this.#layers.hears(session)
   }
 
-  /** What sounds in this tick; undefined for silence. Valid until the next one. */
+  /** Returns the sound of this tick; undefined for silence. Valid until the next call. */
   next(tick: number, nowMs: number, { instead, ...coding }: Coding): Octets | undefined {
     this.#settled = undefined
     const played = this.#playbacks.next(nowMs)
@@ -90,7 +93,7 @@ export class Hearing {
     return this.#joined(heard, coding)
   }
 
-  /** What goes out where nothing sounds. */
+  /** Returns the octets to send while nothing sounds. */
   silence(encoder: Encoder): Octets {
     const { silence, rate } = encoder
     if (silence !== undefined) return { bytes: silence, offset: 0, length: silence.length }
@@ -102,12 +105,12 @@ export class Hearing {
     return { bytes: this.#coded, offset: 0, length: this.#silentOctets }
   }
 
-  /** The far end heard something that was not coded here, or by another coder. */
+  /** Notes that the far end heard something that was not coded here, or was coded by another encoder. */
   forgetSilence(): void {
     this.#silentFrames = 0
   }
 
-  /** The same before it is coded, for taps; undefined for silence. */
+  /** The sound of the last tick before coding, for taps; undefined for silence. */
   get heard(): Frame | undefined {
     return this.#heard
   }
@@ -129,7 +132,7 @@ export class Hearing {
     return this.#heard?.octets(encoding) ?? this.#code(this.#heard, encoder)
   }
 
-  /** Ends what runs. */
+  /** Ends the playbacks and layers. */
   close(): void {
     this.#playbacks.stopAll()
     this.#layers.close()
@@ -155,7 +158,7 @@ export class Hearing {
 }
 
 interface Coding {
-  /** Is heard and nothing else, while time goes on for all the rest. */
+  /** Heard alone, while everything else advances unheard. */
   readonly instead?: Frame | undefined
   readonly encoding: Encoding
   readonly encoder: Encoder

@@ -1,4 +1,4 @@
-// Files that are mixed with what else is heard: with their gains, under playbacks, and out again.
+// Files mixed with other sounds: their gains, their silence under playbacks, and their removal.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ function legsWith(): { legs: VirtualLegs; phone: VirtualPhone } {
   return { legs, phone: legs.leg('phone') }
 }
 
-/** Reading a file takes real time, in which virtual time stands still between two looks. */
+/** Waits for a file. Reading takes real time, while virtual time stands still. */
 async function soundOf(legs: VirtualLegs, phone: VirtualPhone): Promise<void> {
   const from = legs.nowMs
   await until('the file to be read', () => {
@@ -40,7 +40,7 @@ function play(phone: VirtualPhone, file: string, id = 1): Promise<{ reason: stri
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'layers-'))
-  // 400 and 1000 Hz fit a second, so that they are repeated without a break.
+  // 400 and 1000 Hz have whole periods in a second, so that they repeat without a break.
   await writeFile(pathOf('low.wav'), toWav(tone(400, 1000)))
   await writeFile(pathOf('high.wav'), toWav(tone(1000, 1000)))
   await writeFile(pathOf('short.wav'), toWav(tone(700, 200)))
@@ -59,7 +59,7 @@ afterAll(async () => {
 })
 
 describe('a layer of a file', () => {
-  it('is heard as the file is, in the octets that a playback has', async () => {
+  it('is heard as the file is, in the same octets as a playback', async () => {
     const { legs, phone } = legsWith()
     phone.wire({ hears: [clipLayer('music', 'low.wav')] })
     await soundOf(legs, phone)
@@ -79,7 +79,7 @@ describe('a layer of a file', () => {
     const from = legs.nowMs
     legs.run(1000)
     const level = levelDb(phone.audio(from))
-    // Half of the scale and 6 dB is the whole scale.
+    // Half of the scale plus 6 dB is the full scale.
     expect(Math.abs(level - gainDb)).toBeLessThan(1)
   })
 
@@ -124,7 +124,7 @@ describe('a layer of a file', () => {
     expect(toneShare(phone.audio(one), 400)).toBeGreaterThan(0.99)
   })
 
-  it('tells when it has been played, and why it could not be', async () => {
+  it('reports when it has been played, and when it could not be', async () => {
     const { legs, phone } = legsWith()
     const once = { kind: 'clip', path: pathOf('short.wav') } as const
     phone.wire({
@@ -197,7 +197,7 @@ describe('the gain of all that is heard', () => {
       legs.run(1000)
       expect(levelDb(phone.audio(legs.nowMs - 500), 0.25)).toBeCloseTo(hearsGainDb, 0)
       phone.wire({ hears: [clipLayer('music', 'low.wav', { gainDb: -6 })], hearsGainDb })
-      // The other side fades in one frame.
+      // The other side fades in within one frame.
       legs.run(40)
       await soundOf(legs, phone)
       legs.run(600)
@@ -209,7 +209,7 @@ describe('the gain of all that is heard', () => {
       })
       const from = legs.nowMs
       legs.run(500)
-      // The file has half of the scale.
+      // The file is at half of the scale.
       expect(Math.abs(levelDb(phone.audio(from)) - hearsGainDb)).toBeLessThan(1)
       legs.run(600)
       await playing
@@ -230,13 +230,13 @@ describe('the gain of all that is heard', () => {
     phone.wire({ hears })
     legs.run(1000)
     expect(clicks(phone.audio(from), 400, { level: 0.5, tolerance: 0.3 })).toEqual([])
-    // Phones speak at 0, 20, 40 ms; the beat is at 7, 27, 47.
+    // Phones send at 0, 20, 40 ms; ticks are at 7, 27, 47.
     expect(phone.between(legs.nowMs - 300).every(({ atMs }) => atMs % 20 === 0)).toBe(true)
   })
 })
 
 describe('a playback over layers', () => {
-  it('silences them while it sounds, and they come back where they would be', async () => {
+  it('silences them while it sounds, and they come back at the position they would have reached', async () => {
     const { legs, phone } = legsWith()
     const speaker = legs.leg('speaker')
     speaker.speak({ sound: sine(400) })
@@ -259,7 +259,7 @@ describe('a playback over layers', () => {
     expect(numbers.every((one, at) => at === 0 || ((one - (numbers[at - 1] ?? 0)) & 0xffff) === 1)).toBe(true)
   })
 
-  it('leaves those as they are that state a gain for it', async () => {
+  it('leaves a layer at the gain that it states for playbacks', async () => {
     const { legs, phone } = legsWith()
     phone.wire({ hears: [clipLayer('music', 'low.wav', { gainDb: -6, gainUnderPlayDb: -20 })] })
     await soundOf(legs, phone)
@@ -271,7 +271,7 @@ describe('a playback over layers', () => {
     const from = legs.nowMs
     legs.run(600)
     const under = phone.audio(from, from + 600)
-    // The one at 0 dB, the other at -20: a hundredth of the power.
+    // One at 0 dB, the other at -20: a hundredth of the power.
     expect(toneShare(under, 1000)).toBeGreaterThan(0.97)
     expect(toneShare(under, 400)).toBeCloseTo(0.01, 2)
     legs.run(800)
@@ -308,7 +308,7 @@ describe('a playback over layers', () => {
       return hasEnded
     })
     expect(await second).toEqual({ reason: 'completed', playedMs: 1000 })
-    // Until the second one's file is open there is silence; it begins as it was made.
+    // There is silence until the second file is open; it begins at its own gain.
     expect(clicks(phone.audio(from, from + 340), 400, { tolerance: 0.3 })).toEqual([])
   })
 })

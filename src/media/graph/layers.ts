@@ -1,4 +1,5 @@
-// The layers that the far end of one session hears, by their ids: what begins, goes on and ends when the wiring changes.
+// The layers that the far end of one session hears, by their ids. A new wiring begins, continues or ends each of
+// them.
 import type { Clips } from '../clips.ts'
 import type { Rate } from '../codecs/codecs.ts'
 import type { ClipFormName } from '../clip-form.ts'
@@ -12,12 +13,12 @@ import { RingVoice } from './ring-voice.ts'
 import { isSameSource, toFactor } from './wiring.ts'
 import type { Layer, Source } from './wiring.ts'
 
-/** What the graph knows of the others. */
+/** The part of the graph that a session's hearing needs. */
 export interface Surroundings {
   readonly clips: Clips
   readonly laws: Laws
   speaker(id: string): Speaker | undefined
-  /** What a room sounds like to one who is in it, or listens to it. */
+  /** Returns the sound of a room for one who is in it, or listens to it. */
   roomFrame(room: string, listener: string, tick: number, nowMs: number): Frame | undefined
 }
 
@@ -33,15 +34,15 @@ export interface Part {
 }
 
 interface Sound {
-  /** Is not heard while that holds. */
+  /** Whether it is silent for now. */
   readonly isIdle?: boolean
-  /** That the far end can be sent, where it matters for what makes the sound. */
+  /** Sets the rate that the far end's codec has, for sounds that depend on it. */
   tune?(rate: Rate): void
   next(tick: number, nowMs: number): Frame | undefined
   close(): void
 }
 
-/** What the codec of the far end has. */
+/** The clip form and the rate of the far end's codec. */
 interface Wanted {
   readonly form: ClipFormName
   readonly rate: Rate
@@ -50,7 +51,7 @@ interface Wanted {
 interface Sounding {
   readonly layer: Layer
   readonly sound: Sound
-  /** As factors, which are not worked out for each frame: of the layer by itself, and while something is played. */
+  /** The gains as factors, computed once: of the layer alone, and while a playback sounds. */
   readonly alone: number
   readonly underPlay: number
   gain: number
@@ -65,7 +66,7 @@ export interface LayersOptions {
 export class Layers {
   readonly #options: LayersOptions
   #sounding: readonly Sounding[] = []
-  /** Heard once more, while they fade. */
+  /** Removed layers, which are heard for one more frame, in which they fade. */
   #leaving: readonly Sounding[] = []
   readonly #parts: Part[] = []
 
@@ -80,7 +81,7 @@ export class Layers {
       const factors = { alone: toFactor(gainDb), underPlay: toFactor(gainUnderPlayDb) }
       const same = former.find((one) => one.layer.id === layer.id && isSameSource(one.layer.from, layer.from))
       if (same !== undefined) return { layer, ...factors, sound: same.sound, gain: same.gain }
-      // A file begins as it was made; who has been speaking for a while is faded in.
+      // A file begins at its own gain. Another source may be sounding already, so it is faded in.
       const gain = layer.from.kind === 'clip' ? factors.alone : 0
       return { layer, ...factors, sound: this.#open(layer, form), gain }
     })
@@ -89,7 +90,7 @@ export class Layers {
     this.#leaving = [...this.#leaving, ...left]
   }
 
-  /** No other may come to be heard by itself, as one that is idle does. */
+  /** Whether there is a single layer, so that no idle layer can become audible later. */
   get hasOne(): boolean {
     return this.#sounding.length === 1 && this.#leaving.length === 0
   }
@@ -98,7 +99,7 @@ export class Layers {
   get onlySession(): string | undefined {
     if (this.#leaving.length > 0) return undefined
     let only: Sounding | undefined
-    // Asked in every tick of every bridge.
+    // A plain loop, since this runs in every tick of every bridge.
     for (const one of this.#sounding) {
       if (one.sound.isIdle === true) continue
       if (only !== undefined) return undefined
@@ -108,14 +109,14 @@ export class Layers {
     return from?.kind === 'session' && only?.gain === 1 && only.alone === 1 ? from.id : undefined
   }
 
-  /** Passed over, since what is heard comes by another way in this tick. */
+  /** Returns whether the session is audible: a layer at gain 0 does not count. */
   hears(session: string): boolean {
     return this.#sounding.some(
       ({ layer: { from }, gain }) => from.kind === 'session' && from.id === session && gain > 0,
     )
   }
 
-  /** What sounds in this tick. */
+  /** Returns the parts that sound in this tick. */
   next(tick: number, nowMs: number, isUnderPlay: boolean): Part[] {
     this.#parts.length = 0
     for (const one of this.#sounding) this.#add(one, isUnderPlay ? one.underPlay : one.alone, tick, nowMs)
@@ -136,7 +137,7 @@ export class Layers {
   #add(one: Sounding, to: number, tick: number, nowMs: number): void {
     const from = one.gain
     one.gain = to
-    // Files go on in time while they are not heard; of others nothing is asked.
+    // Files advance while they are not heard. Other sources are not read.
     if (from === 0 && to === 0 && one.layer.from.kind !== 'clip') return
     const frame = one.sound.next(tick, nowMs)
     if (frame !== undefined && (from > 0 || to > 0)) this.#parts.push({ frame, from, to })

@@ -1,5 +1,5 @@
-// A session of another worker, as this one knows it: it speaks here through a ring, and what it hears of a room of this
-// worker goes back through another.
+// A session of another worker, as seen in this one. It speaks here through a ring, and the sound of a room of this
+// worker goes back to it through another ring.
 import { AudioRing } from '../../lib/audio-ring.ts'
 import type { Frame, Speaker } from './frame.ts'
 import { RingVoice } from './ring-voice.ts'
@@ -11,7 +11,7 @@ export class Mirror implements Speaker {
   readonly #voice: RingVoice | undefined
   readonly #listens: AudioRing | undefined
 
-  /** What is the same as before goes on. */
+  /** Continues the rings that `before` has too. */
   constructor(id: string, wiring: MirrorWiring, before?: Mirror) {
     this.id = id
     this.wiring = wiring

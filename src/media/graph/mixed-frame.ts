@@ -1,11 +1,11 @@
-// What sounds together, as one frame: mixed for each rate at which it is asked for.
+// Several frames as one, mixed separately for each rate at which it is read.
 import type { Rate } from '../codecs/codecs.ts'
 import type { Frame } from './frame.ts'
 import { Mixer } from './mixer.ts'
 
 interface Part {
   readonly frame: Frame
-  /** Its gain at the beginning and at the end of the frame. */
+  /** Its gain at the start and at the end of the frame. */
   readonly from: number
   readonly to: number
 }
@@ -19,7 +19,7 @@ export class MixedFrame implements Frame {
     return this
   }
 
-  /** The highest of its parts. */
+  /** The highest rate of its parts. */
   get rate(): Rate {
     return this.#parts.some(({ frame }) => frame.rate === 16_000) ? 16_000 : 8000
   }

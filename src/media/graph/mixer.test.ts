@@ -17,7 +17,7 @@ describe('a mix', () => {
     expect(mixer.end()).toEqual(part)
   })
 
-  it('is the sum of its parts, each as loud as it shall be', () => {
+  it('is the sum of its parts, each at its gain', () => {
     const mixer = new Mixer()
     mixer.begin()
     mixer.add(full(1000), 1, 1)
@@ -53,7 +53,7 @@ describe('a mix', () => {
     expect(Math.abs((mixed[159] ?? 0) + step - to * 1000)).toBeLessThan(1)
   })
 
-  it('that is too loud is as loud as can be, on both sides', () => {
+  it('that is too loud is clipped, on both sides', () => {
     const mixer = new Mixer()
     mixer.begin()
     mixer.add(full(30_000), 1, 1)

@@ -1,10 +1,10 @@
-// Adds up what sounds in one tick, each part with a gain that moves evenly over the frame, so that no change is a click.
+// Adds up the sounds of one tick. The gain of each part changes evenly over the frame, so that no change clicks.
 import type { Rate } from '../codecs/codecs.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
 import { toSample } from '../../lib/to-sample.ts'
 
 export class Mixer {
-  /** Of what it adds up. */
+  /** The rate of its samples. */
   readonly rate: Rate
   readonly #sum: Float64Array
   readonly #mixed: Int16Array
@@ -27,7 +27,7 @@ export class Mixer {
       sum[index] = (sum[index] ?? 0) + (samples[index] ?? 0) * (from + step * index)
   }
 
-  /** What is louder than the scale is cut off. Valid until the next one. */
+  /** Returns the sum, clipped to the scale. Valid until the next call. */
   end(): Int16Array {
     const mixed = this.#mixed
     for (let index = 0; index < mixed.length; index += 1) mixed[index] = toSample(this.#sum[index] ?? 0)

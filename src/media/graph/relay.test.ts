@@ -25,7 +25,7 @@ function read(outgoing: Outgoing | undefined): RtpPacket | undefined {
     : parseRtp(Buffer.from(outgoing.packet.subarray(0, outgoing.bytes)))
 }
 
-/** After a packet on the beat at tick 100. */
+/** Returns a relay that begins after a packet of tick 100. */
 function relaying() {
   const sender = new RtpSender()
   const whole = { payloadType: 8, startsTalk: false, payloadBytes: 160 }
@@ -46,7 +46,7 @@ function relaying() {
 }
 
 describe('a relay', () => {
-  it('goes on in the numbers of the beat, with the payload as it is', () => {
+  it('continues the numbers of the ticks, with the payload unchanged', () => {
     const { pass, ahead, sender } = relaying()
     for (let count = 0; count < 100; count += 1) {
       const packet = pass(packetOf(65_500 + count))
@@ -64,7 +64,7 @@ describe('a relay', () => {
     expect(passed.map((one) => one?.timestamp)).toEqual([160, 320, 800, 640, 960])
   })
 
-  it('leaves out what is older than itself', () => {
+  it('drops packets older than the relay', () => {
     const { pass, ahead } = relaying()
     expect(ahead(pass(packetOf(10)))).toEqual({ sequence: 1, timestamp: 160 })
     expect(pass(packetOf(9))).toBeUndefined()
@@ -79,7 +79,7 @@ describe('a relay', () => {
     expect(packet?.marker).toBe(true)
   })
 
-  it('leaves no hole for what the far end does not take', () => {
+  it('leaves no gap in the numbers for packets that the far end does not accept', () => {
     const { pass, ahead } = relaying()
     pass(packetOf(10))
     expect(pass(packetOf(11), { payloadType: undefined, samples: 0 })).toBeUndefined()
@@ -112,7 +112,7 @@ describe('a relay', () => {
     ['at once when packets came until now', 101, 0],
     ['a tick later is the same', 102, 0],
     ['later by the ticks in which nothing came', 120, 18],
-  ])('hands over to the beat %s', (_what, tick, skipped) => {
+  ])('hands over to the ticks %s', (_what, tick, skipped) => {
     const { relay, sender, pass, ahead, whole } = relaying()
     pass(packetOf(10))
     pass(packetOf(11))
@@ -126,13 +126,13 @@ describe('a relay', () => {
     })
   })
 
-  it('leaves the beat as it was when nothing was passed', () => {
+  it('leaves the numbers of the ticks unchanged if nothing was passed', () => {
     const { relay, sender, ahead, whole } = relaying()
     relay.end(101)
     expect(ahead(read(sender.audio(101, whole)))).toEqual({ sequence: 1, timestamp: 160 })
   })
 
-  it('has a timestamp for a key that does not move what follows', () => {
+  it('gives a key a timestamp that does not change those after it', () => {
     const { pass, ahead, sender } = relaying()
     pass(packetOf(10))
     const key = { payload: Buffer.from([5, 0x8a, 3, 32]), timestamp: 11 * 160 }

@@ -1,34 +1,35 @@
-// The short way of a bridge: packets of one far end go to the other as they come, without being decoded, renumbered so that
-// they go on with our stream. What was lost or out of order before us stays so, for the far end to conceal.
+// The short way of a bridge: packets of one far end go to the other as they come, without decoding, renumbered so
+// that they continue our stream. Packets lost or out of order before they reached us stay so; the far end conceals
+// that.
 import { timestampDistance } from '../rtp/packet.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import type { Outgoing, RtpSender } from '../rtp/sender.ts'
 import { tickSamples } from '../tick-clock.ts'
 
-// A source that jumps further has begun to count elsewhere: ten seconds.
+// A source that jumps further, by ten seconds, has restarted its numbers.
 const maxSequenceStep = 3000
 const maxStepSamples = 10 * 8000
-// Without a packet for 200 ms the far end is given silence on the beat. A thread that is late reads its packets after its
-// ticks, so less would take our own lateness for the silence of the source.
+// After 200 ms without a packet the far end is sent silence in every tick. A late thread reads its packets after its
+// ticks, so a shorter time would treat our own lateness as silence of the source.
 const standstillTicks = 10
 
 export interface PassOptions {
   readonly tick: number
-  /** What the far end calls it; undefined when it does not take such packets. */
+  /** The payload type that the far end uses; undefined if it does not accept such packets. */
   readonly payloadType: number | undefined
-  /** That the packet stands for, in 1/8000 s; 0 for an event. */
+  /** The duration of the packet, in 1/8000 s; 0 for an event. */
   readonly samples: number
 }
 
 export class Relay {
   readonly source: string
   readonly #sender: RtpSender
-  // From the last packet, as numbers of 32 bits: a packet that is kept would be copied by the collector.
+  // Fields of the last packet, as 32-bit numbers: a packet that is kept would be copied by the garbage collector.
   #hasFrom = false
   #fromSsrc = 0
   #fromSequence = 0
   #fromTimestamp = 0
-  /** What is added to the numbers of the source. */
+  /** The offsets that are added to the numbers of the source. */
   #sequence = 0
   #timestamp = 0
   #first = 0
@@ -47,7 +48,10 @@ export class Relay {
     return tick - this.#passedTick > standstillTicks
   }
 
-  /** Undefined for what is older than the relay. A payload type that the far end does not take leaves no hole. */
+  /**
+   * Returns the packet to send; undefined for one that is older than the relay, or whose payload type the far end
+   * does not accept. The latter leaves no gap in the sequence numbers.
+   */
   pass(packet: RtpPacket, { tick, payloadType, samples }: PassOptions): Outgoing | undefined {
     this.#passedTick = tick
     if (samples > 0) this.#speechTick = tick
@@ -61,7 +65,7 @@ export class Relay {
     }
     const timestamp = (packet.timestamp + this.#timestamp) >>> 0
     const { payload, datagram } = packet
-    // RFC 3551 §4.1: it tells where sound begins again.
+    // RFC 3551 §4.1: the marker shows where sound begins again.
     const marker = packet.marker || (this.#startsTalk && samples > 0)
     if (samples > 0) this.#startsTalk = false
     return this.#sender.passed({
@@ -75,9 +79,9 @@ export class Relay {
     })
   }
 
-  /** The beat takes over in this tick: later by the ticks in which nothing came. */
+  /** Ends the relay: the stream's own packets continue in this tick, later by the ticks in which nothing came. */
   end(tick: number): void {
-    // A packet may have come anywhere between two ticks.
+    // A packet may have come at any time between two ticks.
     const ticks = Math.max(0, tick - this.#speechTick - 2)
     const timestamp = this.#sender.nextTimestamp(tick) + this.#sender.unitsOf(ticks * tickSamples)
     this.#sender.continueAt(tick, timestamp)
@@ -104,7 +108,8 @@ export class Relay {
     this.#sequence = this.#first - sequence
     const next = this.#sender.nextTimestamp(tick)
     const beat = this.#sender.timestampAt(tick)
-    // To a far end that holds nothing is sent, while time goes on (RFC 3550 §5.1). The beat knows it until the relay counts.
+    // Nothing is sent to a far end that holds, while its timestamps advance (RFC 3550 §5.1). A relay that begins
+    // after such a pause takes its first timestamp from the tick.
     const isAfterPause =
       !this.#hasFrom && timestampDistance(next, beat) > this.#sender.unitsOf(standstillTicks * tickSamples)
     this.#timestamp = ((isAfterPause ? beat : next) - timestamp) | 0

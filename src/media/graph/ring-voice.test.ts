@@ -1,4 +1,4 @@
-// A voice through the memory that two workers share: both beats in virtual time, one of them late.
+// A voice through the memory that two workers share, with the ticks of both in virtual time, one of them late.
 import { describe, expect, it } from 'vitest'
 import { clicks, laws, sine } from '../../../test/support/virtual-legs.ts'
 import { AudioRing, createRing as newRing } from '../../lib/audio-ring.ts'
@@ -16,7 +16,7 @@ function frameOf(index: number, hz = 400): Int16Array {
   return Int16Array.from({ length: 160 }, (_, at) => Math.round(sound((index * 160 + at) / 8000) * 32_767))
 }
 
-/** Writes and reads in turn; `writes` says how many frames are written before the read of a tick. */
+/** Writes and reads in turn; `writes` returns the number of frames to write before the read of a tick. */
 function through(ticks: number, writes: (tick: number) => number): { heard: Float64Array; frames: number } {
   const ring = createRing()
   const [writer, voice] = [new AudioRing(ring.memory), new RingVoice(ring)]
@@ -49,7 +49,7 @@ describe('a voice of another worker', () => {
     expect(clicksOf(heard, 1)).toEqual([])
   })
 
-  it('is the same frame for all who ask in one tick', () => {
+  it('is the same frame for all readers in one tick', () => {
     const ring = createRing()
     const [writer, voice] = [new AudioRing(ring.memory), new RingVoice(ring)]
     for (let index = 0; index < 4; index += 1) writer.write(frameOf(index, 410))
@@ -69,7 +69,7 @@ describe('a voice of another worker', () => {
 
   it('does not stay late after this worker stood still', () => {
     const { heard } = through(200, (tick) => (tick === 50 ? 13 : 1))
-    // What was too old is left out, with a joint.
+    // Frames that were too old are left out, with one joint.
     expect(clicksOf(heard.subarray(0, 199 * 160), 4).length).toBeLessThanOrEqual(1)
     const ring = createRing()
     const [writer, voice] = [new AudioRing(ring.memory), new RingVoice(ring)]
@@ -109,7 +109,7 @@ describe('a mirror', () => {
     for (let tick = 1; tick <= 5; tick += 1) {
       mouth.write(said)
       graph.tick(tick, tick * 20)
-      // It hears all but itself: no one.
+      // It hears all others, and there are none.
       expect(heard.read(into)).toBe('silence')
     }
     expect(graph.roomFrame('r', 'listener', 5, 100)?.samples()[0]).toBe(3000)
@@ -147,7 +147,7 @@ describe('a mirror', () => {
     graph.mirror('far', { voice })
     for (let index = 0; index < 3; index += 1) mouth.write(frameOf(index, 410))
     expect(graph.speaker('far')?.voice(1, 20)?.samples()[10]).toBe(frameOf(0, 410)[10])
-    // As it comes in another message: memory of the same id, in another object.
+    // A second message has memory of the same id in another object.
     graph.mirror('far', { voice: { ...voice }, speaksIn: { room: 'r' } })
     expect(graph.speaker('far')?.voice(2, 40)?.samples()[10]).toBe(frameOf(1, 410)[10])
     graph.mirror('far', undefined)

@@ -1,5 +1,5 @@
-// A voice that another thread writes into a ring, read on our beat. Both beats follow one clock, so they do not drift apart;
-// a thread that is late for a moment is concealed.
+// A voice that another thread writes into a ring, read in our ticks. Both threads follow one clock, so they do not
+// drift apart. Short lateness of the writer is concealed.
 import { AudioRing } from '../../lib/audio-ring.ts'
 import type { Ring } from '../../lib/audio-ring.ts'
 import type { Rate } from '../codecs/codecs.ts'
@@ -8,14 +8,15 @@ import { Concealment } from '../receive/concealment.ts'
 import { SampleFrame } from './frame.ts'
 import type { Frame } from './frame.ts'
 
-// One is read, one is slack for a beat that is late.
+// One frame to read, and one as slack for a late tick.
 const headStart = 2
-// When our own thread stood still: what waits is older than it need be.
+// More frames than this wait only after our own thread stood still. They are older than necessary, so they are
+// skipped.
 const maxWaiting = 5
-// Someone who hears it wide asks in every tick.
+// A wide listener reads in every tick. After this many ticks without one the wide rate is no longer requested.
 const askedTicks = 25
 
-/** All that depends on the rate of its frames. */
+/** The parts that depend on the rate of the frames. */
 class Sound {
   readonly rate: Rate
   readonly count: number
@@ -32,10 +33,10 @@ class Sound {
   }
 }
 
-/** Is the frame of its tick itself, so that it is seen at which rate it is asked for. */
+/** It is also the frame of its tick, so that it notices the rate at which it is read. */
 export class RingVoice implements Frame {
   readonly #ring: AudioRing
-  /** Where a frame is read to, of either rate. */
+  /** The memory for a frame of either rate. */
   readonly #memory: Int16Array
   readonly #rate: Rate
   #sound: Sound
@@ -54,12 +55,12 @@ export class RingVoice implements Frame {
     this.#sound = new Sound(8000, this.#memory)
   }
 
-  /** Nothing is heard of it, and nothing waits. */
+  /** Whether it is silent and no frame is waiting. */
   get isIdle(): boolean {
     return this.#ring.length === 0 && this.#sound.concealment.isSilent
   }
 
-  /** There is a use for it at this rate, before it is asked for. */
+  /** Announces the rate that a listener will use, before the first frame is read. */
   tune(rate: Rate): void {
     this.#isTunedWide = rate === 16_000
     this.#want()
@@ -113,7 +114,7 @@ export class RingVoice implements Frame {
     return true
   }
 
-  /** What was left out joins like what was lost. */
+  /** Skips waiting frames. The joint is smoothed as after a loss. */
   #skipTo(length: number): void {
     while (this.#ring.length > length) this.#ring.read(this.#memory)
     const { concealment, samples } = this.#sound

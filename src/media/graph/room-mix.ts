@@ -1,4 +1,4 @@
-// The voices of a room added up, at each rate that someone hears them at, and what is left of that for one who speaks.
+// The mix of a room at each rate that is heard, and the same mix without the voice of a listener who is talking.
 import type { Encoding, Rate } from '../codecs/codecs.ts'
 import { frameSamplesAt, isLaw } from '../codecs/coders.ts'
 import type { Coders, Encoder } from '../codecs/coders.ts'
@@ -6,7 +6,7 @@ import type { Law } from '../codecs/g711.ts'
 import type { Frame, Octets } from './frame.ts'
 import { toSample } from '../../lib/to-sample.ts'
 
-/** One who is heard in this tick. */
+/** A speaker who is heard in this tick. */
 export interface Talking {
   readonly id: string
   readonly frame: Frame
@@ -18,12 +18,12 @@ interface Sum {
   isDone: boolean
 }
 
-/** Each sum is worked out when the first one asks for its rate. */
+/** The sums of the voices. Each is computed when its rate is first read. */
 export class RoomSums {
   readonly #sums = new Map<Rate, Sum>()
   #frames: readonly Frame[] = []
 
-  /** Those that all hear in this tick. */
+  /** Sets the frames that all hear in this tick. */
   of(frames: readonly Frame[]): void {
     this.#frames = frames
     for (const sum of this.#sums.values()) sum.isDone = false
@@ -49,7 +49,7 @@ export class RoomSums {
 
 const none: readonly Talking[] = []
 
-/** What one hears who is heard too, or whom someone whispers to. */
+/** The mix for a listener who is talking, or to whom someone whispers. */
 export class OwnFrame implements Frame {
   readonly rate = 8000
   readonly #sums: RoomSums
@@ -97,7 +97,7 @@ interface Common {
   isDone: boolean
 }
 
-/** One mix for many, coded when the first of them asks. */
+/** One mix for many listeners, coded when the first of them needs it. */
 export class CommonFrame implements Frame {
   readonly rate = 8000
   readonly #sums: RoomSums
@@ -110,7 +110,7 @@ export class CommonFrame implements Frame {
     this.#coders = coders
   }
 
-  /** The next frame has come. */
+  /** Notes that the next frame has come. */
   renew(): void {
     for (const mixed of this.#mixed.values()) mixed.isDone = false
     for (const coded of this.#coded.values()) coded.length = 0
@@ -127,7 +127,10 @@ export class CommonFrame implements Frame {
     return samples
   }
 
-  /** A codec that keeps a state must have heard what its far end heard before: each listener codes for itself. */
+  /**
+   * Returns octets for G.711 only. A codec with a state depends on what its own far end heard before, so each
+   * listener codes for itself.
+   */
   octets(encoding: Encoding): Octets | undefined {
     if (!isLaw(encoding)) return undefined
     const coded = this.#coded.get(encoding) ?? this.#codedIn(encoding)

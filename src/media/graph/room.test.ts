@@ -1,4 +1,4 @@
-// Rooms: all hear all others, and no one itself; what it costs when most are silent.
+// Rooms: each member hears all others and not itself. Also the cost of a room in which most members are silent.
 import { describe, expect, it } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
 import { laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
@@ -15,7 +15,7 @@ const inRoom = (rest: Partial<WorkerWiring> = {}, room = 'meeting'): Partial<Wor
   ...rest,
 })
 
-/** Pitches whose waves fit a second, one for each. */
+/** One pitch for each member, with whole periods in a second. */
 const pitches = [400, 550, 700, 850, 1000, 1150]
 
 function meeting(members: number, options: LegOptions = {}): { legs: VirtualLegs; phones: VirtualPhone[] } {
@@ -40,7 +40,7 @@ describe('in a room', () => {
         if (speaker === listener) expect(share).toBeLessThan(0.001)
         else expect(share).toBeCloseTo(1 / 3, 1)
       }
-      // Three of them: 4.8 dB over one.
+      // Three voices: 4.8 dB over one.
       expect(levelDb(audio, 0.2)).toBeCloseTo(4.8, 0)
     }
   })
@@ -60,7 +60,7 @@ describe('in a room', () => {
     const { legs, phones } = meeting(5)
     const [speaker, ...listeners] = phones
     speaker?.speak({ sound: sine(400) })
-    // An open line with a little noise is no voice.
+    // An open line with a little noise is not a voice.
     for (const phone of listeners) phone.speak({ sound: sine(300, 0.001) })
     legs.run(2000)
     const [first] = listeners
@@ -70,7 +70,7 @@ describe('in a room', () => {
         first?.between(1000).map(({ payload }) => payload.toString('hex')),
       )
     }
-    // The one who speaks hears the silence of the others.
+    // The speaker hears the silence of the others.
     expect(speaker?.between(1000).every(({ payload }) => payload.every((octet) => octet === 0xff))).toBe(true)
   })
 
@@ -123,10 +123,10 @@ describe('in a room', () => {
     expect(levelDb(b.audio(2200))).toBeLessThan(-60)
   })
 
-  it('those whose lines are open and who have said nothing for 300 ms add nothing, however many they are', () => {
+  it('lines without a voice for 300 ms add nothing to the mix, however many they are', () => {
     const { legs, phones } = meeting(30)
     for (const [index, phone] of phones.entries()) {
-      // All of them speak at first; then two do, and the noise of the others would add up.
+      // All of them speak at first, then only two. Without the gate the noise of the others would add up.
       const ownHz = pitches[index]
       const isSpeaker = index < 2
       phone.speak({
@@ -146,7 +146,7 @@ describe('in a room', () => {
   it('pauses of a voice are not cut, and a word after a long one is whole', () => {
     const { legs, phones } = meeting(2)
     const [a, b] = phones
-    // 200 ms of voice and 200 ms of a faint breath, in turn; then two seconds of it.
+    // In turn, 200 ms of voice and 200 ms of a faint breath; then two seconds of breath.
     a?.speak({
       sound: (seconds) =>
         sine(400, (seconds * 5) % 2 < 1 && (seconds < 2 || seconds > 4) ? 0.3 : 0.001)(seconds),
@@ -156,13 +156,13 @@ describe('in a room', () => {
     expect(faint.some(({ payload }) => payload.some((octet) => octet !== 0xff && octet !== 0x7f))).toBe(true)
     const long = b?.between(3000, 3900) ?? []
     expect(long.every(({ payload }) => payload.every((octet) => octet === 0xff))).toBe(true)
-    // Spoken from 4000 on for 200 ms.
+    // Spoken for 200 ms from 4000 on.
     const word = b?.audio(4000, 4240) ?? { sampleRate: 8000, samples: new Float64Array() }
     expect(word.samples.filter((sample) => Math.abs(sample) > 0.1).length).toBeGreaterThan(1100)
   })
 })
 
-/** Counts what is coded. */
+/** Counts the frames that are coded. */
 function countingCoders(): { coders: Coders; coded: () => number } {
   let coded = 0
   const counting = (coder: Encoder): Encoder => ({
@@ -179,7 +179,7 @@ function countingCoders(): { coders: Coders; coded: () => number } {
 describe('one who comes into a room', () => {
   const beepHz = 440
 
-  it('is heard coming by all, once, when it wants that', () => {
+  it('makes all hear a tone, once, if it requests that', () => {
     const { legs, phones } = meeting(2)
     legs.run(1000)
     const late = legs.leg('late')
@@ -197,7 +197,7 @@ describe('one who comes into a room', () => {
     for (const phone of phones) expect(levelDb(phone.audio(2000, 3000))).toBeLessThan(-60)
   })
 
-  it('is heard coming while another one speaks, who goes on', () => {
+  it('makes all hear the tone while another member continues to speak', () => {
     const { legs, phones } = meeting(2)
     const [speaker, listener] = phones
     speaker?.speak({ sound: sine(1000, 0.2) })
@@ -215,13 +215,13 @@ describe('who talks in a room', () => {
   const reporting = { speaksIn: { room: 'meeting', reportsTalk: true } }
   const talksOf = ({ events }: VirtualPhone): boolean[] =>
     events.flatMap((event) => (event.type === 'talk' ? [event.isTalking] : []))
-  /** Says it for the first part of each stretch. */
+  /** Says the word in the first part of each stretch. */
   const words =
     (onMs: number, everyMs: number) =>
     (seconds: number): number =>
       (seconds * 1000) % everyMs < onMs ? sine(500)(seconds) : 0
 
-  it('is said when it begins and when it ends, of those who are to be reported', () => {
+  it('is reported at the start and at the end of talking, for members that request it', () => {
     const { legs, phones } = meeting(2)
     const [a, b] = phones as [VirtualPhone, VirtualPhone]
     a.wire(inRoom(reporting))
@@ -243,7 +243,7 @@ describe('who talks in a room', () => {
     expect(phones.map(talksOf)).toEqual([[true], [], []])
   })
 
-  it('is said twice in a second at most, and is right in the end', () => {
+  it('is reported twice a second at most, and the last report is correct', () => {
     const { legs, phones } = meeting(2)
     phones[0]?.wire(inRoom(reporting))
     phones[0]?.speak({ sound: (seconds) => (seconds < 10 ? words(120, 480)(seconds) : 0) })
@@ -255,7 +255,7 @@ describe('who talks in a room', () => {
     expect(talksOf(phones[0] as VirtualPhone).at(-1)).toBe(false)
   })
 
-  it('is nothing that one who is muted does', () => {
+  it('is not reported of a muted member', () => {
     const { legs, phones } = meeting(2)
     phones[0]?.wire(inRoom({ ...reporting, isMuted: true }))
     phones[0]?.speak({ sound: sine(500) })
@@ -305,7 +305,7 @@ describe('the work of a room', () => {
     expect(room.frame('a', 1, 0)?.octets('PCMU')).toBeUndefined()
   })
 
-  it('cuts what is too loud off, after its own voice was taken out', () => {
+  it('clips a loud sum only after the own voice was subtracted', () => {
     const { room } = roomOf({ a: 30_000, b: 30_000, c: -30_000 })
     expect(['a', 'b', 'c', 'd'].map((id) => room.frame(id, 1, 0)?.samples()[0])).toEqual([
       0, 0, 32_767, 30_000,

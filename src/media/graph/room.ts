@@ -1,5 +1,5 @@
-// A room: all who speak in it are heard by all who listen, each without its own voice. Added up once in a tick; those who
-// have said nothing share one mix, which is coded once for each law.
+// A room: all listeners hear all speakers, each without its own voice. The voices are added up once per tick.
+// Listeners who say nothing share one mix, which is coded once for each law.
 import type { Coders } from '../codecs/coders.ts'
 import { Beep } from './beep.ts'
 import type { Frame, Speaker } from './frame.ts'
@@ -7,23 +7,23 @@ import { CommonFrame, OwnFrame, RoomSums } from './room-mix.ts'
 import type { Talking } from './room-mix.ts'
 import type { SpeaksIn } from './wiring.ts'
 
-// About 50 dB under the loudest: a line that is open, and no voice.
+// About 50 dB under the loudest: an open line without a voice.
 const quietestVoice = 100
-// Voices have pauses, which are not heard as such when the gate stays open for 300 ms.
+// The gate stays open for 300 ms, so that short pauses of a voice are not cut out.
 const pauseTicks = 15
 
-// A cough is no talk: of voice there must be so much before a pause.
+// A cough is not talk: this much voice is needed before a pause.
 const talkTicks = 5
-// Who talks is said twice in a second at most, however short words and pauses are.
+// Reports of who is talking are limited to two a second, however short the words and pauses are.
 const reportTicks = 25
 
 interface Seat {
   onlyTo: readonly string[] | undefined
   reportsTalk: boolean
   voicedTick: number
-  /** Since the last pause. */
+  /** The ticks with voice since the last pause. */
   voicedTicks: number
-  /** As it was said last, and when. */
+  /** The state that was reported last, and the tick of that report. */
   isTalking: boolean
   reportedTick: number
 }
@@ -78,7 +78,7 @@ export class Room {
     this.#seats.delete(id)
   }
 
-  /** What this one hears in this tick; undefined: silence. Valid until the next one asks. */
+  /** Returns the frame of this listener in this tick; undefined for silence. Valid until the next call. */
   frame(listener: string, tick: number, nowMs: number): Frame | undefined {
     if (tick !== this.#tick) this.#listen(tick, nowMs)
     if (this.#talking.length === 0 && !this.#isBeeping) return undefined
@@ -120,7 +120,7 @@ export class Room {
   }
 }
 
-/** Returns whether it is heard in this tick: while it speaks, and in the pauses of its voice. */
+/** Returns whether the speaker is heard in this tick: while speaking, and in short pauses. */
 function follow(seat: Seat, tick: number, frame: Frame | undefined): boolean {
   if (frame !== undefined && isVoice(frame.samples(frame.rate))) {
     seat.voicedTick = tick

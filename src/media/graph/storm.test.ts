@@ -1,4 +1,4 @@
-// Wirings in any order, at any time: what each far end gets stays one stream, and nothing is left behind.
+// Wirings in any order, at any time: each far end still gets one stream, and nothing is left behind.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ function stormOf(seed: number): Storm {
   return { legs, phones, pick, chance }
 }
 
-/** What no application would ask for, too: itself, one that is not there, the same twice. */
+/** Includes wirings that no application would request: a session itself, an unknown one, the same one twice. */
 function anyWiring({ phones, pick, chance }: Storm): Wiring {
   const source = (): Layer['from'] =>
     pick<() => Layer['from']>([
@@ -108,7 +108,7 @@ function expectOneStream(phone: VirtualPhone): void {
     if (former === undefined) continue
     const ahead = ((packet.sequence - former.sequence) << 16) >> 16
     const later = (packet.timestamp - former.timestamp) | 0
-    // A relay leaves packets of the network in their order; numbers and timestamps agree about it.
+    // A relay keeps the order of packets from the network, and numbers and timestamps agree about it.
     expect(Math.sign(later)).toBe(Math.sign(ahead))
     expect(Math.abs(ahead)).toBeLessThan(200)
     expect(packet.payload).toHaveLength(160)
@@ -122,7 +122,7 @@ describe('wirings at random', () => {
       const plays: Promise<unknown>[] = []
       for (let count = 0; count < 60; count += 1) {
         step(storm, plays)
-        // What waits for a file gets it in real time.
+        // Files are read in real time.
         if (count % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       for (const phone of storm.phones) expectOneStream(phone)
@@ -148,7 +148,7 @@ describe('wirings at random', () => {
     expect(legs.graph.isEmpty).toBe(true)
     const heard = phones.map((phone) => phone.heard.length)
     for (const phone of phones) phone.speak({ sound: sine(400) })
-    // Nothing of one that is closed gets to another.
+    // No sound of a closed session reaches another.
     for (const [index, phone] of phones.entries()) {
       phone.send({})
       expect(phone.heard.length).toBe(heard[index])

@@ -1,4 +1,4 @@
-// What taps give of a session: sides, alignment, losses; and that no one who talks hears of it.
+// The audio that taps give of a session: sides, alignment, losses. Taps do not change what the far ends hear.
 import { describe, expect, it, vi } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
 import type { Audio } from '../../../test/support/audio.ts'
@@ -15,7 +15,7 @@ import { AudioRing, createRing } from '../../lib/audio-ring.ts'
 import type { Ring } from '../../lib/audio-ring.ts'
 import type { Tap, Wiring } from './wiring.ts'
 
-/** A thread that reads a tap on its own beat: at once, in virtual time. */
+/** A thread that reads a tap in its own ticks; in virtual time it reads immediately. */
 class Listener {
   readonly tap: Tap
   readonly ring: AudioRing
@@ -37,7 +37,7 @@ class Listener {
     }
   }
 
-  /** Of one channel, from there on. */
+  /** Returns the audio of one channel from a time on. */
   audio(channel = 0, fromMs = 0): Audio {
     const channels = this.tap.of === 'stereo' ? 2 : 1
     const samples = this.#read.filter((_, at) => at % channels === channel)
@@ -143,7 +143,7 @@ describe('taps of a bridged session', () => {
     expect(toneShare(other.audio(0, 500), 700)).toBeGreaterThan(0.999)
     expect(toneShare(other.audio(1, 500), 400)).toBeGreaterThan(0.999)
     expect([longestGapMs(one.audio(0, 500)), longestGapMs(one.audio(1, 500))]).toEqual([0, 0])
-    // From then on it hears by itself.
+    // From then on it decodes for itself.
     decoded.mockClear()
     run(pair.legs, 1000, one, other)
     expect(decoded.mock.calls.length).toBe(2 * 50)
@@ -180,7 +180,7 @@ describe('taps of a bridged session', () => {
 describe('what those who talk hear', () => {
   const spoken = { sound: sine(440), delayMs: (packet: number) => (packet % 30 === 9 ? 15 : 0) }
 
-  /** All packets that both get in three seconds, in which taps come and go. */
+  /** Returns all packets that both far ends get in three seconds, while taps come and go. */
   function heardWith(of: Tap['of'] | undefined): readonly HeardPacket[] {
     const pair = talk()
     pair.caller.speak(spoken)
@@ -215,7 +215,7 @@ describe('what those who talk hear', () => {
         run(pair.legs, 1000)
         tapped(pair, listeners)
         run(pair.legs, 500, ...listeners)
-        // A gain takes the pair off the short way, and its end brings it back.
+        // A gain takes the pair off the short way, and its removal restores it.
         tapped(pair, listeners, { hearsGainDb: 3 })
         run(pair.legs, 500, ...listeners)
         tapped(pair, listeners)
@@ -228,7 +228,7 @@ describe('what those who talk hear', () => {
     },
   )
 
-  it('is the same when the listener has stopped reading: it alone loses frames, and each is counted', () => {
+  it('is the same when a tap is no longer read: only the tap loses frames, and each is counted', () => {
     const pair = talk()
     const stalled = new Listener('stereo', 16)
     tapped(pair, [stalled])
@@ -238,7 +238,7 @@ describe('what those who talk hear', () => {
     expect([stalled.ring.length, stalled.ring.lost]).toEqual([16, 200 - 16])
     expect(clicks(pair.called.audio(500), 440)).toEqual([])
     expect(clicks(pair.caller.audio(500), 700)).toEqual([])
-    // It reads on with what is there, and with what comes.
+    // It continues with the frames that are waiting, and with new ones.
     stalled.drain()
     run(pair.legs, 1000, stalled)
     expect(stalled.ring.lost).toBe(200 - 16)
@@ -308,7 +308,7 @@ describe('a layer of what another thread writes', () => {
     const { legs, caller, called, ring } = withRing()
     called.speak({ sound: sine(400) })
     legs.run(2000)
-    // As they come, at 0, 20, 40 ms; the beat is at 7, 27, 47.
+    // Packets come at 0, 20, 40 ms; ticks are at 7, 27, 47.
     expect(caller.between(1000).every(({ atMs }) => atMs % 20 === 0)).toBe(true)
     for (let frame = 0; frame < 25; frame += 1) {
       write(ring, frame, 700)
@@ -320,7 +320,7 @@ describe('a layer of what another thread writes', () => {
     expect(caller.between(3000).every(({ atMs }) => atMs % 20 === 0)).toBe(true)
   })
 
-  it('ends without a sound of its own where zeros come before the pause', () => {
+  it('ends without concealed sound if zeros come before the pause', () => {
     const legs = new VirtualLegs()
     const phone = legs.leg('phone')
     const ring = createRing({ samples: 160 })

@@ -1,5 +1,6 @@
-// What other threads are given of one session: what its far end says and hears, frame by frame. It has ears of its own, so that
-// what others hear is the same with taps and without: a bridge that passes packets on goes on doing so.
+// The audio of one session for other threads: what its far end says and hears, frame by frame. Taps decode with
+// voices of their own, so that taps do not change what others hear: a bridge that passes packets on continues to do
+// so.
 import { AudioRing } from '../../lib/audio-ring.ts'
 import { rateOf } from '../codecs/codecs.ts'
 import type { Encoding, Rate } from '../codecs/codecs.ts'
@@ -23,20 +24,22 @@ export class Taps {
   #open: readonly Open[] = []
   #recording: RecordingTap | undefined
   #isMuted = false
-  /** Of what it says, and of what is passed on to it as it came; each only while it is to be decoded. */
+  /** The voices of the far end and of the packets passed on to it. Each exists only while its sound must be decoded. */
   #said: Voice | undefined
   #passed: Voice | undefined
-  /** The recording has the packets, and needs no ears. */
+  /** Whether the recording takes the packets as they are, so that nothing need be decoded for it. */
   #saysPackets = false
   #passesPackets = false
   #wasPassed = false
-  /** The ears of the session whose packets are passed on, where it has some: they hear the same, and decode it once for both. */
+  /**
+   * The voice of the session whose packets are passed on, if it has one. It is the same sound, decoded once for both.
+   */
   #shared: Voice | undefined
   readonly #joint = new MixedFrame()
   readonly #mixed = new MixedFrame()
-  /** What the codec of the far end has. */
+  /** The rate of the far end's codec. */
   #farRate: Rate = 8000
-  /** The highest that a tap wants. */
+  /** The highest rate that a tap wants. */
   #rate: Rate = 8000
 
   constructor(coders: Coders) {
@@ -64,19 +67,22 @@ export class Taps {
     this.#said?.setGain(isMuted ? 0 : 1, nowMs)
   }
 
-  /** A packet of its far end. */
+  /** Takes a packet from its far end. */
   hear(packet: RtpPacket, encoding: Encoding, nowMs: number): void {
     const isTaken = this.#recording?.takes(packet, encoding) === true
     if (isTaken !== this.#saysPackets) {
       this.#saysPackets = isTaken
       this.#said = this.#ears(this.#said, 'in')
     }
-    // What is muted is missing in a recording, and fades as what is lost does.
+    // In a recording, muted packets are left out, and fade as lost ones do.
     if (isTaken && !this.#isMuted) this.#recording?.put('in', packet, encoding, nowMs)
     this.#said?.hear(packet, encoding, nowMs)
   }
 
-  /** A packet that was passed on to its far end; `isHeard`: by the ears of the session that it is of. */
+  /**
+   * Takes a packet that was passed on to its far end. `isHeard`: the session that it came from has decoded it for its
+   * taps.
+   */
   pass(packet: RtpPacket, encoding: Encoding, nowMs: number, isHeard: boolean): void {
     const isTaken = this.#recording?.takes(packet, encoding) === true
     if (isTaken !== this.#passesPackets) {
@@ -87,22 +93,25 @@ export class Taps {
     if (!isHeard) this.#passed?.hear(packet, encoding, nowMs)
   }
 
-  /** The far end presses a key. */
+  /** Notes that the far end presses a key. */
   live(nowMs: number): void {
     this.#said?.live(nowMs)
   }
 
-  /** Whether these ears of another session hear what is passed on as well as its own would. */
+  /** Returns whether the voice of another session serves for the packets passed on as well as its own would. */
   shares(ears: Voice | undefined): ears is Voice {
     return ears !== undefined && (ears.rate === this.#rate || this.#farRate === 8000)
   }
 
-  /** What hears its far end for taps; undefined while no tap wants that. */
+  /** The voice that decodes its far end for taps; undefined while no tap needs it. */
   get ears(): Voice | undefined {
     return this.#said
   }
 
-  /** `heard`: by the far end in this tick; `passed` while packets are passed on to it, with the ears of whom they are of. */
+  /**
+   * Writes the frames of this tick. `heard` is what the far end hears, or `passed` while packets are passed on to it;
+   * `ears` is the voice of the session that they come from.
+   */
   tick(tick: number, nowMs: number, heard: Frame | 'passed' | undefined, ears?: Voice): void {
     if (heard === 'passed') this.#shared = this.shares(ears) ? ears : undefined
     const said = this.#said?.frame(tick, nowMs)
@@ -131,7 +140,7 @@ export class Taps {
     recording.next()
   }
 
-  /** At the rate of the taps: a narrow one costs a wide codec less. */
+  /** Returns the voice for a side, at the rate of the taps: a narrow rate makes a wide codec cheaper to decode. */
   #ears(voice: Voice | undefined, side: Side): Voice | undefined {
     const isInPackets = side === 'in' ? this.#saysPackets : this.#passesPackets
     const isRecorded = this.#recording !== undefined && !isInPackets
@@ -156,7 +165,7 @@ export class Taps {
     if (heard !== 'passed' && !wasPassed) return heard
     const passed = (this.#shared ?? this.#passed)?.frame(tick, nowMs)
     if (heard === 'passed') return passed
-    // The beat has taken over: what was passed on last is still on its way through the buffer, and gives way within the frame.
+    // Packets are no longer passed on. The last of them are still in the buffer and are faded out within the frame.
     return this.#joint.of(
       ...(passed === undefined ? [] : [{ frame: passed, from: 1, to: 0 }]),
       ...(heard === undefined ? [] : [{ frame: heard, from: 0, to: 1 }]),

@@ -1,5 +1,5 @@
-// Taps at 16 kHz: the band of a wide codec for other threads, in both directions, and no more than that of a telephone where the
-// codec has no more.
+// Taps at 16 kHz: the band of a wide codec for other threads, in both directions, and only the band of a telephone if
+// the codec has no more.
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
@@ -30,7 +30,7 @@ class Listener {
     this.#ring = new AudioRing(ring.memory)
   }
 
-  /** All that it was given, as it was found. */
+  /** Returns all frames that it was given. */
   read(): Taken[] {
     for (;;) {
       const samples = new Int16Array(this.#ring.frameSamples)
@@ -40,7 +40,7 @@ class Listener {
     }
   }
 
-  /** One channel, from a time on; what is narrow has each sample twice. */
+  /** Returns one channel from a time on. Narrow frames have each sample twice. */
   audio(fromMs = 0, channel = 0): Audio {
     const frames = this.read().slice(fromMs / 20)
     const whole = this.#ring.frameSamples / this.#channels
@@ -58,7 +58,7 @@ interface Stage {
   readonly legs: VirtualLegs
   readonly caller: WidePhone
   readonly called: WidePhone
-  /** In place of what was tapped before. */
+  /** Replaces the former taps. */
   tap(...listeners: readonly Listener[]): void
 }
 
@@ -81,7 +81,7 @@ async function bridged(caller: Encoding, called: Encoding, isAgreed = true): Pro
   return { ...stage, tap }
 }
 
-/** Both at once, for so long. */
+/** Both speak at the same time for this long. */
 async function speak(
   { legs, caller, called }: Stage,
   ms: number,
@@ -99,11 +99,11 @@ async function speak(
   }
 }
 
-/** How much a tone may lose. */
+/** The loss allowed for a tone. */
 const lossDb = { G722: 1, OPUS: 3 } as const
 
 describe.each(['G722', 'OPUS'] as const)('of %s, a tone of 6 kHz', (encoding) => {
-  it('is there at 16 kHz, as loud as it is, and neither it nor a shadow of it at 8 kHz', async () => {
+  it('is in a tap at 16 kHz at its level, and neither it nor its alias is in one at 8 kHz', async () => {
     const stage = await bridged(encoding, encoding)
     const [wide, narrow] = [new Listener('in'), new Listener('in', 8000)]
     stage.tap(wide, narrow)
@@ -112,7 +112,7 @@ describe.each(['G722', 'OPUS'] as const)('of %s, a tone of 6 kHz', (encoding) =>
     expect(levelDb(narrow.audio(700))).toBeLessThan(-40)
   })
 
-  it('is not there for those who listen at 8 kHz alone', async () => {
+  it('is in no tap if all taps are at 8 kHz', async () => {
     const stage = await bridged(encoding, encoding)
     const narrow = new Listener('in', 8000)
     stage.tap(narrow)
@@ -127,7 +127,7 @@ describe.each(['G722', 'OPUS'] as const)('of %s, a tone of 6 kHz', (encoding) =>
       const [mixed, stereo, out] = [new Listener('mixed'), new Listener('stereo'), new Listener('out')]
       stage.tap(mixed, stereo, out)
       await speak(stage, 2000)
-      // What is coded twice loses a part of it at each coding.
+      // Sound that is coded twice loses a part at each coding.
       const heardDb = encoding === other ? lossDb[other] : lossDb.G722 + lossDb.OPUS
       for (const audio of [stereo.audio(700, 0), mixed.audio(700)])
         expect(Math.abs(toneDb(audio, 6000))).toBeLessThan(lossDb[encoding])
@@ -159,7 +159,7 @@ describe.each(['G722', 'OPUS'] as const)('of %s, a tone of 6 kHz', (encoding) =>
     expect(levelDb(narrow.audio(700))).toBeLessThan(-40)
   })
 
-  it('is decoded once for both rates, and what listens at 8 kHz has no hole when the other one comes or goes', async () => {
+  it('is decoded once for both rates, and the tap at 8 kHz has no gap when the other one comes or goes', async () => {
     const stage = await bridged(encoding, encoding)
     const [narrow, wide] = [new Listener('in', 8000), new Listener('in')]
     const decoders = vi.spyOn(stage.legs.coders, 'decoder')
@@ -173,10 +173,10 @@ describe.each(['G722', 'OPUS'] as const)('of %s, a tone of 6 kHz', (encoding) =>
       expect(toneShare(audio, 1000)).toBeGreaterThan(0.99)
       expect(Math.abs(levelDb(audio))).toBeLessThan(1)
     }
-    // Decoders differ by 2 ms in how late they are: one joint at each change.
+    // Decoders differ by 2 ms in their delay: one joint at each change.
     expect(clicks(narrow.audio(300), 1000).length).toBeLessThanOrEqual(4)
     expect(Math.abs(toneDb(wide.audio(), 1000))).toBeLessThan(1)
-    // Each ends when the next one takes over: one for the ears, one for the voice that others hear.
+    // Each ends when the next one takes over: one for the taps, one for the voice that others hear.
     expect(decoders.mock.calls.filter(([, rate]) => rate === 8000).length).toBe(2)
   })
 })
@@ -223,7 +223,7 @@ describe('when the codec changes in the middle of a call', () => {
 })
 
 describe('what another thread says', () => {
-  /** As it is written on the beat, in frames of what is wanted. */
+  /** Speaks as another thread: writes a frame per tick, at the requested rate. */
   async function said(encoding: Encoding, changes?: Encoding): Promise<{ heard: Audio; wanted: boolean[] }> {
     const legs = new VirtualLegs()
     await legs.coders.prepare(['OPUS'])

@@ -1,4 +1,4 @@
-// Legs of wide codecs in two workers, in virtual time: each worker has a graph of its own, and rings are all that they share.
+// Legs of wide codecs in two workers, in virtual time. Each worker has its own graph, and they share only rings.
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
@@ -9,7 +9,7 @@ import { frameSamplesAt } from '../codecs/coders.ts'
 
 const createWideRing = () => createRing({ samples: frameSamplesAt(16_000), frames: 16 })
 
-/** One who speaks in one worker, and one who hears in another. */
+/** Creates a speaker in one worker and a hearer in another. */
 async function stage(speaks: Encoding, hears: Encoding) {
   const [here, there] = [new VirtualLegs(), new VirtualLegs()]
   await Promise.all([here, there].map((legs) => legs.coders.prepare(['OPUS'])))
@@ -17,7 +17,7 @@ async function stage(speaks: Encoding, hears: Encoding) {
   const hearer = new WidePhone(there, 'hearer', hears)
   await setImmediate()
   const voice = createWideRing()
-  /** What is said in both tones, one of which a telephone does not carry. */
+  /** Speaks in both tones, one of which is outside the band of a telephone. */
   const say = async (ms: number, tick: () => void = () => undefined): Promise<void> => {
     const sound = (seconds: number): number => sine(1000, 0.25)(seconds) + sine(6000, 0.25)(seconds)
     for (const payload of await speaker.speech(sound, ms)) {
@@ -46,9 +46,10 @@ it.each([
   expect(Math.abs(toneDb(heard, 6000) + 6)).toBeLessThan(lossDb)
 })
 
-it('one in a room of another worker is heard wide there, and hears it so', async () => {
+it('a member of a room in another worker is heard wide there, and hears the room wide', async () => {
   const { here, there, speaker, hearer, voice, say } = await stage('G722', 'G722')
-  // The room is where the hearer is: the speaker is mirrored there. A third one listens to it from the worker of the speaker.
+  // The room is in the worker of the hearer, with a mirror of the speaker. A third session listens to it from the
+  // speaker's worker.
   const listener = new WidePhone(here, 'listener', 'G722')
   const ear = createWideRing()
   speaker.leg.wire({ voices: [voice] })
@@ -78,14 +79,14 @@ it.each([
   const into = new Int16Array(320)
   const found = new Set<string | undefined>()
   await say(1500, () => {
-    // The one that is only looked at wants what the one that is heard wants.
+    // The ring that is only inspected is set to the same rate as the one that is heard.
     reader.wantWhole(watched.isWholeWanted)
     found.add(reader.read(into))
   })
   expect(found).toEqual(new Set(['half']))
   const heard = await hearer.heard(700)
   expect(Math.abs(toneDb(heard, 1000) + 6)).toBeLessThan(1)
-  // What is not carried does not come back as another tone.
+  // A tone outside the band must not come back as another tone.
   if (speaks === 'G722') expect(toneDb(heard, 2000)).toBeLessThan(-40)
 })
 

@@ -1,40 +1,42 @@
-// What the main thread states of a session: what its far end hears, and where its far end is heard. Plain data. The worker
-// applies the difference between two ticks; what has the same id and source goes on undisturbed.
+// The wiring of a session, stated by the main thread: what its far end hears, and where its far end is heard. Plain
+// data. The worker applies the difference between two ticks; a layer with the same id and source continues
+// undisturbed.
 import type { Ring } from '../../lib/audio-ring.ts'
 import type { Rate } from '../codecs/codecs.ts'
 
 export interface Wiring {
-  /** What the far end hears besides playbacks: mixed when more than one sounds, silence when none does. */
+  /** The layers that the far end hears in addition to playbacks, mixed; silence if none sounds. */
   readonly hears: readonly Layer[]
-  /** How much louder the far end hears all of it, playbacks too, in dB. */
+  /** The gain of all that the far end hears, playbacks included, in dB. */
   readonly hearsGainDb?: number
   /** The room that the far end speaks in. */
   readonly speaksIn?: SpeaksIn
-  /** The others do not hear it. */
+  /** Whether the others do not hear it. */
   readonly isMuted?: boolean
-  /** How much louder the others hear it, in dB. */
+  /** The gain at which the others hear it, in dB. */
   readonly gainDb?: number
-  /** What other threads are given of it. */
+  /** The taps of other threads on it. */
   readonly taps?: readonly Tap[]
-  /** Taps are given what it hears also while its far end takes no stream: one that only speaks. */
+  /** Whether taps also get what the far end would hear while it takes no stream, as one that only sends. */
   readonly tapsUnsent?: boolean
 }
 
 /**
- * A frame of 20 ms in every tick, for one thread that reads it. What is heard does not change by it, and where the reader falls
- * behind by more than the ring holds, frames are lost to it alone.
+ * A frame of 20 ms in every tick, for one thread that reads it. It does not change what is heard. A reader that falls
+ * behind by more than the ring holds loses frames, which no one else loses.
  */
 export interface Tap {
-  /** Names it within its wiring. */
+  /** Identifies it within its wiring. */
   readonly id: string
   /**
-   * `in`: what the far end says; silence while it is muted. `out`: what it hears. `mixed`: both in one channel. `stereo`: both,
-   * `in` on the left, in frames of twice as many samples. `recording`: both, for a `RecordingReader`, in a ring of that kind.
+   * `in`: the voice of the far end; silence while it is muted. `out`: what the far end hears. `mixed`: both in one
+   * channel. `stereo`: both, `in` on the left, in frames of twice as many samples. `recording`: both, for a
+   * `RecordingReader`, in a ring of that kind.
    */
   readonly of: 'in' | 'out' | 'mixed' | 'stereo' | 'recording'
   /**
-   * The most that is wanted, for which the ring has room; 8000 when left out. While the codec of the far end is one of 8000 Hz, a
-   * ring for 16000 gets frames of half as many samples.
+   * The highest rate wanted, for which the ring has room; 8000 if left out. While the codec of the far end is one of
+   * 8000 Hz, a ring for 16000 gets frames of half as many samples.
    */
   readonly rate?: Rate
   readonly ring: Ring
@@ -42,59 +44,59 @@ export interface Tap {
 
 export interface SpeaksIn {
   readonly room: string
-  /** Only these sessions hear it there: a coach. */
+  /** Limits its listeners in the room to these sessions, as for a coach. */
   readonly onlyTo?: readonly string[]
-  /** All in the room hear a tone when it comes in. */
+  /** Whether all in the room hear a tone when it enters. */
   readonly beeps?: boolean
-  /** Whether it talks is an event of the session, each time that it changes. */
+  /** Whether each change between talking and silence is an event of the session. */
   readonly reportsTalk?: boolean
 }
 
 export interface Layer {
-  /** Names it within its wiring. */
+  /** Identifies it within its wiring. */
   readonly id: string
   readonly from: Source
   readonly gainDb?: number
-  /** Its gain while a playback sounds; when left out it is silent then. */
+  /** Its gain while a playback sounds; silent then if left out. */
   readonly gainUnderPlayDb?: number
 }
 
 export type Source =
   | { readonly kind: 'clip'; readonly path: string; readonly offsetMs?: number; readonly rounds?: number }
-  /** The far end of another session: a bridge, when that one hears this one too. */
+  /** The far end of another session: a bridge, if that one hears this one too. */
   | { readonly kind: 'session'; readonly id: string }
-  /** All who speak in the room, except the session itself. */
+  /** All speakers in the room except the session itself. */
   | { readonly kind: 'room'; readonly id: string }
-  /** What the platform makes by itself. */
+  /** A sound that the platform generates. */
   | { readonly kind: 'generated'; readonly sound: Generated }
   /**
-   * What another thread writes, frame by frame: at 8000 Hz, and in a ring that has room for it also at 16000, where the far end has
-   * a use for that. A pause is an empty ring, after a frame of zeros: where it is empty after sound, the sound is taken to be late,
-   * and made up for a moment.
+   * Frames that another thread writes: at 8000 Hz, or at 16000 in a ring that has room for that, if the far end can
+   * use it. A pause is an empty ring after a frame of zeros. If the ring is empty after sound, the sound is late, and
+   * is concealed for a moment.
    */
   | { readonly kind: 'ring'; readonly ring: Ring }
 
 /** The ringing tone, soft noise, or one short tone. */
 export type Generated = 'ringing' | 'noise' | 'beep'
 
-/** As a worker gets it: rooms of other workers are rings. */
+/** A wiring as a worker gets it, with rings in place of rooms of other workers. */
 export interface WorkerWiring extends Wiring {
-  /** Where its far end's voice goes, for other workers. */
+  /** The rings for its far end's voice, for other workers. */
   readonly voices?: readonly Ring[]
 }
 
-/** What a worker is to know of a session of another one. */
+/** A worker's data on a session of another worker. */
 export interface MirrorWiring {
-  /** Where its voice comes from. */
+  /** The ring that its voice comes from. */
   readonly voice?: Ring
   readonly speaksIn?: SpeaksIn
-  /** Where what it hears of a room goes. */
+  /** The ring for what it hears of a room. */
   readonly listens?: { readonly room: string; readonly ring: Ring }
 }
 
 export const silentWiring: WorkerWiring = { hears: [] }
 
-// What a wire may ask for; a factor of a thousand would be a mistake.
+// The limit of a requested gain; a factor of a thousand would be a mistake.
 const maxGainDb = 40
 
 export function toFactor(gainDb: number): number {
@@ -109,7 +111,7 @@ export function isSameSource(a: Source, b: Source): boolean {
   return a.kind === b.kind && 'id' in a && 'id' in b && a.id === b.id
 }
 
-/** Nothing but the other side of a bridge, or silence; and no one else is given of it. */
+/** Returns whether the wiring is only the other side of a bridge, or silence, without taps. */
 export function isPlain({ hears, isMuted = false, hearsGainDb = 0, taps = [] }: Wiring): boolean {
   return (
     !isMuted && hearsGainDb === 0 && taps.length === 0 && hears.every(({ from }) => from.kind === 'session')

@@ -63,7 +63,7 @@ describe('what is made up', () => {
       const steps = after
         .subarray(150, 200)
         .map((sample, at, all) => Math.abs(sample - (all[at - 1] ?? sample)))
-      // The wave itself moves by 5,000 from one sample to the next.
+      // The wave itself changes by 5,000 between samples.
       expect(Math.max(...steps)).toBeLessThan(6500)
     }
   })
@@ -107,7 +107,7 @@ describe('what is made up', () => {
 })
 
 describe('likeness', () => {
-  it('is one for what repeats itself, and low for what does not', () => {
+  it('is one for a repeating wave, and low for noise', () => {
     const samples = wave(400, 600)
     expect(likeness(samples, 300, 20)).toBeGreaterThan(0.999)
     expect(likeness(samples, 300, 10)).toBeLessThan(-0.99)

@@ -1,26 +1,27 @@
-// What is heard where packets are missing: the last pitch of the voice goes on and fades. In the manner of ITU-T G.711
-// Appendix I, but without its delay: joints are smoothed by what comes after them.
+// The sound in place of missing packets: the last pitch of the voice continues and fades. Similar to ITU-T G.711
+// Appendix I, but without its delay: joints are smoothed by the samples after them.
 import type { Rate } from '../codecs/codecs.ts'
 import { toSample } from '../../lib/to-sample.ts'
 
-// All of these in 1/8000 s. The longest pitch twice, and what is compared.
+// All of these are in 1/8000 s. The history is the longest pitch twice, plus the compared samples.
 const history = 400
-// So that what is older is moved out of the way for one frame in ten, not for each.
+// The memory is longer than the history, so that older samples are moved out of the way in one frame of ten, not in
+// each.
 const kept = 5 * history
 const shortestPitch = 40
 const longestPitch = 120
 const compared = 160
-/** A joint: 4 ms. */
+/** The length of a joint: 4 ms. */
 export const jointSamples = 32
-// A voice changes within 60 ms: what goes on for longer is a drone.
+// A voice changes within 60 ms; a sound that continues for longer is a drone.
 const steady = 80
 const faded = 480
-// A codec fades what it makes up by itself, into the noise behind the voice; a far end that sends nothing in silence says how that
-// sounds every 400 ms (RFC 6716 §2.1.9), of which one may be lost.
+// A codec fades its made-up sound by itself, into the noise behind the voice. A far end that sends nothing in silence
+// updates that noise every 400 ms (RFC 6716 §2.1.9), and one such packet may be lost.
 const fadedByCodec = 8000
 
 export class Concealment {
-  /** Samples in 1/8000 s. */
+  /** The number of samples in 1/8000 s. */
   readonly #perUnit: number
   readonly #historySamples: number
   readonly #steadySamples: number
@@ -28,16 +29,16 @@ export class Concealment {
   readonly #fadedByCodec: number
   readonly #jointSamples: number
   readonly #kept: Int16Array
-  /** Where the history ends among what is kept. */
+  /** The end of the history within the kept samples. */
   #end: number
   readonly #cycle: Float64Array
   readonly #joint: Int16Array
   #pitch = 0
-  /** How far the history was off what its pitch before had promised: fades over the first joint. */
+  /** The step from the sample one pitch earlier to the last sample of the history. It fades over the first joint. */
   #step = 0
-  /** Samples made since something was heard. */
+  /** The samples made up since the last decoded one. */
   #made = 0
-  /** A codec has made them, which goes on from them by itself. */
+  /** Whether the codec made them up; it continues from them by itself. */
   #isMadeByCodec = false
   #hasHeard = false
 
@@ -55,12 +56,12 @@ export class Concealment {
     this.#joint = new Int16Array(this.#jointSamples)
   }
 
-  /** Nothing is left to go on with. */
+  /** Whether no sound is left to continue. */
   get isSilent(): boolean {
     return !this.#hasHeard || this.#made >= (this.#isMadeByCodec ? this.#fadedByCodec : this.#fadedSamples)
   }
 
-  /** The last samples were made up. */
+  /** Whether the last samples were made up. */
   get isMakingUp(): boolean {
     return this.#made > 0
   }
@@ -71,7 +72,7 @@ export class Concealment {
     this.#kept.fill(0)
   }
 
-  /** What was heard, to go on with. Smooths the joint in place when something was made up before it. */
+  /** Takes decoded samples as history. Smooths the joint in place if made-up samples came before. */
   hear(samples: Int16Array, at: number, count: number): void {
     const isJoint = this.#made > 0 && !this.#isMadeByCodec
     if (isJoint) this.#joinTo(samples, at, Math.min(count, this.#jointSamples))
@@ -80,7 +81,7 @@ export class Concealment {
     this.#made = 0
   }
 
-  /** What a codec has made up by its own way. */
+  /** Takes samples that the codec made up itself. */
   madeByCodec(samples: Int16Array, at: number, count: number): void {
     this.#keep(samples, at + Math.max(0, count - this.#historySamples), at + count)
     this.#made += count
@@ -106,7 +107,7 @@ export class Concealment {
       kept.copyWithin(0, this.#end - this.#historySamples, this.#end)
       this.#end = this.#historySamples
     }
-    // A loop, since a view for each frame costs more than its samples.
+    // A loop, since creating a view for each frame costs more than copying its samples.
     for (let index = from; index < to; index += 1) kept[this.#end + index - from] = samples[index] ?? 0
     this.#end += to - from
   }
@@ -130,7 +131,7 @@ export class Concealment {
     for (let index = 0; index < pitch; index += 1) {
       const own = history[end - pitch + index] ?? 0
       const before = history[end - 2 * pitch + index] ?? 0
-      // The end of the cycle flows into its beginning as it did one pitch before.
+      // The end of the cycle blends into its beginning as it did one pitch earlier.
       const share = Math.max(0, (index - (pitch - joint)) / joint)
       this.#cycle[index] = own * (1 - share) + before * share
     }
@@ -138,7 +139,7 @@ export class Concealment {
     this.#step = (history[end - 1] ?? 0) - (history[end - 1 - pitch] ?? 0)
   }
 
-  /** The distance at which the end of the history repeats itself best. */
+  /** Returns the distance at which the end of the history repeats itself best. */
   #findPitch(): number {
     const history = this.#kept
     const step = this.#perUnit
@@ -166,8 +167,8 @@ export class Concealment {
 }
 
 /**
- * How alike the samples of 20 ms from `from` on are to those `lag` before: 1 for the same. Looked at 4000 times in a second;
- * `perUnit` of them are 1/8000 s.
+ * Returns how alike the 20 ms of samples from `from` on are to those `lag` earlier: 1 if equal. Compares 4000 samples
+ * per second; `perUnit` samples are 1/8000 s.
  */
 export function likeness(samples: Int16Array, from: number, lag: number, perUnit = 1): number {
   let product = 0

@@ -1,4 +1,4 @@
-// A voice once it is decoded: what is heard of it next, and all that depends on the rate of its samples.
+// A decoded voice: the samples to be heard next, and everything else that depends on their rate.
 import type { Rate } from '../codecs/codecs.ts'
 import { frameSamples, frameSamplesAt } from '../codecs/coders.ts'
 import type { Decoder } from '../codecs/coders.ts'
@@ -7,21 +7,21 @@ import { Mixer } from '../graph/mixer.ts'
 import { Concealment } from './concealment.ts'
 import type { Speech } from './jitter-buffer.ts'
 
-/** Our SDP takes packets of up to 150 ms. */
+/** 150 ms, the longest packet that our SDP accepts. */
 export const maxPacketSamples = 1200
 
 export class Decoded {
   readonly rate: Rate
-  /** Samples of a frame, and in 1/8000 s. */
+  /** The samples of a frame, and of 1/8000 s. */
   readonly frame: number
   readonly perUnit: number
   readonly concealment: Concealment
-  /** One packet behind what shortening looks at. */
+  /** Room for a packet after the two frames that shortening uses. */
   readonly ready: Int16Array
   readonly mixer: Mixer
   readonly own: Int16Array
   readonly ownFrame: SampleFrame
-  /** A packet that is a frame is heard where it was decoded. */
+  /** A view of `ready`: a packet of exactly one frame is heard without a copy. */
   readonly readyFrame: SampleFrame
   readonly other: OtherRate
 
@@ -38,16 +38,16 @@ export class Decoded {
     this.readyFrame = new SampleFrame(this.ready.subarray(0, this.frame), rate, this.other)
   }
 
-  /** The next frame of what is ready as it is; returns its length. */
+  /** Copies the next frame out of `ready` unchanged and returns its length. */
   takeWhole(): number {
-    // A loop, since a view for each frame costs more than its samples.
+    // A loop, since creating a view for each frame costs more than copying its samples.
     for (let index = 0; index < this.frame; index += 1) this.own[index] = this.ready[index] ?? 0
     return this.frame
   }
 
   /**
-   * Goes on from what was heard before; `leftOver`, in 1/8000 s, is still to be heard of the last of it. Returns how many samples
-   * of that are ready.
+   * Decodes the packets that were heard last, to continue from them. `leftOver`, in 1/8000 s, is the end of the last
+   * one that was not heard yet. Returns the number of samples of it that are ready.
    */
   recall(decoder: Decoder, heard: readonly Speech[], leftOver = 0): number {
     let decoded = 0

@@ -1,10 +1,10 @@
-// How loud a voice is heard by the others: a change takes one frame, so that it is no click.
+// The gain of a voice for its listeners. A change is spread over one frame, so that it does not click.
 import type { Mixer } from '../graph/mixer.ts'
 
 export class Gain {
-  /** As loud as it is. Looked at for each packet. */
+  /** Whether the gain is 1 and stays so. Needed for each packet. */
   isPlain = true
-  /** Throughout the last frame. */
+  /** Whether it was muted throughout the last frame. */
   wasMuted = false
   #now = 1
   #next = 1
@@ -17,7 +17,7 @@ export class Gain {
     this.#note()
   }
 
-  /** A change that is older than that was none for one who begins to listen. */
+  /** Completes a change made before `beforeMs`, which a new listener must not hear. */
   settle(beforeMs: number): void {
     if (this.#setMs < beforeMs) this.#now = this.#next
     this.#note()

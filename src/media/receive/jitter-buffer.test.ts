@@ -18,7 +18,7 @@ const speech = (timestamp: number, samples = 160): Speech => ({
 const takenAt = (buffer: JitterBuffer, nowMs: number): number | undefined =>
   buffer.take(nowMs)?.packet.timestamp
 
-/** One that has handed out the packet 0 and waits for 160. */
+/** Returns a buffer that has handed out packet 0 and waits for 160. */
 function running(): JitterBuffer {
   const buffer = new JitterBuffer()
   buffer.put(speech(0), 0)
@@ -159,7 +159,10 @@ describe('a burst', () => {
 })
 
 describe('slack', () => {
-  /** Runs frames of a steady network with this many packets waiting, and returns after how many there was some to spare. */
+  /**
+   * Runs frames of a steady network with this many packets waiting, and returns the number of frames until there was
+   * spare delay.
+   */
   function framesUntilSpare(waiting: number, frames: number): number | undefined {
     const buffer = running()
     for (let packet = 1; packet <= waiting; packet += 1) buffer.put(speech(packet * 160), 0)
@@ -188,7 +191,7 @@ describe('slack', () => {
     let packet = 1
     let spare = 0
     for (let frame = 1; frame <= 1000; frame += 1) {
-      // Three packets at once, every 60 ms: just before, nothing is left.
+      // Three packets together every 60 ms: just before they come, nothing is left.
       if (frame % 3 === 1)
         for (let more = 0; more < 3; more += 1) buffer.put(speech(160 * packet++), frame * 20)
       expect(buffer.take(frame * 20)).toBeDefined()

@@ -1,51 +1,51 @@
-// Puts received speech into the order and the rhythm in which it was spoken. Pure: packets and times in, packets out. The
-// delay follows the network: what comes too late makes it longer, slack that is not needed makes it shorter.
+// Puts received speech into the order and timing in which it was spoken. Pure: packets and times in, packets out. The
+// delay follows the network: late packets make it longer, unused slack makes it shorter.
 import { timestampDistance } from '../rtp/packet.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 
 export interface Speech {
   readonly packet: RtpPacket
-  /** Of a telephone, which are 1/8000 s each, whatever the codec: all that is counted here is. */
+  /** Its duration in samples of 1/8000 s, whatever the codec, as are all samples here. */
   readonly samples: number
 }
 
 interface Queued extends Speech {
-  /** In samples, from the first packet on; without the wrap of timestamps. */
+  /** Its position in samples from the first packet on, without the wrap of timestamps. */
   readonly position: number
 }
 
 const samplesPerMs = 8
-// A packet that came just before its tick would leave no slack for the next one.
+// The wait of the first packet. One that came just before its tick would leave no slack for the next one.
 const headStartMs = 10
-// More than this cannot be waited for; less is kept of a burst that follows a standstill.
+// Longer queues are not waited for. Less is kept of a burst that follows a standstill.
 const maxQueuedSamples = 180 * samplesPerMs
 const keptOfBurstSamples = 60 * samplesPerMs
-// A gap that is longer by this than what was made up for it is a jump of the far end's clock.
+// A gap that exceeds the made-up samples by more than this is a jump of the far end's clock.
 const maxGapSamples = 120 * samplesPerMs
-// Slack is what was left in the worst of this many frames: five windows of a second.
+// The slack is the least that was left in this many frames. Five windows of a second are kept.
 const windowFrames = 50
 const windows = 5
-// More than there ever is, as a small integer: they are stored in place.
+// More than any slack, and small enough for an integer that is stored in place.
 const noSlack = 2 ** 30
 const spareSamples = 20 * samplesPerMs
-// So much slack, even for one window only, comes from a network that was worse.
+// This much slack, even in one window, comes from a network that was worse before.
 const plentySamples = 80 * samplesPerMs
 
 export class JitterBuffer {
   #queue: Queued[] = []
-  /** Units of timestamps in a sample. */
+  /** The timestamp units per sample. */
   #units = 1
-  /** The position that is due; undefined until the first packet is handed out. */
+  /** The position that is due; undefined until the first packet is taken. */
   #due: number | undefined
-  /** What came last: its position, and its timestamp in 32 bits. */
+  /** The position of the packet that came last, and its timestamp as a 32-bit number. */
   #lastPosition = 0
   #lastTimestamp = 0
   #firstAtMs = 0
-  /** Samples that were made up since the last packet was handed out. */
+  /** The samples made up since the last packet was taken. */
   #madeUp = 0
   #frames = 0
   readonly #slack: number[] = []
-  /** Of all windows. */
+  /** The least slack of all windows. */
   #spare = noSlack
   #leastSlack = noSlack
 
@@ -53,12 +53,12 @@ export class JitterBuffer {
     return this.#queue.length === 0
   }
 
-  /** A packet was handed out. */
+  /** Whether a packet was taken. */
   get hasBegun(): boolean {
     return this.#due !== undefined
   }
 
-  /** What is to come, in samples: gaps included, except what was made up for them. */
+  /** The samples to come, including gaps except the part that was made up. */
   get ahead(): number {
     const head = this.#queue[0]
     const last = this.#queue.at(-1)
@@ -69,7 +69,7 @@ export class JitterBuffer {
     return last.position + last.samples - from
   }
 
-  /** The stream goes on in another codec, or is another one. */
+  /** Starts again for another codec or another stream. */
   restart(clockRate: number): void {
     this.#units = clockRate / 8000
     this.reset()
@@ -89,7 +89,7 @@ export class JitterBuffer {
     const position = this.#lastPosition + (this.#units === 1 ? units : Math.round(units / this.#units))
     this.#lastPosition = position
     this.#lastTimestamp = timestamp | 0
-    // Its time has passed.
+    // The time of the packet has passed.
     if (this.#due !== undefined && position < this.#due) {
       if (this.#due - position > maxGapSamples) this.#jumpTo(speech, nowMs)
       return
@@ -102,7 +102,7 @@ export class JitterBuffer {
     else this.#queue.splice(at, 0, queued)
   }
 
-  /** The packet that is due now; undefined: it is not there, and samples must be made up. */
+  /** Removes and returns the packet that is due; undefined if it is missing and samples must be made up. */
   take(nowMs: number): Speech | undefined {
     if (this.ahead > maxQueuedSamples) this.#dropOldest()
     const head = this.#queue[0]
@@ -119,14 +119,14 @@ export class JitterBuffer {
     return head
   }
 
-  /** How many samples are missing before the next packet; Infinity when none is there. */
+  /** The number of samples missing before the next packet; Infinity if there is none. */
   get missing(): number {
     const head = this.#queue[0]
     if (head === undefined || this.#due === undefined) return Infinity
     return head.position - this.#due - this.#madeUp
   }
 
-  /** What the next packet carries, where it is there. */
+  /** The payload of the next packet, if it is there. */
   get next(): Buffer | undefined {
     return this.#queue[0]?.packet.payload
   }
@@ -135,7 +135,10 @@ export class JitterBuffer {
     if (this.#due !== undefined) this.#madeUp += samples
   }
 
-  /** Once per frame, with what the reader has left over: whether the delay may become shorter by up to 20 ms. */
+  /**
+   * Returns whether the delay may become shorter by up to 20 ms. Called once per frame with the samples that the
+   * reader has left.
+   */
   hasSpare(leftOver: number): boolean {
     this.#leastSlack = Math.min(this.#leastSlack, this.ahead + leftOver)
     this.#frames += 1
@@ -149,13 +152,13 @@ export class JitterBuffer {
     return (this.#slack.length === windows && this.#spare >= spareSamples) || last >= plentySamples
   }
 
-  /** Samples were left out by the reader. */
+  /** Notes that the reader left out samples. */
   shortened(samples: number): void {
     for (const [index, slack] of this.#slack.entries()) this.#slack[index] = slack - samples
     this.#spare -= samples
   }
 
-  /** What has not been handed out, in order. */
+  /** Returns the packets not taken yet, in order. */
   queued(): readonly Speech[] {
     return this.#queue
   }
@@ -167,7 +170,7 @@ export class JitterBuffer {
     this.#forgetSlack()
   }
 
-  /** The far end has begun to count elsewhere. */
+  /** Starts again after a jump of the far end's timestamps. */
   #jumpTo(speech: Speech, nowMs: number): void {
     this.reset()
     this.put(speech, nowMs)

@@ -1,29 +1,30 @@
-// The last packets of a voice, copied into memory that is used again. Packets that were kept themselves would outlive the collection
-// of new memory, and that of old memory would hold up the thread each second: 400 legs made it 40 to 60 ms late (docs/benchmarks.md).
+// The last packets of a voice, copied into reused memory. Kept packets would survive the collection of new memory,
+// and collecting old memory would stop the thread each second: with 400 legs it was 40 to 60 ms late
+// (docs/benchmarks.md).
 import type { RtpPacket } from '../rtp/packet.ts'
 import type { Speech } from './jitter-buffer.ts'
 
-/** As it came, in memory that is used again. */
+/** A copy of a packet in reused memory. */
 interface Copy {
   samples: number
   marker: boolean
   payloadType: number
   sequence: number
-  /** In 32 bits with a sign: a greater number would be an object of its own. */
+  /** A signed 32-bit number: a larger one would be an object of its own. */
   timestamp: number
   ssrc: number
-  /** Has room for more than the packet. */
+  /** May be longer than the packet. */
   memory: Buffer
   bytes: number
 }
 
-// Of 20 ms of G.711; a packet of another codec is seldom longer.
+// 20 ms of G.711. A packet of another codec is seldom longer.
 const usualBytes = 160
 
 export class RecentPackets {
   readonly #copies: Copy[] = []
   #most: number
-  /** Where the next one goes. */
+  /** The index of the next copy. */
   #next = 0
   #count = 0
 
@@ -35,7 +36,7 @@ export class RecentPackets {
     return this.#count === 0
   }
 
-  /** Forgets all, and keeps up to `most` from now on. */
+  /** Discards all packets, and keeps up to `most` from now on. */
   restart(most = this.#most): void {
     this.#most = most
     this.#next = 0
@@ -58,7 +59,7 @@ export class RecentPackets {
     this.#count = Math.min(this.#count + 1, this.#most)
   }
 
-  /** Takes out the one that came last, in memory of its own. */
+  /** Removes and returns the latest packet, in memory of its own. */
   takeLast(): Speech | undefined {
     if (this.#count === 0) return undefined
     this.#next = (this.#next + this.#most - 1) % this.#most
@@ -67,7 +68,7 @@ export class RecentPackets {
     return copy && toSpeech(copy)
   }
 
-  /** In the order in which they came. */
+  /** Returns the packets in the order in which they came. */
   all(): Speech[] {
     const first = this.#next + this.#most - this.#count
     return Array.from({ length: this.#count }, (_, index) => this.#copies[(first + index) % this.#most])

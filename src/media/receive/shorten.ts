@@ -1,12 +1,16 @@
-// Leaves out a little of a voice without a click: the frame begins as it would, and ends where what was left out ends.
+// Leaves out a little of a voice without a click: the frame begins where it would, and ends where the left-out part
+// ends.
 import { frameSamples } from '../codecs/coders.ts'
 import { likeness } from './concealment.ts'
 
 const shortestLag = 80
-// Where the two join at their most alike, half a frame of mixing is enough.
+// The two parts are joined where they are most alike, so that half a frame of mixing is enough.
 const mixedSamples = 80
 
-/** Samples of two frames that are at hand go into one; returns how many it stands for. `lag`: when not given, 10 to 20 ms. */
+/**
+ * Shortens samples of two frames into one, and returns how many samples it used. `lag` is chosen, from 10 to 20 ms,
+ * if left out.
+ */
 export function shorten(samples: Int16Array, into: Int16Array, lag?: number): number {
   const frame = into.length
   const perUnit = frame / frameSamples

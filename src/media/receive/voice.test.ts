@@ -1,4 +1,4 @@
-// The voice of one phone as another hears it, through the jitter buffer: over good and bad networks, in virtual time.
+// The voice of one phone as another hears it through the jitter buffer, over good and bad networks, in virtual time.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
@@ -15,7 +15,7 @@ interface Bridged {
   readonly called: VirtualPhone
 }
 
-/** One hears the other; in another law, so that nothing is passed on undecoded. */
+/** One phone hears the other, in another law, so that packets are not passed on undecoded. */
 function listening(speaking?: Speaking): Bridged {
   const legs = new VirtualLegs()
   const caller = legs.leg('caller')
@@ -49,11 +49,11 @@ describe('a voice', () => {
     const called = legs.leg('called', { law: 'PCMA' })
     called.wire({ hears: [{ id: 'far', from: { kind: 'session', id: 'caller' } }] })
     legs.run(500)
-    // Silence, and after two seconds a tone: spoken from 2500 on, and in a packet that was whole at 2520.
+    // Silence, then a tone after two seconds: spoken from 2500 on, in a packet that was complete at 2520.
     caller.speak({ sound: (seconds) => (seconds < 2 ? 0 : sine(440)(seconds)) })
     legs.run(2500)
     const first = called.between(2400).find(({ payload }) => payload.some((octet) => octet !== 0xd5))
-    // This phone sends the packet when its first sample is spoken.
+    // This phone sends a packet when its first sample is spoken.
     expect((first?.atMs ?? Infinity) - 2500).toBeLessThan(40)
   })
 
@@ -74,7 +74,7 @@ describe('a voice', () => {
     expect(longestGapMs(audio)).toBeLessThanOrEqual(40)
     expect(Math.abs(levelDb(audio))).toBeLessThan(1)
     expect(toneShare(audio, 440)).toBeGreaterThan(loss > 0 ? 0.8 : 0.9)
-    // What is made up fades into what is received.
+    // Concealed sound fades into received sound.
     expect(clicks(audio, 440, { tolerance: 0.35 }).length).toBeLessThan(10)
   })
 
@@ -109,7 +109,7 @@ describe('a voice', () => {
     const { legs, caller, called } = listening()
     let spoken = 0
     const heardAfterMs = (): number => {
-      // A burst of another pitch, and when it is heard.
+      // A burst of another pitch, and the time when it is heard.
       const at = legs.nowMs
       caller.speak({
         sound: (seconds) => sine(seconds < 0.4 ? 1000 : 400)(seconds),
@@ -144,7 +144,7 @@ describe('a voice', () => {
   it('gives its delay back without a click', () => {
     const { legs, called } = listening({
       sound: sine(400),
-      // Late once, by 100 ms, and from then on on time: all that waits is slack.
+      // Late once by 100 ms, and in time from then on: all waiting packets are slack.
       delayMs: (packet) => (packet === 50 ? 100 : packet > 50 && packet < 56 ? (56 - packet) * 20 : 0),
     })
     legs.run(12_000)
@@ -157,14 +157,14 @@ describe('a voice', () => {
       sound: sine(400),
       delayMs: (packet) => Math.max(0, packet < 200 && packet >= 100 ? (200 - packet) * 20 : 0),
     })
-    // Two seconds of packets arrive at once.
+    // The packets of two seconds arrive at the same time.
     legs.run(7000)
     caller.speak(undefined)
     legs.run(400)
     const last = called
       .between(7000)
       .findLast(({ payload }) => decoded(payload).some((sample) => Math.abs(sample) > 0.02))
-    // Within 180 ms of its end, and what is made up fades for 60 ms.
+    // Within 180 ms of its end, plus 60 ms in which concealed sound fades.
     expect((last?.atMs ?? Infinity) - 7000).toBeLessThan(250)
   })
 
@@ -250,7 +250,7 @@ describe('a voice', () => {
     for (let tick = 0; tick < 20; tick += 1) voice.frame(tick, hear(tick))
     expect(voice.handOver(20 * 20)).toBeDefined()
     for (let tick = 20; tick < 1020; tick += 1) hear(tick)
-    // Within one turn of the loop none of them could go.
+    // None of them could be sent within one turn of the event loop.
     await nextTurn()
     collectGarbage()
     expect(heard.filter((payload) => payload.deref() !== undefined).length).toBeLessThan(10)

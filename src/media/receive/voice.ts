@@ -1,5 +1,5 @@
-// The voice of one far end as frames of 20 ms, whatever the length and the rhythm of its packets: buffered, decoded, with
-// gaps concealed. Costs next to nothing while no one listens.
+// The voice of one far end as frames of 20 ms, whatever the length and timing of its packets: buffered, decoded, and
+// with gaps concealed. Costs next to nothing while no one listens.
 import { clockRateOf } from '../codecs/codecs.ts'
 import type { Encoding, Rate } from '../codecs/codecs.ts'
 import { frameSamples, isLaw } from '../codecs/coders.ts'
@@ -13,26 +13,27 @@ import type { Speech } from './jitter-buffer.ts'
 import { RecentPackets } from './recent-packets.ts'
 import { shorten } from './shorten.ts'
 
-// Kept while no one listens, so that a listener who comes hears no hole; more of a codec whose sound depends on what came before:
-// a decoder that begins 60 ms before is 10 dB off, one that begins 200 ms before is not.
+// Packets kept while no one listens, so that a new listener hears no gap. More are kept for a codec whose sound
+// depends on earlier packets: a decoder that begins 60 ms before is 10 dB off, one that begins 200 ms before is not.
 const recentPackets = { law: 3, adaptive: 10 } as const
-// A far end that paused for longer is not in its rhythm again at once.
+// After a longer pause the packets of a far end do not count as regular immediately.
 const standstillMs = 200
-// What was said before that is nothing to go on from.
+// Older speech than this is not used to continue from.
 const staleMs = 60
-// One who has not asked for a frame for so long has left, or gets the packets as they come: nothing may pile up for them.
+// A listener that has read no frame for this long has left, or gets the packets as they come. Nothing is buffered for
+// it.
 const unaskedMs = 200
-// This many packets of 20 ms in a row are a rhythm.
+// Packets count as regular after this many of 20 ms in a row.
 const regularPackets = 5
-// 300 ms without anything heard is the end of a voice, until it is heard again.
+// After 300 ms of silence the voice has no frames, until speech comes again.
 const idleFrames = 15
-// So long after a loss one packet more is kept waiting, where it tells what the lost one before it was like.
+// For this long after a loss one more packet is kept waiting, if packets of the codec also carry the packet before.
 const lossyMs = 10_000
 
 export class Voice {
-  // What is looked at for each packet comes first, and lies together in memory.
+  // Fields needed for each packet come first, so that they lie together in memory.
   #encoding: Encoding | undefined
-  /** In 32 bits. */
+  /** A 32-bit number. */
   #ssrc = 0
   #decoder: Decoder | undefined
   #heardMs = 0
@@ -43,7 +44,7 @@ export class Voice {
   readonly #buffer = new JitterBuffer()
   readonly #coders: Coders
   #rate: Rate
-  /** Takes over with the next frame: at another rate. */
+  /** The decoder for another rate, which takes over with the next frame. */
   #coming: Decoder | undefined
   #at: Decoded
   #frame: SampleFrame
@@ -53,10 +54,10 @@ export class Voice {
   #quietFrames = idleFrames
   #wantsWhole = false
   #lossMs = -Infinity
-  /** One packet more than the network needs is waiting. */
+  /** Whether one packet more than the network needs is waiting. */
   #isAhead = false
 
-  /** `rate`: that it is heard at, where a codec could do better. */
+  /** `rate` is the highest rate that it is heard at. */
   constructor(coders: Coders, rate: Rate = 16_000) {
     this.#coders = coders
     this.#rate = rate
@@ -64,12 +65,12 @@ export class Voice {
     this.#frame = this.#at.ownFrame
   }
 
-  /** That it is heard at, where its codec has it. */
+  /** The highest rate that it is heard at, if its codec has it. */
   get rate(): Rate {
     return this.#rate
   }
 
-  /** From the next frame on, in which it goes on. */
+  /** Changes the rate from the next frame on, without a break. */
   hearAt(rate: Rate): void {
     if (rate === this.#rate) return
     this.#rate = rate
@@ -86,7 +87,7 @@ export class Voice {
     this.#encoding = undefined
   }
 
-  /** Whether its packets can be passed on as they come: in this codec, in the rhythm of 20 ms, as loud as they are. */
+  /** Returns whether its packets can be passed on as they come: in this codec, every 20 ms, and without a gain. */
   isRegular(encoding: Encoding): boolean {
     return this.#regular >= regularPackets && this.#gain.isPlain && this.#encoding === encoding
   }
@@ -95,12 +96,12 @@ export class Voice {
     this.#gain.set(gain, nowMs)
   }
 
-  /** A sign of life that is no speech: a key is pressed, and what follows is in the rhythm of before. */
+  /** Notes a sign of life other than speech. After a key press, packets are as regular as before it. */
   live(nowMs: number): void {
     this.#heardMs = nowMs
   }
 
-  /** Returns how much time the packet holds, in 1/8000 s; 0 when it is none that can be heard. */
+  /** Takes a packet and returns its duration in 1/8000 s; 0 if it cannot be heard. */
   hear(packet: RtpPacket, encoding: Encoding, nowMs: number): number {
     if (encoding !== this.#encoding || (packet.ssrc | 0) !== this.#ssrc) this.#restart(packet, encoding)
     const samples = this.#decoder?.timeOf(packet.payload) ?? 0
@@ -114,10 +115,10 @@ export class Voice {
     return samples
   }
 
-  /** The frame of this tick; undefined: there is nothing but silence. The same one until the next tick. */
+  /** Returns the frame of this tick; undefined for silence. The same frame until the next tick. */
   frame(tick: number, nowMs: number): Frame | undefined {
     if (tick !== this.#lastTick) {
-      // A tick was left out: no one listened.
+      // A tick was skipped, so no one listened in it.
       if (tick - this.#lastTick > 1) this.#stop()
       this.#lastTick = tick
       this.#askedMs = nowMs
@@ -127,21 +128,24 @@ export class Voice {
   }
 
   /**
-   * For one who passes packets on as they come from now on: those that were not heard yet. Undefined while a part of one
-   * is left over; the next frame then ends with a whole packet, where it can.
+   * Returns the packets not heard yet, for a listener that passes packets on from now on. Undefined while part of a
+   * packet is left over; the next frame then ends with a whole packet if possible.
    */
   handOver(nowMs: number): readonly Speech[] | undefined {
     if (nowMs - this.#heardMs >= standstillMs) return undefined
     if (!this.#isHeard) return []
-    // What is made up joins only what is decoded.
+    // Made-up sound can be joined only to decoded sound.
     if (this.#at.concealment.isMakingUp) return undefined
     this.#wantsWhole = this.#readySamples > 0
     return this.#wantsWhole ? undefined : this.#buffer.queued()
   }
 
-  /** Whose packets were passed on until this tick is listened to from now on; the last one may not have been passed on. */
+  /**
+   * Listens again to a far end whose packets were passed on until this tick. `isLastUnheard`: the last one was not
+   * passed on.
+   */
   takeOver(tick: number, isLastUnheard: boolean): void {
-    // Another one listens already.
+    // Another listener reads it already.
     if (tick - this.#lastTick <= 1) return
     const unheard = isLastUnheard ? this.#recent.takeLast() : undefined
     this.#stop()
@@ -176,7 +180,10 @@ export class Voice {
     this.#readySamples = 0
   }
 
-  /** What was heard last is decoded once more, since a decoder depends on that; what is left over of it is still to be heard. */
+  /**
+   * Decodes the last packets again with another decoder, since its state depends on them. The part not yet heard
+   * stays ready.
+   */
   #change(decoder: Decoder): void {
     const waiting = new Set(this.#buffer.queued().map(({ packet }) => packet.timestamp))
     const leftOver = this.#readySamples / this.#at.perUnit
@@ -196,7 +203,7 @@ export class Voice {
     this.#readySamples = 0
   }
 
-  /** The first listener comes: what was said just before is where concealment goes on from. */
+  /** Begins for the first listener. Concealment continues from the speech just before. */
   #start(nowMs: number): void {
     this.#isHeard = true
     this.#at.concealment.forget()
@@ -251,7 +258,7 @@ export class Voice {
     const at = this.#readySamples
     const next = missing <= count ? this.#buffer.next : undefined
     const isFirst = !concealment.isMakingUp
-    // Before the first packet nothing is lost, and a decoder that makes something up is off for a while.
+    // Before the first packet nothing is lost, and a decoder that conceals then is off for a while.
     const isLoss = this.#buffer.hasBegun
     if (isLoss && !concealment.isSilent && this.#decoder?.conceal?.(ready, at, count, next) === true)
       concealment.madeByCodec(ready, at, count)
@@ -262,8 +269,8 @@ export class Voice {
   }
 
   /**
-   * Whether what was made up now is added to the delay, as if the packet were late: once, so that from then on the packet after
-   * a lost one is there in time, which carries the lost one too.
+   * Returns whether the sound made up now is added to the delay, as if the packet were late. Done once: from then on
+   * the packet after a lost one, which carries the lost one too, is there in time.
    */
   #isKeptAhead(isFirst: boolean, nowMs: number): boolean {
     if (this.#decoder?.conceal === undefined || this.#quietFrames >= idleFrames) return false
@@ -273,7 +280,7 @@ export class Voice {
     return keeps
   }
 
-  /** Leaves out up to a frame when there is more delay than needed, or when the end must be that of a packet. */
+  /** Leaves out up to a frame if the delay is larger than needed, or if the frame must end with a packet. */
   #shortened(nowMs: number): number | undefined {
     const { frame, own, ready, perUnit } = this.#at
     const leftOver = this.#readySamples - frame

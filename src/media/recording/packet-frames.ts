@@ -1,13 +1,15 @@
-// Which frame of a recording a packet belongs to: by its timestamp, from the frame on in which the first one came.
+// Places packets in the frames of a recording by their timestamps, counted from the frame in which the first one
+// came.
 import { frameSamples } from '../codecs/coders.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import { timestampDistance } from '../rtp/packet.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import { earlyFrames, lateFrames } from './recording-ring.ts'
 
-// A stall of the network ends within this; what is too late for longer has another clock.
+// A stall of the network ends within this time. Packets that stay too late for longer have another clock.
 const stallMs = 200
-// Packets that are all later than needed for so long, 1 s of them, will stay so: the clocks drift, or the way became longer.
+// If all packets of 1 s are later than needed, they will stay so: the clocks drift, or the network path became
+// longer.
 const windowPackets = 50
 const spareFrames = 2
 
@@ -21,19 +23,19 @@ export class PacketFrames {
   #packets = 0
   #leastLate = Infinity
 
-  /** What follows begins with the frame in which it comes. */
+  /** Makes the next packet begin in the frame in which it comes. */
   leave(): void {
     this.#isPlaced = false
   }
 
-  /** The frame of a packet of 20 ms; undefined: it came too late for its own. `now`: the frame that is heard now. */
+  /** Returns the frame of a packet of 20 ms; undefined if it came too late for its own. `now` is the present frame. */
   of({ ssrc, timestamp }: RtpPacket, encoding: Encoding, now: number, nowMs: number): number | undefined {
     const units = timestampDistance(this.#timestamp, timestamp)
     const isSame = this.#isPlaced && (ssrc | 0) === this.#ssrc && encoding === this.#encoding
     if (!isSame || units % frameSamples !== 0) return this.#place({ ssrc, timestamp }, encoding, now, nowMs)
     let frame = this.#frame + units / frameSamples
     if (frame > now + earlyFrames) {
-      // A clock that is faster than ours gains a frame now and then; one that jumps is another one.
+      // A clock faster than ours gains a frame now and then. A larger step is another clock.
       if (frame > now + 2 * earlyFrames) return this.#place({ ssrc, timestamp }, encoding, now, nowMs)
       frame = now + earlyFrames
     }
@@ -66,7 +68,7 @@ export class PacketFrames {
     return now
   }
 
-  /** By how many frames what comes from now on is put later. */
+  /** Returns the number of frames by which packets are moved later from now on. */
   #drifted(late: number): number {
     if (late < this.#leastLate) this.#leastLate = late
     this.#packets += 1

@@ -1,16 +1,16 @@
-// A recording as its recorder takes it from the ring: both sides as samples that take turns, `in` on the left. Packets are decoded
-// here, and what is missing between them is made up as for a listener.
+// A recording as its recorder reads it from the ring: interleaved samples of both sides, `in` on the left. Packets
+// are decoded here, and missing ones are concealed as for a listener.
 import { frameSamples } from '../codecs/coders.ts'
 import type { Laws } from '../codecs/g711.ts'
 import { Concealment } from '../receive/concealment.ts'
 import { RecordingRing } from './recording-ring.ts'
 import type { Side } from './recording-ring.ts'
 
-/** That concealment goes on from: as long as its history, and more. */
+/** The frames that concealment continues from: at least the length of its history. */
 const heardFrames = 3
 
 export class RecordingReader {
-  /** Of one frame, of both sides. */
+  /** The samples of one frame, both sides together. */
   readonly frameSamples = 2 * frameSamples
   readonly #ring: RecordingRing
   readonly #in: SideReader
@@ -22,12 +22,15 @@ export class RecordingReader {
     this.#out = new SideReader(this.#ring, 'out', laws)
   }
 
-  /** Frames for which there was no room, since the ring was made. */
+  /** The number of frames for which the ring had no room, since it was created. */
   get lost(): number {
     return this.#ring.lost
   }
 
-  /** One frame, to `from` on; false: there is none. `isToEnd`: also those to which late packets might still come. */
+  /**
+   * Reads one frame into `into` at `from`. Returns false if there is none. `isToEnd` includes frames that late
+   * packets may still fill.
+   */
   read(into: Int16Array, from: number, isToEnd: boolean): boolean {
     if (this.#ring.waiting(isToEnd) <= 0) return false
     this.#in.read(into, from)
@@ -41,7 +44,7 @@ class SideReader {
   readonly #ring: RecordingRing
   readonly #side: Side
   readonly #laws: Laws
-  /** While something is made up, and for the frame after it. */
+  /** Set while frames are concealed, and for the frame after them. */
   #concealment: Concealment | undefined
   #made: Int16Array | undefined
 
@@ -51,7 +54,7 @@ class SideReader {
     this.#laws = laws
   }
 
-  /** Every other sample from `from` on. */
+  /** Writes every other sample from `from` on. */
   read(into: Int16Array, from: number): void {
     const kind = this.#ring.kind(this.#side)
     if (this.#concealment === undefined && kind !== 'nothing')
@@ -71,7 +74,7 @@ class SideReader {
     for (let index = 0; index < frameSamples; index += 1) into[from + 2 * index] = made[index] ?? 0
   }
 
-  /** From what the ring still has of before. */
+  /** Returns a concealment that continues from the earlier frames in the ring. */
   #begin(): Concealment {
     const concealment = new Concealment()
     const heard = new Int16Array(frameSamples)

@@ -1,38 +1,39 @@
-// What is recorded of one session, on its way from the media worker to the recorder, in shared memory: of each 20 ms what the far
-// end said and what it heard, as samples or as the packet in which it came. A packet costs the worker a copy; the recorder decodes.
+// The ring in shared memory that carries the recording of one session from the media worker to the recorder: for each
+// 20 ms what the far end said and heard, as samples or as the packet itself. A packet costs the worker one copy; the
+// recorder decodes it.
 import type { Ring } from '../../lib/audio-ring.ts'
 import { createSid } from '../../lib/ids.ts'
 import { frameSamples } from '../codecs/coders.ts'
 import type { Law, Laws } from '../codecs/g711.ts'
 
-/** `in`: what the far end says; `out`: what it hears. */
+/** `in`: the voice of the far end; `out`: what it hears. */
 export type Side = 'in' | 'out'
 
-/** What a frame has of one side; `nothing`: no packet came for it. */
+/** The content of one side of a frame. `nothing`: no packet came for it. */
 export type Kind = 'nothing' | 'silence' | 'samples' | Law
 
-/** Frames that are over and may still get a packet that was late: 100 ms. The recorder leaves them until the end. */
+/** Past frames that a late packet may still fill: 100 ms. The recorder reads them only at the end. */
 export const lateFrames = 5
-/** Frames that have not begun and may have their packet: of those that waited when packets began to be passed on. */
+/** Future frames that may have their packet already: from packets that were waiting when passing on began. */
 export const earlyFrames = 4
 
-/** As they are stored, by their number. */
+/** The kinds by their stored number. */
 const kinds: readonly Kind[] = ['nothing', 'silence', 'samples', 'PCMU', 'PCMA']
 const nothing = 0
 const silence = 1
 const samplesOf = 2
 const pcmu = 3
 const pcma = 4
-// Counters of frames since the ring was made: 32 bits are more than a year.
+// The control words. They count frames since the ring was created: 32 bits are enough for more than a year.
 const head = 0
 const read = 1
 const capacity = 2
 const lost = 3
 const controls = 4
-// Of one side: samples, of which a packet takes the half.
+// One side of a frame in samples. A packet takes half of it.
 const slotBytes = 2 * frameSamples
 
-/** `frames`: how many the recorder may fall behind. */
+/** `frames` is the number of frames by which the recorder may fall behind. */
 export function createRecordingRing(frames: number): Ring {
   const memory = new SharedArrayBuffer(controls * 4 + frames * 2 * (slotBytes + 1))
   new Int32Array(memory, 0, controls)[capacity] = frames
@@ -43,7 +44,7 @@ interface Copy {
   readonly into: Int16Array
   readonly from: number
   readonly step: 1 | 2
-  /** The frame that lies this many before the one to be taken next. */
+  /** The number of frames before the next one to be read. */
   readonly before?: number
 }
 
@@ -53,11 +54,11 @@ export class RecordingRing {
   readonly #octets: Uint8Array
   readonly #kinds: Uint8Array
   readonly #frames: number
-  /** The counter of this side, which no other thread moves, and that of the other as it was last looked at. */
+  /** This side's counter, which no other thread changes, and the last value read of the other side's counter. */
   #head: number
   #read: number
 
-  /** Both threads make one of the same memory. */
+  /** The worker and the recorder each create one on the same memory. */
   constructor(memory: SharedArrayBuffer) {
     this.#controls = new Int32Array(memory, 0, controls)
     this.#frames = this.#controls[capacity] ?? 0
@@ -69,31 +70,37 @@ export class RecordingRing {
     this.#read = Atomics.load(this.#controls, read)
   }
 
-  /** For the worker: the number of the frame that is heard now. */
+  /** The number of the present frame, for the worker. */
   get now(): number {
     return this.#head
   }
 
-  /** Frames for which there was no room, since the ring was made. */
+  /** The number of frames for which there was no room, since the ring was created. */
   get lost(): number {
     return Atomics.load(this.#controls, lost)
   }
 
-  /** For the worker: a G.711 packet of 20 ms, in a frame that is not further away than `lateFrames` and `earlyFrames`. */
+  /**
+   * Writes a G.711 packet of 20 ms to a frame within `lateFrames` and `earlyFrames` of the present one. Called by the
+   * worker.
+   */
   putPacket(frame: number, side: Side, law: Law, payload: Uint8Array): void {
     const at = this.#slot(frame, side)
     this.#octets.set(payload, at * slotBytes)
     this.#kinds[at] = law === 'PCMU' ? pcmu : pcma
   }
 
-  /** For the worker: what is heard now; undefined: silence. */
+  /** Writes the samples of the present frame; undefined is silence. Called by the worker. */
   putSamples(side: Side, samples: Int16Array | undefined): void {
     const at = this.#slot(this.#head, side)
     if (samples !== undefined) this.#samples.set(samples, at * frameSamples)
     this.#kinds[at] = samples === undefined ? silence : samplesOf
   }
 
-  /** For the worker: the frame is over. False when the recorder has fallen too far behind: the frame is lost. */
+  /**
+   * Ends the present frame. Returns false if the frame is lost because the recorder is too far behind. Called by the
+   * worker.
+   */
   next(): boolean {
     if (this.#isFull()) {
       this.#read = Atomics.load(this.#controls, read)
@@ -108,23 +115,29 @@ export class RecordingRing {
     return true
   }
 
-  /** For the worker, which begins or begins again: nothing has come yet of what is to come. */
+  /** Clears the present and the early frames. Called by the worker when it begins or begins again. */
   begin(): void {
     for (let ahead = 0; ahead <= earlyFrames; ahead += 1) this.#forget(this.#head + ahead)
   }
 
-  /** For the recorder: how many frames it may take; to the end, those to which packets may still come, too. */
+  /**
+   * Returns the number of frames to read; `isToEnd` includes those that packets may still fill. Called by the
+   * recorder.
+   */
   waiting(isToEnd: boolean): number {
     this.#head = Atomics.load(this.#controls, head)
     return this.#head - this.#read - (isToEnd ? 0 : lateFrames)
   }
 
-  /** For the recorder: of the frame that lies this many before the one to be taken next. */
+  /** Returns the content of the frame `before` frames before the next one. Called by the recorder. */
   kind(side: Side, before = 0): Kind {
     return kinds[this.#kinds[this.#slot(this.#read - before, side)] ?? nothing] ?? 'nothing'
   }
 
-  /** For the recorder: that frame as samples, one in `step` from `from` on; without sound they are zeros. */
+  /**
+   * Writes that frame as samples, one in each `step` from `from` on; zeros if it has no sound. Called by the
+   * recorder.
+   */
   copy(side: Side, laws: Laws, { into, from, step, before = 0 }: Copy): void {
     const slot = this.#slot(this.#read - before, side)
     const kind = this.#kinds[slot]
@@ -141,7 +154,7 @@ export class RecordingRing {
     } else for (let at = from; at < end; at += step) into[at] = 0
   }
 
-  /** For the recorder: it has what it wants of this frame. */
+  /** Moves on to the next frame. Called by the recorder. */
   taken(): void {
     this.#read += 1
     Atomics.store(this.#controls, read, this.#read)

@@ -1,4 +1,4 @@
-// What a recording is given of one session: packets of G.711 as they come, and what is decoded or mixed on the beat.
+// The writer of a session's recording: G.711 packets as they come, and decoded or mixed samples in each tick.
 import type { Ring } from '../../lib/audio-ring.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import { frameSamples, isLaw } from '../codecs/coders.ts'
@@ -19,7 +19,7 @@ export class RecordingTap {
     this.#ring.begin()
   }
 
-  /** Whether it takes such packets; others are to be decoded first. */
+  /** Returns whether it takes such packets; others must be decoded first. */
   takes({ payload }: RtpPacket, encoding: Encoding): boolean {
     return isLaw(encoding) && payload.length === frameSamples
   }
@@ -30,13 +30,13 @@ export class RecordingTap {
     if (frame !== undefined) this.#ring.putPacket(frame, side, encoding, packet.payload)
   }
 
-  /** What is heard in this tick of a side that does not come in packets; undefined: silence. */
+  /** Writes a side that does not come in packets, in each tick; undefined is silence. */
   putSamples(side: Side, samples: Int16Array | undefined): void {
     ;(side === 'in' ? this.#in : this.#out).leave()
     this.#ring.putSamples(side, samples)
   }
 
-  /** The tick is over. */
+  /** Ends the frame of the tick. */
   next(): void {
     this.#ring.next()
   }

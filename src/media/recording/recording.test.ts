@@ -1,4 +1,5 @@
-// What a recording has of a session: packets that are passed on, what is mixed, losses, mutes, clocks; and what it leaves alone.
+// The recording of a session: packets passed on, mixed sound, losses, mutes and clocks; and that it changes nothing
+// else.
 import { describe, expect, it } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
 import type { Audio } from '../../../test/support/audio.ts'
@@ -16,7 +17,7 @@ import type { Tap, Wiring } from '../graph/wiring.ts'
 import { createRecordingRing, RecordingRing } from './recording-ring.ts'
 import { RecordingReader } from './recording-reader.ts'
 
-/** Takes what there is ten times a second, as the recorder does. */
+/** Reads all frames ten times a second, as the recorder does. */
 class Recorder {
   readonly tap: Tap
   readonly #reader: RecordingReader
@@ -37,7 +38,7 @@ class Recorder {
     while (this.#reader.read(frame, 0, isToEnd)) this.#taken.push(...frame)
   }
 
-  /** Of one side, from there on, with what has not been taken yet. */
+  /** Returns the audio of one side from a time on, including frames not read yet. */
   audio(side: 'in' | 'out', fromMs = 0): Audio {
     this.take(true)
     const channel = side === 'in' ? 0 : 1
@@ -142,7 +143,7 @@ describe('a recording of two who are bridged', () => {
 })
 
 describe('a recording over a bad network', () => {
-  it('has what is lost made up', () => {
+  it('has lost packets concealed', () => {
     const pair = talk()
     const delayMs = (packet: number): number | undefined => (packet % 20 === 7 ? undefined : 0)
     pair.caller.speak({ sound: sine(400), delayMs })
@@ -212,10 +213,10 @@ describe('a recording over a bad network', () => {
     expect(toneShare(slice(audio, 1900, 2600), 400)).toBeGreaterThan(0.999)
   })
 
-  it('stays whole beside a far end whose clock is a thousandth slower, or faster', () => {
+  it('stays complete with a far end whose clock is a thousandth slower or faster', () => {
     for (const drift of [1, -1]) {
       const pair = talk()
-      // Each packet a fiftieth of a millisecond later than the one before, for two minutes.
+      // For two minutes each packet is a fiftieth of a millisecond later than the one before.
       pair.caller.speak({ sound: sine(400), delayMs: (packet) => 130 + drift * 0.02 * packet })
       record(pair, 120_000)
       const audio = pair.recorder.audio('in', 1000)
@@ -318,7 +319,7 @@ describe('what those who talk hear', () => {
     expect(kept).toBeGreaterThan(40)
     expect(kept).toBeLessThan(50)
     expect(clicks(pair.called.audio(500), 440)).toEqual([])
-    // It goes on with what is there, and with what comes.
+    // It continues with the frames that are waiting, and with new ones.
     recorder.take()
     record(stopped, 1000)
     expect(200 - recorder.lost).toBe(kept)

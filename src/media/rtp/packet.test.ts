@@ -28,7 +28,7 @@ describe('an RTP packet', () => {
     ])
     const read = parseRtp(datagram)
     expect(read?.payload.toString()).toBe('speech')
-    // It cannot go on with a header of 12 octets in the place of its own.
+    // Its own header cannot be replaced by one of 12 octets.
     expect(read?.datagram).toBeUndefined()
   })
 

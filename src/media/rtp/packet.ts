@@ -18,7 +18,7 @@
 
 export const rtpHeaderBytes = 12
 
-/** No phone sends more speech than an Ethernet frame holds; a larger datagram is no RTP for us. */
+/** A speech packet always fits an Ethernet frame. A larger datagram is not treated as RTP. */
 export const largestPacketBytes = 1500
 
 export interface RtpHeader {
@@ -32,11 +32,11 @@ export interface RtpHeader {
 export interface RtpPacket extends RtpHeader {
   /** A view of the datagram, not a copy. */
   readonly payload: Buffer
-  /** All of it, where it holds nothing else than a header of 12 octets and the payload: to be sent on with another header. */
+  /** The whole datagram, if it is only a header of 12 octets and the payload. It can be sent on with another header. */
   readonly datagram?: Buffer | undefined
 }
 
-/** How long the header of an RTP packet of version 2 is, with all that belongs to it; undefined for anything else. */
+/** Returns the length of the header of an RTP packet of version 2, extension included; undefined for anything else. */
 export function headerBytesOf(datagram: Buffer): number | undefined {
   if (datagram.length < rtpHeaderBytes) return undefined
   const first = datagram.readUInt8(0)
@@ -46,7 +46,7 @@ export function headerBytesOf(datagram: Buffer): number | undefined {
   return datagram.length < fixed + 4 ? undefined : fixed + 4 + 4 * datagram.readUInt16BE(fixed + 2)
 }
 
-/** Undefined for anything that is not a whole RTP packet of version 2. */
+/** Returns undefined for anything that is not a complete RTP packet of version 2. */
 export function parseRtp(datagram: Buffer): RtpPacket | undefined {
   const start = headerBytesOf(datagram)
   if (start === undefined || datagram.length > largestPacketBytes) return undefined
@@ -70,7 +70,7 @@ export function parseRtp(datagram: Buffer): RtpPacket | undefined {
   }
 }
 
-/** Writes the header in place: packets are sent 50 times a second per call, so they are not allocated. */
+/** Writes the header in place: packets are sent 50 times a second per call, so none is allocated. */
 export function writeRtpHeader(packet: Buffer, header: RtpHeader): void {
   packet.writeUInt8(0x80, 0)
   packet.writeUInt8((header.marker ? 0x80 : 0) | header.payloadType, 1)
@@ -79,14 +79,14 @@ export function writeRtpHeader(packet: Buffer, header: RtpHeader): void {
   packet.writeUInt32BE(header.ssrc, 8)
 }
 
-/** On a port shared by RTP and RTCP the second octet tells them apart: RFC 5761 §4. */
+/** Returns whether a datagram on a port shared by RTP and RTCP is RTCP, by its second octet: RFC 5761 §4. */
 export function isRtcp(datagram: Buffer): boolean {
   if (datagram.length < 2) return false
   const second = datagram.readUInt8(1)
   return second >= 192 && second <= 223
 }
 
-/** How far `to` lies after `from` in modular arithmetic of 32 bits; negative when it lies before. */
+/** Returns the distance from `from` to `to` in 32-bit modular arithmetic; negative if `to` is earlier. */
 export function timestampDistance(from: number, to: number): number {
   return (to - from) | 0
 }

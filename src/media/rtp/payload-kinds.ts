@@ -1,4 +1,4 @@
-// What each payload type means on one stream: looked up for every packet, so it is a table.
+// The meaning of each payload type on one stream, as a table, since it is looked up for every packet.
 import { codecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Receivable } from '../sdp/far-end-section.ts'
@@ -13,22 +13,22 @@ const payloadTypes = 128
 
 export type PayloadKinds = Uint8Array
 
-/** Where two things have one number, a codec stands before events, and events before noise. */
+/** Returns the table. If two entries have one number, a codec takes precedence over events, and events over noise. */
 export function toPayloadKinds({ codecs: spoken, events, noises }: Receivable): PayloadKinds {
   const kinds = new Uint8Array(payloadTypes)
   for (const payloadType of noises) kinds[payloadType] = comfortNoise
   for (const { payloadType, clockRate } of events)
     kinds[payloadType] = firstEvent + eventClocks.indexOf(clockRate)
-  // The first one of a number is ours.
+  // If several codecs have one number, the first one is used.
   for (const { encoding, payloadType } of spoken.toReversed())
     kinds[payloadType] = firstCodec + codecs.findIndex((codec) => codec.encoding === encoding)
   return kinds
 }
 
-/** What the packets of one stream are. */
+/** The kinds of the packets of one stream. */
 export class KindsOfPackets {
   #kinds: PayloadKinds = new Uint8Array()
-  /** That came last: nearly all are the same. */
+  /** The payload type that came last: nearly all packets have the same one. */
   #payloadType = -1
   #kind = notAgreed
 
@@ -46,12 +46,12 @@ export class KindsOfPackets {
   }
 }
 
-/** The clock that an event counts in; undefined for a kind that is no event. */
+/** Returns the clock rate of an event; undefined for a kind that is not an event. */
 export function eventClockOf(kind: number): number | undefined {
   return kind < firstCodec ? eventClocks[kind - firstEvent] : undefined
 }
 
-/** Undefined for a kind that is no speech. */
+/** Returns the codec; undefined for a kind that is not speech. */
 export function encodingOf(kind: number): Encoding | undefined {
   return kind < firstCodec ? undefined : codecs[kind - firstCodec]?.encoding
 }

@@ -1,8 +1,9 @@
-// What arrived of one source: sequence, loss and jitter, as RFC 3550 §6.4.1 and its appendices A.1, A.3 and A.8 count them.
+// The packets received from one source: sequence, loss and jitter, counted as in RFC 3550 §6.4.1 and its appendices
+// A.1, A.3 and A.8.
 import { timestampDistance } from './packet.ts'
 import type { RtpHeader } from './packet.ts'
 
-/** `late` is in the past but was not seen before; `stray` is too far off to belong to the stream (yet). */
+/** `late` is in the past and was not seen before; `stray` is too far away to belong to the stream (yet). */
 export type Arrival = 'next' | 'late' | 'duplicate' | 'stray'
 
 export interface ReceptionReport {
@@ -19,7 +20,7 @@ export interface ReceptionReport {
 const largestDropout = 3000
 const largestMisorder = 100
 const sequenceRange = 65_536
-// Sequence numbers remembered to tell a repeat from a late packet; as many as may be out of order.
+// Sequence numbers remembered to distinguish a repeated packet from a late one; as many as may be out of order.
 const rememberedPackets = 128
 
 export class Reception {
@@ -30,11 +31,11 @@ export class Reception {
   #expectedStray: number | undefined
   readonly #seen = new Int32Array(rememberedPackets).fill(-1)
   #jitter = 0
-  /** In 32 bits, as timestamps are. */
+  /** A 32-bit number, like timestamps. */
   #transit = 0
   #hasTransit = false
   #reported = { expected: 0, received: 0 }
-  // Figures of sources that came before the present one: a re-INVITE may bring a new SSRC.
+  // The figures of sources before the present one: a re-INVITE may bring a new SSRC.
   #former = { received: 0, lost: 0 }
 
   get ssrc(): number | undefined {
@@ -45,7 +46,7 @@ export class Reception {
     return this.#former.received + this.#received
   }
 
-  /** Never negative here: repeated packets are not counted as received. */
+  /** Never negative: repeated packets do not count as received. */
   get packetsLost(): number {
     return this.#former.lost + Math.max(0, this.#expected() - this.#received)
   }
@@ -55,7 +56,7 @@ export class Reception {
     return this.#jitter
   }
 
-  /** `hasClock` is false for packets whose timestamp does not tell when they were sent, such as telephone events. */
+  /** Counts a packet. `hasClock` is false if its timestamp does not show when it was sent, as for telephone events. */
   accept(header: RtpHeader, arrivalTimestamp: number, hasClock: boolean): Arrival {
     if (header.ssrc !== this.#ssrc) this.#begin(header)
     const arrival = this.#place(header.sequence)
@@ -65,7 +66,7 @@ export class Reception {
     return arrival
   }
 
-  /** A report block's figures; undefined while nothing was heard since the last one. */
+  /** Returns the figures for a report block; undefined if nothing was received since the last one. */
   report(): ReceptionReport | undefined {
     if (this.#ssrc === undefined) return undefined
     const expected = this.#expected()
@@ -95,7 +96,7 @@ export class Reception {
 
   #restart(sequence: number): void {
     this.#baseSequence = sequence
-    // One before, so that the first packet is an ordinary step ahead.
+    // One before the first packet, so that the first packet is an ordinary step ahead.
     this.#highest = sequence - 1
     this.#received = 0
     this.#expectedStray = undefined
@@ -115,10 +116,10 @@ export class Reception {
       const extended = this.#highest - ((sequenceRange - ahead) & 0xffff)
       if (this.#wasSeen(extended)) return 'duplicate'
       this.#remember(extended)
-      // Older than the first packet we heard: it was not expected, so counting it would hide a loss.
+      // Older than the first packet received. It was not expected, so counting it would hide a loss.
       return extended < this.#baseSequence ? 'duplicate' : 'late'
     }
-    // Two in a row at the new place mean that the sender restarted without a new SSRC.
+    // Two in a row at the new place show that the sender restarted without a new SSRC.
     if (this.#expectedStray === sequence) {
       this.#former = { received: this.packetsReceived, lost: this.packetsLost }
       this.#restart(sequence)

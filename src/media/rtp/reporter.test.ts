@@ -1,4 +1,4 @@
-// When reports go out, what they say, and what the far end's own are believed of.
+// The time and content of our reports, and the figures accepted from those of the far end.
 import { describe, expect, it } from 'vitest'
 import { Reception } from './reception.ts'
 import { Reporter } from './reporter.ts'
@@ -8,7 +8,7 @@ import { RtpSender } from './sender.ts'
 
 const startMs = 1_700_000_000_000
 
-/** A session that reports, on a clock that the test moves. */
+/** Creates a session that reports, on a clock that the test moves. */
 function reporting() {
   let nowMs = startMs
   const sender = new RtpSender()
@@ -38,7 +38,7 @@ function reporting() {
       if (heard === undefined) throw new Error('it is no report')
       return heard
     },
-    /** A report of the far end. */
+    /** Applies a report of the far end. */
     told: (of: Partial<ReportBlock>, more: Partial<Report> = {}): HeardReport | undefined => {
       const block: ReportBlock = {
         ssrc: sender.ssrc,
@@ -89,19 +89,19 @@ describe('our report', () => {
     expect(report().blocks).toMatchObject([{ packetsLost: 1, fractionLost: 64 }])
   })
 
-  it('says how long ago the last report of a sender came, for it to work out the round trip', () => {
+  it('states the time since the last sender report, from which the far end computes the round trip', () => {
     const { hear, pass, told, report } = reporting()
     hear()
     told({}, { sender: { epochMs: startMs - 40, rtpTimestamp: 0, packets: 1, octets: 1 } })
     pass(1500)
-    // One of a receiver has no time to refer to.
+    // A receiver report has no time to refer to.
     told({})
     expect(report().blocks).toMatchObject([
       { lastSenderReport: toShortNtp(startMs - 40), delaySinceLastSenderReport: 1.5 * 65_536 },
     ])
   })
 
-  it('is the last one where it says goodbye', () => {
+  it('ends with a BYE if it is the last one', () => {
     const { report } = reporting()
     expect([report().isBye, report(true).isBye]).toEqual([false, true])
   })
@@ -118,7 +118,7 @@ describe('a report of the far end', () => {
     reporter.clock(48)
     told({ jitter: 480 })
     expect(reporter.remote?.jitterMs).toBe(10)
-    // It has heard no report from us since, and the path is no other.
+    // It has received no report from us since, and the path has not changed.
     expect(reporter.remote?.roundTripMs).toBeCloseTo(100, 0)
   })
 
@@ -143,7 +143,7 @@ describe('a report of the far end', () => {
   })
 })
 
-describe('the loss that is reckoned with', () => {
+describe('the expected loss', () => {
   it('is the worst of the last reports, at least five percent, and none after six good ones', () => {
     const { reporter, told } = reporting()
     const losses = [1, 64, 26].map((fractionLost) => {

@@ -1,4 +1,4 @@
-// RTCP of one session: when a report is due, what it says, and what the far end reports of us (RFC 3550 §6).
+// RTCP of one session: when a report is due, its content, and the far end's reports on our stream (RFC 3550 §6).
 import { randomBytes } from 'node:crypto'
 import type { Reception } from './reception.ts'
 import { parseRtcp, roundTripMs, toCompound, toShortNtp } from './rtcp.ts'
@@ -11,23 +11,23 @@ export interface RemoteReport {
   readonly roundTripMs?: number
 }
 
-// RFC 3550 §6.2: five seconds, half of it for the first report, spread by a half so that calls do not report in step.
+// RFC 3550 §6.2: five seconds, half of that for the first report, varied by half so that calls do not report in step.
 const intervalMs = 5000
 
-// One packet lost is the first of more: half a minute of reports without one ends that.
+// After one lost packet more losses are expected, until half a minute of reports shows none.
 const leastLossPercent = 5
 const goodReports = 6
 
 export interface ReporterOptions {
   readonly sender: RtpSender
   readonly reception: Reception
-  /** Epoch ms that never jumps: reports are compared with each other only. */
+  /** Epoch ms that never jump. Reports are compared only with each other. */
   readonly now: () => number
 }
 
 export class Reporter {
   readonly #options: ReporterOptions
-  // RFC 7022 §4.2: random, per session, so that it tells nothing about the machine.
+  // RFC 7022 §4.2: random for each session, so that it reveals nothing about the machine.
   readonly #cname = randomBytes(12).toString('base64')
   #dueMs: number | undefined
   #unitsPerMs = 8
@@ -35,7 +35,7 @@ export class Reporter {
   #lastHeard: { readonly senderReport: number; readonly atMs: number } | undefined
   #remote: RemoteReport | undefined
   #lossPercent = 0
-  /** Without a loss, since the last one. */
+  /** The number of reports without a loss since the last loss. */
   #goodReports = 0
 
   constructor(options: ReporterOptions) {
@@ -46,17 +46,17 @@ export class Reporter {
     return this.#remote
   }
 
-  /** What we send counts in this clock from now on. */
+  /** Sets the clock of our stream. */
   clock(unitsPerMs: number): void {
     this.#unitsPerMs = unitsPerMs
   }
 
-  /** How much the far end is likely to lose of what we send: of its last reports the worst. */
+  /** The loss to expect of our stream: the worst of the far end's last reports. */
   get lossPercent(): number {
     return this.#lossPercent
   }
 
-  /** When the next report is due; 0 before it was asked for. */
+  /** The time of the next report; 0 before the first call of `isDue`. */
   get dueMs(): number {
     return this.#dueMs ?? 0
   }
@@ -66,7 +66,7 @@ export class Reporter {
     return nowMs >= this.#dueMs
   }
 
-  /** The compound packet to send now. */
+  /** Returns the compound packet to send now. */
   report(rtpTimestamp: number, isBye = false): Buffer {
     const { sender, now } = this.#options
     const epochMs = now()
@@ -83,7 +83,7 @@ export class Reporter {
     })
   }
 
-  /** Takes in a report of the far end; undefined when the datagram is none. */
+  /** Applies a report of the far end. Returns undefined if the datagram is not one. */
   accept(datagram: Buffer): HeardReport | undefined {
     const heard = parseRtcp(datagram)
     if (heard === undefined) return undefined
@@ -96,7 +96,8 @@ export class Reporter {
       this.#remote = {
         packetsLost: block.packetsLost,
         jitterMs: block.jitter / this.#unitsPerMs,
-        // A report without a round trip (the far end has not heard our sender report yet) keeps the last known one.
+        // A report without a round trip (the far end has not received our sender report yet) keeps the last known
+        // one.
         ...(roundTrip === undefined ? lastRoundTrip(this.#remote) : { roundTripMs: roundTrip }),
       }
     }

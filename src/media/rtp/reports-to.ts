@@ -1,23 +1,26 @@
-// Where RTCP reports on a stream go (RFC 3550 §11, RFC 3605, RFC 5761).
+// The destination of RTCP reports on a stream (RFC 3550 §11, RFC 3605, RFC 5761).
 import type { Agreement } from '../sdp/agreement.ts'
 import type { Endpoint } from './source.ts'
 
 interface Known {
-  /** Where the far end's own reports come from. */
+  /** The source of the far end's own reports. */
   readonly heard: Endpoint | undefined
-  /** Where its media comes from. */
+  /** The source of its media. */
   readonly latched: Endpoint | undefined
-  /** Where ours goes. */
+  /** The destination of our media. */
   readonly destination: Endpoint | undefined
 }
 
-/** Where its reports come from; else beside its media, which NAT may have moved; else what the SDP says. */
+/**
+ * Returns the source of its reports; otherwise the port next to its media, which NAT may have moved; otherwise the
+ * SDP's place.
+ */
 export function reportsTo(
   agreement: Agreement,
   { heard, latched, destination }: Known,
 ): Endpoint | undefined {
   const { remote, remoteRtcp, isPast, hasRtcpMux } = agreement
-  // Reports on a stream that another far end sends are its own.
+  // If another far end sends the stream, that far end also sends the reports.
   if (remote === undefined || isPast === true) return undefined
   if (hasRtcpMux) return destination
   if (heard !== undefined) return heard

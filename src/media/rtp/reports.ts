@@ -1,4 +1,4 @@
-// The reports of one stream pair: which of the far end are believed, when ours is due, and where it goes.
+// The RTCP reports of one stream: which of the far end's are accepted, when ours is due, and where it is sent.
 import type { Agreement } from '../sdp/agreement.ts'
 import type { Reception } from './reception.ts'
 import { Reporter } from './reporter.ts'
@@ -11,7 +11,7 @@ export interface ReportsOptions {
   readonly sender: RtpSender
   readonly reception: Reception
   readonly source: SourceLatch
-  /** Monotonic, on the scale of epoch ms. */
+  /** The monotonic time, on the scale of epoch ms. */
   readonly now: () => number
 }
 
@@ -23,7 +23,7 @@ export interface Report {
 export class Reports {
   readonly #reporter: Reporter
   readonly #source: SourceLatch
-  /** Where those of the far end come from. */
+  /** The source of the far end's reports. */
   #heard: Endpoint | undefined
 
   constructor({ source, ...options }: ReportsOptions) {
@@ -31,18 +31,18 @@ export class Reports {
     this.#reporter = new Reporter(options)
   }
 
-  /** `unitsPerMs`: of the timestamps that we send. */
+  /** `unitsPerMs` is that of the timestamps we send. */
   agree(unitsPerMs: number): void {
     this.#reporter.clock(unitsPerMs)
     this.#heard = undefined
   }
 
-  /** What the far end said of our stream last. */
+  /** The far end's last report on our stream. */
   get remote(): RemoteReport | undefined {
     return this.#reporter.remote
   }
 
-  /** How much the far end is likely to lose of what we send. */
+  /** The loss to expect of our stream. */
   get lossPercent(): number {
     return this.#reporter.lossPercent
   }
@@ -55,7 +55,7 @@ export class Reports {
     return this.#reporter.isDue(nowMs)
   }
 
-  /** Whether it is a report of the machine whose media we take, or that signalling named. */
+  /** Returns whether it is a report from the machine that our media comes from, or that signalling named. */
   accept(datagram: Buffer, from: Endpoint, { remoteRtcp }: Agreement): boolean {
     if (!this.#source.isNamed(from.address) && from.address !== remoteRtcp?.address) return false
     if (this.#reporter.accept(datagram) === undefined) return false
@@ -63,7 +63,7 @@ export class Reports {
     return true
   }
 
-  /** The report to send now; undefined while there is nowhere to send it. */
+  /** Returns the report to send now; undefined while it has no destination. */
   next(agreement: Agreement, rtpTimestamp: number, isBye: boolean): Report | undefined {
     const { latched, destination } = this.#source
     const to = reportsTo(agreement, { heard: this.#heard, latched, destination })

@@ -53,7 +53,7 @@ describe('a compound packet', () => {
 })
 
 describe('the round trip', () => {
-  it('is now less the report it answers less the delay in between', () => {
+  it('is the present time minus the time of the report it refers to minus the delay', () => {
     const sentMs = 1_700_000_000_000
     const answering = {
       ...block,
@@ -67,7 +67,7 @@ describe('the round trip', () => {
 })
 
 describe('a reporter', () => {
-  it('reports every five seconds or so, as sender only when something was sent, and learns the round trip', () => {
+  it('reports about every five seconds, as a sender only after sending, and computes the round trip', () => {
     let nowMs = 1_700_000_000_000
     const rtp = new RtpSender()
     const reception = new Reception()
@@ -94,7 +94,7 @@ describe('a reporter', () => {
     reporter.accept(toCompound({ ssrc: 9, cname: 'far', sender, block: heard, isBye: false }))
     expect(reporter.remote).toMatchObject({ packetsLost: -2, jitterMs: 10 })
     expect(reporter.remote?.roundTripMs).toBeCloseTo(20, 0)
-    // What is sent is made for a far end that loses some of it, until its reports have told of no loss for a while.
+    // Packets are coded for a far end with loss until its reports have shown none for a while.
     const tells = (fractionLost: number): number => {
       const told = { ...heard, fractionLost }
       reporter.accept(toCompound({ ssrc: 9, cname: 'far', sender, block: told, isBye: false }))

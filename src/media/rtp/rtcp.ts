@@ -48,13 +48,13 @@ export interface ReportBlock extends ReceptionReport {
 export interface Report {
   readonly ssrc: number
   readonly cname: string
-  /** Absent when nothing was sent since the last report. */
+  /** Absent if nothing was sent since the last report. */
   readonly sender: SenderInfo | undefined
   readonly block: ReportBlock | undefined
   readonly isBye: boolean
 }
 
-/** The middle 32 bits of the NTP time, in 1/65536 s: what LSR is made of. */
+/** Returns the middle 32 bits of the NTP time, in 1/65536 s, which is the unit of LSR. */
 export function toShortNtp(epochMs: number): number {
   const seconds = Math.floor(epochMs / 1000) + secondsFrom1900To1970
   const fraction = Math.floor(((epochMs % 1000) / 1000) * 65_536)
@@ -97,7 +97,7 @@ function toReportPacket(report: Report): Buffer {
   return packet
 }
 
-/** One chunk with one CNAME item, ended by one to four zero octets: RFC 3550 §6.5. */
+/** Returns one chunk with one CNAME item, ended by one to four zero octets: RFC 3550 §6.5. */
 function toSourceDescription(ssrc: number, cname: string): Buffer {
   const name = Buffer.from(cname, 'latin1')
   const packet = Buffer.alloc(8 + 4 * Math.ceil((2 + name.length + 1) / 4))
@@ -116,14 +116,14 @@ function toBye(ssrc: number): Buffer {
   return packet
 }
 
-/** A compound packet: a report first, then the CNAME, then a BYE if it is the last one (RFC 3550 §6.1). */
+/** Returns a compound packet: a report first, then the CNAME, then a BYE if it is the last one (RFC 3550 §6.1). */
 export function toCompound(report: Report): Buffer {
   const parts = [toReportPacket(report), toSourceDescription(report.ssrc, report.cname)]
   if (report.isBye) parts.push(toBye(report.ssrc))
   return Buffer.concat(parts)
 }
 
-/** What a compound packet tells us. */
+/** The content of a received compound packet. */
 export interface HeardReport {
   readonly ssrc: number
   /** The middle 32 bits of the NTP time of a sender report. */
@@ -157,7 +157,7 @@ function parseReport(packet: Buffer): HeardReport | undefined {
   }
 }
 
-/** Undefined unless it is a valid compound packet: RFC 3550 appendix A.2. */
+/** Returns undefined unless it is a valid compound packet: RFC 3550 appendix A.2. */
 export function parseRtcp(datagram: Buffer): HeardReport | undefined {
   let heard: HeardReport | undefined
   let isBye = false
@@ -176,11 +176,14 @@ export function parseRtcp(datagram: Buffer): HeardReport | undefined {
   return heard === undefined ? undefined : { ...heard, isBye }
 }
 
-/** Round trip of a report block that answers one of our sender reports: RFC 3550 §6.4.1. Undefined when it does not. */
+/**
+ * Returns the round trip of a report block that refers to one of our sender reports (RFC 3550 §6.4.1), otherwise
+ * undefined.
+ */
 export function roundTripMs(block: ReportBlock, nowMs: number): number | undefined {
   if (block.lastSenderReport === 0) return undefined
   const units = (toShortNtp(nowMs) - block.lastSenderReport - block.delaySinceLastSenderReport) | 0
-  // Our clock was set back, or the far end miscounts its delay: such a figure says nothing.
+  // Our clock was set back, or the far end reports a wrong delay. The figure is meaningless.
   if (units < 0 || units > 65_536 * 60) return undefined
   return (units * 1000) / 65_536
 }

@@ -39,7 +39,7 @@ describe('the packets of a stream', () => {
       sender.audio(4, whole),
       sender.audio(9, whole),
     ].map((outgoing) => read(outgoing).marker)
-    // Read when all are written: a packet stays as it is for a few more.
+    // Checked after all are written: a packet stays unchanged while a few more are.
     expect(marks).toEqual([true, false, true, false, true])
   })
 
@@ -112,7 +112,7 @@ describe('packets that others have numbered', () => {
     expect([sender.packets, sender.octets]).toEqual([1, 160])
   })
 
-  it('are what ours follow: the highest number, and the latest timestamp', () => {
+  it('set the numbers that ours continue from: the highest sequence, and the latest timestamp', () => {
     const sender = new RtpSender()
     const start = sender.nextSequence
     const timestamp = sender.nextTimestamp(1)
@@ -132,7 +132,7 @@ describe('packets that others have numbered', () => {
     expect((read(sender.audio(51, whole)).timestamp - timestamp) >>> 0).toBe(5 * 160)
   })
 
-  it('are marked for ours when the beat left ticks out after them', () => {
+  it('make our next packet marked if ticks were skipped after them', () => {
     const sender = new RtpSender()
     sender.passed({ ...passed, sequence: 1, timestamp: 160 })
     sender.continueAt(50, 320)

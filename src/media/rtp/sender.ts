@@ -1,10 +1,11 @@
-// The packets of one outgoing stream: header, numbering and counts. Timestamps come from the tick, so they cannot drift.
+// The packets of one outgoing stream: header, numbers and counts. Timestamps come from the tick, so they cannot
+// drift.
 import { randomBytes } from 'node:crypto'
 import { tickMs, tickSamples } from '../tick-clock.ts'
 import { rtpHeaderBytes, timestampDistance, writeRtpHeader } from './packet.ts'
 import type { RtpHeader } from './packet.ts'
 
-/** A packet in a buffer that is used again: valid until a few packets later. */
+/** A packet in a reused buffer, valid until a few packets later. */
 export interface Outgoing {
   readonly packet: Buffer
   readonly bytes: number
@@ -14,23 +15,23 @@ export interface AudioPacket {
   readonly payloadType: number
   readonly startsTalk: boolean
   readonly payloadBytes: number
-  /** How many packets the frame is sent in; one when left out. */
+  /** The number of packets that the frame is sent in; one if left out. */
   readonly parts?: number
 }
 
 export interface FramePart {
   readonly tick: number
   readonly payloadType: number
-  /** Which of them it is, from 1 on. */
+  /** The number of the part, from 1 on. */
   readonly part: number
   readonly parts: number
 }
 
 export interface PassedPacket extends EventPacket {
   readonly sequence: number
-  /** That it stands for, in 1/8000 s; none for an event. */
+  /** Its duration, in 1/8000 s; none for an event. */
   readonly samples: number
-  /** With room for a header before the payload: it goes out as it is, and nothing is copied. */
+  /** A datagram with room for a header before the payload. It is sent as it is, without a copy. */
   readonly datagram: Buffer | undefined
 }
 
@@ -46,11 +47,11 @@ interface PacketFields {
   readonly payloadType: number
   readonly marker: boolean
   readonly payloadBytes: number
-  /** That the packet stands for. */
+  /** The duration of the packet. */
   readonly units: number
 }
 
-// One more than the kernel may owe us (see SocketPair), so that no packet is overwritten before it is sent.
+// More packets than the kernel may still hold (see SocketPair), so that none is overwritten before it is sent.
 export const ringPackets = 8
 
 function newSsrc(): number {
@@ -59,15 +60,16 @@ function newSsrc(): number {
 
 export class RtpSender {
   #ssrc = newSsrc()
-  // Random starts: RFC 3550 §5.1. Far from the end of the numbers, for those who decrypt and lose the first: RFC 3711 §3.3.1.
+  // Random starts: RFC 3550 §5.1. The sequence starts far from its wrap, for a receiver that decrypts and loses the
+  // first packet: RFC 3711 §3.3.1.
   #sequence = randomBytes(2).readUInt16BE() & 0x7fff
-  /** That of tick 0: moves when the numbers went on otherwise than with the beat. */
+  /** The timestamp of tick 0. It moves if the timestamps did not follow the ticks. */
   #timestampStart = randomBytes(4).readUInt32BE()
-  /** That of the sample after the last one that was sent, in 32 bits with a sign: larger numbers are objects of their own. */
+  /** The timestamp after the last sent sample, as a signed 32-bit number: larger numbers are objects of their own. */
   #nextTimestamp = 0
   #hasTimestamp = false
   readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + tickSamples))
-  /** Units of timestamps in a tick. */
+  /** The timestamp units of a tick. */
   #perTick = tickSamples
   #lastAudioTick: number | undefined
   #packets = 0
@@ -77,7 +79,7 @@ export class RtpSender {
     return this.#ssrc
   }
 
-  /** To a far end that begins to count again, as most do with a new key, the stream is another one. */
+  /** Changes the SSRC. A far end that starts its numbers again, as most do with a new key, gets another stream. */
   changeSource(): void {
     this.#ssrc = newSsrc()
   }
@@ -94,12 +96,12 @@ export class RtpSender {
     return (this.#timestampStart + tick * this.#perTick) >>> 0
   }
 
-  /** How many units of timestamps `samples` of 1/8000 s are. */
+  /** Returns the timestamp units of `samples` of 1/8000 s. */
   unitsOf(samples: number): number {
     return this.#perTick === tickSamples ? samples : (samples * this.#perTick) / tickSamples
   }
 
-  /** From this tick on timestamps count in another clock, where the codec has another one: they go on from where they are. */
+  /** Sets the clock rate of timestamps from this tick on. They continue from their present value. */
   clock(clockRate: number, tick: number): void {
     const perTick = (clockRate * tickMs) / 1000
     if (perTick === this.#perTick) return
@@ -112,18 +114,18 @@ export class RtpSender {
     return this.#sequence
   }
 
-  /** What follows the last sample that was sent; before the first one, what `tick` has. */
+  /** Returns the timestamp after the last sent sample; before the first one, that of `tick`. */
   nextTimestamp(tick: number): number {
     return this.#hasTimestamp ? this.#nextTimestamp >>> 0 : this.timestampAt(tick)
   }
 
-  /** From this tick on the beat goes on with these numbers. */
+  /** Continues with the timestamp of this tick. */
   continueAt(tick: number, timestamp: number): void {
     this.#timestampStart = (timestamp - tick * this.#perTick) >>> 0
     this.#lastAudioTick = tick - 1
   }
 
-  /** A packet whose numbers are another's, moved to follow on ours; not older than a few packets. */
+  /** Returns a packet of another stream whose numbers already continue this one. It is at most a few packets old. */
   passed(passed: PassedPacket): Outgoing {
     const { payload, datagram, samples, sequence, timestamp, marker, payloadType } = passed
     const ahead = ((sequence - this.#sequence + 1) << 16) >> 16
@@ -140,25 +142,25 @@ export class RtpSender {
     return { packet: datagram, bytes: datagram.length }
   }
 
-  /** A packet of a telephone event: RFC 4733 §2.3. */
+  /** Returns a packet of a telephone event: RFC 4733 §2.3. */
   event({ payload, ...fields }: EventPacket): Outgoing {
     const sequence = this.#advance()
     return this.#write({ ...fields, sequence, ssrc: this.ssrc }, payload)
   }
 
   /**
-   * A packet whose payload the caller fills in, `tickSamples` octets from offset `rtpHeaderBytes`. When it shall carry less of
-   * them, the others go out with `rest`.
+   * Returns a packet whose payload the caller fills in, `tickSamples` octets from offset `rtpHeaderBytes`. If it
+   * carries fewer, the rest is sent with `rest`.
    */
   audio(tick: number, { payloadType, startsTalk, payloadBytes, parts = 1 }: AudioPacket): Outgoing {
-    // RFC 3551 §4.1: the marker tells where sound begins again after packets were not sent.
+    // RFC 3551 §4.1: the marker shows where sound begins again after packets were not sent.
     const marker = startsTalk || this.#lastAudioTick !== tick - 1
     this.#lastAudioTick = tick
     const units = this.#perTick / parts
     return this.#next({ timestamp: this.timestampAt(tick), payloadType, marker, payloadBytes, units })
   }
 
-  /** A packet after `first` in the same frame, with the octets of its part. */
+  /** Returns a later packet of the frame that began with `first`, with the octets of its part. */
   rest({ packet, bytes }: Outgoing, { tick, payloadType, part, parts }: FramePart): Outgoing {
     const payloadBytes = bytes - rtpHeaderBytes
     const units = this.#perTick / parts
@@ -200,7 +202,7 @@ export class RtpSender {
     return { packet, bytes: rtpHeaderBytes + payloadBytes }
   }
 
-  /** What another far end has coded may be longer than what we code. */
+  /** Returns a buffer of the ring, enlarged if needed: packets of another far end may be longer than ours. */
   #buffer(bytes: number): Buffer {
     const at = this.#packets % ringPackets
     const packet = this.#ring[at]

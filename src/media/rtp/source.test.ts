@@ -9,7 +9,7 @@ const otherNat = { address: '203.0.113.8', port: 61_000 }
 const direct = { address: '198.51.100.20', port: 20_000 }
 const stranger = { address: '198.51.100.1', port: 999 }
 
-/** Packets every 20 ms from `fromMs` to `toMs`, in one stream whose numbers follow the time: the verdicts. */
+/** Returns the verdicts on packets every 20 ms from `fromMs` to `toMs`, in one stream whose numbers follow the time. */
 function stream(
   latch: SourceLatch,
   from: Endpoint,
@@ -84,7 +84,7 @@ describe('until something is heard', () => {
     for (let nowMs = 0; nowMs < 10_000; nowMs += 20) expect(send(latch, nowMs)).toBe('foreign')
   })
 
-  it('a phone that is heard within 2 s is not looked for elsewhere', () => {
+  it('a phone that is heard within 2 s is not accepted from elsewhere', () => {
     const latch = signalled(inNat)
     stream(latch, nat, { fromMs: 1000 })
     expect(new Set(stream(latch, otherNat, { fromMs: 1020, toMs: 9000, ssrc: 99 }))).toEqual(
@@ -92,7 +92,7 @@ describe('until something is heard', () => {
     )
   })
 
-  it('many that spray at once do not keep the phone out', () => {
+  it('many strangers spraying at the same time do not keep the phone out', () => {
     const latch = signalled(inNat)
     const verdicts: Verdict[] = []
     for (let nowMs = 0; nowMs < 10_000; nowMs += 20) {

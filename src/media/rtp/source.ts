@@ -1,5 +1,6 @@
-// Which packets are the far end's, and where media goes: symmetric RTP with a latch that a stranger cannot pull over.
-// Deviation from RFC 3264 §5.1: media goes where packets come from, not where the SDP says; most phones sit behind NAT.
+// Decides which packets are the far end's, and where media goes: symmetric RTP with a latch that a stranger cannot
+// take over. Deviation from RFC 3264 §5.1: media goes to the place packets come from, not to that of the SDP; most
+// phones are behind NAT.
 import ipaddr from 'ipaddr.js'
 
 export interface Endpoint {
@@ -7,7 +8,7 @@ export interface Endpoint {
   readonly port: number
 }
 
-/** The part of a packet that tells streams apart. */
+/** The fields of a packet that distinguish streams. */
 export interface Numbered {
   readonly ssrc: number
   readonly sequence: number
@@ -21,32 +22,34 @@ export interface Signalled {
 }
 
 /**
- * Why a source is believed: it is the place in the SDP; only its address is; its address is the one that signalling comes
- * from; it goes on with the stream of the last source; nothing else was heard of a phone behind NAT; it has the key; or, for a
- * browser, it is where the handshake was made.
+ * The reason to trust a source: it is the place in the SDP; it has only the address of the SDP; it has the address of
+ * signalling; it continues the stream of the last source; no other source was heard of a phone behind NAT; its
+ * packets are authentic; or, for a browser, it is the place of the handshake.
  */
 export type Trust =
   'sdp' | 'sdp-address' | 'sip-address' | 'same-stream' | 'behind-nat' | 'authentic' | 'handshake'
 
 export type Verdict = 'known' | 'latched' | 'foreign'
 
-// A phone that changed its network keeps its SSRC and sequence, which a stranger off the path cannot know:
-// ten packets of silence from the old place are enough to believe it.
+// A phone that changed its network keeps its SSRC and sequence, which a stranger off the path cannot guess. Ten
+// packets of silence from the old place are enough to trust the new one.
 const movedAfterMs = 200
 const plausibleStep = 500
-// A phone whose media leaves its NAT by another address than its signalling does is looked for after this long, when both
-// addresses that signalling named should have been heard.
+// The media of a phone may leave its NAT by another address than its signalling. Such a source is accepted only after
+// this time, in which packets from both addresses of signalling should have come.
 const namedPlacesFirstMs = 2000
-// Stray packets of another call seldom go on for so long in one stream.
+// Stray packets of another call seldom come for this long in one stream.
 const provenAfterMs = 200
 const minProvenPackets = 5
-// Between two packets of a stream that is being proven; more than a pause of comfort noise lasts is another attempt.
+// The longest gap in a stream that is being proven. A gap longer than a pause of comfort noise begins another
+// attempt.
 const maxGapMs = 100
-// Half a second of loss is no stream to go by; one counter over many of our ports steps further.
+// The largest step of sequence numbers: half a second of loss does not prove a stream. A sender that sweeps many of
+// our ports with one counter makes larger steps.
 const provenStep = 25
 const maxCandidates = 8
 
-/** Places of more trust take over at once; the others only after signalling said something new. */
+/** Places of more trust take over immediately, others only after signalling has named a place again. */
 const ranks: Readonly<Record<Exclude<Trust, 'same-stream' | 'handshake'>, number>> = {
   authentic: 3,
   sdp: 3,
@@ -56,7 +59,7 @@ const ranks: Readonly<Record<Exclude<Trust, 'same-stream' | 'handshake'>, number
 }
 
 interface Latched extends Endpoint {
-  /** The same, for those who send. */
+  /** The same place as an object of its own, for senders. */
   readonly endpoint: Endpoint
   readonly rank: number
   readonly trust: Trust
@@ -81,7 +84,7 @@ function isAhead(former: Numbered, { ssrc, sequence }: Numbered, atMost: number)
   return ssrc === former.ssrc && step > 0 && step <= atMost
 }
 
-// Addresses that mean something within their own network only, as the library names them.
+// Addresses that are valid only within their own network, by the library's names.
 const privateRanges: ReadonlySet<string> = new Set([
   'private',
   'carrierGradeNat',
@@ -97,15 +100,15 @@ function isPrivate(address: string): boolean {
 export class SourceLatch {
   #signalled: Endpoint | undefined
   #peer: string | undefined
-  /** What signalling named may be neither sent to nor believed. */
+  /** Whether the signalled place may be neither sent to nor trusted. */
   #isBarred = false
   #isBehindNat = false
   #latched: Latched | undefined
-  /** When signalling last said where media is; cleared as soon as the latched source is heard again. */
+  /** The time when signalling last named a place of media; cleared when a packet of the latched source comes. */
   #openSinceMs: number | undefined
   #candidates: Candidate[] = []
 
-  /** Where to send: the latched source, or what the SDP said until something was heard. */
+  /** The place to send to: the latched source, or the place in the SDP until a packet has come. */
   get destination(): Endpoint | undefined {
     return this.#latched?.endpoint ?? (this.#isBarred ? undefined : this.#signalled)
   }
@@ -114,7 +117,7 @@ export class SourceLatch {
     return this.#latched?.endpoint
   }
 
-  /** When the latched source was heard last. */
+  /** The time of the last packet of the latched source. */
   get heardMs(): number {
     return this.#latched?.heardMs ?? 0
   }
@@ -123,14 +126,16 @@ export class SourceLatch {
     return this.#latched?.trust
   }
 
-  /** Whether signalling comes from a place where the address in the SDP cannot be reached as it stands. */
+  /**
+   * Whether signalling comes from another network than the private address in the SDP, which then cannot be reached.
+   */
   get isBehindNat(): boolean {
     return this.#isBehindNat
   }
 
   /**
-   * What an offer or answer says, and the address that it came from. Signalling is trusted: a new place is believed at
-   * once, and a phone that resumes may come with another stream from another port.
+   * Applies an offer or answer and the address that it came from. Signalling is trusted: a new place is used
+   * immediately, and a phone that resumes may come with another stream from another port.
    */
   signal({ remote, isBarred, peer }: Signalled, nowMs: number): void {
     this.#peer = peer
@@ -147,7 +152,7 @@ export class SourceLatch {
     this.#isBehindNat = peer !== undefined && address !== undefined && peer !== address && isPrivate(address)
   }
 
-  /** Whether signalling named this address, or media comes from it. */
+  /** Returns whether signalling named this address, or media comes from it. */
   isNamed(address: string): boolean {
     return (
       address === this.#latched?.endpoint.address ||
@@ -156,11 +161,14 @@ export class SourceLatch {
     )
   }
 
-  /** Whether the packet is the far end's; latches when it may. An authentic one is, wherever it comes from. */
+  /**
+   * Returns whether the packet is the far end's, and latches on to its source if allowed. An authentic packet is the
+   * far end's, from any place.
+   */
   accept(from: Endpoint, packet: Numbered, nowMs: number, isAuthentic = false): Verdict {
     const latched = this.#latched
     if (latched !== undefined && isSame(from, latched)) {
-      // Stored where it differs: a store of a number that is no small integer makes an object.
+      // Stored only if it differs: storing a number that is not a small integer allocates an object.
       if (latched.ssrc !== packet.ssrc) latched.ssrc = packet.ssrc
       latched.sequence = packet.sequence
       latched.heardMs = nowMs
@@ -178,7 +186,7 @@ export class SourceLatch {
     return this.#latch({ from, rank, trust }, packet, nowMs)
   }
 
-  /** Heard elsewhere than before: a late packet of the old place is taken, and is no reason to go back. */
+  /** An authentic packet from another place. A late packet of the old place is accepted, without moving back there. */
   #acceptAuthentic(latched: Latched | undefined, from: Endpoint, packet: Numbered, nowMs: number): Verdict {
     if (latched?.ssrc === packet.ssrc && !isAhead(latched, packet, plausibleStep)) {
       latched.heardMs = nowMs
@@ -195,7 +203,7 @@ export class SourceLatch {
     return from.address === this.#peer ? 'sip-address' : undefined
   }
 
-  /** The latched stream from another place: a late packet of the old one is no reason to go back. */
+  /** The latched stream from another place. A late packet of the old place does not move it back. */
   #follow(latched: Latched, { from, rank, trust }: Place, packet: Numbered, nowMs: number): Verdict {
     if (!isAhead(latched, packet, plausibleStep)) return 'foreign'
     if (trust !== undefined && rank > latched.rank) return this.#latch({ from, rank, trust }, packet, nowMs)
@@ -203,7 +211,10 @@ export class SourceLatch {
     return this.#latch({ from, rank: latched.rank, trust: 'same-stream' }, packet, nowMs)
   }
 
-  /** A source that nothing named: the first that keeps one stream is believed, if the phone may be behind such a NAT. */
+  /**
+   * A source that signalling did not name. The first one with a continuous stream is trusted, if the phone may be
+   * behind such a NAT.
+   */
   #prove(endpoint: Endpoint, packet: Numbered, nowMs: number): Verdict {
     const openSinceMs = this.#openSinceMs
     const mayBe =
@@ -228,7 +239,7 @@ export class SourceLatch {
   }
 
   #latch({ from, rank, trust }: Place<Trust>, { ssrc, sequence }: Numbered, nowMs: number): 'latched' {
-    // A view of its own: what a socket hands out may carry more.
+    // A copy, since the object of a socket may hold more.
     const endpoint = { address: from.address, port: from.port }
     this.#latched = { ...endpoint, endpoint, rank, trust, ssrc, sequence, heardMs: nowMs }
     this.#openSinceMs = undefined

@@ -14,11 +14,11 @@ export const digitsByEvent = '0123456789*#ABCD'
 export interface TelephoneEvent {
   readonly event: number
   readonly isEnd: boolean
-  /** In units of its clock, from the start of this segment of the event. */
+  /** In units of its clock, from the start of this segment. */
   readonly duration: number
 }
 
-/** Undefined when the payload is too short. Later blocks of a redundant payload are repeats and are not read. */
+/** Returns undefined if the payload is too short. Later blocks of a redundant payload are repeats and are not read. */
 export function parseTelephoneEvent(payload: Buffer): TelephoneEvent | undefined {
   if (payload.length < telephoneEventBytes) return undefined
   return {
@@ -28,7 +28,7 @@ export function parseTelephoneEvent(payload: Buffer): TelephoneEvent | undefined
   }
 }
 
-// A loudness of -10 dBm0, as phones send it.
+// A level of -10 dBm0, as phones send it.
 const volume = 10
 
 export function writeTelephoneEvent({ event, isEnd, duration }: TelephoneEvent): Buffer {

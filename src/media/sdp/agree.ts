@@ -1,4 +1,5 @@
-// What one exchange of offer and answer comes to: the agreement, of what the far end's media line says and what was chosen of it.
+// The agreement of one exchange of offer and answer, made of the far end's media line and the choices among its
+// formats.
 import type { Endpoint } from '../rtp/source.ts'
 import type { Agreement, SdesProtection, SendFormat } from './agreement.ts'
 import { eventsOf, mayReceive, maySend, rtcpOf } from './far-end-section.ts'
@@ -13,7 +14,7 @@ export interface Agreed {
   readonly hasRtcpMux: boolean
   readonly protection: SdesProtection | undefined
   readonly peer: string | undefined
-  /** What is spoken from now on, in the number of the far end. */
+  /** The codec in use from now on, with the far end's payload type. */
   readonly format: CodecFormat
   readonly packetMs: number
   readonly receive: Agreement['receive']

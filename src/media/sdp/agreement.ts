@@ -1,4 +1,4 @@
-// What offer and answer agreed on, as the side that sends packets needs it.
+// The result of offer and answer, as the sender of packets needs it.
 import type { Gate } from '../browsers/messages.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
@@ -8,28 +8,28 @@ import type { MasterKey } from '../srtp/suites.ts'
 import type { Receivable } from './far-end-section.ts'
 import type { EventFormat } from './formats.ts'
 
-/** How packets are protected; its form says by which transport they travel. */
+/** The protection of packets; its form decides the transport. */
 export type Protection =
   | { readonly form: 'plain' }
   | SdesProtection
-  /** By a path of the process of browsers. */
+  /** Over a path of the process of browsers. */
   | {
       readonly form: 'browser'
       readonly peer: number
       readonly gate: Gate
-      /** Of a far end without ICE. */
+      /** Present for a far end without ICE. */
       readonly betweenPorts?: BetweenPorts
     }
 
 /** Packets go between the ports of the two media lines. */
 export interface BetweenPorts {
-  /** As the SDP names it; undefined where it may not be sent to, or says none. */
+  /** The place in the SDP; undefined if it may not be sent to, or the SDP names none. */
   readonly to: Endpoint | undefined
-  /** The address of the signalling, from which they may come as well. */
+  /** The address of signalling, from which packets may come too. */
   readonly peer: string | undefined
 }
 
-/** By keys in offer and answer. Those of the two directions are never the same. */
+/** Keys from offer and answer. The two directions never have the same key. */
 export interface SdesProtection {
   readonly form: 'sdes'
   readonly send: MasterKey
@@ -45,28 +45,31 @@ export interface SendFormat {
 
 export interface Agreement {
   readonly encoding: Encoding
-  /** Undefined: there is no address to send to (hold in the old way, RFC 2543). */
+  /** Undefined if there is no address to send to (hold in the old way, RFC 2543). */
   readonly remote: Endpoint | undefined
   readonly remoteRtcp: Endpoint | undefined
-  /** The place in the SDP when it may be neither sent to nor believed. */
+  /** The place in the SDP if it may be neither sent to nor trusted. */
   readonly barred?: Endpoint | undefined
   /** The address that the signalling of the leg is exchanged with. */
   readonly peer: string | undefined
   readonly hasRtcpMux: boolean
   readonly protection: Protection
-  /** Payload types of what we send are the far end's choice: RFC 3264 §5.1. */
+  /** The payload types that we send are the far end's choice: RFC 3264 §5.1. */
   readonly send: SendFormat
-  /** Every format that both sides named, in the numbers of either: far ends switch between them, and use their own. */
+  /**
+   * All formats that both sides named, in the numbers of both: far ends switch between them, and use their own
+   * numbers.
+   */
   readonly receive: Receivable
   readonly maySend: boolean
   readonly mayReceive: boolean
-  /** The far end exchanges its stream with another one, past us: nothing is sent, and silence means nothing. */
+  /** Whether the far end exchanges its stream with another one, past us. Nothing is sent, and silence is ignored. */
   readonly isPast?: boolean
-  /** Its keys are listened for in the sound. */
+  /** Whether its keys are detected in the sound. */
   readonly hearsTones?: boolean
 }
 
-/** Whether what is sent is protected by another key from now on. */
+/** Returns whether the sending key changes. */
 export function isRekeyed(former: Protection | undefined, next: Protection): boolean {
   return former?.form === 'sdes' && next.form === 'sdes' && !isSameKey(former.send, next.send)
 }

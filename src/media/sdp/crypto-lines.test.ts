@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readCrypto, toInline } from './crypto-lines.ts'
 
-// RFC 4568 §4 has them for examples.
+// From the examples of RFC 4568 §4.
 const key = 'WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz'
 const other = 'PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR'
 const named = 'AES_CM_128_HMAC_SHA1_80'

@@ -1,50 +1,50 @@
-// Keys in SDP: the a=crypto lines of a media line (RFC 4568), read and written.
+// Keys in SDP: the a=crypto lines of a media line (RFC 4568), parsed and written.
 import { saltBytes, suiteNamed, suites } from '../srtp/suites.ts'
 import type { MasterKey } from '../srtp/suites.ts'
 
-/** A line that can be chosen, or is ours. */
+/** A line that can be chosen, or our own. */
 export interface CryptoLine extends MasterKey {
-  /** By which an answer says which line it has chosen. */
+  /** The number by which an answer names the line that it chose. */
   readonly tag: number
 }
 
-/** A line that cannot be chosen, for people to read. */
+/** A line that cannot be chosen, for a message to people. */
 export interface UnusableLine {
-  /** Its suite, and what about the line is not served. */
+  /** Its suite, and the part of the line that is not supported. */
   readonly text: string
-  /** For a suite that is spoken here. */
+  /** Present for a supported suite. */
   readonly cure?: string
 }
 
-/** What a section says of keys. */
+/** The keys of a media line. */
 export interface CryptoLines {
   readonly usable: readonly CryptoLine[]
   readonly others: readonly UnusableLine[]
-  /** Whether keys come in whole base64, with its padding. */
+  /** Whether its keys have the padding of base64. */
   readonly isPadded: boolean
 }
 
-// Phones name two to six.
+// Phones send two to six lines.
 const maxLines = 16
 const maxNameChars = 40
-// RFC 3711 §9.2; as a power of two or in digits.
+// The largest lifetime, RFC 3711 §9.2. It is written as a power of two or in digits.
 const largestLifetime = 2 ** 48
-// The value of a=crypto: tag, suite, keys, parameters.
+// The value of a=crypto: tag, suite, keys, session parameters.
 const shape = /^(\d{1,9}) ([\w.-]+) (\S+)((?: +\S+)*) *$/
-// One key: nothing before it, base64, how many packets it is for, and by which octets each names it.
+// One key: base64, the lifetime in packets, and the MKI with its length in octets.
 const inlineKey = /^inline:([\w+/]+={0,2})(?:\|(2\^\d{1,2}|\d{1,15}))?(?:\|(\d+):(\d+))?$/i
-// RFC 4568 §6.1 lets one have 128 octets. Those in use have one to four.
+// RFC 4568 §6.1 allows 128 octets. Those in use have one to four.
 const maxMkiBytes = 4
-// They change nothing of how packets are protected here: RFC 4568 §6.3.1 and §6.3.6.
+// Parameters that do not change the protection of packets here: RFC 4568 §6.3.1 and §6.3.6.
 const harmless = /^(?:KDR=0|WSH=\d+|-.*)$/i
 
 const oneKey = 'Send one key in each a=crypto line: several of them, told apart by an MKI, are not served.'
 const shortMki = `Send an MKI of one to ${maxMkiBytes} octets that hold its number, such as |1:1, or none.`
 const readable =
-  'Send the key as RFC 4568 has it: inline:, base64, and a lifetime of 2^48 packets at most or none.'
+  'Send the key in the form of RFC 4568: inline:, base64, and a lifetime of at most 2^48 packets or none.'
 const bare = 'Leave out the session parameters of the a=crypto line, such as UNENCRYPTED_SRTP and KDR.'
 
-/** The lines of a section in their order, which is that of the far end's preference. */
+/** Returns the lines of a media line in their order, which is the far end's order of preference. */
 export function readCrypto(values: readonly string[]): CryptoLines {
   const usable: CryptoLine[] = []
   const others: UnusableLine[] = []
@@ -57,8 +57,8 @@ export function readCrypto(values: readonly string[]): CryptoLines {
 }
 
 /**
- * RFC 4568 §5.1.2 and §6.3.7 ask that a line is not chosen where any of it is not understood, or is not spoken here, such as
- * several keys, which packets tell apart by their MKI.
+ * Parses one line. RFC 4568 §5.1.2 and §6.3.7 require that a line is not chosen if any part of it is not understood,
+ * or not supported here, such as several keys distinguished by the MKI of packets.
  */
 function parseLine(value: string): CryptoLine | UnusableLine {
   const [, tag = '', name = '', keys = '', parameters = ''] = shape.exec(value) ?? []
@@ -66,7 +66,7 @@ function parseLine(value: string): CryptoLine | UnusableLine {
   const suite = suiteNamed(name.toUpperCase())
   if (suite === undefined) return { text: name.slice(0, maxNameChars) }
   const [, base64 = '', lifetime, number, octetsOfMki] = inlineKey.exec(keys) ?? []
-  // Memory of its own, since a view would take all that it is a view of to the worker.
+  // A copy, since sending a view to the worker would send all the memory behind it.
   const key = Uint8Array.from(Buffer.from(base64, 'base64'))
   const unusable = (fault: string, cure: string): UnusableLine => ({ text: `${suite} with ${fault}`, cure })
   if (keys.includes(';')) return unusable('several keys', oneKey)
@@ -85,7 +85,7 @@ function parseLine(value: string): CryptoLine | UnusableLine {
   return { tag: Number(tag), suite, key, ...(mki === undefined ? {} : { mki }) }
 }
 
-/** In network order. Undefined for one that is longer than those in use, or does not fit. */
+/** Returns the MKI in network order; undefined if it is longer than those in use, or does not fit its length. */
 function toMki(number: number, octets: number): Uint8Array | undefined {
   if (octets < 1 || octets > maxMkiBytes || number >= 256 ** octets) return undefined
   const mki = Buffer.alloc(octets)
@@ -93,14 +93,14 @@ function toMki(number: number, octets: number): Uint8Array | undefined {
   return Uint8Array.from(mki)
 }
 
-/** The far end's own matter: it takes another key when its packets reach this number. */
+/** Whether the lifetime is valid. Keeping it is up to the far end, which sends another key when it ends. */
 function isLifetime(text: string | undefined): boolean {
   if (text === undefined) return true
   const packets = text.startsWith('2^') ? 2 ** Number(text.slice(2)) : Number(text)
   return packets > 0 && packets <= largestLifetime
 }
 
-/** Without the padding of base64, which RFC 4568 §6.1 leaves open and some gateways want. */
+/** Returns a key parameter. Padding of base64 is left open by RFC 4568 §6.1; some gateways require it. */
 export function toInline({ key, mki }: MasterKey, isPadded: boolean): string {
   const base64 = Buffer.from(key).toString('base64')
   const marker = mki === undefined ? '' : `|${Buffer.from(mki).readUIntBE(0, mki.length)}:${mki.length}`

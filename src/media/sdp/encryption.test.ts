@@ -1,4 +1,4 @@
-// SRTP in offers and answers: which line is chosen, which keys are named to whom, and what is refused.
+// SRTP in offers and answers: the line that is chosen, the keys named to each far end, and refusals.
 import { describe, expect, it } from 'vitest'
 import type { Agreement, SdesProtection } from './agreement.ts'
 import { Negotiation } from './negotiation.ts'
@@ -64,14 +64,14 @@ describe('an offer with keys', () => {
   it.each([
     ['before a plain line', ['m=audio 5004 RTP/SAVP 0', crypto(), 'm=audio 5006 RTP/AVP 0']],
     ['behind a plain line', ['m=audio 5006 RTP/AVP 0', 'm=audio 5004 RTP/SAVP 0', crypto()]],
-  ])('is taken %s, which is refused', (_, lines) => {
+  ])('is accepted %s, which is refused', (_, lines) => {
     const answered = negotiation().answer(sdpOf(...lines))
     expect(protectionOf(answered).receive.suite).toBe(named)
     expect(answered.agreement.remote?.port).toBe(5004)
     expect(mediaIn(answered.sdp).toSorted()).toEqual(['m=audio 0 RTP/AVP 0', 'm=audio 40000 RTP/SAVP 0'])
   })
 
-  it('leaves the choice to us in a plain line, as many phones mean it', () => {
+  it('leaves the choice to us in a plain line, as many phones intend it', () => {
     const answered = negotiation().answer(sdpOf('m=audio 5004 RTP/AVP 0', crypto()))
     expect(mediaIn(answered.sdp)).toEqual(['m=audio 40000 RTP/AVP 0'])
     expect(cryptoIn(answered.sdp)).toHaveLength(1)

@@ -6,7 +6,7 @@ import { eventsOf, remoteOf, rtcpOf, toReceivable } from './far-end-section.ts'
 import { parseSdp } from './sdp.ts'
 import type { MediaSection } from './sdp.ts'
 
-/** A platform that is reached over IPv4 alone, or over both. */
+/** Returns a platform that is reached over IPv4 only, or over both versions. */
 function localOf(...versions: readonly number[]): LocalAddress {
   return {
     general: '192.0.2.1',
@@ -53,7 +53,7 @@ describe('the line that is taken', () => {
       ['m=audio 5002 RTP/AVP 3', 'm=audio 5004 RTP/AVP 18'],
       'GSM/8000',
     ],
-  ])('is none, and the refusal names %s', (_what, lines, sentence) => {
+  ])('is missing, and the refusal names %s', (_what, lines, sentence) => {
     expect(() => choose(lines)).toThrow(sentence)
   })
 
@@ -126,7 +126,7 @@ describe('the formats of a line', () => {
     ])
   })
 
-  it('are no laws in another clock, and events are read in each clock that a codec has', () => {
+  it('include no law with another clock rate, and events in each clock rate of a codec', () => {
     const lines = [
       'a=rtpmap:8 PCMA/16000',
       'a=rtpmap:100 telephone-event/16000',

@@ -1,4 +1,5 @@
-// Which line of the far end's SDP is our stream, and what that line says: codecs, address, direction (RFC 3264, RFC 4566).
+// The choice of our stream among the media lines of the far end's SDP, and its codecs, address and direction
+// (RFC 3264, RFC 4566).
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { LocalAddress } from '../../network/local-address.ts'
@@ -10,14 +11,14 @@ import type { CodecFormat, EventFormat } from './formats.ts'
 import { protectionOf } from './profiles.ts'
 import type { Direction, MediaSection, ParsedSdp } from './sdp.ts'
 
-/** Payload types that the far end may send. */
+/** The payload types that the far end may send. */
 export interface Receivable {
   readonly codecs: readonly CodecFormat[]
   readonly events: readonly EventFormat[]
   readonly noises: readonly number[]
 }
 
-// RFC 3389: static, so phones send it unasked in pauses.
+// RFC 3389: static, so phones send it in pauses without negotiation.
 const ourNoisePayloadType = 13
 const maxNamedFormats = 10
 const spokenNames = spokenCodecs
@@ -30,14 +31,14 @@ export function refused(message: string): AppError {
   return new AppError('media_not_acceptable', message)
 }
 
-/** Of an answer to an offer of SRTP. */
+/** Returns the error for an answer to an offer of SRTP. */
 export function unencrypted(message: string): AppError {
   return new AppError('media_not_acceptable', message, {
     cure: 'Let the far end take SRTP with AES_CM_128_HMAC_SHA1_80, keyed by a=crypto lines (RFC 4568), or call it without SRTP.',
   })
 }
 
-/** A phone with wideband codecs names events once for each clock: RFC 4733 §2.1. */
+/** Returns the events. A phone with wideband codecs names them once for each clock rate: RFC 4733 §2.1. */
 export function eventsOf(section: MediaSection): EventFormat[] {
   return section.formats
     .filter(({ encoding, rate }) => encoding === 'TELEPHONE-EVENT' && eventClocks.includes(rate))
@@ -48,7 +49,7 @@ function noisesOf(section: MediaSection): number[] {
   return section.formats.filter(({ encoding }) => encoding === 'CN').map(({ payloadType }) => payloadType)
 }
 
-/** What of the line we speak, in its order. */
+/** Returns the supported codecs of the line, in its order. */
 export function spokenIn(section: MediaSection): Receivable['codecs'] {
   return section.formats.flatMap(({ encoding, rate, payloadType }) => {
     const codec = codecNamed(encoding, rate)
@@ -56,7 +57,7 @@ export function spokenIn(section: MediaSection): Receivable['codecs'] {
   })
 }
 
-/** The codecs of a line, for people to read; events and comfort noise are no codecs. */
+/** Returns the codecs of a line for a message to people; events and comfort noise are not codecs. */
 export function codecsOf(section: MediaSection): string {
   const names = section.formats
     .filter(({ encoding }) => encoding !== 'TELEPHONE-EVENT' && encoding !== 'CN')
@@ -66,14 +67,17 @@ export function codecsOf(section: MediaSection): string {
   return names.slice(0, maxNamedFormats).join(', ') + more
 }
 
-/** The longest of our packet lengths that the far end takes; half a frame or a quarter where its buffer is that small. */
+/**
+ * Returns the longest of our packet durations that the far end accepts: a half or a quarter of a frame if its limit
+ * is that small.
+ */
 export function packetMsFor({ maxptime }: MediaSection, encoding: Encoding): number {
-  // What Opus has coded is one piece.
+  // A coded Opus frame cannot be split.
   if (encoding === 'OPUS') return 20
   return [20, 10].find((ms) => maxptime === undefined || ms <= maxptime) ?? 5
 }
 
-/** The suites of a line of which none can be used, for people to read. */
+/** Returns the suites of a line without a usable one, for a message to people. */
 function suitesIn({ crypto }: MediaSection): string {
   const names = crypto.others
     .slice(0, maxNamedFormats)
@@ -82,7 +86,7 @@ function suitesIn({ crypto }: MediaSection): string {
   return names === '' ? 'it has no a=crypto line' : `the suites of its a=crypto lines are: ${names}`
 }
 
-/** Why this line cannot be our stream; undefined when it can. */
+/** Returns why this line cannot be our stream; undefined if it can. */
 export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): AppError | undefined {
   const text = faultOf(section, verb)
   if (text === undefined) return undefined
@@ -111,7 +115,7 @@ function faultOf(section: MediaSection, verb: 'offered' | 'answered'): string | 
 
 interface Chosen {
   readonly section: MediaSection
-  /** The far end's. */
+  /** The far end's address. */
   readonly address: string
 }
 
@@ -124,9 +128,9 @@ function isMulticast(address: string): boolean {
   return Number(address.split('.', 1)[0]) >= 224
 }
 
-/** The first address of the line that we can exchange packets with. Throws media_not_acceptable. */
+/** Returns the first address of the line that we can exchange packets with. Throws media_not_acceptable. */
 export function addressOf({ addresses, path }: MediaSection, local: LocalAddress): string {
-  // ICE finds out where packets go, whatever the connection line says.
+  // ICE determines the place for packets, whatever the connection line says.
   if (path?.ice !== undefined) return path.ice.candidates[0]?.address ?? '0.0.0.0'
   const usable = addresses.filter((address) => isIP(address) !== 0)
   const [first] = usable
@@ -139,7 +143,10 @@ export function addressOf({ addresses, path }: MediaSection, local: LocalAddress
   return served
 }
 
-/** Lines that are alternatives of each other stand together, in the order of their preference (RFC 4091 §3.2); encrypted ones first. */
+/**
+ * Returns the lines in order of preference: encrypted ones first, and alternatives as ranked by the far end
+ * (RFC 4091 §3.2).
+ */
 function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[] {
   const ranks = new Map(alternatives.flat().map((mid, index) => [mid, index]))
   const rankOf = ({ mid }: MediaSection): number => (mid === undefined ? undefined : ranks.get(mid)) ?? 0
@@ -148,7 +155,9 @@ function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[]
   return sections.toSorted((a, b) => Number(isPlain(a)) - Number(isPlain(b)) || rankOf(a) - rankOf(b))
 }
 
-/** The first audio line that fits; the objection to the first audio line, or to having none, otherwise. */
+/**
+ * Returns the first audio line that fits. Otherwise throws the objection to the first audio line, or to having none.
+ */
 export function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
   let objection: AppError | undefined
   for (const section of inOrder(sdp)) {
@@ -165,7 +174,7 @@ export function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
   throw objection ?? refused('the SDP offers no audio stream')
 }
 
-/** Where the far end wants its media. Undefined for the hold of RFC 2543, an unspecified address. */
+/** Returns the place for the far end's media; undefined for the hold of RFC 2543, an unspecified address. */
 export function remoteOf({ section, address }: Chosen): Endpoint | undefined {
   if (section.path?.ice !== undefined)
     return section.path.ice.candidates[0] ?? { address, port: section.port }
@@ -189,7 +198,7 @@ const mirrored: Readonly<Record<Direction, Direction>> = {
   inactive: 'inactive',
 }
 
-/** Our direction against the far end's: what it does not want, or cannot be given, is left out. */
+/** Returns our direction as the mirror of the far end's. Without an address we cannot send. */
 export function directionTowards(section: MediaSection, remote: Endpoint | undefined): Direction {
   const direction = mirrored[section.direction]
   if (remote !== undefined) return direction
@@ -204,7 +213,9 @@ export function mayReceive(direction: Direction): boolean {
   return direction === 'sendrecv' || direction === 'recvonly'
 }
 
-/** What the line names besides, and comfort noise, which is sent without being named. */
+/**
+ * Returns the given formats, the events and noise of the line, and comfort noise, which is sent without being named.
+ */
 export function toReceivable(
   section: MediaSection,
   { codecs, events }: Pick<Receivable, 'codecs' | 'events'>,

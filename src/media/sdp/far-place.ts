@@ -1,4 +1,5 @@
-// Two far ends that send their sound to each other, past the platform: where each takes it, and whether the two can do so.
+// Two far ends that send their sound to each other, past the platform: the place of each, and whether the two can do
+// so.
 import ipaddr from 'ipaddr.js'
 import type { Endpoint } from '../rtp/source.ts'
 import type { Agreement } from './agreement.ts'
@@ -6,25 +7,25 @@ import type { CodecFormat, EventFormat } from './formats.ts'
 import { unprotected } from './key-exchange.ts'
 import type { LocalAudio } from './sdp.ts'
 
-/** Where a far end takes its stream, and as what: all that another far end gets to know. */
+/** The place and formats in which a far end receives its stream: everything that another far end is sent about it. */
 export interface FarPlace extends Endpoint {
   readonly rtcp: Endpoint
-  /** Those that the platform speaks too, in the numbers of the far end; the one in use comes first. */
+  /** The codecs supported here too, with the far end's payload types; the one in use comes first. */
   readonly codecs: readonly CodecFormat[]
   readonly event: EventFormat | undefined
-  /** The longest packet that it takes of us. */
+  /** The longest packet that it accepts from us. */
   readonly packetMs: number
   readonly hasRtcpMux: boolean
 }
 
-/** Undefined for a far end that holds, or wants to be sent nothing, and for one whose packets are protected. */
+/** Returns undefined for a far end that holds, or takes no stream, and for one whose packets are protected. */
 export function placeOf(agreement: Agreement): FarPlace | undefined {
   const { remote, remoteRtcp, receive, send, encoding, hasRtcpMux } = agreement
   if (remote === undefined || remoteRtcp === undefined) return undefined
-  // Another far end would have to know its keys.
+  // The other far end would need its keys.
   if (agreement.protection.form !== 'plain') return undefined
   if (!agreement.maySend || !agreement.mayReceive) return undefined
-  // The far end's own number of a codec is the last one.
+  // The far end's own payload type of a codec is the last one.
   const numbers = new Map(receive.codecs.map((codec) => [codec.encoding, codec.payloadType]))
   numbers.set(encoding, send.audio)
   const codecs = [...numbers].map(([name, payloadType]) => ({ encoding: name, payloadType }))
@@ -38,27 +39,27 @@ export function placeOf(agreement: Agreement): FarPlace | undefined {
   }
 }
 
-/** The codecs of the first that the second speaks too, in the order and the numbers of the first. */
+/** Returns the codecs of the first that the second has too, in the order and with the payload types of the first. */
 export function commonCodecs(a: FarPlace, b: FarPlace): FarPlace['codecs'] {
   return a.codecs.filter(({ encoding }) => b.codecs.some((other) => other.encoding === encoding))
 }
 
-/** Why the two cannot send to each other, in words; undefined when they can. */
+/** Returns why the two cannot send to each other, in words; undefined if they can. */
 export function objectionToPair(a: FarPlace, b: FarPlace): string | undefined {
   if (commonCodecs(a, b).length === 0) return 'the two have no codec in common'
-  // An address means something within its own kind of network only: one behind NAT is no place for a far end outside.
+  // An address is valid only within its own kind of network: one behind NAT cannot be reached by a far end outside.
   if (kindOf(a.address) !== kindOf(b.address)) return 'the two are in networks of different kinds'
   return undefined
 }
 
-/** IP version and range, such as `ipv4 private`. */
+/** Returns the IP version and range, such as `ipv4 private`. */
 function kindOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   return `${parsed.kind()} ${parsed.range()}`
 }
 
-/** Our line with the place of another far end in it, as `to` may have it. */
+/** Returns our line with the place of another far end in it, adapted to `to`. */
 export function audioAt(place: FarPlace, to: FarPlace): LocalAudio {
   const { address, port, rtcp, event, packetMs } = place
   const hasRtcpMux = place.hasRtcpMux && to.hasRtcpMux
@@ -75,7 +76,10 @@ export function audioAt(place: FarPlace, to: FarPlace): LocalAudio {
   }
 }
 
-/** Of an offer that changes nothing, as one that only refreshes the session does (RFC 4028 §7.4): the codec in use, by its number. */
+/**
+ * Returns the codec in use, by its payload type, if the offer changes nothing, as one that only refreshes the session
+ * (RFC 4028 §7.4).
+ */
 export function unchangedCodec(
   { spoken, remote, direction }: Offered,
   agreement: Agreement | undefined,

@@ -12,7 +12,7 @@ const local: NegotiationOptions['local'] = {
 const negotiationOf = (options: Partial<NegotiationOptions> = {}): Negotiation =>
   new Negotiation({ sessionId: '1', port: 40_000, local, ...options })
 
-/** As a browser names its audio. */
+/** Returns an audio line as a browser writes it. */
 function wide(...lines: readonly string[]): string {
   const start = ['v=0', 'o=- 1 1 IN IP4 198.51.100.9', 's=-', 'c=IN IP4 198.51.100.9', 't=0 0']
   const maps = ['a=rtpmap:111 opus/48000/2', 'a=rtpmap:110 telephone-event/48000']
@@ -48,7 +48,7 @@ describe('an offer with Opus first', () => {
 })
 
 describe('our offer', () => {
-  it('begins with what the offer of the other side will be answered with', () => {
+  it('begins with the codec that answers the offer of the other side', () => {
     expect(firstCodecOf(wide())).toBe('OPUS')
     expect(firstCodecOf(wide().replace('111 9 0', '18 9 0'))).toBe('G722')
     expect(firstCodecOf(wide().replace('m=audio 5004', 'm=audio 0'))).toBeUndefined()
@@ -86,7 +86,7 @@ describe('events', () => {
     ['OPUS', both.slice(0, 1), 8000],
     ['PCMU', both, 8000],
     ['G722', both, 8000],
-    // Browsers do not hear the end of such a key.
+    // Browsers do not recognize the end of a key whose events have another clock rate than the codec.
     ['PCMU', both.slice(1), undefined],
   ] as const)('of %s are those of its clock, or of a telephone: %#', (encoding, events, clockRate) => {
     expect(eventFor(encoding, events)?.clockRate).toBe(clockRate)

@@ -1,25 +1,25 @@
-// What the formats of an audio line are: codecs with their parameters, and telephone-event in the clock of each of them.
+// The formats of an audio line: codecs with their parameters, and telephone-event in the clock rate of each of them.
 import { codecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Wishes } from '../codecs/coders.ts'
 import { usualWishes } from '../codecs/opus.ts'
 
-/** A codec by its number on one line. */
+/** A codec with its payload type on one line. */
 export interface CodecFormat {
   readonly encoding: Encoding
   readonly payloadType: number
 }
 
-/** Events by their number on one line, and the clock that they count in: RFC 4733 §2.1. */
+/** Events with their payload type on one line, and their clock rate: RFC 4733 §2.1. */
 export interface EventFormat {
   readonly payloadType: number
   readonly clockRate: number
 }
 
-/** The clocks of the codecs that are spoken. */
+/** The clock rates of the supported codecs. */
 export const eventClocks: readonly number[] = [8000, 48_000]
 
-/** In our offers; the second one only beside a codec that has its clock. */
+/** The events in our offers. The second is used only with a codec of its clock rate. */
 const ourEvents: readonly EventFormat[] = [
   { payloadType: 101, clockRate: 8000 },
   { payloadType: 97, clockRate: 48_000 },
@@ -30,7 +30,10 @@ export function eventsBeside(formats: readonly Pick<CodecFormat, 'encoding'>[]):
   return ourEvents.filter(({ clockRate }) => clockRate === 8000 || clocks.has(clockRate))
 }
 
-/** Those in the clock of the codec, as they must be; else in that of a telephone: there are phones that know no other one. */
+/**
+ * Returns the events in the codec's clock rate, as required; otherwise those at 8000 Hz, the only ones that some
+ * phones support.
+ */
 export function eventFor(encoding: Encoding, events: readonly EventFormat[]): EventFormat | undefined {
   const of = (clock: number | undefined): EventFormat | undefined =>
     events.find(({ clockRate }) => clockRate === clock)
@@ -42,15 +45,16 @@ interface FormatLines {
   readonly fmtp: { payload: number; config: string }[]
 }
 
-// RFC 7587 §6.1 and §7: what is sent to us may hold the packet before, need not reach higher than we hear, and goes on in silence.
+// RFC 7587 §6.1 and §7: packets sent to us may carry the packet before, need no more bandwidth than we can hear, and
+// continue in silence.
 const opusParameters = 'useinbandfec=1;usedtx=0;maxplaybackrate=16000;sprop-maxcapturerate=16000'
 
-/** The attributes of our line. */
+/** Returns the attributes of our media line. */
 export function linesOf(formats: readonly CodecFormat[], events: readonly EventFormat[]): FormatLines {
   const rtp: FormatLines['rtp'] = formats.map(({ encoding, payloadType }) => ({
     payload: payloadType,
     rate: codecOf(encoding)?.clockRate ?? 8000,
-    // RFC 7587 §7: with two channels, whatever is in it.
+    // RFC 7587 §7: always declared with two channels.
     ...(encoding === 'OPUS' ? { codec: 'opus', encoding: 2 } : { codec: encoding }),
   }))
   const fmtp: FormatLines['fmtp'] = formats
@@ -65,7 +69,7 @@ export function linesOf(formats: readonly CodecFormat[], events: readonly EventF
 
 const highestBitrate = 510_000
 
-/** What the far end's fmtp line says of how it wants to be sent to: RFC 7587 §6.1. */
+/** Returns the far end's parameters for our stream from its fmtp line: RFC 7587 §6.1. */
 export function wishesOf(encoding: Encoding, parameters: string | undefined): Wishes | undefined {
   if (encoding !== 'OPUS') return undefined
   const values = new Map(

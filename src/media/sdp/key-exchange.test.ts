@@ -83,7 +83,7 @@ describe('an answer to our offer', () => {
     })
     if (typeof protection !== 'object') throw new Error('it has no keys')
     keys.agreed(protection, ours, false)
-    // From now on there is the one line that is in use.
+    // From now on there is only the line in use.
     expect(keys.offerAgain().crypto).toMatchObject([{ tag: chosen?.tag, suite: 'AES_CM_128_HMAC_SHA1_32' }])
   })
 

@@ -1,4 +1,5 @@
-// The keys of one leg over its life: which it offers to whom, which it answers with, and when a key goes on or a new one begins.
+// The keys of one leg over its life: the keys offered to each place, the key that answers an offer, and the change of
+// keys.
 import { randomBytes } from 'node:crypto'
 import { isSameKey, saltBytes, suites } from '../srtp/suites.ts'
 import type { MasterKey, SuiteName } from '../srtp/suites.ts'
@@ -9,22 +10,25 @@ import type { Profile } from './profiles.ts'
 import { protectionOf } from './profiles.ts'
 import type { LocalAudio, MediaSection } from './sdp.ts'
 
-/** How a far end that has said nothing yet is offered its stream: by keys in SDP, or those of a handshake. */
+/** The protection offered to a far end that has not answered yet: by keys in SDP, or by keys of a handshake. */
 export type OfferedProtection = OfferedKeys | OfferedHandshake
 
 export interface OfferedHandshake {
-  /** `browser`: with ICE, or not at all. `ice`: with ICE where the far end has it. `no-ice`: between the ports of the media lines. */
+  /**
+   * `browser`: always with ICE. `ice`: with ICE if the far end has it. `no-ice`: between the ports of the media
+   * lines.
+   */
   readonly dtls: 'browser' | 'ice' | 'no-ice'
 }
 
 export interface OfferedKeys {
-  /** `required`: encrypted or not at all. `possible`: as the far end likes, in the way that many phones understand. */
+  /** `required`: encrypted or not at all. `possible`: the far end may choose, in a way that many phones understand. */
   readonly sdes: 'required' | 'possible'
-  /** Keys are padded to whole base64. */
+  /** Whether keys have the padding of base64. */
   readonly padsKeys?: boolean
 }
 
-/** What our media line says of protection. */
+/** The protection of our media line. */
 export type LocalKeys = Pick<LocalAudio, 'profile' | 'crypto' | 'padsKeys' | 'path' | 'mid'>
 
 export const unprotected: LocalKeys = { profile: 'RTP/AVP', crypto: [] }
@@ -38,19 +42,25 @@ export interface AnsweredKeys {
 const maxPlaces = 64
 
 export class KeyExchange {
-  /** What each place was offered, by a name of its own: the phones of one user may all be asked at once, and from behind one address. */
+  /**
+   * The keys offered to each place, by a name of its own: all phones of one user may be called at the same time, and
+   * from behind one address.
+   */
   readonly #offered = new Map<string, LocalKeys>()
-  /** What holds now. */
+  /** The present keys. */
   #agreed: { readonly local: LocalKeys; readonly protection: SdesProtection } | undefined
-  /** Our line, where packets take a path. */
+  /** Our line, if packets use a path. */
   #onPath: LocalKeys | undefined
 
-  /** Whether packets take a path. */
+  /** Whether packets use a path. */
   get isOnPath(): boolean {
     return this.#onPath !== undefined
   }
 
-  /** The first offer to a place, with keys of its own: another place must not be able to read what is sent to this one. */
+  /**
+   * Returns the first offer to a place, with keys of its own: another place must not be able to decrypt what this one
+   * is sent.
+   */
   offerTo(place: string, wanted: OfferedKeys | undefined, path?: OwnPath): LocalKeys {
     if (path?.ice === 'alone') return this.#note(place, onPath(path, 'UDP/TLS/RTP/SAVPF', '0'))
     if (path !== undefined) return this.#note(place, onPath(path, 'UDP/TLS/RTP/SAVP', undefined))
@@ -73,13 +83,13 @@ export class KeyExchange {
     return local
   }
 
-  /** A later offer repeats the key in use: nothing about it changes (RFC 4568 §7.1.4). */
+  /** Returns the keys of a later offer. It repeats the key in use, so that nothing changes (RFC 4568 §7.1.4). */
   offerAgain(): LocalKeys {
     this.#offered.clear()
     return this.#onPath ?? this.#agreed?.local ?? unprotected
   }
 
-  /** The line of an offer that is answered, with our key that goes with it. */
+  /** Returns the answer to the chosen line of an offer, with our key for it. */
   answer(section: MediaSection, path?: OwnPath): AnsweredKeys {
     this.#offered.clear()
     const profile = section.profile ?? 'RTP/AVP'
@@ -88,7 +98,8 @@ export class KeyExchange {
     if (chosen === undefined) return { local: { ...unprotected, profile }, protection: undefined }
     const agreed = this.#agreed?.protection
     const receive = keyOf(chosen)
-    // A far end that begins to count again takes it that this side does, too: its stream is then another one, under another key.
+    // A far end that starts its numbers again expects the same of this side, so our stream changes too, under another
+    // key.
     const send =
       agreed !== undefined && isSameKey(agreed.receive, receive)
         ? agreed.send
@@ -100,7 +111,10 @@ export class KeyExchange {
     }
   }
 
-  /** The answer to what was offered last. Undefined for a plain one; a sentence where it does not fit the offer. */
+  /**
+   * Applies the answer to the last offer. Returns undefined for a plain one, and a sentence if it does not fit the
+   * offer.
+   */
   accept(section: MediaSection, ours: LocalKeys): SdesProtection | string | undefined {
     if (section.path !== undefined || ours.path !== undefined)
       return section.path !== undefined && ours.path !== undefined
@@ -121,15 +135,15 @@ export class KeyExchange {
       : 'the answer has a key for a suite that was not offered'
   }
 
-  /** What was offered to the place whose answer has come. */
+  /** Returns the offer to the place whose answer has come. */
   offeredTo(place: string): LocalKeys | undefined {
     return this.#offered.get(place)
   }
 
-  /** What offer and answer have come to. */
+  /** Stores the result of offer and answer. */
   agreed(protection: SdesProtection | undefined, local: LocalKeys, hasIce: boolean): void {
     const { path } = local
-    // Either side may be what it was in the handshake: RFC 8842 §5.5. And it goes on as ICE has found it, or without.
+    // Either side may have the other role in a later handshake: RFC 8842 §5.5. ICE stays as this exchange decided.
     const ice = hasIce && path?.ice !== 'none' ? 'alone' : 'none'
     this.#onPath = path && { ...local, path: { ...path, setup: 'actpass', ice } }
     if (protection === undefined) {
@@ -141,7 +155,7 @@ export class KeyExchange {
     this.#agreed = { protection, local: { ...local, crypto: [{ tag, ...send }] } }
   }
 
-  /** The key in use first, that of a suite with a long tag next, best without an MKI, and then the far end's own order. */
+  /** Prefers the key in use, then a suite with a long tag, best without an MKI, then the far end's own order. */
   #choose(lines: readonly CryptoLine[]): CryptoLine | undefined {
     const inUse = this.#agreed?.protection.receive
     return (
@@ -161,7 +175,7 @@ function keyOf({ suite, key, mki }: MasterKey): MasterKey {
   return { suite, key, ...(mki === undefined ? {} : { mki }) }
 }
 
-/** Our packets have the identifier that those of the far end have: some take none without it. */
+/** Returns a key with the same MKI as the far end's: some far ends accept no packet without it. */
 function newKey(suite: SuiteName, mki?: Uint8Array): MasterKey {
   const key = Uint8Array.from(randomBytes(suites[suite].keyBytes + saltBytes))
   return { suite, key, ...(mki === undefined ? {} : { mki }) }

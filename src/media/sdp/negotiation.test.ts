@@ -9,7 +9,7 @@ import { Negotiation } from './negotiation.ts'
 const four = '192.0.2.1'
 const six = '2001:db8::1'
 
-/** A platform with an address of each IP version that is served. */
+/** Returns a platform with an address of each IP version served. */
 function localOf(...addresses: readonly string[]): LocalAddress {
   const sameVersion = (remote: string) => addresses.find((one) => isIP(one) === isIP(remote))
   return {
@@ -124,7 +124,7 @@ describe('an answer', () => {
     expect(agreement.remote?.port).toBe(5004)
   })
 
-  it('takes the plain line of an offer that has an encrypted one too', () => {
+  it('accepts the plain line of an offer that also has an encrypted one', () => {
     const both = offer({ media: 'audio 5000 RTP/SAVP 0', lines: ['m=audio 5004 RTP/AVP 0'] })
     expect(answer(both).agreement.remote?.port).toBe(5004)
   })
@@ -330,7 +330,7 @@ describe('a re-offer', () => {
     expect(version(offer())).toBe('4')
   })
 
-  it('that names the codec in use, be it last, goes on with it, and else with its first', () => {
+  it('that names the codec in use, even last, continues with it, and otherwise with its first codec', () => {
     const negotiation = negotiationOf()
     const codecAfter = (formats: string): string =>
       negotiation.answer(offer({ media: `audio 5004 RTP/AVP ${formats}` })).agreement.encoding
@@ -393,7 +393,7 @@ describe('our offer', () => {
     ['a refusal', offer({ media: 'audio 0 RTP/AVP 0' })],
     ['another codec', offer({ media: 'audio 5004 RTP/AVP 18' })],
     ['no line', 'v=0\r\no=- 1 1 IN IP4 1.2.3.4\r\ns=-\r\nt=0 0\r\n'],
-  ])('is not met by %s', (_name, text) => {
+  ])('is not answered by %s', (_name, text) => {
     const negotiation = negotiationOf()
     negotiation.offer()
     expect(() => negotiation.acceptAnswer(text)).toThrow(
@@ -498,7 +498,7 @@ describe('a browser', () => {
     negotiation.face('198.51.100.1', 1)
     const answered = withLines((sdp) => sdp.replace('actpass', 'active'))
     expect(negotiation.acceptAnswer(answered).path).toBeDefined()
-    // A browser takes no re-offer without it.
+    // A browser accepts no re-offer without it.
     expect(negotiation.offer()).toContain('a=rtcp-mux')
   })
 

@@ -34,15 +34,15 @@ import type { LocalAudio, LocalSection } from './sdp.ts'
 export interface Answered {
   readonly sdp: string
   readonly agreement: Agreement
-  /** The far end does not want to hear us. */
+  /** Whether the far end does not want to receive our stream. */
   readonly isHeld: boolean
-  /** It sends to the other far end that our SDP has named, and not to us. */
+  /** Whether it sends to the other far end that our SDP named, instead of to us. */
   readonly isPast: boolean
-  /** The far end's side of the path, where packets take one. */
+  /** The far end's side of the path, if packets use one. */
   readonly path: FarSide | undefined
 }
 
-/** Our line, with the place of another far end in it. */
+/** Our media line with the place of another far end in it. */
 interface Past {
   readonly audio: LocalAudio
   readonly at: Endpoint
@@ -54,11 +54,11 @@ export interface NegotiationOptions {
   readonly local: LocalAddress
   /** The encoding that the first offer begins with. */
   readonly prefers?: string | undefined
-  /** The encodings that the first offer may name; all when left out. */
+  /** The encodings that the first offer may name; all if left out. */
   readonly offers?: readonly Encoding[] | undefined
 }
 
-/** The SDP of one leg over its life: remembers what it said last, so that o= changes only when the rest does. */
+/** The SDP of one leg over its life. Keeps the last text, so that the version in o= changes only if the rest does. */
 export class Negotiation {
   readonly #options: NegotiationOptions
   readonly #keys = new KeyExchange()
@@ -66,12 +66,12 @@ export class Negotiation {
   #origin: string | undefined
   #address: string
   #peer: string | undefined
-  /** Which offer, where several places are made one: those of several may be behind one address. */
+  /** The branch of the present offer, if several places are each made one: several may be behind one address. */
   #branch: number | undefined
   #sections: readonly LocalSection[] | undefined
   #last: string | undefined
   #agreement: Agreement | undefined
-  /** What the last exchange has agreed on; and what an offer says that is not answered yet. */
+  /** The state of going past us: as agreed in the last exchange, and as offered without an answer yet. */
   #past: Past | undefined
   #offeredPast: Past | undefined
 
@@ -80,37 +80,40 @@ export class Negotiation {
     this.#address = options.local.general
   }
 
-  /** Our address, as the last SDP named it. */
+  /** Our address in the last SDP. */
   get address(): string {
     return this.#address
   }
 
-  /** Where the far end takes its stream now. */
+  /** The place where the far end receives its stream now. */
   get place(): FarPlace | undefined {
-    // A browser takes packets of its path only.
+    // A browser receives packets only over its path.
     return this.#keys.isOnPath ? undefined : this.#agreement && placeOf(this.#agreement)
   }
 
-  /** The address that signalling is exchanged with from now on: it says which of our addresses the SDP names. */
+  /** Sets the address that signalling is exchanged with. It decides which of our addresses the SDP names. */
   face(peer: string, branch?: number): void {
     this.#peer = peer
     this.#branch = branch
   }
 
-  /** The far end's side of the path that its offer wants; undefined for none. Throws media_not_acceptable. */
+  /** Returns the far end's side of the path in its offer; undefined if there is none. Throws media_not_acceptable. */
   offeredPath(offer: string): FarSide | undefined {
     return chooseSection(parseSdp(offer), this.#options.local).section.path
   }
 
-  /** Applies the far end's offer. `path`: our side of its path. Throws media_not_acceptable and keeps what was agreed before. */
+  /**
+   * Applies the far end's offer. `path` is our side of its path. Throws media_not_acceptable and keeps the former
+   * agreement.
+   */
   answer(offer: string, path?: OwnPath): Answered {
     const sdp = parseSdp(offer)
     const chosen = chooseSection(sdp, this.#options.local)
     const { section } = chosen
     const remote = remoteOf(chosen)
     const spoken = spokenIn(section)
-    // A phone that holds the call offers all that it speaks once more, the best first: what is spoken stays where it can. A change would
-    // restart the stream of some phones, and have two sides of one codec decoded and coded.
+    // A phone that holds the call offers all its codecs again, the best first. The present codec is kept if possible:
+    // a change would restart the stream of some phones, and two sides with one codec would need transcoding.
     const format = spoken.find(({ encoding }) => encoding === this.#agreement?.encoding) ?? spoken[0]
     if (format === undefined) throw objectionTo(section, 'offered') ?? refused('')
     const event = eventFor(format.encoding, eventsOf(section))
@@ -154,8 +157,10 @@ export class Negotiation {
     return { sdp: answer, agreement: this.#agreement, isHeld, isPast: false, path: section.path }
   }
 
-  /** `only`: the one codec to go on with. `protection`: how a far end that has said nothing yet is offered the stream; `path`:
-   *  our side of one, for a handshake. */
+  /**
+   * Returns an offer. `only` is the one codec to continue with. `protection` is for a far end that has not answered
+   * yet, and `path` is our side of a path for a handshake.
+   */
   offer({
     only,
     protection,
@@ -171,19 +176,19 @@ export class Negotiation {
         ? firstOffer(this.#options, this.#keysFor(protection, path))
         : nextOffer(this.#offered().audio, running, { only, keys: this.#keys.offerAgain() })
     if (running === undefined) {
-      // Another far end is asked each time that an offer is made before one has answered: nothing ties it to the last.
+      // Each offer before the first answer is for another far end, so nothing carries over from the last one.
       this.#address = this.#addressTowards(undefined)
       this.#origin = undefined
       this.#version = 1
       this.#last = undefined
     }
-    // The lines of an offer keep their places for the life of the session: RFC 3264 §8.
+    // The lines of an offer keep their order for the life of the session: RFC 3264 §8.
     const former = this.#sections
     if (former === undefined) return this.#write([audio])
     return this.#write(former.map((section) => ('refused' in section ? section : audio)))
   }
 
-  /** An offer within the call that names the place of another far end, so that the two send to each other. */
+  /** Returns an offer within the call that names the place of another far end, so that the two send to each other. */
   offerPast(place: FarPlace): string {
     const far = this.place
     if (far === undefined) throw refused('the far end takes no stream')
@@ -203,7 +208,7 @@ export class Negotiation {
     if (objection !== undefined) throw objection
     const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const ours = this.#offeredPast?.audio ?? offered.audio
-    // Not the last offer, where several places were made one: that of the place which has answered.
+    // If several places were each made an offer, this is the one of the place that answered, not the last one.
     const first = this.#keys.offeredTo(this.#place)
     const ownKeys = first ?? ours
     const hasRtcpMux = first === undefined || this.#offeredPast !== undefined ? ours.hasRtcpMux : muxes(first)
@@ -215,7 +220,8 @@ export class Negotiation {
     if (format === undefined)
       throw refused(`the answer takes none of our codecs; its codecs are: ${codecsOf(section)}`)
     const direction = directionTowards(section, remote)
-    // Several far ends may have been made an offer, each with the address that it can reach; this one has answered.
+    // Several far ends may have been made an offer, each with the address that it can reach. The answer decides the
+    // address.
     if (this.#agreement === undefined) this.#origin = this.#address = this.#addressTowards(undefined)
     this.#agreement = agree({
       section,
@@ -227,7 +233,7 @@ export class Negotiation {
       format,
       packetMs: packetMsFor(section, format.encoding),
       receive: toReceivable(section, {
-        // In our numbers for what the answer kept, as the RFC has it, and in the far end's own.
+        // Our numbers for the codecs that the answer kept, as the RFC demands, and the far end's own numbers.
         codecs: [...formats.filter((one) => isAmong(answered, one)), ...answered],
         events: ours.events,
       }),
@@ -239,7 +245,7 @@ export class Negotiation {
     return { sdp, agreement: this.#agreement, isHeld: !maySend(direction), isPast, path: section.path }
   }
 
-  /** What an offer is remembered by. */
+  /** The key under which an offer is stored. */
   get #place(): string {
     return `${this.#peer ?? ''} ${this.#branch ?? ''}`
   }
@@ -250,8 +256,8 @@ export class Negotiation {
   }
 
   /**
-   * Ours as the peer of the signalling sees it, whose address is the one that is certain: that of media may be one of a
-   * network behind NAT, which could look like our own network. It says the IP version.
+   * Returns our address as seen by the peer of signalling. Only that peer's address is certain: the address of media
+   * may be in a network behind NAT that looks like our own network. It does decide the IP version.
    */
   #addressTowards(remote: Endpoint | undefined): string {
     const { local } = this.#options
@@ -269,7 +275,7 @@ export class Negotiation {
     throw refused('An answer came, but nothing was offered.')
   }
 
-  /** With our own place in it. */
+  /** Returns the SDP with our own place in it. */
   #write(sections: readonly LocalSection[]): string {
     this.#sections = sections
     this.#offeredPast = undefined
@@ -288,7 +294,7 @@ export class Negotiation {
   }
 }
 
-/** That of the path, where the line names no other. */
+/** Returns the port of the path, if the line names only that one. */
 function portOf(sections: readonly LocalSection[]): number | undefined {
   const [path] = sections.flatMap((one) => ('refused' in one ? [] : [one.path]))
   return path?.ice === 'alone' ? path.port : undefined

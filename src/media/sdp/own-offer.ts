@@ -1,4 +1,4 @@
-// What our offers say of our own stream: everything that is spoken at first, and what is in use later.
+// The media line of our own offers: all supported codecs at first, and those in use later.
 import { codecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Agreement } from './agreement.ts'
@@ -16,11 +16,11 @@ export function isAmong(formats: readonly Named[], { encoding }: Named): boolean
 export interface FirstOffer {
   /** The encoding that comes first. */
   readonly prefers?: string | undefined
-  /** Those that it may name; all when undefined. */
+  /** The encodings that it may name; all if undefined. */
   readonly offers?: readonly Encoding[] | undefined
 }
 
-/** Whether a first offer names one port for RTP and RTCP: a path has no other. */
+/** Returns whether a first offer names one port for RTP and RTCP, as it must on a path. */
 export function muxes({ path }: LocalKeys): boolean {
   return path !== undefined
 }
@@ -37,7 +37,10 @@ export function firstOffer({ prefers, offers }: FirstOffer, keys: LocalKeys): Lo
   }
 }
 
-/** What is in use already, so that a re-offer changes nothing (RFC 3264 §8). `only`: the one codec to go on with. */
+/**
+ * Returns the line in use, so that a re-offer changes nothing (RFC 3264 §8). `only` is the one codec to continue
+ * with.
+ */
 export function nextOffer(
   former: LocalAudio,
   { encoding, receive, hasRtcpMux }: Agreement,
@@ -46,7 +49,7 @@ export function nextOffer(
   const isWanted = (one: Named): boolean =>
     isAmong(receive.codecs, one) && (only === undefined || one.encoding === only)
   const ours = former.formats.filter(isWanted)
-  // Past us, two far ends may have gone on with a codec that this one did not have with us.
+  // While they sent past us, the two far ends may have changed to a codec that this one did not use with us.
   const formats = ours.length === 0 ? codecs.filter(isWanted) : ours
   return {
     formats: beginningWith(encoding, formats),

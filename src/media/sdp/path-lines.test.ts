@@ -1,4 +1,4 @@
-// What SDP says of a path over ICE and DTLS, well said and badly.
+// Paths over ICE and DTLS in SDP, well-formed and malformed.
 import { describe, expect, it } from 'vitest'
 import type { FarSide } from '../browsers/messages.ts'
 import { parseSdp, writeSdp } from './sdp.ts'
@@ -12,7 +12,7 @@ const good = {
   setup: 'a=setup:actpass',
 }
 
-/** What is read of an offer; `session`: lines above all media lines. */
+/** Returns the path parsed from an offer; `session` has the lines above all media lines. */
 function pathOf(lines: readonly string[], session: readonly string[] = []): FarSide | undefined {
   const head = ['v=0', 'o=- 1 1 IN IP4 192.0.2.9', 's=-', 't=0 0', ...session]
   const media = ['m=audio 9 UDP/TLS/RTP/SAVPF 0', 'c=IN IP4 0.0.0.0', 'a=rtcp-mux', ...lines]
@@ -59,7 +59,7 @@ describe('a path', () => {
     ['no fingerprint', { fingerprint: '' }],
     ['no role in the handshake', { setup: '' }],
     ['a role that keeps the handshake back', { setup: 'a=setup:holdconn' }],
-  ])('is none with %s', (_, changed) => {
+  ])('is missing with %s', (_, changed) => {
     expect(pathOf(withLines(changed))).toBeUndefined()
   })
 })

@@ -1,21 +1,22 @@
-// ICE and DTLS in an SDP (RFC 8839, RFC 8842, RFC 8843): what a browser says of the path of its packets, and what we say.
+// ICE and DTLS in SDP (RFC 8839, RFC 8842, RFC 8843): the browser's description of its path, and ours.
 import { isIP } from 'node:net'
 import type { MediaDescription, SessionDescription } from 'sdp-transform'
 import type { Endpoint } from '../rtp/source.ts'
 import type { FarIce, FarSide, OwnSide } from '../browsers/messages.ts'
 
 /**
- * `alone`: the line has our one candidate, and its port. `beside`: a far end without ICE finds the port of the session in the
- * line, which is a candidate as well (RFC 8839 §4.2.5), and never answers a check. `none`: that port alone.
+ * The ICE of our media line. `alone`: it has our one candidate and that candidate's port. `beside`: it has the port
+ * of the session for a far end without ICE; that port is also a candidate (RFC 8839 §4.2.5), but never responds to
+ * checks. `none`: it has the port of the session only.
  */
 export type OwnIce = 'alone' | 'beside' | 'none'
 
-/** Ours. */
+/** Our side of the path. */
 export interface OwnPath extends OwnSide {
   readonly ice: OwnIce
-  /** Of ICE. */
+  /** The UDP port of ICE. */
   readonly port: number
-  /** In the handshake; `actpass`: the far end's to choose. */
+  /** Our role in the handshake; `actpass` leaves the choice to the far end. */
   readonly setup: FarSide['setup']
 }
 
@@ -24,13 +25,13 @@ const maxCandidates = 16
 const ufragForm = /^[A-Za-z0-9+/]{4,256}$/
 const pwdForm = /^[A-Za-z0-9+/]{22,256}$/
 const fingerprintForm = /^[0-9A-F]{2}(?::[0-9A-F]{2}){31,63}$/
-// Of hashes that can be forged, none.
+// Without hashes that can be forged.
 const algorithms = ['sha-256', 'sha-384', 'sha-512']
 const setups = ['active', 'passive', 'actpass'] as const
 
 type Described = Pick<MediaDescription, 'iceUfrag' | 'icePwd' | 'fingerprint' | 'setup'>
 
-/** What the line or the session says; undefined where something of it is missing or has not its form. */
+/** Returns the path of the media line or the session; undefined if a part of it is missing or malformed. */
 export function pathOf(media: MediaDescription, session: SessionDescription): FarSide | undefined {
   const said: Described = { ...session, ...media }
   const algorithm = String(said.fingerprint?.type ?? '').toLowerCase()
@@ -49,7 +50,10 @@ function iceOf({ iceUfrag, icePwd }: Described, media: MediaDescription): FarIce
   return { ufrag, pwd, candidates: candidatesOf(media) }
 }
 
-/** Over UDP, best first. A name is never looked up: one of mDNS means something in the browser's own network only. */
+/**
+ * Returns candidates over UDP, best first. Names are never looked up: an mDNS name is valid only in the browser's own
+ * network.
+ */
 function candidatesOf({ candidates = [] }: MediaDescription): FarIce['candidates'] {
   return candidates
     .filter(
@@ -65,7 +69,7 @@ function candidatesOf({ candidates = [] }: MediaDescription): FarIce['candidates
     .map(({ ip, port }) => ({ address: ip, port }))
 }
 
-/** The lines that say it. All of our candidates are there from the beginning: RFC 8838 is not needed. */
+/** Returns the lines of our path. They have all our candidates from the start, so RFC 8838 is not needed. */
 export function toPathLines(path: OwnPath, { address, port }: Endpoint): Partial<MediaDescription> {
   const handshake = {
     fingerprint: { type: path.fingerprint.algorithm, hash: path.fingerprint.value },
@@ -81,14 +85,14 @@ export function toPathLines(path: OwnPath, { address, port }: Endpoint): Partial
       foundation: String(index + 1),
       component: 1,
       transport: 'UDP',
-      // Of host candidates: RFC 8445 §5.1.2.1.
+      // The priority of host candidates: RFC 8445 §5.1.2.1.
       priority: 2_130_706_431 - index * 256,
       ip: address,
       port: ours,
       type: 'host',
     })),
     endOfCandidates: 'end-of-candidates',
-    // A browser gives a track to its page as part of a stream: RFC 8830.
+    // A browser passes a track to its page as part of a stream: RFC 8830.
     msid: [{ id: 'switchhook', appdata: 'audio' }],
   }
 }

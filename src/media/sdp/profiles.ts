@@ -1,6 +1,7 @@
-// The profiles of a media line (RFC 3551, RFC 4585, RFC 3711 §7, RFC 5124, RFC 5764 §8): how the packets of the line are protected.
+// The profiles of a media line and the protection of its packets (RFC 3551, RFC 4585, RFC 3711 §7, RFC 5124,
+// RFC 5764 §8).
 
-/** `sdes`: by keys in the SDP itself (RFC 4568); `dtls`: by keys of a handshake on the path of the media. */
+/** `sdes`: by keys in the SDP itself (RFC 4568); `dtls`: by keys of a handshake on the media path. */
 export type ProfileProtection = 'none' | 'sdes' | 'dtls'
 
 const profiles = {
@@ -14,7 +15,7 @@ const profiles = {
 
 export type Profile = keyof typeof profiles
 
-/** Undefined for those that are no RTP, or are not known. */
+/** Returns undefined for profiles that are not RTP, or not known. */
 export function profileNamed(protocol: string): Profile | undefined {
   return Object.hasOwn(profiles, protocol) ? (protocol as Profile) : undefined
 }

@@ -1,4 +1,4 @@
-// SDP text in and out (RFC 8866), bounded: only the lines that offer/answer reads are given to the parser.
+// SDP text, parsed and written (RFC 8866), with limits: the parser gets only the lines that offer/answer uses.
 import { parse, write } from 'sdp-transform'
 import type { MediaDescription, SessionDescription } from 'sdp-transform'
 import { AppError } from '../../lib/errors.ts'
@@ -15,56 +15,56 @@ import type { Endpoint } from '../rtp/source.ts'
 
 export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
-/** One format of an m= line: payload type and what it stands for. */
+/** One format of an m= line: the payload type and its meaning. */
 export interface Format {
   readonly payloadType: number
   readonly encoding: string
   readonly rate: number
-  /** As its fmtp line has them. */
+  /** The text of its fmtp line. */
   readonly parameters?: string
 }
 
-/** One m= line as the far end wrote it, session-level defaults applied. */
+/** One m= line of the far end, with session-level defaults applied. */
 export interface MediaSection {
   readonly type: string
   readonly port: number
-  /** As it is written; to be repeated where the line is refused. */
+  /** The protocol as written, to be repeated if the line is refused. */
   readonly protocol: string
-  /** Undefined for one that is not known. */
+  /** Undefined if it is not known. */
   readonly profile: Profile | undefined
   readonly payloads: string
-  /** What the connection lines say, in their order; `0.0.0.0` and `::` mean hold. */
+  /** The addresses of the connection lines, in order; `0.0.0.0` and `::` mean hold. */
   readonly addresses: readonly string[]
   readonly direction: Direction
-  /** Payload types that are not known stand here by their number. */
+  /** A payload type that is not known is represented by its number. */
   readonly formats: readonly Format[]
-  /** The longest packet that the far end takes, in ms. */
+  /** The longest packet that the far end accepts, in ms. */
   readonly maxptime: number | undefined
   readonly mid: string | undefined
   readonly rtcp: { readonly port: number; readonly address: string | undefined } | undefined
   readonly hasRtcpMux: boolean
   readonly crypto: CryptoLines
-  /** What a line of DTLS says of its path; undefined where that is not whole. */
+  /** The path of a DTLS line; undefined if its description is incomplete. */
   readonly path: FarSide | undefined
 }
 
 export interface ParsedSdp {
   readonly sections: readonly MediaSection[]
-  /** The mids of lines that are one stream over different IP versions, the preferred one first: RFC 4091. */
+  /** The mids of lines that are one stream over different IP versions, preferred first: RFC 4091. */
   readonly alternatives: readonly (readonly string[])[]
 }
 
-// SDPs of browsers with every codec and candidate stay under 16 kB; phones send less than 2 kB.
+// SDPs of browsers with all codecs and candidates stay under 16 kB; phones send less than 2 kB.
 const maxCharacters = 32_768
 const maxLineCharacters = 1024
 const maxSections = 16
 const cryptoPrefix = 'a=crypto:'
-// An attribute that is not listed never reaches the parser's patterns.
+// Attributes that are not listed are not passed to the parser.
 const readLines =
   /^(?:[vosctm]=|a=(?:rtpmap:|fmtp:|rtcp:|rtcp-mux$|sendrecv$|sendonly$|recvonly$|inactive$|maxptime:|mid:|crypto:|group:ANAT |ice-ufrag:|ice-pwd:|fingerprint:|setup:|candidate:))/
 
-// Payload types with a fixed meaning that need no rtpmap: RFC 3551 §6 table 4. All but the laws and comfort noise are
-// here to be named in refusals.
+// Payload types with a fixed meaning, which need no rtpmap: RFC 3551 §6 table 4. Except for G.711, G.722 and comfort
+// noise they are listed only to be named in refusals.
 const staticEncodings: Readonly<Record<number, string>> = {
   0: 'PCMU',
   3: 'GSM',
@@ -106,8 +106,8 @@ function formatsOf(media: MediaDescription): Format[] {
 }
 
 /**
- * The addresses of the session, then those of each media line. Read here because the parser keeps one connection line of
- * several, and senders with both IP versions write one for each.
+ * Returns the addresses of the session, then those of each media line. Parsed here because the parser keeps only one
+ * of several connection lines, and senders with both IP versions write one for each.
  */
 function addressesOf(lines: readonly string[]): readonly string[][] {
   const found: string[][] = [[]]
@@ -119,7 +119,7 @@ function addressesOf(lines: readonly string[]): readonly string[][] {
   return found
 }
 
-/** The values of the a=crypto lines of each media line, which have none for the session: RFC 4568 §4. */
+/** Returns the values of the a=crypto lines of each media line. The session has none: RFC 4568 §4. */
 function keysOf(lines: readonly string[]): readonly string[][] {
   const found: string[][] = []
   for (const line of lines) {
@@ -158,7 +158,7 @@ function toSection(
   }
 }
 
-/** Throws media_not_acceptable when the text is no SDP. */
+/** Throws media_not_acceptable if the text is not SDP. */
 export function parseSdp(text: string): ParsedSdp {
   if (text.length > maxCharacters) throw refused('the SDP is too long')
   const lines = text.split(/\r\n|\r|\n/)
@@ -166,8 +166,8 @@ export function parseSdp(text: string): ParsedSdp {
   const kept = lines.filter((line) => line.length <= maxLineCharacters && readLines.test(line))
   if (kept.filter((line) => line.startsWith('m=')).length > maxSections)
     throw refused('the SDP has too many media lines')
-  // The parser does not know the count of ports behind a port (RFC 8866 §5.14), which layered video uses.
-  // Nor does it know several parameters of a key.
+  // The parser supports neither a number of ports after a port (RFC 8866 §5.14), which layered video uses, nor
+  // several parameters of a key.
   const parsed = kept.filter((line) => !line.startsWith(cryptoPrefix))
   const session = parse(parsed.map((line) => line.replace(/^(m=\S+ \d+)\/\d+/, '$1')).join('\r\n'))
   const [general = [], ...own] = addressesOf(kept)
@@ -187,35 +187,35 @@ export interface LocalAudio {
   readonly events: readonly EventFormat[]
   /** The length of our packets in ms. */
   readonly ptime: number
-  /** The mid of the offer's line, where that was one of several alternatives. */
+  /** The mid of the offer's line, if that was one of several alternatives. */
   readonly mid?: string
   readonly direction: Direction
   readonly hasRtcpMux: boolean
   readonly profile: Profile
-  /** Our keys: to choose from in an offer, the chosen one in an answer. */
+  /** Our keys: the ones to choose from in an offer, the chosen one in an answer. */
   readonly crypto: readonly CryptoLine[]
   readonly padsKeys?: boolean | undefined
-  /** Where that is not beside the stream. */
+  /** The place of RTCP, if it is not the port after RTP. */
   readonly rtcp?: Endpoint
-  /** The longest packet that is taken, in ms, where that is not ours. */
+  /** The longest packet accepted, in ms, if it is not our usual limit. */
   readonly maxptime?: number
-  /** Of a line whose packets are protected by keys of a handshake. */
+  /** The path of a line whose packets are protected by keys of a handshake. */
   readonly path?: OwnPath | undefined
 }
 
-/** A line that is written: audio, or a refusal of the far end's line (port 0, RFC 3264 §6). */
+/** A line to write: audio, or a refusal of the far end's line (port 0, RFC 3264 §6). */
 export type LocalSection = LocalAudio | { readonly refused: MediaSection }
 
 export interface LocalSdp {
   readonly sessionId: string
   readonly version: number
-  /** The address of the origin, which stays when that of the stream changes: RFC 3264 §8. */
+  /** The address of the origin, which stays when the address of the stream changes: RFC 3264 §8. */
   readonly origin: string
   readonly local: Endpoint
   readonly sections: readonly LocalSection[]
 }
 
-// Packets of any length are understood; longer ones of G.711 would not fit into an Ethernet frame.
+// Packets of any length are supported, but longer ones of G.711 would not fit into an Ethernet frame.
 const maxPacketMs = 150
 
 function toAudio(audio: LocalAudio, { address, port }: Endpoint): MediaDescription {
@@ -256,8 +256,8 @@ function toRefusal({ type, protocol, payloads }: MediaSection): MediaDescription
 }
 
 /**
- * An answer names the group that it chose from, with the one line that it took (RFC 4091 §3.3); a line with a path is a bundle
- * of its own (RFC 8843).
+ * Returns the groups of an answer. It names the group of alternatives with the one line chosen (RFC 4091 §3.3). A
+ * line with a path is a bundle of its own (RFC 8843).
  */
 function groupsOf(sections: readonly LocalSection[]): Pick<SessionDescription, 'groups'> {
   const groups = sections.flatMap((section) =>
@@ -268,7 +268,7 @@ function groupsOf(sections: readonly LocalSection[]): Pick<SessionDescription, '
   return groups.length === 0 ? {} : { groups }
 }
 
-/** The session-level identity and address, then the lines in their order. */
+/** Returns the session-level identity and address, then the lines in order. */
 export function writeSdp(sdp: LocalSdp): string {
   return write({
     version: 0,

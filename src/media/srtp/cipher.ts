@@ -1,5 +1,5 @@
-// AES in counter mode as SRTP has it (RFC 3711 §4.1.1). The counters of a packet are encrypted as blocks by one cipher object
-// that lives as long as the key: an object in counter mode would be needed for each packet, which costs five times as much.
+// AES in counter mode for SRTP (RFC 3711 §4.1.1). One cipher object per key encrypts the counters of a packet as
+// blocks. With an object in counter mode a new one would be needed for each packet, which costs five times as much.
 import { createCipheriv } from 'node:crypto'
 import type { Cipheriv } from 'node:crypto'
 import { largestPacketBytes } from '../rtp/packet.ts'
@@ -8,12 +8,12 @@ import type { SessionKeys } from './session-keys.ts'
 const blockBytes = 16
 const mostBlocks = Math.ceil(largestPacketBytes / blockBytes)
 
-/** The packet that a key stream is for. */
+/** The packet that a key stream belongs to. */
 export interface PacketIndex {
   readonly ssrc: number
-  /** The index without its lowest 16 bits: for RTP the rollover counter. */
+  /** The index without its lowest 16 bits; for RTP the rollover counter. */
   readonly upper: number
-  /** The lowest 16 bits of the index: for RTP the sequence number. */
+  /** The lowest 16 bits of the index; for RTP the sequence number. */
   readonly lower: number
 }
 
@@ -21,11 +21,11 @@ export class Cipher {
   readonly #blocks: Cipheriv
   readonly #salt: Buffer
   readonly #counters = Buffer.alloc(mostBlocks * blockBytes)
-  // The methods of a Buffer check more, which takes a third of the time of a packet.
+  // The methods of a Buffer check more, which would take a third of the time of a packet.
   readonly #words = new DataView(this.#counters.buffer, this.#counters.byteOffset, this.#counters.length)
 
   constructor({ encryption, salt }: Pick<SessionKeys, 'encryption' | 'salt'>) {
-    // Counter mode is made of single blocks, so no block chaining and no padding.
+    // Counter mode encrypts single blocks, so there is no block chaining and no padding.
     this.#blocks = createCipheriv(`aes-${encryption.length * 8}-ecb`, encryption, null).setAutoPadding(false)
     this.#salt = salt
     for (let block = 0; block < mostBlocks; block += 1)

@@ -8,7 +8,7 @@ function after(...indexes: readonly number[]): PacketIndexes {
 }
 
 describe('the index of a packet', () => {
-  // RFC 3711 appendix A: the nearest one to the newest packet that was there.
+  // RFC 3711 appendix A: the index nearest to that of the newest packet received.
   it.each([
     [[], 65_535, 65_535],
     [[10], 11, 11],
@@ -19,33 +19,33 @@ describe('the index of a packet', () => {
     [[65_536 + 40_000], 39_999, 105_535],
     [[3 * 65_536], 65_535, 3 * 65_536 - 1],
     [[3 * 65_536 - 1], 5, 3 * 65_536 + 5],
-    // Of before the first one: there is none.
+    // Before the first rollover there is no index.
     [[5], 65_530, -6],
   ])('after %o is, for the number %i, %i', (before, sequence, index) => {
     expect(after(...before).of(sequence)).toBe(index)
   })
 
-  it('has how often the numbers began again', () => {
+  it('includes the number of rollovers', () => {
     expect([0, 65_535, 65_536, 3 * 65_536 + 5].map(rolloverOf)).toEqual([0, 0, 1, 3])
   })
 })
 
 describe('what was there already', () => {
-  it('is known within the window, and is taken to have been there before it', () => {
+  it('is known within the window, and everything before it counts as received', () => {
     const known = after(1000, 1010)
     expect(known.highest).toBe(1010)
     const indexes = [1010, 1000, 1005, 1011, 1010 - windowPackets + 1, 1010 - windowPackets, 3]
     expect(indexes.map((index) => known.has(index))).toEqual([true, true, false, false, false, true, true])
   })
 
-  it('is not forgotten by a late packet, which is no new highest one', () => {
+  it('is not forgotten after a late packet, which is not the new highest', () => {
     const known = after(2000, 1990)
     expect(known.highest).toBe(2000)
     expect([1990, 2000].map((index) => known.has(index))).toEqual([true, true])
     expect(known.has(1989)).toBe(false)
   })
 
-  it('has no gap for packets that stand in the same place of the window a round later', () => {
+  it('is not confused by a packet at the same place of the window one round later', () => {
     const known = after(100, 100 + windowPackets)
     expect(known.has(100 + 2 * windowPackets)).toBe(false)
     expect(known.has(100 + windowPackets)).toBe(true)

@@ -1,5 +1,5 @@
-// The index of each packet of a stream, of which it carries only the lowest 16 bits, and which of them were there already: RFC 3711
-// §3.3.1 (with appendix A) and §3.3.2.
+// The index of each packet of a stream, and the indexes received already: RFC 3711 §3.3.1 (with appendix A) and
+// §3.3.2. A packet carries only the lowest 16 bits of its index.
 
 export const windowPackets = 64
 const sequenceRange = 65_536
@@ -8,12 +8,12 @@ export class PacketIndexes {
   #highest = -1
   readonly #seen = new Float64Array(windowPackets).fill(-1)
 
-  /** That of the newest packet; -1 before the first. */
+  /** The index of the newest packet; -1 before the first. */
   get highest(): number {
     return this.#highest
   }
 
-  /** Whether a packet with this index was there, or is too old to tell. */
+  /** Returns whether a packet with this index was received, or may have been because it is too old. */
   has(index: number): boolean {
     return index <= this.#highest - windowPackets || this.#seen[index % windowPackets] === index
   }
@@ -23,19 +23,22 @@ export class PacketIndexes {
     if (index > this.#highest) this.#highest = index
   }
 
-  /** The one that is nearest to the newest packet; negative for one of before the first rollover counter. */
+  /** Returns the index nearest to that of the newest packet; negative if it is before the first rollover. */
   of(sequence: number): number {
     if (this.#highest < 0) return sequence
     return this.#highest + ((((sequence - this.#highest) & 0xffff) << 16) >> 16)
   }
 }
 
-/** How often the sequence numbers began again before this packet. */
+/** Returns the rollover counter of the index. */
 export function rolloverOf(index: number): number {
   return Math.floor(index / sequenceRange)
 }
 
-/** By SSRC, as RFC 3711 §3.2.3 has it. A source that could name any number of them must not take any amount of memory. */
+/**
+ * The indexes by SSRC: RFC 3711 §3.2.3. Limited, since a source that names any number of SSRCs must not use any
+ * amount of memory.
+ */
 export class IndexesBySource {
   readonly #max: number
   readonly #sources = new Map<number, PacketIndexes>()
@@ -52,7 +55,7 @@ export class IndexesBySource {
     return this.#sources.get(ssrc)
   }
 
-  /** In place of the one that came first, where there are too many. */
+  /** Adds a source. If there are too many, it replaces the oldest one. */
   add(ssrc: number): PacketIndexes {
     const [oldest] = this.#sources.keys()
     if (this.isFull && oldest !== undefined) this.#sources.delete(oldest)

@@ -11,7 +11,7 @@ export interface SessionKeys {
 
 const authenticationBytes = 20
 
-/** The first of three labels: of RTP and of RTCP (RFC 3711 §4.3.1 and §4.3.2). */
+/** The first of three labels, for RTP and for RTCP (RFC 3711 §4.3.1 and §4.3.2). */
 const firstLabels = { rtp: 0, rtcp: 3 } as const
 
 export function deriveKeys({ suite, key }: MasterKey, kind: keyof typeof firstLabels): SessionKeys {
@@ -24,7 +24,7 @@ export function deriveKeys({ suite, key }: MasterKey, kind: keyof typeof firstLa
   }
 }
 
-/** AES in counter mode over zeros; the counter begins with the master salt and the label in it. */
+/** Encrypts zeros by AES in counter mode. The counter begins with the master salt combined with the label. */
 function derive(key: Uint8Array, keyBytes: number, label: number, bytes: number): Buffer {
   const counter = Buffer.alloc(16)
   counter.set(key.subarray(keyBytes, keyBytes + saltBytes))

@@ -1,4 +1,4 @@
-// SRTCP as strangers, networks and far ends without encryption send it; its vectors are in srtp.test.ts.
+// SRTCP from strangers, networks and far ends without encryption. Its vectors are in srtp.test.ts.
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { toCompound } from '../rtp/rtcp.ts'
@@ -15,7 +15,7 @@ function reportOf(ssrc: number): Buffer {
   return toCompound({ ssrc, cname: 'far', sender: undefined, block: undefined, isBye: false })
 }
 
-/** As RFC 3711 §3.4 has it, in clear where E is not set; signed with the right key. */
+/** Returns a packet as in RFC 3711 §3.4, unencrypted if E is not set, and signed with the right key. */
 function signed(report: Buffer, word: number): Buffer {
   const index = Buffer.alloc(4)
   index.writeUInt32BE(word >>> 0)
@@ -26,7 +26,7 @@ function signed(report: Buffer, word: number): Buffer {
 }
 
 describe('a receiver of reports', () => {
-  it('takes one that is signed and not encrypted, as the far end may choose', () => {
+  it('accepts a report that is signed and not encrypted, as the far end may choose', () => {
     const receiver = new SrtcpReceiver(master)
     expect(receiver.unprotect(signed(reportOf(9), 5))).toEqual(reportOf(9))
     expect(receiver.unprotect(signed(reportOf(9), 5))).toBe('replayed')
@@ -39,7 +39,7 @@ describe('a receiver of reports', () => {
     expect(new SrtcpReceiver(master).unprotect(sent.subarray(0, -6))).toBe('forged')
   })
 
-  it('takes late ones, each once, and none that is older than it remembers', () => {
+  it('accepts late reports, each once, and none older than its window', () => {
     const receiver = new SrtcpReceiver(master)
     const sender = new SrtcpSender(master)
     const sent = Array.from({ length: 70 }, () => sender.protect(reportOf(9)))
@@ -50,7 +50,7 @@ describe('a receiver of reports', () => {
     expect(take(5)).toBe('replayed')
   })
 
-  it('does not count a forged one, so that the right one with its index is taken', () => {
+  it('does not store the index of a forged report, so that the authentic one is accepted', () => {
     const receiver = new SrtcpReceiver(master)
     const right = new SrtcpSender(master).protect(reportOf(9))
     const forged = Buffer.from(right)
@@ -65,11 +65,11 @@ describe('a receiver of reports', () => {
       expect(receiver.unprotect(signed(reportOf(ssrc), 7))).toEqual(reportOf(ssrc))
   })
 
-  it.each([0, 8, 21])('takes no datagram of %i octets for one', (bytes) => {
+  it.each([0, 8, 21])('rejects a datagram of %i octets', (bytes) => {
     expect(new SrtcpReceiver(master).unprotect(Buffer.alloc(bytes))).toBe('forged')
   })
 
-  it('takes none that is longer than a packet', () => {
+  it('rejects one longer than a packet', () => {
     const long = Buffer.concat([reportOf(9), Buffer.alloc(1500)])
     expect(new SrtcpReceiver(master).unprotect(signed(long, 1))).toBe('forged')
   })

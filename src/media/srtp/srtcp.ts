@@ -1,4 +1,5 @@
-// SRTCP: the RTCP packets of one direction under one master key (RFC 3711 §3.4). Each carries its index, so nothing is guessed.
+// SRTCP: the RTCP packets of one direction under one master key (RFC 3711 §3.4). Each packet carries its index, so
+// none is guessed.
 import { largestPacketBytes } from '../rtp/packet.ts'
 import { Authenticator } from './authenticator.ts'
 import { Cipher } from './cipher.ts'
@@ -22,7 +23,7 @@ import type { MasterKey } from './suites.ts'
 // |  tag over all but the MKI                                     |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 
-// Also in suites whose RTP has a shorter one: RFC 4568 §6.2.2.
+// Also in suites with a shorter tag for RTP: RFC 4568 §6.2.2.
 const tagBytes = 10
 const clearBytes = 8
 const indexBytes = 4
@@ -67,7 +68,7 @@ export class SrtcpSender extends SrtcpDirection {
 export class SrtcpReceiver extends SrtcpDirection {
   readonly #sources = new IndexesBySource(maxSources)
 
-  /** The compound packet as it was, decrypted in place where it has no MKI. What is rejected is as it came. */
+  /** Returns the compound packet, decrypted in place if it has no MKI. A rejected packet is left unchanged. */
   unprotect(datagram: Buffer): Buffer | Rejected {
     const packet = this.mki === undefined ? datagram : removeMki(datagram, tagBytes, this.mki)
     if (packet === undefined) return 'forged'

@@ -1,5 +1,5 @@
-// SRTP and SRTCP against the vectors of RFC 3711, against node:crypto used packet by packet, and against what networks and
-// strangers do to packets.
+// SRTP and SRTCP against the vectors of RFC 3711, against node:crypto used packet by packet, and against losses,
+// delays and forgeries by networks and strangers.
 import { createCipheriv, createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../../test/support/random.ts'
@@ -26,7 +26,7 @@ function masterOf(suite: SuiteName, seed = 1): MasterKey {
   return { suite, key: Buffer.from(Array.from({ length: suites[suite].keyBytes + 14 }, () => below(256))) }
 }
 
-/** As it travels in the clear. The sequence may be of more than 16 bits. */
+/** Returns an unprotected packet. The sequence may have more than 16 bits. */
 function packetOf(sequence: number, { ssrc = 7, payload = Buffer.alloc(160, sequence) } = {}): Buffer {
   const packet = Buffer.concat([Buffer.alloc(12), payload])
   writeRtpHeader(packet, {
@@ -39,7 +39,7 @@ function packetOf(sequence: number, { ssrc = 7, payload = Buffer.alloc(160, sequ
   return packet
 }
 
-/** Two ends of one direction. */
+/** Returns the two ends of one direction. */
 function ends(master: MasterKey = masterOf('AES_CM_128_HMAC_SHA1_80')) {
   const sender = new SrtpSender(master)
   const receiver = new SrtpReceiver(master)
@@ -50,20 +50,20 @@ function ends(master: MasterKey = masterOf('AES_CM_128_HMAC_SHA1_80')) {
       const to = Buffer.alloc(1600)
       return to.subarray(0, sender.protect(packet, packet.length, to))
     },
-    /** A datagram of a network, which is memory of its own. */
+    /** Receives a datagram, which is a buffer of its own, as from a network. */
     hear: (datagram: Buffer): Buffer | string => receiver.unprotect(Buffer.from(datagram)),
   }
 }
 
 describe('RFC 3711 appendix B', () => {
-  it('has the keys that are derived here', () => {
+  it('gives the keys derived here', () => {
     const { encryption, authentication, salt } = deriveKeys(vector, 'rtp')
     expect(encryption).toEqual(hex('C61E7A93744F39EE10734AFE3FF7A087'))
     expect(salt).toEqual(hex('30CBBC08863D8C85D49DB34A9AE1'))
     expect(authentication).toEqual(hex('CEBE321F6FF7716B6FD4AB49AF256A156D38BAA4'))
   })
 
-  it('has the key stream of the cipher here', () => {
+  it('gives the key stream of the cipher here', () => {
     const encryption = hex('2B7E151628AED2A6ABF7158809CF4F3C')
     const cipher = new Cipher({ encryption, salt: hex('F0F1F2F3F4F5F6F7F8F9FAFBFCFD') })
     const stream = Buffer.alloc(48)
@@ -79,7 +79,7 @@ describe('RFC 3711 appendix B', () => {
 describe.each(suiteNames)('%s', (suite) => {
   const { keyBytes, tagBytes } = suites[suite]
 
-  it('makes of a packet what a cipher and an HMAC of node:crypto make of it', () => {
+  it('protects a packet like a cipher and an HMAC of node:crypto', () => {
     const master = masterOf(suite)
     const { send } = ends(master)
     const { encryption, authentication, salt } = deriveKeys(master, 'rtp')
@@ -105,7 +105,7 @@ describe.each(suiteNames)('%s', (suite) => {
     expect(send(packet)).toEqual(Buffer.concat([plain, tag.subarray(0, tagBytes)]))
   })
 
-  it('makes of a report what they make of it', () => {
+  it('protects a report like them', () => {
     const master = masterOf(suite)
     const report = toCompound({ ssrc: 9, cname: 'far', sender: undefined, block: undefined, isBye: false })
     const sender = new SrtcpSender(master)
@@ -125,7 +125,7 @@ describe.each(suiteNames)('%s', (suite) => {
     expect(sender.protect(report)).toEqual(Buffer.concat([plain, tag.subarray(0, 10)]))
   })
 
-  it('takes no packet and no report of which one bit was changed, and then the right one', () => {
+  it('rejects a packet and a report with one bit changed, then accepts the original', () => {
     const master = masterOf(suite)
     const { send, hear } = ends(master)
     const report = toCompound({ ssrc: 9, cname: 'far', sender: undefined, block: undefined, isBye: false })
@@ -158,7 +158,7 @@ describe('over a network that loses, delays and repeats packets', () => {
       const taken = new Set<number>()
       const waiting: { readonly at: number; readonly index: number; readonly datagram: Buffer }[] = []
       for (let count = 0; count < 1200; count += 1) {
-        // The network loses thousands at a time, so that the numbers begin again soon.
+        // The network loses thousands of packets at a time, so that the numbers soon wrap.
         const index = first + count * 170
         const datagram = send(packetOf(index, { payload: Buffer.from([count & 0xff]) }))
         for (const copies of [0, 1])
@@ -180,7 +180,7 @@ describe('over a network that loses, delays and repeats packets', () => {
     },
   )
 
-  it('takes late packets of before the rollover after it, each once', () => {
+  it('accepts late packets from before a rollover, each once', () => {
     const { send, hear } = ends()
     const datagrams = new Map(
       [65_500, 65_530, 65_535, 65_536, 65_540].map((index) => [index, send(packetOf(index))]),
@@ -212,7 +212,7 @@ describe('over a network that loses, delays and repeats packets', () => {
       expect(hear(send(packetOf(65_535, { ssrc })))).toBeInstanceOf(Buffer)
     for (let ssrc = 1; ssrc <= 16; ssrc += 1)
       expect(hear(send(packetOf(65_536, { ssrc })))).toBeInstanceOf(Buffer)
-    // Nothing that may be used again is forgotten: the sender stops.
+    // The sender stops, since it forgets no source whose numbers might be used again.
     expect(send(packetOf(1, { ssrc: 17 }))).toHaveLength(0)
   })
 })
@@ -238,7 +238,7 @@ describe('a master key identifier', () => {
     },
   )
 
-  it('that is another one, or lacks, is of no packet under the key, which stays as it came', () => {
+  it('that is different or missing rejects the packet, which is left unchanged', () => {
     const { send, hear, receiver } = ends({ ...plain, mki: hex('0001') })
     const sent = send(packetOf(1))
     for (const at of [-12, -11]) {
@@ -268,7 +268,7 @@ describe('a sender', () => {
     expect(send(packetOf(136))).toHaveLength(0)
   })
 
-  it('sends nothing that is no packet, or longer than one', () => {
+  it('sends nothing that is not a packet, or longer than one', () => {
     const { send } = ends()
     expect(send(Buffer.alloc(11))).toHaveLength(0)
     expect(send(packetOf(1, { payload: Buffer.alloc(1500) }))).toHaveLength(0)
@@ -286,7 +286,7 @@ describe('a new key', () => {
   ])('is taken from a far end that %s', (_, from) => {
     const sender = new SrtpSender(next)
     const to = Buffer.alloc(1600)
-    // It has counted as far as the old key was used.
+    // Its rollover counter is as under the old key.
     if (from > 0) sender.protect(packetOf(65_535), 172, to)
     const packet = packetOf(from + 2000)
     const datagram = Buffer.from(to.subarray(0, sender.protect(packet, packet.length, to)))

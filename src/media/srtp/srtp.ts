@@ -21,12 +21,12 @@ import type { MasterKey } from './suites.ts'
 // |  tag over all but the MKI, and over the rollover counter      |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 
-/** Why a packet is dropped: not authentic, or seen before. */
+/** The reason for dropping a packet: it is not authentic, or was seen before. */
 export type Rejected = 'forged' | 'replayed'
 
-// A far end that forwards the streams of others under one key changes between a few.
+// A far end that forwards several streams under one key uses only a few sources.
 const maxSources = 16
-// Where its first packets are lost in the rollover of its numbers, ours would not know of that.
+// A first packet below this sequence number may have followed a rollover, if the packets before it were lost.
 const soonAfterRollover = 1000
 
 export class SrtpSender {
@@ -45,15 +45,15 @@ export class SrtpSender {
   }
 
   /**
-   * Writes the packet as it goes out, and returns its length; 0 where the numbers of the packet were used before: two payloads
-   * under one key stream would give away both.
+   * Writes the protected packet and returns its length. Returns 0 if its index was used before: two payloads under
+   * one key stream would reveal both.
    */
   protect(packet: Buffer, bytes: number, to: Buffer): number {
     const start = headerBytesOf(packet)
     if (start === undefined || start > bytes || bytes > largestPacketBytes) return 0
     const ssrc = packet.readUInt32BE(8)
     const known = this.#sources.get(ssrc)
-    // Forgetting one would be forgetting which of its numbers were used.
+    // Forgetting a source would forget which of its indexes were used.
     if (known === undefined && this.#sources.isFull) return 0
     const indexes = known ?? this.#sources.add(ssrc)
     const lower = packet.readUInt16BE(2)
@@ -77,11 +77,14 @@ export class SrtpReceiver {
   readonly #sources = new IndexesBySource(maxSources)
   #former: SrtpReceiver | undefined
 
-  /** `former`: under the key that this one follows. Some go on with its rollover counter, as the RFC says, and some do not. */
+  /**
+   * `former` has the key before this one. Some far ends keep its rollover counter, as the RFC demands, and some do
+   * not.
+   */
   constructor(master: MasterKey, former?: SrtpReceiver) {
     this.master = master
     this.#former = former
-    // Else there would be a chain of all keys that a call ever had.
+    // Otherwise all former keys of a call would be kept as a chain.
     if (former !== undefined) former.#former = undefined
     const keys = deriveKeys(master, 'rtp')
     this.#cipher = new Cipher(keys)
@@ -89,7 +92,7 @@ export class SrtpReceiver {
     this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
   }
 
-  /** The packet as it was, decrypted in place where it has no MKI. What is rejected is as it came. */
+  /** Returns the packet, decrypted in place if it has no MKI. A rejected packet is left unchanged. */
   unprotect(datagram: Buffer): Buffer | Rejected {
     const { mki } = this.master
     const packet = mki === undefined ? datagram : removeMki(datagram, this.#tagBytes, mki)
@@ -110,7 +113,7 @@ export class SrtpReceiver {
     return packet.subarray(0, bytes)
   }
 
-  /** Of a source that is heard first: of its possible ones, that of which the packet is authentic. */
+  /** Returns, for the first packet of a source, the possible index under which it is authentic. */
   #firstIndex(packet: Buffer, bytes: number): number | undefined {
     const sequence = packet.readUInt16BE(2)
     const candidates = new Set([sequence])

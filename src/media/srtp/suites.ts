@@ -1,6 +1,6 @@
-// The protections that SRTP is spoken with here: RFC 3711 §8.2, RFC 4568 §6.2 and, for the longer key, RFC 6188.
+// The supported SRTP protection suites: RFC 3711 §8.2, RFC 4568 §6.2 and, for the longer key, RFC 6188.
 
-/** In the order in which they are offered. */
+/** In the order of our offers. */
 export const suites = {
   AES_CM_128_HMAC_SHA1_80: { keyBytes: 16, tagBytes: 10 },
   AES_256_CM_HMAC_SHA1_80: { keyBytes: 32, tagBytes: 10 },
@@ -11,12 +11,12 @@ export type SuiteName = keyof typeof suites
 
 export const saltBytes = 14
 
-/** What both sides derive their keys of one direction from. */
+/** The key from which both sides derive the session keys of one direction. */
 export interface MasterKey {
   readonly suite: SuiteName
   /** The master key, then the master salt. */
   readonly key: Uint8Array
-  /** What each packet under the key has before its tag (RFC 3711 §3.1). Left out, there is nothing. */
+  /** The master key identifier before the tag of each packet (RFC 3711 §3.1); left out if there is none. */
   readonly mki?: Uint8Array
 }
 

@@ -1,4 +1,4 @@
-// The packets of a browser, by the path of the process of browsers: the test plays that process.
+// The packets of a browser over a path. The test stands in for the process of browsers.
 import { describe, expect, it } from 'vitest'
 import type { BrowserGates } from '../browsers/gates.ts'
 import type { Clips } from '../clips.ts'
@@ -34,7 +34,7 @@ function agreementOf(peer: number | 'plain'): Agreement {
   }
 }
 
-/** Paths and sockets in memory. */
+/** Returns paths and sockets in memory. */
 function means() {
   const entered = new Map<number, (packet: Buffer) => void>()
   const sent: { readonly peer: number; readonly bytes: number }[] = []
@@ -82,7 +82,7 @@ describe('the packets of a browser', () => {
     expect(heard).toEqual(['rtp of 203.0.113.9', 'rtcp of 203.0.113.9'])
   })
 
-  it('are none before that is known, nor are those that come to the ports of the session', () => {
+  it('are dropped before the handshake, as are those that come to the ports of the session', () => {
     const { transport, heard, entered, stray } = open()
     transport.agree({ ...agreementOf(1), remote: undefined })
     entered.get(1)?.(rtp)
@@ -106,7 +106,7 @@ describe('the packets of a browser', () => {
     ])
   })
 
-  it('have no way any more once it is closed', async () => {
+  it('go nowhere once it is closed', async () => {
     const { transport, entered, closed } = open()
     transport.agree(agreementOf(1))
     await transport.close()

@@ -1,5 +1,5 @@
-// RTP and RTCP of a browser: ICE, DTLS and SRTP are done in a process of their own, and packets come and go as they are. Those
-// of a far end without ICE take the ports of the session: they go through that process as they came, and come back in clear.
+// RTP and RTCP of a browser. A separate process does ICE, DTLS and SRTP; packets to and from it are plain. Packets of
+// a far end without ICE come to the ports of the session, go to that process unchanged, and come back decrypted.
 import type { BrowserGates } from '../browsers/gates.ts'
 import { betweenPorts } from '../browsers/messages.ts'
 import type { SocketPair } from '../ports.ts'
@@ -11,7 +11,7 @@ import type { PacketListener, PacketTransport } from './transport.ts'
 export class BrowserTransport implements PacketTransport {
   readonly form = 'browser'
   readonly trust = 'handshake'
-  // The process of browsers drops it before it comes here.
+  // The process of browsers drops rejected packets itself.
   readonly rejected = undefined
   readonly #sockets: SocketPair
   readonly #gates: BrowserGates
@@ -19,7 +19,7 @@ export class BrowserTransport implements PacketTransport {
   #onRtcp: PacketListener = () => undefined
   #peer: number | undefined
   #send: (packet: Buffer, bytes: number) => boolean = () => false
-  /** Where the handshake was made, with the certificate that the SDP names: no packet comes from anywhere else. */
+  /** The place where the handshake was made, with the certificate of the SDP. Packets come from no other place. */
   #from: Endpoint | undefined
   #ports: BetweenPorts | undefined
   #isHandshakeOver = false
@@ -55,7 +55,7 @@ export class BrowserTransport implements PacketTransport {
       })
     this.#send = this.#gates.enter(protection.gate, protection.peer, (packet) => {
       const from = this.#from
-      // The first ones may be here before the word that the handshake is over.
+      // The first packets may arrive before the message that the handshake is complete.
       if (from === undefined) return
       if (isRtcp(packet)) this.#onRtcp(packet, from)
       else this.#onRtp(packet, from)
@@ -82,19 +82,22 @@ export class BrowserTransport implements PacketTransport {
     await this.#sockets.close()
   }
 
-  /** Where there is ICE, what comes there is a stranger's: the far end's packets come by its path alone. */
+  /**
+   * Takes a datagram at the ports of the session. With ICE it is a stranger's: the far end's packets come only over
+   * the path.
+   */
   #takeAtPort(datagram: Buffer, from: Endpoint): void {
     const ports = this.#ports
     const kind = kindOf(datagram)
     if (ports === undefined || kind === undefined) return
     if (from.address !== ports.to?.address && from.address !== ports.peer) return
-    // Behind NAT it has another port than its SDP names. A handshake that is over has proven where it is.
+    // Behind NAT the far end has another port than its SDP names. A complete handshake has proven its place.
     if (!this.#isHandshakeOver && kind === 'handshake') this.#from = from
     this.#pass(datagram, datagram.length)
   }
 }
 
-/** By the first octet: RFC 7983 §7. Undefined for what is neither. */
+/** Returns the kind of a datagram by its first octet: RFC 7983 §7. Undefined if it is neither. */
 function kindOf(datagram: Buffer): 'handshake' | 'srtp' | undefined {
   const first = datagram.length === 0 ? 0 : datagram.readUInt8(0)
   if (first >= 20 && first <= 63) return 'handshake'

@@ -1,4 +1,4 @@
-// The table of transports: which one a session has after its offer and answer.
+// The table of transports by the form that offer and answer agreed on.
 import type { BrowserGates } from '../browsers/gates.ts'
 import type { SocketPair } from '../ports.ts'
 import { BrowserTransport } from './browser.ts'
@@ -6,7 +6,7 @@ import { PlainTransport } from './plain.ts'
 import { SdesTransport } from './sdes.ts'
 import type { Form, PacketTransport } from './transport.ts'
 
-/** Each stands on the two sockets of the session, which it closes. */
+/** Each uses the two sockets of the session, and closes them. */
 const forms: Readonly<Record<Form, (sockets: SocketPair, gates: BrowserGates) => PacketTransport>> = {
   plain: (sockets) => new PlainTransport(sockets),
   sdes: (sockets) => new SdesTransport(sockets),

@@ -1,4 +1,4 @@
-// RTP and RTCP as they are, on two ports or on one.
+// Unprotected RTP and RTCP, on two ports or on one.
 import type { SocketPair } from '../ports.ts'
 import { isRtcp } from '../rtp/packet.ts'
 import type { Endpoint } from '../rtp/source.ts'

@@ -1,4 +1,4 @@
-// Two ends with keys, on sockets in memory: what each lets through, and what becomes of packets while keys change.
+// Two ends with keys, on sockets in memory: the packets that each accepts, also while keys change.
 import { describe, expect, it } from 'vitest'
 import type { SocketPair } from '../ports.ts'
 import { writeRtpHeader } from '../rtp/packet.ts'
@@ -60,7 +60,7 @@ function end(send: number, receive: number, hasRtcpMux = false) {
 
 type End = ReturnType<typeof end>
 
-/** What one end sends, at the other. */
+/** Delivers the packets that one end sends to the other. */
 function pass(from: End, to: End, send: () => boolean): void {
   const before = from.sent.length
   expect(send()).toBe(true)
@@ -86,7 +86,7 @@ it('drops and counts what is plain, changed, or seen before', () => {
   b.take('rtp', packetOf(2))
   b.take('rtcp', report)
   b.take('rtp', Buffer.from([0x80, 0, 0]))
-  // STUN, and nothing.
+  // A STUN message, and an empty datagram.
   b.take('rtp', Buffer.from('000100002112a442', 'hex'))
   b.take('rtp', Buffer.alloc(0))
   b.take('rtp', a.sent[0]?.datagram ?? Buffer.alloc(0))
@@ -114,7 +114,7 @@ describe('offer and answer again', () => {
     expect(b.heard.rtp).toHaveLength(2)
   })
 
-  it('with a new key take the former one until the new one is heard', () => {
+  it('with a new key accept the former one until the new one is used', () => {
     const [a, b] = [end(1, 2), end(2, 1)]
     const late = end(1, 2)
     speak(a, b, 1)

@@ -1,5 +1,5 @@
-// SRTP and SRTCP with keys that offer and answer have named (RFC 4568), on two ports or on one. What is not authentic, or was
-// there before, goes no further, and is counted.
+// SRTP and SRTCP with keys from offer and answer (RFC 4568), on two ports or on one. Packets that are not authentic,
+// or were seen before, are dropped and counted.
 import type { SocketPair } from '../ports.ts'
 import { isRtcp, largestPacketBytes } from '../rtp/packet.ts'
 import type { Endpoint } from '../rtp/source.ts'
@@ -12,10 +12,10 @@ import { isSameKey } from '../srtp/suites.ts'
 import type { MasterKey } from '../srtp/suites.ts'
 import type { PacketListener, PacketTransport, RejectedPackets } from './transport.ts'
 
-// Room for what protection adds to the longest packet.
+// The longest packet plus the octets that protection adds.
 const slotBytes = largestPacketBytes + 16
 
-/** What one key of the far end is good for. */
+/** The receivers for one key of the far end. */
 class Receiving {
   readonly master: MasterKey
   readonly rtp: SrtpReceiver
@@ -40,7 +40,7 @@ export class SdesTransport implements PacketTransport {
   #hasRtcpMux = false
   #sending: SendingKeys | undefined
   #receiving: Receiving | undefined
-  /** Under a key that the far end may still use until it has used the next one. */
+  /** The receivers for the former key, which the far end may use until it has used the next one. */
   #former: Receiving | undefined
   readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(slotBytes))
   #sent = 0
@@ -70,7 +70,7 @@ export class SdesTransport implements PacketTransport {
     this.#hasRtcpMux = hasRtcpMux
     if (protection.form !== 'sdes') return
     const { send, receive } = protection
-    // A key that goes on being used goes on counting: its numbers may not be used twice.
+    // A key that stays in use keeps its sender, since no index may be used twice.
     if (this.#sending === undefined || !isSameKey(this.#sending.master, send))
       this.#sending = { master: send, rtp: new SrtpSender(send), rtcp: new SrtcpSender(send) }
     const receiving = this.#receiving
@@ -100,14 +100,14 @@ export class SdesTransport implements PacketTransport {
 
   #unprotect(kind: 'rtp' | 'rtcp', datagram: Buffer): Buffer | undefined {
     const receiving = this.#receiving
-    // Phones send STUN here as well, to keep a NAT open: that is no packet of the stream.
+    // Phones also send STUN here to keep a NAT open. It is not a packet of the stream.
     if (receiving === undefined || !isVersion2(datagram)) return undefined
     const packet = receiving[kind].unprotect(datagram)
     if (typeof packet !== 'string') {
       this.#former = undefined
       return packet
     }
-    // What was rejected is as it came.
+    // A rejected packet is unchanged, so it can be tried under the former key.
     const former = packet === 'forged' ? this.#former?.[kind].unprotect(datagram) : undefined
     if (former !== undefined && typeof former !== 'string') return former
     this.#count(former ?? packet)
@@ -119,7 +119,7 @@ export class SdesTransport implements PacketTransport {
   }
 }
 
-/** The first bits of RTP and RTCP. */
+/** Returns whether the datagram has the version bits of RTP and RTCP. */
 function isVersion2(datagram: Buffer): boolean {
   return datagram.length > 0 && datagram.readUInt8(0) >> 6 === 2
 }

@@ -1,35 +1,36 @@
-// How the packets of one session travel: a small port, with one form for each way that offer and answer can agree on.
+// The interface of a session's packet transport, with one form for each protection that offer and answer can agree
+// on.
 import type { Endpoint, Trust } from '../rtp/source.ts'
 import type { Agreement, Protection } from '../sdp/agreement.ts'
 
 export type Form = Protection['form']
 
-/** Takes RTP or RTCP as it is without any protection. */
+/** Receives unprotected RTP or RTCP. */
 export type PacketListener = (datagram: Buffer, from: Endpoint) => void
 
 export interface RejectedPackets {
-  /** Not authentic. */
+  /** The number of packets that were not authentic. */
   readonly forged: number
-  /** Authentic, and seen before. */
+  /** The number of packets that were authentic and seen before. */
   readonly replayed: number
 }
 
 export interface PacketTransport {
   readonly form: Form
-  /** Why its packets are believed, where that is not for the place that they come from. */
+  /** The reason to trust its packets, if it is not the place that they come from. */
   readonly trust?: Trust
-  /** From now on this one takes what comes; the former transport of the session does no longer. */
+  /** Sets the receivers of packets. The session's former transport receives none from then on. */
   listen(onRtp: PacketListener, onRtcp: PacketListener): void
-  /** What each offer and answer of this form has agreed on, the first before anything is sent or taken. */
+  /** Applies each agreement of this form. The first one comes before anything is sent or received. */
   agree(agreement: Agreement): void
-  /** False when the packet was dropped. Its memory may be used again a few packets later, see `RtpSender`. */
+  /** Returns false if the packet was dropped. Its memory may be reused a few packets later, see `RtpSender`. */
   sendRtp(packet: Buffer, bytes: number, to: Endpoint): boolean
-  /** A compound packet, on the port of RTP where the two share it. */
+  /** Sends a compound packet, on the RTP port if RTP and RTCP share it. */
   sendRtcp(packet: Buffer, to: Endpoint): boolean
-  /** What it dropped of what came; undefined where it takes all. */
+  /** The received packets that it dropped; undefined if it drops none. */
   readonly rejected: RejectedPackets | undefined
-  /** Another form takes its place, on the same sockets. */
+  /** Gives the sockets up to a transport of another form. */
   leave?(): void
-  /** Resolves when all that it stands on is free again. */
+  /** Resolves when its sockets are closed and everything else is freed. */
   close(): Promise<void>
 }
