@@ -9,6 +9,11 @@ describe('Markdown of the guides', () => {
     ['a heading', '## Two `a` & b', '<h2 id="two-a--b">Two <code>a</code> &amp; b</h2>'],
     ['paragraphs', 'one\ntwo\n\nthree', '<p>one two</p><p>three</p>'],
     ['code, as it is', '```sh\na <b> `c`\n```\nd', '<pre>a &lt;b&gt; `c`</pre><p>d</p>'],
+    [
+      'the name of a file above its content',
+      '```js server.mjs\nrun()\n```',
+      '<p class="note"><code>server.mjs</code></p><pre>run()</pre>',
+    ],
     ['a list', '- one\n  more\n- two\n\nend', '<ul><li>one more</li><li>two</li></ul><p>end</p>'],
     ['a numbered list', '1. one\n2. two', '<ol><li>one</li><li>two</li></ol>'],
     ['links', '[`a` b](a.md) and [c](b.md)', '<p><a href="/a"><code>a</code> b</a> and c</p>'],

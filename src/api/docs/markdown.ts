@@ -29,7 +29,13 @@ function blockAt(lines: readonly string[], lead: Lead): Block {
   if (first.startsWith('```')) {
     const end = lines.indexOf('```', 1)
     const length = end < 0 ? lines.length : end
-    return { block: html`<pre>${lines.slice(1, length).join('\n')}</pre>`, length: length + 1 }
+    const [, file] = /^```\w+ (\S+)/.exec(first) ?? []
+    const name = file === undefined ? '' : html`<p class="note"><code>${file}</code></p>`
+    return {
+      block: html`${name}
+        <pre>${lines.slice(1, length).join('\n')}</pre>`,
+      length: length + 1,
+    }
   }
   const [, marks, heading = ''] = /^(#+) (.*)$/.exec(first) ?? []
   if (marks !== undefined) {
