@@ -32,10 +32,7 @@ export interface AcmeStore {
   load(): Promise<AcmeState>
   /** Replaces the members that are given. */
   save(changes: AcmeState): Promise<void>
-  /**
-   * Reserves the ordering of certificates for this node until `untilMs`, or until `release`; false if another node has
-   * it.
-   */
+  /** Reserves ordering for this node until `untilMs` or `release`; false if another has it. */
   hold(untilMs: number): Promise<boolean>
   release(): Promise<void>
 }

@@ -90,7 +90,7 @@ class AcmeSession {
     const name = String((identifier as Json | undefined)?.['value'])
     if (challenge === undefined) throw new AcmeError(`it offers no proof by HTTP for ${name}`)
     const token = String(challenge['token'])
-    // The token becomes part of a path that is served here, so only the characters of RFC 8555 §8.1 are allowed.
+    // The token is part of a path that is served here: only the characters of RFC 8555 §8.1 are allowed.
     if (!/^[\w-]{20,256}$/.test(token)) throw new AcmeError('the token of its challenge is malformed')
     await this.#order.publish({ token, keyAuthorization: `${token}.${thumbprint(this.#key)}` })
     await this.post(String(challenge['url']), {})
@@ -210,7 +210,7 @@ function json({ body }: Pick<Answer, 'body'>): Json {
   throw new AcmeError('it sent something else than JSON')
 }
 
-/** Returns the reason in the problem documents of a failed object: RFC 8555 §6.7. */
+/** Returns the reason in the problem documents: RFC 8555 §6.7. */
 function reasonIn(state: Json): string {
   const parts = [
     state,

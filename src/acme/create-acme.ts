@@ -21,7 +21,7 @@ export interface AcmeOptions {
   readonly alert: (message: string) => void
   readonly clock: Clock
   readonly log: Logger
-  /** For tests; left out, that of client.ts, which is loaded when there is something to order. */
+  /** Replaced in tests; left out, that of client.ts, which is loaded when there is something to order. */
   readonly order?: (order: AcmeOrder) => Promise<string>
 }
 
@@ -32,7 +32,7 @@ const holdMs = 30 * 60_000
 // Let's Encrypt allows five failures an hour for a name.
 const firstRetryMs = 15 * 60_000
 const maxRetryMs = 24 * 3_600_000
-// The part of its lifetime after which it is renewed: a third is left for failed tries.
+// After this part of its lifetime: a third is left for failed tries.
 const renewAt = 2 / 3
 
 export function createAcme(options: AcmeOptions): Acme {
@@ -50,7 +50,7 @@ class CertificateOrders implements Acme {
     this.#options = options
   }
 
-  /** Orders nothing before it returns: the authority sends requests here, and the platform does not listen yet. */
+  /** Orders nothing before it returns: the platform does not listen yet for the authority's requests. */
   async start(): Promise<void> {
     this.#looks = repeat({
       clock: this.#options.clock,
@@ -110,7 +110,7 @@ class CertificateOrders implements Acme {
     }
   }
 
-  /** Notes the failure. The current certificate stays in force. */
+  /** Leaves the current certificate in force. */
   async #failed(error: unknown, before: number): Promise<void> {
     const { store, names, alert, clock, log } = this.#options
     const waitMs = Math.min(firstRetryMs * 2 ** Math.min(before, 20), maxRetryMs)

@@ -63,7 +63,7 @@ function isNamed(certificate: X509Certificate, name: string): boolean {
   )
 }
 
-/** Reports whether the certificate has a wildcard for the name. A wildcard is the whole first label. */
+/** Matches wildcards only if they are the whole first label. */
 function hasWildcardFor(certificate: X509Certificate, name: string): boolean {
   return certificate.checkHost(name, { partialWildcards: false }) !== undefined
 }

@@ -118,7 +118,7 @@ it('are read again each by itself: one that cannot be used keeps none of the oth
   await both.stop()
 })
 
-it('cause an alert once a day before they expire, and when they have expired', async () => {
+it('are logged once a day when they expire soon, and when they have expired', async () => {
   clock.advance(30 * 86_400_000)
   await certificates.start()
   expect(lines.items).toMatchObject([

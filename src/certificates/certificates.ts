@@ -24,7 +24,7 @@ export interface CertificateFilesOptions {
   readonly pairs: readonly PairFiles[]
   /** Authorities that are trusted in addition to those of Node.js. */
   readonly authoritiesFile: string | undefined
-  /** The file with the revocation lists of those authorities. Left out, revocation is not checked. */
+  /** The revocation lists of those authorities. Left out, revocation is not checked. */
   readonly revokedFile?: string | undefined
 }
 
@@ -36,7 +36,7 @@ export interface CertificatesOptions extends CertificateFilesOptions {
 }
 
 export interface Certificates extends Part {
-  /** Returns the certificates; known after start. Returns the same value until a file changes. */
+  /** Known after start. Returns the same value until a file changes. */
   current(): TlsIdentity
 }
 
@@ -83,7 +83,7 @@ class CertificateFiles implements Certificates {
   readonly #beside: WatchedFiles<Beside>
   readonly #warnedAt = new Map<WatchedFiles<TlsPair>, number>()
   #identity: TlsIdentity | undefined
-  /** False after `ensure` has failed, so that the failure is logged once. */
+  /** False after `ensure` failed, so that it is logged once. */
   #isEnsured = true
   #looks: Repetition | undefined
 

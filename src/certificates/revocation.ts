@@ -24,8 +24,8 @@ const sequenceTag = 0x30
 const timeTags: readonly (number | undefined)[] = [0x17, 0x18]
 
 /**
- * Parses the lists. Throws if the text holds no list in PEM, or one that cannot be parsed; throws UnknownSignature if
- * a list has a signature that cannot be checked.
+ * Throws if the text holds no list in PEM, or a malformed one; throws UnknownSignature if a signature cannot be
+ * checked.
  */
 export function parseRevocationLists(text: string): readonly RevocationList[] {
   const lists = [...text.matchAll(pem)].map(([, base64 = '']) => parseList(Buffer.from(base64, 'base64')))

@@ -7,7 +7,7 @@ import type { SecureContext, SecureContextOptions } from 'node:tls'
 import { choiceFor, readPairs } from './certificate-choice.ts'
 import type { ReadPair, TlsPairs } from './certificate-choice.ts'
 
-/** The certificates that this side shows, and the authorities it trusts. Everything is PEM. */
+/** The certificates that this side shows, and the authorities it trusts, in PEM. */
 export interface TlsIdentity extends TlsPairs {
   /** Authorities that are trusted in addition to those of Node.js. */
   readonly authorities: string | undefined

@@ -9,9 +9,7 @@ import type { RealmRecords, UpdateClient } from './dns.ts'
 export interface RealmRecordsOptions {
   readonly client: UpdateClient
   readonly zone: string
-  /**
-   * Returns the address of this platform for phones. Called at each change, since the port may be unknown until start.
-   */
+  /** Returns our address for phones. Called at each change, since the port may be unknown until start. */
   readonly target: () => { readonly address: string; readonly port: number }
 }
 

@@ -57,7 +57,7 @@ function failed(what: string, cause?: unknown): AppError {
   return new AppError('dns_update_failed', `the name server ${what}`, cause === undefined ? {} : { cause })
 }
 
-/** Sends the request, and returns the code of the response. */
+/** Returns the code of the response. */
 function exchange(
   { server, key, clock, tries = defaultTriesMs }: UpdateClientOptions,
   id: number,
@@ -78,8 +78,7 @@ function exchange(
   socket.on('message', (bytes) => {
     const reply = read(bytes)
     if (reply?.isResponse !== true || reply.id !== id) return
-    // A server that did not accept the signature responds without one (RFC 8945 §5.2): only this response is accepted
-    // unsigned.
+    // A server responds without a signature if it did not accept ours (RFC 8945 §5.2); only this is accepted unsigned.
     const fault = signatureError(reply)
     if (fault !== undefined && reply.rcode !== 0) return reject(failed(keyFaults[fault]))
     // RFC 8945 §5.4: any other unsigned response is ignored, and the wait continues.

@@ -38,7 +38,7 @@ export function sign(message: Buffer, key: TsigKey, nowMs: number): Signed {
   return { bytes, mac }
 }
 
-/** Reports whether a response is authentic. Its signature covers that of the request: RFC 8945 §5.3. */
+/** Checks a response, whose signature covers that of the request: RFC 8945 §5.3. */
 export function isAuthentic(
   bytes: Buffer,
   { signature }: Reply,
@@ -101,7 +101,7 @@ function parseSignature(data: Buffer): SignatureFields | undefined {
 
 const nothing = Buffer.alloc(0)
 
-/** Returns the TSIG variables that are signed: RFC 8945 §4.3.3. */
+/** Returns the signed variables: RFC 8945 §4.3.3. */
 function variables(name: string, time: Buffer, fudge: number, error: number, other: Buffer): Buffer {
   const ttl = Buffer.alloc(4)
   const head = [encodeName(name), uint16(anyClass), ttl, encodeName(algorithm), time]

@@ -155,7 +155,7 @@ describe('names', () => {
     await server.asked.next('the first of them', (name) => name.endsWith('.slow.test'))
     expect(await actingFor('b', () => names.lookup('good.test'))).toHaveLength(1)
     const codes = (await slow).map((outcome) => outcome.status === 'rejected' && outcome.reason.code)
-    // As many as one tenant may have in progress; the others were refused immediately.
+    // The most that one tenant may have in progress; the others were refused immediately.
     expect(codes.filter((code) => code === 'EAI_AGAIN')).toHaveLength(32)
     expect(codes.filter((code) => code === 'overloaded')).toHaveLength(28)
     expect(await actingFor('a', () => names.lookup('good.test'))).toHaveLength(1)

@@ -130,7 +130,7 @@ class ResolvingNames {
     return known.addresses
   }
 
-  /** Looks up a name. Concurrent look-ups of the same name share one query. */
+  /** Looks up a name. Concurrent look-ups share one query. */
   #learn(key: string, machine: MachineNames): Promise<readonly ResolvedAddress[]> {
     const present = this.#underWay.get(key)
     if (present !== undefined) return present
@@ -213,7 +213,7 @@ class ResolvingNames {
         addresses: found.flatMap(({ addresses }) => addresses),
         ttlMs: Math.min(...found.map(({ ttlMs }) => ttlMs)),
       }
-    // A certain absence in one family is less important than a failure of the other, which is unknown then.
+    // The absence of one family does not prove that of the other, whose failure is thrown.
     throw [first, second].find((error) => error instanceof Error && !isAbsence(error)) ?? first
   }
 
@@ -230,7 +230,7 @@ class ResolvingNames {
     if (this.#current !== undefined && this.#current.until > now) return this.#current.resolver
     const resolver = new Resolver({ timeout: tryMs, tries })
     if (this.#servers !== undefined) resolver.setServers(this.#servers)
-    // The resolver before it has at most its last queries to finish; older ones are dropped.
+    // The resolver before it has at most its last queries to finish.
     for (const older of this.#resolvers) if (older !== this.#current?.resolver) this.#resolvers.delete(older)
     this.#resolvers.add(resolver)
     this.#current = { resolver, until: now + resolverMs }

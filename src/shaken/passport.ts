@@ -21,7 +21,7 @@ const maxChars = 8_192
 const maxUrlChars = 512
 const maxDestinations = 16
 
-/** Parses an Identity header. Throws NotProven. */
+/** Throws NotProven. */
 export function readPassport(value: string): Passport {
   if (value.length > maxChars) throw malformed('the Identity header is too long')
   const [token = '', ...rest] = value.split(';').map((part) => part.trim())

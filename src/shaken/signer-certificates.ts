@@ -104,7 +104,7 @@ interface Trust {
   readonly now: number
 }
 
-/** Requires that the certificate is trusted. Throws NotProven. */
+/** Throws NotProven. */
 function demandTrust(own: X509Certificate, others: readonly X509Certificate[], trust: Trust): void {
   const { asymmetricKeyType, asymmetricKeyDetails } = own.publicKey
   if (asymmetricKeyType !== 'ec' || asymmetricKeyDetails?.namedCurve !== 'prime256v1')

@@ -85,10 +85,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const judge = await directory.judgeOf?.(realm)
     const user = judge === undefined ? await directory.findUser(realm, username) : undefined
     // Without a judge, nothing is awaited from here to the verdict, so guesses that arrive together are still counted
-    // one by one. A judge limits by itself how many it checks at the same time. A sender that uses a nonce issued to
-    // this address can receive there, so the guess is counted against the address. Any other sender gets a challenge
-    // that does not reveal whether the password was right: it may be a forged address, or a phone whose address has
-    // just changed.
+    // one by one. A judge limits by itself how many it checks at the same time. A sender with a nonce of this address
+    // can receive there, so the guess is counted there. Others, a forged address or a phone with a new one, get a
+    // challenge that does not reveal whether the password was right.
     const nonce = nonces.fresh(credentials.nonce, scope)
     if (nonce === undefined) return challenge(scope, true)
     const guess = { ...scope, username }

@@ -33,13 +33,13 @@ export interface DialogListener {
    */
   refreshed?(answer: string): void
   /**
-   * A REFER (RFC 3515), if `SipOptions.serves` enables it; it must be accepted or rejected within 30 s. Without this
-   * callback each REFER is refused with 405.
+   * A REFER (RFC 3515), if `SipOptions.serves` enables it; to be accepted or rejected within 30 s. Without this
+   * callback each is refused with 405.
    */
   referred?(referral: IncomingReferral): void
   /**
    * Any other request within the dialog that Allow lists (INFO), and MESSAGE if `SipOptions.serves` enables it.
-   * Resolves with the response. The stack adds Allow to a 405.
+   * Returns the response. A 405 gets Allow.
    */
   requested(request: SipRequest): Promise<Reply>
   /** A sentence for the record of the call: requests of the dialog go to another place than the far end named. */
@@ -49,8 +49,8 @@ export interface DialogListener {
 }
 
 /**
- * Callbacks for messages of the far end before the final response to an INVITE. For an INVITE that we sent, they may
- * come in any of the early dialogs that it opens.
+ * Callbacks for messages of the far end before its final response to an INVITE. If we sent the INVITE, they come in
+ * any of its early dialogs.
  */
 export interface EarlyListener {
   /**
@@ -79,19 +79,19 @@ export interface Dialog {
   readonly remoteTag: string
   listen(listener: DialogListener): void
   /**
-   * Sends a request within the dialog and resolves with its final response. The stack makes some responses itself: 408
-   * on timeout, 503 when the request cannot be sent, 491 for an INVITE or an offer while another is open, 481 once the
-   * dialog is ending. It also sends the ACK of an INVITE.
+   * Sends a request within the dialog and resolves with its final response. The stack itself makes 408 on timeout, 503
+   * when it cannot be sent, 491 for an INVITE or an offer while another is open, and 481 once the dialog is ending. It
+   * sends the ACK of an INVITE.
    */
   request(
     method: string,
     options?: { readonly headers?: readonly HeaderField[]; readonly body?: Reply['body'] },
   ): Promise<SipResponse>
   /**
-   * Sends an offer as soon as no other is open in either direction, and resolves with its final response. Sends it
-   * again, a few times at most: after a collision (491) when RFC 3261 §14.1 says, after a 500 or 503 when its
-   * Retry-After says. One more offer may wait behind it. When a newer one replaces a waiting offer, the older resolves
-   * with 491; an offer that the end of the dialog overtakes resolves with 481.
+   * Sends an offer as soon as no other is open in either direction, and resolves with its final response. Repeats it,
+   * a few times at most, after a collision (491) when RFC 3261 §14.1 says, and after a 500 or 503 when its Retry-After
+   * says. One more may wait behind it. If a newer one replaces that, it resolves with 491; an offer that the end of
+   * the dialog overtakes resolves with 481.
    */
   reoffer(wish: OfferWish): Promise<SipResponse>
   /**

@@ -65,8 +65,8 @@ export interface SipDirectory {
   /** Called for calls only. A peer and a user may have the same name: the password tells them apart. */
   findPeer?(realm: string, username: string): Promise<SipUser | undefined>
   /**
-   * Called when a device registers that has no binding: runs `bind`, or resolves with the reason why one more is not
-   * admitted. Left out, every device is admitted.
+   * Called when a device without a binding registers: runs `bind`, or returns why one more is not admitted. Left out,
+   * all are.
    */
   admitDevice?(
     device: Pick<SipUser, 'realm' | 'username'> & Pick<Binding, 'key'>,

@@ -6,7 +6,7 @@ import { createRecent } from '../lib/recent.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import { guessLimits } from './limits.ts'
 
-/** The user whose password is tried, and the address it is tried from. */
+/** A user's password, tried from an address. */
 export interface Guess {
   readonly address: string
   readonly realm: string

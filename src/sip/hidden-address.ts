@@ -12,7 +12,7 @@ const hiddenRanges: ReadonlySet<string> = new Set([
   'unspecified',
 ])
 
-/** Reports whether an address is hidden. False for a name: its address is unknown before it is looked up. */
+/** Returns false for a name, since its address is not known yet. */
 export function isHidden(host: string): boolean {
   return ipaddr.isValid(host) && hiddenRanges.has(ipaddr.process(host).range())
 }

@@ -24,7 +24,7 @@ export const sourceLimits = {
   proven: { lifetimeMs: 25 * 3_600_000, capacity: 100_000 },
 }
 
-/** Wrong passwords that are checked before a source or a user is locked out. */
+/** Wrong passwords before a lockout. */
 export const guessLimits = {
   // A phone with a wrong password tries about once a minute; once corrected, it is admitted again within one.
   perUser: { capacity: 10, refillMs: 600_000 },
@@ -122,7 +122,7 @@ export const restingLimits = {
 
 export const registrationLimits = {
   max: 100_000,
-  // Phones of one user; the one that registered longest ago gives way to a new one.
+  // Phones of one user; a new one replaces the one that registered longest ago.
   maxPerUser: 10,
   // No phone has a longer Contact, and no complete Path is longer.
   maxContactChars: 512,
@@ -136,7 +136,7 @@ export const sessionLimits = {
   seconds: 1_800,
   // RFC 4028 §5: neither side may require less.
   minSeconds: 90,
-  // RFC 4028 §10: the call is given up this long before the end of an interval, or a third of the interval before it.
+  // RFC 4028 §10: the call is given up this long, or a third of the interval, before the interval ends.
   byeBeforeMs: 32_000,
   refreshAgainMs: 10_000,
   // Each proxy on the way may raise the interval once.
@@ -163,6 +163,6 @@ export const referralLimits = {
 
 /** Provisional responses that are sent reliably: RFC 3262. */
 export const provisionalLimits = {
-  // The provisional responses that wait behind the one whose PRACK has not arrived.
+  // Responses behind the one whose PRACK has not arrived.
   maxWaiting: 4,
 }

@@ -7,8 +7,8 @@ import { networkOf } from '../network/network-of.ts'
 export type NonceState = 'good' | 'stale' | 'replayed'
 
 /**
- * The realm and source address that a nonce is valid for. The port is left out: NAT gives a phone another one at any
- * time, and only a host that receives at the address can have received the nonce.
+ * The realm and source address of a nonce. The port is left out: NAT gives a phone another one at any time, and only a
+ * host that receives at the address can have the nonce.
  */
 export interface NonceScope {
   readonly realm: string
@@ -53,7 +53,7 @@ const plainBytes = 16
 const macBytes = 16
 // Requests of one user agent may arrive out of order by a few counts, never by more than this.
 const windowCounts = 31
-// The count of credentials without nc, which is eight hexadecimal digits where it is present: RFC 7616 §3.4.
+// The count of credentials without nc; nc is eight hexadecimal digits: RFC 7616 §3.4.
 const noCount = 1
 
 export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: NoncesOptions): Nonces {

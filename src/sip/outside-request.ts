@@ -21,7 +21,7 @@ export interface OutsideRequest {
 }
 
 export interface OutsideOutcome {
-  /** The final response. The stack makes 408 for silence and 503 for a failed network, and sets `isSilent`. */
+  /** The stack makes 408 for silence and 503 for a failed network; then `isSilent` is true. */
   readonly response: SipResponse
   readonly isSilent: boolean
   /** The CSeq of the last try. */

@@ -1,6 +1,5 @@
-// From tags that mark an INVITE as sent by a node of this platform, so that a node that receives it directly
-// recognizes it. By address only the receiving node could be recognized; the key of these tags is shared by all nodes
-// of a database.
+// From tags that mark an INVITE as sent by a node of this platform, for nodes that receive it directly. By its address
+// only the receiving node could be recognized; all nodes of a database share the key of these tags.
 import { randomHex } from '../lib/ids.ts'
 import { splitList } from './message/list.ts'
 import { headerOf, headersOf } from './message/message.ts'
@@ -19,8 +18,7 @@ export function createOwnTag(seal: Seal): string {
 }
 
 /**
- * Reports whether an INVITE comes directly from a node of this platform. One through a proxy has a second Via, and may
- * be meant to return.
+ * Reports whether an INVITE comes directly from a node. Through a proxy, which adds a Via, it may return on purpose.
  */
 export function isStraightFromUs(invite: SipRequest, seal: Seal): boolean {
   const tag = tagOf(headerOf(invite, 'from')) ?? ''

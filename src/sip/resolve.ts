@@ -50,10 +50,7 @@ export function createUriResolver(options: UriResolverOptions): ResolveUri {
     return usable.map(({ address }) => address)
   }
 
-  /**
-   * Returns the hosts that DNS records name for the URI; none for a URI with a port or an address, which needs no
-   * records.
-   */
+  /** Returns the hosts that DNS records name; none for a URI with a port or an address, which needs no records. */
   async function servingAt(uri: SipUri): Promise<readonly ServingHost[]> {
     const isNamed = isIP(uri.host) === 0 && uri.port === undefined
     if (names === undefined || !isNamed || (await names.isOfMachine(uri.host))) return []

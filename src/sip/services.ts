@@ -31,7 +31,7 @@ const prefixes: Readonly<Partial<Record<Transport, string>>> = {
   tcp: '_sip._tcp.',
   tls: '_sips._tcp.',
 }
-// The transports without NAPTR, in the order in which a client that has all of them would query (RFC 3263 §4.1).
+// Without NAPTR: in the order in which a client that has all of them would query (RFC 3263 §4.1).
 const unpointed: readonly Transport[] = ['udp', 'tcp']
 const maxHosts = 8
 
@@ -39,7 +39,7 @@ const maxHosts = 8
 export async function servingHosts(wanted: Wanted, names: ServiceNames): Promise<readonly ServingHost[]> {
   const { host, transport, isSips, random } = wanted
   const asked = transport === undefined ? (isSips ? (['tls'] as const) : unpointed) : [transport]
-  // The queries run in parallel, so that a caller waits for one round trip.
+  // In parallel, so that a caller waits for one round trip.
   const [pointers, ...found] = await Promise.all([
     transport === undefined ? names.pointers(host) : [],
     ...asked.map((way) => servicesBy(way, `${prefixes[way] ?? ''}${host}`, names, random)),
@@ -52,7 +52,7 @@ export async function servingHosts(wanted: Wanted, names: ServiceNames): Promise
   return places.flat().slice(0, maxHosts)
 }
 
-/** Returns the NAPTR targets whose transport both sides support, the best first. */
+/** Returns the NAPTR targets of transports that both sides support, the best first. */
 function choose(
   pointers: readonly PointerRecord[],
   { isSips, serves }: Wanted,

@@ -62,9 +62,8 @@ export interface IncomingInvite {
   /** The INVITE has no offer, and its caller accepts one before the answer: RFC 3262 §5. */
   readonly takesEarlyOffer: boolean
   /**
-   * Limits the places that requests within the dialog may go to when the caller's Contact or Record-Route leads away
-   * from the source of the INVITE. A request for a place that is not allowed goes to that source. Until this is
-   * called, every place is allowed.
+   * Limits where requests within the dialog may go when the caller's Contact or Record-Route leads away from the
+   * source of the INVITE. A request for any other place goes to that source. Until this is called, all are allowed.
    */
   restrict(mayReach: (place: Remote) => boolean): void
   /** From now on requests within the dialog, its ACK and its CANCEL are accepted only from this user. */
@@ -75,9 +74,9 @@ export interface IncomingInvite {
   /** Sets the receiver of the caller's offers and answers before the call is answered. */
   listen(listener: EarlyListener): void
   /**
-   * Sends a provisional response 101..199; with a body it is early media. In response to an INVITE without an offer,
-   * the body is an offer: it is sent once, if `takesEarlyOffer` is true; its answer goes to the listener, and the body
-   * of `accept` is left out.
+   * Sends a provisional response 101..199; with a body it is early media. If the INVITE has no offer, the body is one:
+   * it is sent once, if `takesEarlyOffer` is true; its answer goes to the listener, and the body of `accept` is left
+   * out.
    */
   progress(reply: Reply): void
   /** Refuses with 300..699. Does nothing once a final response was sent. */
@@ -137,7 +136,7 @@ export interface OutgoingInviteOptions {
   readonly from: string
   readonly to: string
   readonly headers?: readonly HeaderField[]
-  /** How many more hops may pass it on: RFC 3261 §20.22. 70 when left out. */
+  /** The most further hops: RFC 3261 §20.22. 70 when left out. */
   readonly maxForwards?: number
   /** Every node of this platform that receives the INVITE directly refuses it as a loop. */
   readonly mustLeave?: boolean
@@ -262,9 +261,8 @@ export interface SipHandlers {
   /** Every INVITE outside a dialog. Must not throw. */
   invited(invite: IncomingInvite): void
   /**
-   * Called for an INVITE that is well formed and requires something that is not served. The handler rejects it with
-   * `owed`, immediately or once it is known which account the call belongs to. Left out, the stack rejects it. Must
-   * not throw.
+   * A well-formed INVITE that requires something not served. The handler rejects it with `owed`, immediately or once
+   * the account of the call is known. Left out, the stack rejects it. Must not throw.
    */
   refused?(invite: IncomingInvite, owed: Owed): void
   /** Called for every message in either direction, including retransmissions. */
@@ -322,10 +320,10 @@ export interface SipOptions {
   /** The lookup of DNS service records (RFC 3263); left out, hosts are looked up only by their addresses. */
   readonly names?: UriResolverOptions['names']
   /**
-   * Reports whether our own proxy is at an address: responses from it are accepted wherever a request went. Left out,
-   * there are none.
+   * Reports whether our own proxy is there: its responses are accepted wherever a request went. Left out, there are
+   * none.
    */
   readonly isProxy?: (address: string) => boolean
-  /** The storage of bindings; left out, bindings end with the process. */
+  /** Left out, bindings end with the process. */
   readonly bindingArchive?: BindingArchive
 }

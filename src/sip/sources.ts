@@ -12,7 +12,7 @@ export interface Sources {
   /** Reports whether one more message or connection is admitted. It counts against the budget. */
   admits(remote: Remote): boolean
   isProven(remote: Remote): boolean
-  /** Marks the source as proven: a right password came from there, or the platform sent a request there. */
+  /** Called when a right password came from there, or the platform sent a request there. */
   prove(remote: Remote): void
 }
 

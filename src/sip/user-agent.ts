@@ -237,7 +237,7 @@ class Agent implements UserAgent {
     void this.#answer(transaction, async () => {
       const reply = await guard.refuses(transaction, (...request) => this.#prove(...request))
       if (reply !== undefined) return reply
-      // The INVITE may have been answered, or the dialog may have ended, meanwhile.
+      // The INVITE may have been answered, or have ended, meanwhile.
       const current = this.#core.dialogs.get(id)
       return current === undefined ? { status: 481 } : current.receive(transaction)
     })
@@ -265,7 +265,10 @@ class Agent implements UserAgent {
     if (entry?.guard?.takes(ack, remote) !== false) entry?.receiveAck(ack)
   }
 
-  /** RFC 3261 §13.2.2.4: a 2xx that comes late, or from another fork, still makes a dialog that must be ended. */
+  /**
+   * Returns the handler of a 2xx that is late, or from another fork: it still makes a dialog that must be ended (RFC
+   * 3261 §13.2.2.4).
+   */
   #strayResponse(response: SipResponse, remote: Remote): (() => void) | undefined {
     const isAnswer = response.status >= 200 && response.status < 300
     if (!isAnswer || cseqOf(response).method !== 'INVITE') return undefined
@@ -274,7 +277,7 @@ class Agent implements UserAgent {
     return isOurs === true ? () => sent?.respond(response) : undefined
   }
 
-  /** Responds with the resolved reply. A promise that resolves without one has its response sent elsewhere. */
+  /** Sends the reply; if there is none, the response is sent elsewhere. */
   async #answer(transaction: ServerTransaction, reply: () => Promise<Reply | void>): Promise<void> {
     try {
       const answer = await reply()

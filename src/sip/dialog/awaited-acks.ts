@@ -28,7 +28,7 @@ export class AwaitedAcks {
     return this.#awaited.size + (this.isHeld ? 1 : 0)
   }
 
-  /** Reports whether a 2xx carries our offer and its ACK, with the answer, has not arrived. */
+  /** Reports whether our offer is in a 2xx whose ACK brings the answer. */
   get isAnswerAwaited(): boolean {
     return [...this.#awaited.values()].some(({ bringsAnswer }) => bringsAnswer)
   }

@@ -85,8 +85,7 @@ export function supportedHeader({ supported }: Abilities): HeaderField {
 }
 
 /**
- * Returns the fields that describe us in responses to INVITE, final or of an early dialog: RFC 3261 §13.2.1 and
- * §13.3.1.4.
+ * Returns the fields that describe us in final and early-dialog responses to INVITE: RFC 3261 §13.2.1 and §13.3.1.4.
  */
 export function capabilityHeaders(core: Core, remote: Remote, contact: ContactName): HeaderField[] {
   return [
@@ -111,7 +110,7 @@ export function cleanHeaders(headers: readonly HeaderField[]): readonly HeaderFi
     .map(({ name, value }) => ({ name, value: isHeaderSafe(value) ? value : cleanHeaderValue(value) }))
 }
 
-/** Returns the reply with the added fields, except those that it has already. */
+/** Adds the fields that a reply does not have itself. */
 export function withHeaders(reply: Reply, added: readonly HeaderField[]): Reply {
   return { ...reply, headers: mergeHeaders(added, reply.headers ?? []) }
 }

@@ -117,7 +117,7 @@ export class DialogClient {
   }
 }
 
-/** Reports whether the method states again where each side is reached: RFC 3261 §12.2 and RFC 3311 §5.1. */
+/** Reports whether the method restates where a side is reached: RFC 3261 §12.2 and RFC 3311 §5.1. */
 function isTargetRefresh(method: string): boolean {
   return method === 'INVITE' || method === 'UPDATE'
 }

@@ -30,8 +30,8 @@ export class DialogGuard {
   }
 
   /**
-   * Reports whether the far end signals from there. Ports are ignored: they change with NAT and with each connection.
-   * Messages from a proxy of the operator are accepted, unless the proxy names another place than the far end's.
+   * Reports whether the far end signals from there, with any port: ports change with NAT and with each connection.
+   * Messages from a proxy of the operator are accepted, unless it names another place than the far end's.
    */
   admits(message: SipMessage, remote: Remote): boolean {
     const source = this.#sourceOf(message, remote)

@@ -73,7 +73,7 @@ export class EarlyDialog implements DialogEntry {
     return { kind: 'ringing', invite: this.#options.call }
   }
 
-  /** Returns false for a copy of an earlier response, or one that arrived out of order: RFC 3262 §4. */
+  /** Returns false for a copy, or a response that overtook another: RFC 3262 §4. */
   provisional(response: SipResponse): boolean {
     const rseq = rseqOf(response)
     if (rseq !== undefined) {

@@ -23,7 +23,7 @@ export interface Provisional {
   readonly source: Remote
 }
 
-// A proxy forks to a handful of places. A response with one tag more opens no early dialog, so memory is bounded.
+// A proxy forks to a handful of places. Further tags open no early dialog.
 const maxDialogs = 16
 
 export class EarlyDialogs {

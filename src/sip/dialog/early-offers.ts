@@ -53,7 +53,7 @@ export class EarlyOffers {
     }
   }
 
-  /** The refusal of a request that can be accepted a moment later. */
+  /** The refusal of a request that may be repeated a moment later. */
   get later(): Reply {
     return { status: 500, headers: [randomRetryAfter(this.#options.core.random)] }
   }

@@ -37,7 +37,7 @@ export interface DialogOptions {
   readonly guard?: DialogGuard | undefined
   /** The last description that this side sent. */
   readonly description?: Reply['body']
-  /** Handles a PRACK for a response from before this dialog; left out, none is accepted. */
+  /** Handles a PRACK for a response from before this dialog. */
   readonly receivePrack?: ((transaction: ServerTransaction) => void) | undefined
 }
 
@@ -224,7 +224,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (isFirst || ack.body.byteLength > 0) this.#owner.tell((listener) => listener.confirmed(ack))
   }
 
-  /** Refuses the INVITE if its 2xx is still waiting, and reports whether it was. */
+  /** Refuses the INVITE and returns true, if its 2xx still waits. */
   #refuse(status: number): boolean {
     const held = this.#held
     this.#held = undefined

@@ -68,7 +68,7 @@ function isBehindNat(target: string, source: Remote): boolean {
   return host === undefined || isHiddenFrom(host, source.address)
 }
 
-/** Reports whether the Contact names another node, as when one node of a carrier answers for another. */
+/** Reports whether the Contact names another node, as some carriers do. */
 function leadsElsewhere(target: string, source: Remote): boolean {
   const host = hostOf(target)
   const isElsewhere = host !== undefined && isIP(host) !== 0 && host !== source.address

@@ -88,10 +88,7 @@ export class Negotiation {
     return this.#reoffers.retryDelayMs(response)
   }
 
-  /**
-   * Refreshes the session, by UPDATE if the peer accepts it, otherwise by sending our description again: RFC 4028
-   * §7.4.
-   */
+  /** Refreshes the session, by UPDATE if the peer accepts it, else with our last description: RFC 4028 §7.4. */
   async refresh(): Promise<void> {
     const { state, owner, send } = this.#options
     const body = this.#description
@@ -120,8 +117,8 @@ export class Negotiation {
   }
 
   /**
-   * Refuses an offer that the owner of the dialog does not receive, and notes the reason for the journal. Collisions
-   * of offers are common and are not noted.
+   * Refuses an offer that the owner does not receive, and notes the reason for the journal, except for collisions,
+   * which are common.
    */
   #refuse(transaction: ServerTransaction, reply: Reply): void {
     transaction.respond(reply)

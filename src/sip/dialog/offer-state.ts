@@ -30,8 +30,8 @@ export class OfferState {
   }
 
   /**
-   * Reports whether an offer may be sent: no offer is open in either direction, and no ACK of an INVITE is missing:
-   * RFC 3261 §14.1, RFC 3311 §5.1.
+   * Returns false while an offer is open in either direction, or an INVITE without its ACK: RFC 3261 §14.1, RFC 3311
+   * §5.1.
    */
   maySend(method: 'INVITE' | 'UPDATE'): boolean {
     if (this.#isSent || this.#incoming !== undefined) return false
@@ -70,7 +70,7 @@ export class OfferState {
     return { status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] }
   }
 
-  /** Closes the offer. Returns false if it was not open: an offer that was cancelled meanwhile has its response. */
+  /** Returns false if the offer was not open: one that was cancelled has its response. */
   close(transaction: ServerTransaction): boolean {
     if (this.#incoming !== transaction) return false
     this.#incoming = undefined

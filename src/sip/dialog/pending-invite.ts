@@ -70,7 +70,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     const isReliable = this.takesEarlyOffer || requires(request, '100rel')
     this.#reliable = isReliable ? new ReliableProvisionals(options) : undefined
     transaction.onCancel((cancel) => this.#abandon(cancel))
-    // The answer would not reach the caller any more, so the owner is notified as if the caller had hung up.
+    // The answer would not reach the caller: for the owner, the caller hung up.
     transaction.onEnd(() => this.#abandon(transaction.request))
   }
 
@@ -248,7 +248,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#reliable?.stop()
   }
 
-  /** Ends the call because no PRACK came: the caller requires a response that does not reach it (RFC 3262 §3). */
+  /** RFC 3262 §3: the caller requires a response that does not reach it. */
   #unconfirmed(): void {
     this.#held?.drop(504, (listener) => listener.failed('prack-timeout'))
     this.#abandon(this.request, withReason({ status: 504 }))

@@ -80,7 +80,7 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
     // Set first: over TCP and TLS the transaction ends with the response, and a REFER still in phase `asked` is then
     // refused.
     this.#phase = 'accepted'
-    // RFC 4488 §4: the field is sent only if the far end wants no subscription.
+    // RFC 4488 §4: sent only if the far end wants no subscription.
     this.#options.respond({ status: 202, headers: isSilent ? [{ name: 'refer-sub', value: 'false' }] : [] })
     if (isSilent) this.#end()
     else this.#subscribe()

@@ -136,10 +136,7 @@ function dialogOf(standing: Standing | undefined): Dialog | undefined {
   return standing?.kind === 'confirmed' ? standing.dialog : undefined
 }
 
-/**
- * Returns the only Refer-To, or the refusal if there is not exactly one with a scheme that can be called: RFC 3515
- * §2.4.2.
- */
+/** Returns the one Refer-To, with a scheme that can be called, or a refusal: RFC 3515 §2.4.2. */
 function readReferTo(request: SipRequest): ReferTo | Reply {
   const values = headersOf(request, 'refer-to').flatMap(splitList)
   const [value] = values

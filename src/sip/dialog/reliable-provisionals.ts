@@ -46,7 +46,7 @@ export class ReliableProvisionals {
   }
 
   send(response: SipResponse): void {
-    // When the queue is full, the newest response replaces the last one: a caller that does not confirm needs no more.
+    // When the queue is full, the newest response replaces the last one.
     if (this.#waiting.length === provisionalLimits.maxWaiting) this.#waiting.pop()
     this.#waiting.push(response)
     if (!this.#isOpen) this.#sendNext()

@@ -56,7 +56,7 @@ export class Reoffers {
     return turn.answered.promise
   }
 
-  /** Called when an offer was closed or an ACK arrived: sends the next offer if it may be sent. */
+  /** Sends the next offer, once one was closed or an ACK arrived. */
   proceed(): void {
     if (this.#current === undefined) {
       this.#current = this.#next

@@ -12,7 +12,7 @@ export interface RepeatOptions {
   readonly timedOut: () => void
 }
 
-/** Returns a function that stops the retransmission: on the ACK, or when the dialog is over. */
+/** Returns a function that stops: on the ACK, or when the dialog is over. */
 export function repeatUntilAck({ clock, timers, repeat, timedOut }: RepeatOptions): () => void {
   let intervalMs = timers.t1Ms
   const again = (): void => {

@@ -106,8 +106,8 @@ export class SentInvite implements OutgoingInvite {
   }
 
   /**
-   * Reports whether the response is refused for want of a To tag. Peers of RFC 2543 send none. From a peer that is not
-   * trusted, no dialog without one is accepted: its requests would begin other dialogs.
+   * Reports whether a To tag is missing, as from peers of RFC 2543. A dialog with one that is not trusted needs the
+   * tag, since its requests would begin other dialogs.
    */
   #isUntagged(response: SipResponse): boolean {
     const { mayReach, takesUntagged = mayReach === undefined } = this.#options
@@ -158,7 +158,7 @@ export class SentInvite implements OutgoingInvite {
     if (this.#cancelHeaders !== undefined) this.#transaction?.cancel(this.#cancelHeaders)
   }
 
-  /** Accepts the interval that a 422 demands, and reports whether the INVITE is to be sent again: RFC 4028 §7.3. */
+  /** Accepts the interval of a 422, and reports whether to send the INVITE again: RFC 4028 §7.3. */
   #raise(response: SipResponse): boolean {
     const minSeconds = response.status === 422 ? minSeOf(response) : undefined
     const isMet = minSeconds === undefined || minSeconds <= this.#session.seconds
@@ -215,10 +215,7 @@ export class SentInvite implements OutgoingInvite {
     })
   }
 
-  /**
-   * Opens an early dialog for a provisional response with a tag. Returns false for a copy, and for one out of order,
-   * which the owner must not receive.
-   */
+  /** Opens an early dialog for a provisional response with a tag. Returns false for a copy, or one out of order. */
   #isNews(response: SipResponse, invite: SipRequest): boolean {
     return this.#remote === undefined || this.#early.provisional({ response, invite, source: this.#remote })
   }

@@ -62,9 +62,7 @@ export class SessionTimer {
     this.#start({ seconds, isOurs: agreed.refresher !== 'uas' })
   }
 
-  /**
-   * Raises the interval after a 422 to our INVITE or UPDATE, and reports whether `fields` now meet it: RFC 4028 §7.3.
-   */
+  /** Raises the interval after a 422 to our INVITE or UPDATE; false if `fields` cannot meet it: RFC 4028 §7.3. */
   raise(response: SipMessage): boolean {
     const minSeconds = minSeOf(response)
     if (this.#interval === undefined || minSeconds === undefined || minSeconds <= this.#interval.seconds)

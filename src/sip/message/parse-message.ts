@@ -43,7 +43,7 @@ export function parseMessage(bytes: Uint8Array): SipMessage {
   return withBody(message, bytes, bodyStart, contentLength)
 }
 
-/** Parses a message whose headers do not end: the complete lines suffice for a response (RFC 4475 §3.1.2.15). */
+/** Keeps the complete lines, which suffice for a response: RFC 4475 §3.1.2.15. */
 function parseUnended(bytes: Uint8Array, start: number): SipMessage {
   const end = bytes.lastIndexOf(lineFeed) + 1
   const reason = 'Headers do not end with an empty line'
@@ -64,7 +64,7 @@ export function withBody(
   return end === bodyStart ? message : { ...message, body: bytes.subarray(bodyStart, end) }
 }
 
-/** Returns the position of the start line: CRLFs before it are ignored (RFC 3261 §7.5). */
+/** Skips CRLFs before the start line: RFC 3261 §7.5. */
 export function skipLeadingBlankLines(bytes: Uint8Array): number {
   let start = 0
   while (bytes[start] === carriageReturn || bytes[start] === lineFeed) start += 1
@@ -72,9 +72,9 @@ export function skipLeadingBlankLines(bytes: Uint8Array): number {
 }
 
 /**
- * Returns the offset of the body, or -1 while the empty line has not arrived. Deviation from RFC 3261 §7: a bare LF
- * also ends a line, since simple devices send it. Framing and splitting follow the same rule, so this leniency cannot
- * lead to two readings of one message here.
+ * Returns the offset of the body, or -1 while the empty line is missing. Deviation from RFC 3261 §7: a bare LF also
+ * ends a line, as simple devices send it. Framing and splitting agree, so this cannot lead to two readings of one
+ * message here.
  */
 export function findBodyStart(bytes: Uint8Array, from: number): number {
   let lineEnd = bytes.indexOf(lineFeed, from)
@@ -115,7 +115,7 @@ function toAnswerable(message: SipMessage, fault: string): SipMessage {
 const matched: ReadonlySet<string> = new Set(['via', 'cseq'])
 // RFC 3261 §8.2.6.2: the other fields that a response copies.
 const repeated: ReadonlySet<string> = new Set(['from', 'to', 'call-id'])
-// With the field that frames the body: these are parsed even if there are too many other fields.
+// With the field that frames the body: these are parsed even beyond the limit.
 const answerable: ReadonlySet<string> = new Set([...matched, ...repeated, 'content-length'])
 
 interface Headers {
@@ -135,7 +135,7 @@ interface BadLine {
 
 const controls = /\p{Cc}+/gu
 
-/** Parses the header lines. Leaves out fields beyond the limits and lines that cannot be parsed. */
+/** Leaves out fields beyond the limits and lines that cannot be parsed. */
 function parseHeaders(text: string, from: number): Headers {
   const headers: HeaderField[] = []
   let isTooLarge = false
@@ -220,10 +220,7 @@ function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   return { kind: 'request', version, method, uri: isCut ? `${uri} ` : uri, headers, body: noBytes }
 }
 
-/**
- * Returns a request with a start line that is too long. Its Request-URI is not parsed: no target has a name of that
- * length.
- */
+/** Leaves out the Request-URI: no target has a name of that length. */
 function toLongRequest(line: string, headers: readonly HeaderField[]): SipMessage {
   const method = line.slice(0, line.indexOf(' '))
   if (!isToken(method) || !/ SIP\/2\.0$/i.test(line.slice(-8))) throw malformed('Start line too long')

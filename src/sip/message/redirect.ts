@@ -14,7 +14,7 @@ export interface RedirectTarget {
   readonly q: number
 }
 
-// As many as one call rings at the same time. A longer list is a loop or an attack.
+// The most that one call rings at the same time. A longer list is a loop or an attack.
 const maxTargets = 10
 const maxUriChars = 512
 

@@ -59,8 +59,8 @@ export function serializeReferTo({ uri, displayName, replaces }: Omit<ReferTo, '
 }
 
 /**
- * Parses the embedded fields. Phones write `;` and `=` in them unescaped, although RFC 3261 §25.1 requires escapes. A
- * field that is too long, or that would not be one safe line, is left out.
+ * Parses the embedded fields. Phones leave `;` and `=` unescaped, against RFC 3261 §25.1. A field that is too long, or
+ * not one safe line, is left out.
  */
 function embeddedFields(query: string): readonly HeaderField[] {
   const fields: HeaderField[] = []

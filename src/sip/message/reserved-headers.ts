@@ -31,8 +31,8 @@ export const plumbingHeaders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Fields that no application may set: those above; the features that both sides support, which would be promises that
- * the stack does not keep; and fields with which only the operator vouches for a caller (RFC 8224 §4).
+ * Fields that no application may set: those above, the features that both sides support, which would be promises that
+ * the stack does not keep, and the operator's statements about a caller (RFC 8224 §4).
  */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   ...plumbingHeaders,

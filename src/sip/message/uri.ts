@@ -75,8 +75,8 @@ function parseSipUri(scheme: 'sip' | 'sips', rest: string): SipUri {
 }
 
 /**
- * Returns the position of the `@` before the host. The `@` in a user name that is an e-mail address should be escaped,
- * and often is not: so it is the last `@` before the port, the parameters and the headers.
+ * Returns the position of the `@` before the host. A user name that is an e-mail address should have its own escaped,
+ * and often has not: the last one before the port, the parameters and the headers counts.
  */
 function indexOfUserEnd(rest: string): number {
   const first = rest.indexOf('@')

@@ -163,7 +163,7 @@ function refuseRequestUri({ uri }: SipRequest): Reply | undefined {
   return undefined
 }
 
-/** Refuses unknown extensions: RFC 3261 §8.2.2.3. ACK and CANCEL are exempt. */
+/** Does not apply to ACK and CANCEL: RFC 3261 §8.2.2.3. */
 function refuseExtensions(request: SipRequest, { supported }: Capabilities): Reply | undefined {
   if (request.method === 'ACK' || request.method === 'CANCEL') return undefined
   const required = headersOf(request, 'require').flatMap(splitList)

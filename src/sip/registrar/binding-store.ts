@@ -1,5 +1,4 @@
-// The interfaces for the bindings of registered phones (RFC 3261 §10): the store in memory, and the archive beyond the
-// process.
+// The interfaces for bindings of phones (RFC 3261 §10): the store in memory, and the archive beyond the process.
 import type { RegisteredPhone } from '../../contracts/registered-phone.ts'
 import type { Remote } from '../transport/transports.ts'
 

@@ -30,7 +30,7 @@ const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
 const { maxContactChars, maxPerUser } = registrationLimits
 
-/** Reads the Contact fields. Throws AppError bad_request. */
+/** Throws AppError bad_request. */
 export function readContacts(request: SipRequest): ContactWish {
   const contacts = headersOf(request, 'contact').flatMap(splitList)
   const expires = headerOf(request, 'expires')

@@ -24,10 +24,7 @@ export type GrantedExpires =
   | { readonly kind: 'granted'; readonly seconds: number }
   | { readonly kind: 'too-brief'; readonly minSeconds: number }
 
-/**
- * Returns the granted time. The Contact parameter overrides the Expires header; a malformed one counts as absent: RFC
- * 3261 §10.2.1.1.
- */
+/** Prefers the Contact parameter to the Expires header; a malformed one counts as absent: RFC 3261 §10.2.1.1. */
 export function grantExpires(
   contactParam: string | undefined,
   header: string | undefined,

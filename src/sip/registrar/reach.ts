@@ -17,8 +17,8 @@ export interface ReachOptions {
 
 export interface Reach {
   /**
-   * Returns the destination. Rejects with AppError `sip_unreachable` when there is no way to the phone, which is then
-   * unregistered. `mayReach` is called with the place that the Contact names.
+   * Rejects with AppError `sip_unreachable` when there is no way to the phone, which is then unregistered. `mayReach`
+   * is called with the place that the Contact names.
    */
   find(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Remote>
   /** Returns the new connection of a phone that lost one and has registered over another since. */
@@ -28,7 +28,7 @@ export interface Reach {
 }
 
 export function createReach({ bindings, transport, resolve, log }: ReachOptions): Reach {
-  /** Removes the binding, unless the phone has registered again meanwhile. */
+  /** Does nothing if the phone has registered again meanwhile. */
   const remove = async (binding: Binding, reason: string): Promise<void> => {
     const { aor, key, contact } = binding
     const isThere = (await bindings.get(aor)).includes(binding)

@@ -74,7 +74,7 @@ function contactOf({ contact, instance, q }: Binding, seconds: number): string {
   return `<${contact}>;expires=${seconds}${rank}${instance === undefined ? '' : instanceParams(instance)}`
 }
 
-/** Returns the instance parameters as the phone sent them: RFC 5626 §6. */
+/** Writes the instance as the phone sent it: RFC 5626 §6. */
 function instanceParams(instance: string): string {
   const end = instance.lastIndexOf(';')
   const flow = instance.slice(end + 1)

@@ -129,7 +129,7 @@ async function change(input: ChangeInput, options: RegistrarOptions): Promise<Re
   return registered({ bound: left, own: wanted, request, now, isRemoval: wanted.length === 0 })
 }
 
-/** Makes the binding; returns the refusal, or undefined when it is bound. */
+/** Returns undefined when it is bound. */
 async function bind(
   binding: Binding,
   { user, bound }: ChangeInput,

@@ -67,10 +67,7 @@ export class ClientTransactions {
     return this.#outgoing(ack, remote, this.#newBranch())
   }
 
-  /**
-   * Returns the transaction with the branch of the response; undefined if there is none or the response cannot be
-   * parsed.
-   */
+  /** Returns the transaction with the branch of the response, if there is one and it can be parsed. */
   find(response: SipResponse): ClientTransactionMachine | undefined {
     try {
       return this.#transactions.get(clientKeyOf(response, topVia(response)))

@@ -9,14 +9,14 @@ export interface ResponseSource {
   readonly sentTo: Remote
   /** The connection that the request used is gone. */
   readonly isLost: boolean
-  /** Reports whether our own proxy is at an address: it forwards the responses of others. */
+  /** Reports whether our own proxy, which forwards responses, is at an address. */
   readonly isProxy: (address: string) => boolean
 }
 
 /**
- * Reports whether a response may come from there. For a connection, only over that one (RFC 3261 §18.2.2); once it is
- * gone, also over another one from the same address, which proves as much. Over UDP, from the address that the request
- * went to (RFC 3581 §4), with any port, since NAT changes ports.
+ * Reports whether a response may come from there. Over a connection, only that one (RFC 3261 §18.2.2); once it is
+ * gone, another one from the same address, which proves as much. Over UDP, the address that the request went to (RFC
+ * 3581 §4), with any port, since NAT changes ports.
  */
 export function mayAnswer({ sentTo, isLost, isProxy }: ResponseSource, from: Remote): boolean {
   if (from.transport !== sentTo.transport) return false

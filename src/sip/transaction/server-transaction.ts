@@ -182,9 +182,9 @@ export class ServerTransactionMachine implements ServerTransaction {
   }
 
   /**
-   * Keeps the transaction for retransmissions. Over a reliable transport it ends immediately (RFC 3261 §17.2.1,
-   * §17.2.2: zero seconds). A timer of zero would fire late on a busy event loop, and until then another client's
-   * request with the same branch would be treated as a retransmission.
+   * Over a reliable transport the transaction ends immediately (RFC 3261 §17.2.1, §17.2.2: zero seconds). A timer of
+   * zero would fire late on a busy event loop, and until then another client's request with the same branch would be
+   * treated as a retransmission.
    */
   #lingerFor(timer: 'timerI' | 'timerJ', ms: number): void {
     if (this.#isReliable) this.#input(timer)

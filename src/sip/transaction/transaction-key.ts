@@ -16,7 +16,7 @@ export function clientKeyOf(response: SipResponse, via: Via): string {
   return clientKey(via.params.get('branch') ?? '', cseqOf(response).method)
 }
 
-/** Returns the key of a server transaction. `method` replaces the request's own: ACK and CANCEL look up the INVITE. */
+/** `method` replaces the request's own: ACK and CANCEL look up the INVITE. */
 export function serverKey(request: SipRequest, via: Via, method = request.method): string {
   const branch = via.params.get('branch')
   if (branch?.startsWith(magicCookie) === true && branch.length > magicCookie.length) {

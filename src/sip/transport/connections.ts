@@ -82,8 +82,8 @@ export class Connections {
   }
 
   /**
-   * Reports whether one more connection of this source is accepted. At the limit, only from a source that has none, so
-   * that a flood from one source ends no connection of others.
+   * Reports whether one more connection of this source is accepted. At the limit, only if it has none, so that its
+   * flood ends no connection of others.
    */
   mayEnter(remote: Remote): boolean {
     const { handlers, limits } = this.#options
@@ -93,10 +93,7 @@ export class Connections {
     return this.#shares.mayTake(network, share)
   }
 
-  /**
-   * At the limit, evicts the oldest connection that is a stranger's or never brought a message. Returns whether there
-   * is room.
-   */
+  /** At the limit, evicts the oldest connection that is a stranger's or never brought a message. */
   makeRoom(): boolean {
     if (this.#connections.size < this.#options.limits.maxConnections) return true
     let left = maxLookedAt
@@ -158,9 +155,8 @@ export class Connections {
 }
 
 /**
- * Returns the key of a far end, with both names. A connection opened to one domain carries nothing for another, even
- * at the same address (RFC 5923 §6), and nothing for one of our names goes where we have shown the certificate of
- * another.
+ * Returns the key of a far end, with both names: a connection to one domain carries nothing for another, even at the
+ * same address (RFC 5923 §6), and nothing for one of our names goes where we have shown another's certificate.
  */
 export function keyOf({ address, port, name = '', ownName = '' }: Remote): string {
   return `${address}|${port}|${name}|${ownName}`

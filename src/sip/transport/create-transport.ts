@@ -212,7 +212,7 @@ class Transports implements TransportLayer {
     return false
   }
 
-  /** Counts dropped input, and writes at most one line a second: garbage must not fill the log. */
+  /** Logs at most one line a second: garbage must not fill the log. */
   #dropped(reason: string, remote: Remote, kind: 'unparsable' | 'slow' | 'dropped' = 'unparsable'): void {
     if (kind !== 'slow') this.#counted[kind] += 1
     this.#unlogged += 1

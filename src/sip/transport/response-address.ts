@@ -23,10 +23,9 @@ export interface ResponseTarget {
 }
 
 /**
- * Returns the destination of a response. Deviations from RFC 3261 §18.2.2: `maddr` is not followed; it serves
- * multicast, which we do not support, and would let a request send our responses to a third party. A sender behind NAT
- * without `rport` gets the response at its source port all the same, since the port it names is one of its own
- * network.
+ * Returns where a response goes. Deviations from RFC 3261 §18.2.2: `maddr` is not followed; it serves multicast, which
+ * we do not, and would let a request send our responses to a third party. A sender behind NAT without `rport` gets the
+ * response at its source port all the same: the port it names is one of its own network.
  */
 export function responseTarget(via: Via | undefined, remote: Remote): ResponseTarget {
   if (via === undefined) return { remote }

@@ -46,10 +46,7 @@ export class StreamConnection {
     this.#watchIdle()
   }
 
-  /**
-   * True once it has brought a whole message, or if it was opened from here; others are evicted when connections run
-   * out.
-   */
+  /** True once it has brought a whole message, or if we opened it; others are evicted when connections run out. */
   get hasSpoken(): boolean {
     return this.#hasSpoken || !this.#options.isInbound
   }
@@ -129,7 +126,7 @@ export class StreamConnection {
   }
 }
 
-/** Sets the mark on the socket. Until it is connected, Node.js keeps the mark for later, but throws all the same. */
+/** Until it is connected, Node.js keeps the mark for later, but throws all the same. */
 function markAsSignalling(socket: Socket): void {
   const mark = (): void => {
     try {

@@ -116,7 +116,7 @@ export class StreamFramer {
     framed.push({ kind: 'broken', reason })
   }
 
-  /** Appends to the buffer, which grows by doubling, so that a sender of single bytes does not cause much copying. */
+  /** Grows by doubling, so that a sender of single bytes does not cause much copying. */
   #append(chunk: Uint8Array): void {
     const needed = this.#length + chunk.byteLength
     if (needed > this.#buffer.byteLength) {

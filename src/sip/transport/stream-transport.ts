@@ -113,7 +113,7 @@ export class StreamTransport {
     })
   }
 
-  /** Dials the far end. Returns undefined, and calls `done` with the reason, if nothing can be dialled. */
+  /** Returns undefined, and calls `done` with the reason, if nothing can be dialled. */
   #dial(remote: Remote, done: (outcome: Socket | AppError) => void): Socket | undefined {
     const { address, port, name, ownName } = remote
     const { tls } = this.#options

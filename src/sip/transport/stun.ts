@@ -15,7 +15,7 @@ const xorMappedAddress = 0x0020
 // |                  magic cookie, 0x2112A442                     |
 // |           transaction id, 96 bits                             |
 
-/** Reports whether a datagram is a Binding request. No SIP message begins with a zero. */
+/** Detects a Binding request. No SIP message begins with a zero. */
 export function isBindingRequest(datagram: Buffer): boolean {
   return (
     datagram.length >= headerBytes &&

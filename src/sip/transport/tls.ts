@@ -40,8 +40,8 @@ export class Tls {
   }
 
   /**
-   * Opens a connection to a far end that must prove to be `name`, and knows us by `ownName`. Calls `done` once; a
-   * failure is an AppError `sip_unreachable` or `sip_certificate`.
+   * Opens a connection to a far end that proves to be `name`, and knows us by `ownName`. Calls `done` once; a failure
+   * is an AppError `sip_unreachable` or `sip_certificate`.
    */
   connect(
     { address, port, name, ownName }: FarEnd,
@@ -111,7 +111,7 @@ function revocationError(certificate: PeerCertificate, lists: readonly Revocatio
   return Object.assign(new Error('a revocation list names it'), { code: 'CERT_REVOKED' })
 }
 
-/** Returns a function that creates each context when it is first needed, since that reads all authorities. */
+/** Creates each context when it is first needed, since that reads all authorities. */
 function clientContexts(identity: TlsIdentity): ClientSide['contextFor'] {
   const { authorities, isShown = true } = identity
   const pairs = readPairs(identity)
@@ -141,7 +141,7 @@ export function identityError(name: string, certificate: PeerCertificate): Error
   })
 }
 
-/** Returns the domains of the SIP URIs without a user; one with a user names a person (RFC 5922 §7.1). */
+/** Excludes URIs with a user, which name a person (RFC 5922 §7.1). */
 function sipDomains(alternativeNames: string): readonly string[] {
   const uris = alternativeNames.matchAll(/(?:^|, )URI:sip:([^\s,@;?]+)(?=,|$)/gi)
   return [...uris].map(([, domain = '']) => domain.toLowerCase())

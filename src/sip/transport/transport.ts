@@ -24,7 +24,7 @@ export interface TransportLayer {
   readonly counters: TransportCounters
 }
 
-/** Counts of connections, and of input that was not served. */
+/** Counts of input that was not served. */
 export interface TransportCounters {
   /** Input that was not a SIP message: dropped without a response. */
   readonly unparsable: number
@@ -34,7 +34,7 @@ export interface TransportCounters {
   /** Handshakes of TLS and of WebSockets in progress. */
   readonly handshakes: number
   readonly refusedConnections: number
-  /** Connections closed because a message or handshake was not complete in time, or evicted for another connection. */
+  /** Connections closed because a message or handshake was too slow, or evicted for another. */
   readonly slowConnections: number
 }
 

@@ -82,7 +82,7 @@ export class UdpTransport {
     // Keep-alives of phones behind NAT: line ends, or four zero bytes.
     if (bytes.byteLength <= 4 && isKeepAlive(bytes)) return
     if (this.#options.handlers.admits?.(remote) === false) return
-    // A stranger gets no Binding response: it could forge the address of a third party that would get it.
+    // A stranger gets none: it could forge the address of a third party.
     if (isBindingRequest(bytes) && this.#options.handlers.isNeeded?.(remote) === true)
       return void this.send(toBindingResponse(bytes, remote), remote).catch(() => undefined)
     let message

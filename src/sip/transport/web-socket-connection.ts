@@ -116,15 +116,14 @@ export class WebSocketConnection implements Connection {
     this.#options.message(message, bytes, this.remote)
   }
 
-  /** Responds to a keep-alive: two line ends expect one back (RFC 5626 §3.5.1). */
+  /** Responds to two line ends with one: RFC 5626 §3.5.1. */
   #answerPing(bytes: Buffer): void {
     if (bytes.byteLength === maxKeepAliveBytes) this.send(Buffer.from('\r\n')).catch(() => undefined)
   }
 
   /**
-   * Pings the far end regularly. A web page cannot check by itself whether we are there (RFC 7118 §6), and proxies
-   * close connections that are silent for a minute. A far end that no longer responds is gone, even if a proxy before
-   * it is there.
+   * Pings the far end: a web page cannot check whether we are there (RFC 7118 §6), and proxies close connections that
+   * are silent for a minute. A far end that no longer responds is gone, even if a proxy before it is there.
    */
   #pingLater(): void {
     this.#pingTimer = this.#options.clock.after(this.#options.limits.keepAliveMs, () => {

@@ -25,7 +25,7 @@ export class WebSocketHandshake {
     this.#origins = origins
   }
 
-  /** Prepares a port of its own. Loaded only then, since node:http would slow every start. */
+  /** Prepares its own port. node:http is loaded only then, since it slows a start. */
   async load(): Promise<void> {
     const [{ createServer }] = await Promise.all([import('node:http'), this.#sockets()])
     this.#http = createServer({ maxHeaderSize: maxHeaderBytes }, (_request, response) => {

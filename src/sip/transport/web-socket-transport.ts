@@ -86,7 +86,7 @@ export class WebSocketTransport {
     return await this.#listener.listen(address, port)
   }
 
-  /** Closes all connections and the listener. Idempotent. */
+  /** Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#connections.closeWith(this.#listener)
