@@ -1,19 +1,24 @@
-// Certificates by ACME (RFC 8555): what the rest of the program sees of it, and what it keeps.
+// Certificates by ACME (RFC 8555): the public interface, and the stored state.
 import type { Part } from '../lib/lifecycle.ts'
 
 export interface Acme extends Part {
-  /** What the authority is to find below /.well-known/acme-challenge/ (RFC 8555 §8.3), on whichever node it asks. */
+  /**
+   * Returns the content for the authority below /.well-known/acme-challenge/ (RFC 8555 §8.3), on whichever node it
+   * requests it.
+   */
   answerTo(token: string): Promise<string | undefined>
 }
 
-/** Kept for all nodes that share a database. */
+/** The state that is stored for all nodes that share a database. */
 export interface AcmeState {
   /** PEM. */
   readonly accountKey?: string
   /** Key and certificates in one PEM. */
   readonly certificate?: string
   readonly challenge?: Challenge
-  /** Failures in a row, and when the next try is due in epoch ms: a start must not try at once what has just failed. */
+  /**
+   * Failures in a row, and the time of the next try in epoch ms: a restart must not immediately repeat a failed order.
+   */
   readonly failures?: number
   readonly retryAt?: number
 }
@@ -25,9 +30,9 @@ export interface Challenge {
 
 export interface AcmeStore {
   load(): Promise<AcmeState>
-  /** The members that are named take the place of those before. */
+  /** Replaces the members that are given. */
   save(changes: AcmeState): Promise<void>
-  /** Whether this node alone orders certificates until `untilMs`, or until `release`. */
+  /** Reserves ordering for this node until `untilMs` or `release`; false if another has it. */
   hold(untilMs: number): Promise<boolean>
   release(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// What a certificate authority may send that is no certificate; a real exchange is in create-acme.test.ts.
+// Malformed responses of a certificate authority; a real exchange is in create-acme.test.ts.
 import { expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createKeyPair, keyToPem } from '../certificates/x509.ts'
@@ -8,7 +8,7 @@ import { orderCertificate } from './client.ts'
 const at = 'https://acme.example'
 const directory = { newNonce: `${at}/nonce`, newAccount: `${at}/account`, newOrder: `${at}/order` }
 
-/** An authority that responds so to whatever is sent to it after its directory and a nonce. */
+/** Orders from an authority that gives this response to every request after its directory and a nonce. */
 function order(status: number, body: string, resources: object = directory): Promise<string> {
   let asked = 0
   const request = async ({ url }: { readonly url: string }) => {
@@ -43,7 +43,7 @@ it.each([
   await expect(order(403, body)).rejects.toThrow(sentence)
 })
 
-it('says no more of a reason than a person reads', async () => {
+it('cuts a reason to a length that a person reads', async () => {
   const refusal = await order(403, JSON.stringify({ detail: 'x'.repeat(200_000) })).catch(String)
   expect(refusal).toMatch(/^Error: it refused with 403: x{300}$/)
 })

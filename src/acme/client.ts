@@ -11,16 +11,16 @@ export interface AcmeOrder {
   /** The URL of the directory of the authority: RFC 8555 §7.1.1. */
   readonly directory: string
   readonly names: readonly string[]
-  /** PEM, of P-256. */
+  /** A P-256 key in PEM. */
   readonly accountKey: string
   readonly outgoing: Pick<Outgoing, 'request'>
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Resolves once the authority may ask for it. */
+  /** Resolves once the authority may fetch the challenge. */
   readonly publish: (challenge: Challenge) => Promise<void>
 }
 
-/** What the authority has refused, or did not do; its sentence is for the operator. */
+/** A refusal or failure of the authority; its sentence is for the operator. */
 export class AcmeError extends Error {}
 
 type Json = Readonly<Record<string, unknown>>
@@ -29,12 +29,12 @@ interface Answer extends AnswerHead {
   readonly body: Buffer
 }
 
-// A nonce may be old by the time it is used: RFC 8555 §6.5.
+// A nonce may be too old by the time it is used: RFC 8555 §6.5.
 const maxNonces = 5
 const pollMs = { first: 1_000, max: 10_000 }
 const maxPolls = 30
 const maxBodyBytes = 256 * 1024
-// A reason goes to the log and into an alert.
+// The reason goes to the log and into an alert.
 const maxReasonChars = 300
 
 /** Returns key and certificates in one PEM. Rejects with AcmeError, AppError or the reason of the signal. */
@@ -67,7 +67,7 @@ class AcmeSession {
     this.#directory = directory
   }
 
-  /** With an account: one that the authority has for this key already is that one (RFC 8555 §7.3). */
+  /** Opens a session with an account. If the authority has an account for this key, it is used (RFC 8555 §7.3). */
   static async open(order: AcmeOrder): Promise<AcmeSession> {
     const session = new AcmeSession(order, json(await send(order, 'GET', order.directory)))
     const account = await session.post(session.resource('newAccount'), { termsOfServiceAgreed: true })
@@ -81,7 +81,7 @@ class AcmeSession {
     return url
   }
 
-  /** RFC 8555 §7.5: proves one name, unless that is proven already. */
+  /** Proves one name, unless it is proven already: RFC 8555 §7.5. */
   async authorize(url: string): Promise<void> {
     const { status, challenges, identifier } = json(await this.post(url, undefined))
     if (status === 'valid') return
@@ -90,14 +90,14 @@ class AcmeSession {
     const name = String((identifier as Json | undefined)?.['value'])
     if (challenge === undefined) throw new AcmeError(`it offers no proof by HTTP for ${name}`)
     const token = String(challenge['token'])
-    // What stands in a path that is served here is what RFC 8555 §8.1 allows, and nothing else.
-    if (!/^[\w-]{20,256}$/.test(token)) throw new AcmeError('the token of its challenge is none')
+    // The token is part of a path that is served here: only the characters of RFC 8555 §8.1 are allowed.
+    if (!/^[\w-]{20,256}$/.test(token)) throw new AcmeError('the token of its challenge is malformed')
     await this.#order.publish({ token, keyAuthorization: `${token}.${thumbprint(this.#key)}` })
     await this.post(String(challenge['url']), {})
     await this.poll(url, name)
   }
 
-  /** Until it is valid; rejects with the reason once it is not going to be. */
+  /** Polls until the status is valid. Rejects with the reason once the status is invalid. */
   async poll(url: string, what: string): Promise<Json> {
     let waitMs = pollMs.first
     for (let count = 0; count < maxPolls; count += 1) {
@@ -114,7 +114,7 @@ class AcmeSession {
     throw new AcmeError(`it did not decide on ${what} in time`)
   }
 
-  /** Signed: RFC 8555 §6.2. Without a payload it is a POST-as-GET (§6.3). */
+  /** Sends a signed request: RFC 8555 §6.2. Without a payload it is a POST-as-GET (§6.3). */
   async post(url: string, payload: Json | undefined): Promise<Answer> {
     for (let count = 1; ; count += 1) {
       const nonce = this.#nonce ?? (await this.#newNonce())
@@ -174,7 +174,7 @@ function send(
   })
 }
 
-/** RFC 7638. */
+/** Returns the thumbprint of a key: RFC 7638. */
 function thumbprint(key: KeyObject): string {
   const { crv, kty, x, y } = publicJwk(key)
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
@@ -205,12 +205,12 @@ function json({ body }: Pick<Answer, 'body'>): Json {
     const value: unknown = JSON.parse(body.toString('utf8'))
     if (typeof value === 'object' && value !== null) return value as Json
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new AcmeError('it sent something else than JSON')
 }
 
-/** The problem documents of what failed: RFC 8555 §6.7. */
+/** Returns the reason in the problem documents: RFC 8555 §6.7. */
 function reasonIn(state: Json): string {
   const parts = [
     state,

@@ -46,7 +46,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What all nodes share. */
+/** The state that all nodes share. */
 class SharedState {
   state: AcmeState = {}
   holder: string | undefined
@@ -83,7 +83,7 @@ const issued = (days: number): string => {
 }
 const serial = (): string => new X509Certificate(readFileSync(file)).serialNumber
 
-/** Resolves once a look at that time is over, and the next one is due. */
+/** Resolves once a check at that time is over and the next one is scheduled. */
 async function looksAfter(ms: number): Promise<void> {
   clock.advance(ms)
   await until('the end of a look', () => clock.pending > 0)
@@ -96,7 +96,7 @@ describe.skipIf(isMissing('pebble'))('an ACME server', () => {
     const web = createServer((request, response) => {
       asked.push(`${request.headers.host} ${request.url?.split('/').slice(0, 3).join('/')}`)
       const token = request.url?.split('/')[3] ?? ''
-      // Another node than the one that orders is asked.
+      // The authority asks another node than the one that orders.
       void second
         .answerTo(token)
         .then((answer) => response.writeHead(answer === undefined ? 404 : 200).end(answer))
@@ -117,7 +117,7 @@ describe.skipIf(isMissing('pebble'))('an ACME server', () => {
       expect(new X509Certificate(readFileSync(file)).subjectAltName).toBe(
         'DNS:voice.example.test, DNS:sip.example.test',
       )
-      // It asks for each from several places.
+      // The authority requests each file from several places.
       const paths = names.map((name) => `${name}:${httpPort} /.well-known/acme-challenge`)
       expect(new Set(asked)).toEqual(new Set(paths))
       const { accountKey, certificate: before } = shared.state
@@ -175,7 +175,7 @@ describe('the certificate of a domain', () => {
     expect(await after(14 * 60_000)).toBe(1)
     expect(await after(60_000)).toBe(2)
     expect(await after(29 * 60_000)).toBe(2)
-    // A start is no reason to try sooner.
+    // A restart must not lead to an earlier try.
     await acme.stop()
     await open({ store: shared.storeOf('only'), order }).start()
     expect(await after(0)).toBe(2)

@@ -1,4 +1,4 @@
-// Keeps a certificate of an authority in force: ordered by one node at a time, renewed in time, tried again more and more seldom.
+// The renewal of an authority's certificate: one node at a time orders it, in time, and retries at growing intervals.
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { keepCertificate } from '../certificates/own-certificate.ts'
@@ -13,26 +13,26 @@ import type { AcmeOrder } from './client.ts'
 export interface AcmeOptions {
   readonly directory: string
   readonly names: readonly string[]
-  /** What is read again when it changes: certificates/certificates.ts. */
+  /** The certificate file, which certificates/certificates.ts reads again when it changes. */
   readonly file: string
   readonly store: AcmeStore
   readonly outgoing: Pick<Outgoing, 'request'>
-  /** A person must know. */
+  /** Raises an alert for a person. */
   readonly alert: (message: string) => void
   readonly clock: Clock
   readonly log: Logger
-  /** For tests; that of client.ts, loaded when there is something to order. */
+  /** Replaced in tests; left out, that of client.ts, which is loaded when there is something to order. */
   readonly order?: (order: AcmeOrder) => Promise<string>
 }
 
-// Another node may have ordered one: its certificate is here within this time.
+// Another node may have ordered a certificate: it arrives here within this time.
 const lookMs = 60_000
 // Longer than any order takes: client.ts gives up before.
 const holdMs = 30 * 60_000
-// Let's Encrypt takes five failures an hour for a name.
+// Let's Encrypt allows five failures an hour for a name.
 const firstRetryMs = 15 * 60_000
 const maxRetryMs = 24 * 3_600_000
-// Of its lifetime: a third is left for what fails.
+// After this part of its lifetime: a third is left for failed tries.
 const renewAt = 2 / 3
 
 export function createAcme(options: AcmeOptions): Acme {
@@ -50,17 +50,17 @@ class CertificateOrders implements Acme {
     this.#options = options
   }
 
-  /** Orders nothing before it returns: the authority asks here, and nothing listens yet. */
+  /** Orders nothing before it returns: the platform does not listen yet for the authority's requests. */
   async start(): Promise<void> {
     this.#looks = repeat({
       clock: this.#options.clock,
       firstMs: 0,
       everyMs: lookMs,
       work: () => this.#look(),
-      // The database, or the disk: it is looked at again.
+      // The database or the disk failed: the next check tries again.
       failed: (error) => {
         if (!this.#gone.signal.aborted)
-          this.#options.log.error({ err: error }, 'certificate not looked after')
+          this.#options.log.error({ err: error }, 'certificate could not be checked')
       },
     })
   }
@@ -110,7 +110,7 @@ class CertificateOrders implements Acme {
     }
   }
 
-  /** What was in force stays so. */
+  /** Leaves the current certificate in force. */
   async #failed(error: unknown, before: number): Promise<void> {
     const { store, names, alert, clock, log } = this.#options
     const waitMs = Math.min(firstRetryMs * 2 ** Math.min(before, 20), maxRetryMs)
@@ -125,7 +125,7 @@ class CertificateOrders implements Acme {
   #isGood(pem: string): boolean {
     const { names, clock } = this.#options
     const certificate = parsed(pem)
-    // One for development is signed by itself.
+    // A certificate for development is self-signed.
     if (certificate === undefined || certificate.checkIssued(certificate)) return false
     const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)]
     const isEarly = clock.now() < from + (until - from) * renewAt

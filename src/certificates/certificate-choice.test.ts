@@ -33,11 +33,11 @@ describe('the certificate for a name', () => {
     ['mixed.example', 2],
     ['last.example', 2],
     ['b.deep.wild.example', 1],
-    // RFC 6125 §6.4.3: a wildcard is for one label, and that is none of the name below it.
+    // RFC 6125 §6.4.3: a wildcard stands for one label, so neither deeper names nor the bare domain match.
     ['b.c.wild.example', undefined],
     ['wild.example', undefined],
     ['other.example', undefined],
-    // What is no host name.
+    // Texts that are not host names.
     ['.wild.example', undefined],
     ['*.wild.example', undefined],
     ['127.0.0.1', undefined],
@@ -49,7 +49,7 @@ describe('the certificate for a name', () => {
     expect(chosen).toBe(index === undefined ? undefined : pairs[index])
   })
 
-  it('is one whose SIP URI has it (RFC 5922 §7.1), and not the one of a person', () => {
+  it('is one whose SIP URI has it (RFC 5922 §7.1), and not one whose SIP URI has a user', () => {
     const subjectAltName =
       'DNS:node.example, URI:sip:carrier.example, URI:sip:bob@person.example, URI:https://web.example'
     const certificate = { subjectAltName, checkHost: () => undefined } as never

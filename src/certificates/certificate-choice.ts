@@ -1,14 +1,14 @@
-// Which certificate is for a name: RFC 6125 §6.4, and RFC 5922 §7.1 for the SIP URIs in it.
+// The choice of the certificate for a name: RFC 6125 §6.4, and RFC 5922 §7.1 for its SIP URIs.
 import { X509Certificate } from 'node:crypto'
 
 export interface TlsPair {
   /** PEM. */
   readonly key: string
-  /** Ours first, then those that lead to its authority. PEM. */
+  /** Our certificate first, then those that lead to its authority. PEM. */
   readonly certificates: string
 }
 
-/** What is shown: the first where no name is asked for, or one that none of them has. */
+/** The certificates to show. The first is shown if no name is requested, or a name that no certificate has. */
 export interface TlsPairs extends TlsPair {
   readonly others?: readonly TlsPair[]
 }
@@ -17,7 +17,7 @@ export function pairsOf(identity: TlsPairs): readonly TlsPair[] {
   return [identity, ...(identity.others ?? [])]
 }
 
-/** A pair whose certificate is read. */
+/** A pair with its certificate parsed. */
 export interface ReadPair {
   readonly pair: TlsPair
   readonly certificate: X509Certificate
@@ -31,10 +31,10 @@ export function readPairs(identity: TlsPairs): readonly ReadPair[] {
   return pairsOf(identity).map(readPair)
 }
 
-// What is no host name would have other meanings to OpenSSL: with a dot before it, all below it.
+// Other texts would have special meanings to OpenSSL: a leading dot matches all names below.
 const hostName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 
-/** The first whose certificate has the name, or else the first that has a wildcard for it. */
+/** Returns the first pair whose certificate has the name, or else the first with a wildcard for it. */
 export function choiceFor<T extends Pick<ReadPair, 'certificate'>>(
   pairs: readonly T[],
   name: string,
@@ -50,7 +50,7 @@ export function isFor(certificate: X509Certificate, name: string): boolean {
   return choiceFor([{ certificate }], name) !== undefined
 }
 
-/** The host names of a certificate, wildcards included. */
+/** Returns the host names of a certificate, including wildcards. */
 export function hostNamesOf({ subjectAltName = '' }: X509Certificate): readonly string[] {
   const names = subjectAltName.matchAll(/(?:^|, )(?:DNS:|URI:sip:)([^\s,"@;?]+)(?=,|$)/gi)
   return [...names].map(([, name = '']) => name.toLowerCase())
@@ -63,7 +63,7 @@ function isNamed(certificate: X509Certificate, name: string): boolean {
   )
 }
 
-/** A wildcard is a whole label, and the first one. */
+/** Matches wildcards only if they are the whole first label. */
 function hasWildcardFor(certificate: X509Certificate, name: string): boolean {
   return certificate.checkHost(name, { partialWildcards: false }) !== undefined
 }

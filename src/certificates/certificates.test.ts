@@ -73,7 +73,7 @@ it('are read at the start, and again when the files hold others', async () => {
   expect(certificates.current()).toMatchObject({ key: second.key, certificates: second.certificates })
 })
 
-it('stay as they are where the files do not go together, until they do', async () => {
+it('stay as they are while the files do not match, until they do', async () => {
   await certificates.start()
   copyFileSync(second.certificateFile, at('cert.pem'))
   clock.advance(10_000)
@@ -118,7 +118,7 @@ it('are read again each by itself: one that cannot be used keeps none of the oth
   await both.stop()
 })
 
-it('are said to expire soon once a day, and to have expired', async () => {
+it('are logged once a day when they expire soon, and when they have expired', async () => {
   clock.advance(30 * 86_400_000)
   await certificates.start()
   expect(lines.items).toMatchObject([

@@ -20,30 +20,30 @@ export interface PairFiles {
 }
 
 export interface CertificateFilesOptions {
-  /** The first is shown where no name is asked for, or one that none of them has. */
+  /** The first is shown if no name is requested, or a name that no certificate has. */
   readonly pairs: readonly PairFiles[]
-  /** Authorities that are believed beside those that Node.js knows. */
+  /** Authorities that are trusted in addition to those of Node.js. */
   readonly authoritiesFile: string | undefined
-  /** What those have revoked. Left out, nothing is looked up. */
+  /** The revocation lists of those authorities. Left out, revocation is not checked. */
   readonly revokedFile?: string | undefined
 }
 
 export interface CertificatesOptions extends CertificateFilesOptions {
-  /** Sees to it that the files are there and good, before they are looked at. Left out, the operator does. */
+  /** Makes sure that the files exist and are good before they are read. Left out, the operator does. */
   readonly ensure?: (() => Promise<void>) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
 export interface Certificates extends Part {
-  /** Known after start. The same value until a file holds another. */
+  /** Known after start. Returns the same value until a file changes. */
   current(): TlsIdentity
 }
 
-// A program that renews certificates has long gone by then; a look costs three calls of the file system.
+// Long after a program that renews certificates has finished writing; a check costs three file system calls.
 const lookMs = 10_000
 const dayMs = 86_400_000
-// Programs that renew do so 30 days before the end: with two weeks left, they have failed for two.
+// Programs that renew do so 30 days before the end: with two weeks left, they have failed for two weeks.
 export const warnDays = 14
 
 export function createCertificates(options: CertificatesOptions): Certificates {
@@ -55,7 +55,7 @@ export interface CertificatesLook {
   readonly faults: readonly StartError[]
 }
 
-/** Looks at each file by itself: what is wrong with one hides nothing of the others. */
+/** Checks each file separately: a fault in one does not hide faults in the others. */
 export async function lookAtCertificates({
   pairs,
   authoritiesFile,
@@ -83,7 +83,7 @@ class CertificateFiles implements Certificates {
   readonly #beside: WatchedFiles<Beside>
   readonly #warnedAt = new Map<WatchedFiles<TlsPair>, number>()
   #identity: TlsIdentity | undefined
-  /** Said once. */
+  /** False after `ensure` failed, so that it is logged once. */
   #isEnsured = true
   #looks: Repetition | undefined
 
@@ -114,7 +114,7 @@ class CertificateFiles implements Certificates {
       clock,
       everyMs: lookMs,
       work: () => this.#look(),
-      failed: (error) => log.error({ err: error }, 'certificates could not be looked at'),
+      failed: (error) => log.error({ err: error }, 'certificates could not be checked'),
     })
   }
 
@@ -122,7 +122,7 @@ class CertificateFiles implements Certificates {
     await this.#looks?.stop()
   }
 
-  /** What cannot be used leaves what was read before in force: half of a pair may have been written by now. */
+  /** Checks the files. Bad files leave the former content in force: only half of a pair may have been written yet. */
   async #look(): Promise<void> {
     const { ensure, log } = this.#options
     const notReplaced = (error: unknown): void =>
@@ -152,7 +152,7 @@ class CertificateFiles implements Certificates {
     this.#warn()
   }
 
-  /** Once a day of each. */
+  /** Warns once a day per certificate. */
   #warn(): void {
     const { clock, log } = this.#options
     const now = clock.now()

@@ -1,4 +1,4 @@
-// What certificates are written in: the types of DER that they use (ITU-T X.690).
+// The encoding of certificates: the DER types that they use (ITU-T X.690).
 
 export type Der = Buffer
 
@@ -9,7 +9,7 @@ function value(tag: number, ...parts: readonly Uint8Array[]): Der {
   return Buffer.concat([Buffer.from([tag, ...octets]), content])
 }
 
-/** One octet below 128; else the number of octets that follow, and those. */
+/** Encodes a length: one octet below 128; otherwise the number of octets that follow, then those. */
 function lengthOctets(length: number): readonly number[] {
   if (length < 0x80) return [length]
   const octets: number[] = []
@@ -24,12 +24,12 @@ export const bitString = (bytes: Uint8Array): Der => value(0x03, Buffer.from([0]
 export const utf8String = (text: string): Der => value(0x0c, Buffer.from(text, 'utf8'))
 export const yes: Der = value(0x01, Buffer.from([0xff]))
 
-/** `number` as its octets, the first of them below 128: nothing here is negative. */
+/** Encodes a number given as its octets. The first must be below 128: no number here is negative. */
 export const integer = (bytes: Uint8Array): Der => value(0x02, bytes)
 
-/** With a tag of its context around a type. */
+/** Wraps a value in a context tag. */
 export const explicit = (tag: number, part: Der): Der => value(0xa0 | tag, part)
-/** With a tag of its context in place of that of its type. */
+/** Encodes a value with a context tag in place of the tag of its type. */
 export const implicit = (tag: number, bytes: Uint8Array): Der => value(0x80 | tag, bytes)
 
 export function objectId(text: string): Der {
@@ -43,7 +43,7 @@ function toBase128(number: number): readonly number[] {
   return octets
 }
 
-/** RFC 5280 §4.1.2.5: in the form for years before 2050, which is all that is written here. */
+/** Encodes a time before 2050, which is all that is written here: RFC 5280 §4.1.2.5. */
 export function utcTime(ms: number): Der {
   const text = new Date(ms).toISOString()
   return value(0x17, Buffer.from(`${text.slice(2, 19).replaceAll(/[-:T]/g, '')}Z`))

@@ -34,7 +34,7 @@ const log = Object.assign(Object.create(silentLogger) as typeof silentLogger, {
 const ensure = (): Promise<void> => ensureCertificate({ file, names, clock, log })
 const current = (): X509Certificate => new X509Certificate(readFileSync(file))
 
-it('is made once, for its owner alone, and names what the platform is reached by', async () => {
+it('is made once, for its owner alone, and has the names that the platform is reached by', async () => {
   await ensure()
   const made = current()
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -51,7 +51,7 @@ it('is made once, for its owner alone, and names what the platform is reached by
   expect(lines).toHaveLength(1)
 })
 
-it('is believed by those who were given it', async () => {
+it('is trusted by clients that were given it', async () => {
   await ensure()
   const pem = readFileSync(file)
   const server = createServer({ key: pem, cert: pem })

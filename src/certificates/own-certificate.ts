@@ -1,5 +1,5 @@
-// The certificate that the platform keeps by itself, in its data directory: key and certificates in one file, which takes the
-// place of the one before as a whole.
+// The certificate that the platform maintains itself, in its data directory: key and certificates in one file, which
+// is always replaced as a whole.
 import { X509Certificate } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -7,14 +7,14 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 
-/** In the subject of each that is for development: what nothing signed but itself. */
+/** The organization in the subject of each certificate for development, which is self-signed. */
 export const developmentName = 'Switchhook development'
 
 const dayMs = 86_400_000
-// Browsers take none that is longer.
+// Browsers accept no longer lifetime.
 const lifetimeMs = 397 * dayMs
 const renewBeforeMs = 30 * dayMs
-// The clock of a peer may be behind.
+// The clock of a peer may be slow.
 const earlierMs = 3_600_000
 
 export function ownCertificateIn(dataDir: string): string {
@@ -27,20 +27,20 @@ export function isForDevelopment(certificate: X509Certificate): boolean {
 
 export interface DevelopmentOptions {
   readonly file: string
-  /** Host names and addresses by which the platform is reached. */
+  /** The host names and addresses by which the platform is reached. */
   readonly names: readonly string[]
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Makes a certificate for development where there is none, or one that ends soon; leaves every other alone. */
+/** Makes a certificate for development if there is none, or one that ends soon; changes no other certificate. */
 export async function ensureCertificate({ file, names, clock, log }: DevelopmentOptions): Promise<void> {
   const current = await read(file)
   const now = clock.now()
   if (current !== undefined && !isForDevelopment(current)) return
   const isGood = current !== undefined && isFor(current, names)
   if (isGood && Date.parse(current.validTo) - renewBeforeMs > now) return
-  // Loaded where one is made, which is once a year.
+  // Loaded only when a certificate is made, once a year.
   const { createKeyPair, keyToPem, selfSignedCertificate } = await import('./x509.ts')
   const keys = createKeyPair()
   const untilMs = now + lifetimeMs
@@ -49,11 +49,11 @@ export async function ensureCertificate({ file, names, clock, log }: Development
   await keepCertificate(file, keyToPem(keys) + pem)
   log.warn(
     { file, names: names.join(', '), ends: new Date(untilMs).toISOString() },
-    'a certificate for development was made: nothing signed it, so that phones and browsers do not believe it by themselves',
+    'a certificate for development was made: it is self-signed, so phones and browsers do not trust it by themselves',
   )
 }
 
-/** Readable for its owner alone. */
+/** Writes the file, readable only for its owner. */
 export async function keepCertificate(file: string, pem: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.draft`
@@ -65,7 +65,7 @@ async function read(file: string): Promise<X509Certificate | undefined> {
   try {
     return new X509Certificate(await readFile(file))
   } catch {
-    // There is none, or nothing that can be used.
+    // The file is missing or holds no certificate.
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import { isRevoked, parseRevocationLists, UnknownSignature } from './revocation.
 
 const der = (pem: string): Buffer => new X509Certificate(pem).raw
 
-it.each(['ecdsa', 'ed25519'] as const)('believes a list that an authority signs with %s', (kind) => {
+it.each(['ecdsa', 'ed25519'] as const)('accepts a list that an authority signs with %s', (kind) => {
   const [authority, liar] = [createAuthority(kind), createAuthority(kind)]
   const [stolen, good] = [
     authority.issue({ names: 'DNS:a.example' }),
@@ -18,7 +18,7 @@ it.each(['ecdsa', 'ed25519'] as const)('believes a list that an authority signs 
   ]
   expect(isRevoked(chainOf(stolen), lists)).toBe(true)
   expect(isRevoked(chainOf(good), lists)).toBe(false)
-  // The same serial and the same name of the authority, and another key.
+  // The same serial number and the same name of the authority, but another key.
   expect(isRevoked(chainOf(good), parseRevocationLists(liar.revoke(good)))).toBe(false)
   for (const one of [authority, liar]) one.remove()
 })

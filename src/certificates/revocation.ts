@@ -1,9 +1,9 @@
-// Which certificates their authorities have revoked, from lists in files (RFC 5280 §5). A list counts for its authority alone: the
-// option `crl` of Node.js demands one of every authority on the way.
+// The certificates that their authorities have revoked, from lists in files (RFC 5280 §5). A list counts only for its
+// own authority: the option `crl` of Node.js requires a list of every authority on the way.
 import { X509Certificate, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 
-/** A value of DER: its tag, its content, and both with the octets that say so. */
+/** A DER value: its tag, its content, and the whole encoding. */
 interface Value {
   readonly tag: number
   readonly content: Buffer
@@ -13,7 +13,7 @@ interface Value {
 export interface RevocationList {
   /** The name of the authority, in DER. */
   readonly issuer: Buffer
-  /** Serial numbers in hex, as they are written in DER. */
+  /** The serial numbers in hex, as DER encodes them. */
   readonly serials: ReadonlySet<string>
   isSignedBy(key: KeyObject): boolean
 }
@@ -23,14 +23,19 @@ const sequenceTag = 0x30
 // UTCTime and GeneralizedTime.
 const timeTags: readonly (number | undefined)[] = [0x17, 0x18]
 
-/** Throws where the text holds no list in PEM, or one that cannot be read; UnknownSignature where none could say what is revoked. */
+/**
+ * Throws if the text holds no list in PEM, or a malformed one; throws UnknownSignature if a signature cannot be
+ * checked.
+ */
 export function parseRevocationLists(text: string): readonly RevocationList[] {
   const lists = [...text.matchAll(pem)].map(([, base64 = '']) => parseList(Buffer.from(base64, 'base64')))
   if (lists.length === 0) throw new Error('it holds no revocation list in PEM')
   return lists
 }
 
-/** Whether a list that its authority has signed names the certificate, or one of those that lead to its authority. */
+/**
+ * Reports whether a list signed by the issuing authority names the certificate, or one of those that lead to the root.
+ */
 export function isRevoked(chain: readonly Buffer[], lists: readonly RevocationList[]): boolean {
   return chain.some((raw, index) => {
     const signer = chain[index + 1]
@@ -46,27 +51,27 @@ function parseList(der: Buffer): RevocationList {
   const [content, algorithm, signature] = members(one(der))
   if (content === undefined || algorithm === undefined || signature === undefined) throw unreadable()
   const rest = members(content)
-  // RFC 5280 §5.1.2.1: the version may be left out.
+  // RFC 5280 §5.1.2.1: the version is optional.
   if (rest[0]?.tag === 0x02) rest.shift()
   const [, issuer, , ...more] = rest
   if (issuer === undefined) throw unreadable()
-  // When the next list comes may be left out too. One that is old still says what was revoked.
+  // The time of the next list is optional too. An old list still names revoked certificates.
   if (timeTags.includes(more[0]?.tag)) more.shift()
   const [entries] = more.filter(({ tag }) => tag === sequenceTag)
   const serials = entries === undefined ? [] : members(entries).map((entry) => hexOf(members(entry)[0]))
   const oid = hexOf(members(algorithm)[0])
   const digest = digests[oid]
-  // A list that cannot be checked would revoke nothing, without a word.
+  // A list that cannot be checked would revoke nothing, and no one would notice.
   if (digest === undefined) throw new UnknownSignature(oid)
   return {
     issuer: issuer.whole,
     serials: new Set(serials),
-    // A bit string: the number of unused bits comes first.
+    // A bit string begins with the number of unused bits.
     isSignedBy: (key) => verify(digest, content.whole, key, signature.content.subarray(1)),
   }
 }
 
-/** By an algorithm that is not among `digests`. */
+/** Thrown for a list signed by an algorithm that is not in `digests`. */
 export class UnknownSignature extends Error {
   constructor(oid: string) {
     super(
@@ -111,7 +116,9 @@ function members({ content }: Value): Value[] {
   return split(content)
 }
 
-/** Reads lengths of up to four octets, and nothing beyond what is there. BER of indefinite length is refused. */
+/**
+ * Splits DER values. Accepts lengths of up to four octets, within the bytes given. Refuses BER of indefinite length.
+ */
 function split(bytes: Buffer): Value[] {
   const values: Value[] = []
   let at = 0

@@ -1,5 +1,5 @@
-// The handshakes of those who connect here over TLS, whatever is spoken over it, with the certificate that is for the name they ask
-// for (RFC 6066 §3), as it is at the moment.
+// The server side of TLS handshakes, for any protocol over it, with the current certificate for the requested name
+// (RFC 6066 §3).
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
@@ -7,24 +7,27 @@ import type { SecureContext, SecureContextOptions } from 'node:tls'
 import { choiceFor, readPairs } from './certificate-choice.ts'
 import type { ReadPair, TlsPairs } from './certificate-choice.ts'
 
-/** What this side shows, and whom it believes. Everything is PEM. */
+/** The certificates that this side shows, and the authorities it trusts, in PEM. */
 export interface TlsIdentity extends TlsPairs {
-  /** Believed beside those that Node.js knows. */
+  /** Authorities that are trusted in addition to those of Node.js. */
   readonly authorities: string | undefined
-  /** Lists of what authorities have revoked: certificates/revocation.ts. */
+  /** The revocation lists of authorities: certificates/revocation.ts. */
   readonly revoked?: string | undefined
-  /** False where it is shown to those alone who connect here: a far end that asks for one is shown none. Left out, true. */
+  /**
+   * False if the certificate is shown only to clients that connect here, and not when we connect to a far end. Left
+   * out, true.
+   */
   readonly isShown?: boolean
 }
 
-/** What every handshake holds to, on either side. */
+/** The options of every handshake, on either side. */
 export const commonTlsOptions = {
   minVersion: 'TLSv1.2',
-  // One handshake for each connection: what a far end asks for again and again costs it less than us.
+  // One handshake for each connection: a renegotiation costs a far end less than it costs us.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const satisfies SecureContextOptions
 
-/** A certificate that is ready to be shown. */
+/** A certificate with its context. */
 interface Shown extends ReadPair {
   readonly context: SecureContext
 }
@@ -33,18 +36,18 @@ export class TlsServer {
   readonly #identity: () => TlsIdentity
   #current: { readonly identity: TlsIdentity; readonly all: readonly Shown[] } | undefined
 
-  /** `identity` is asked for each handshake: another value takes the place of the one before. */
+  /** `identity` is called for each handshake: a new value replaces the one before. */
   constructor(identity: () => TlsIdentity) {
     this.#identity = identity
   }
 
-  /** `done` is called once; a handshake without an end is the caller's to close. */
+  /** Begins a handshake. Calls `done` once; the caller must close a handshake that does not end. */
   accept(raw: Socket, done: (outcome: TLSSocket | Error) => void): void {
     const all = this.#shown()
     const socket = new TLSSocket(raw, {
       isServer: true,
       secureContext: all[0]?.context,
-      // Without a context the one above stays.
+      // Without a context from the callback, the one above is used.
       ...(all.length < 2
         ? {}
         : { SNICallback: (name, chosen) => chosen(null, choiceFor(all, name)?.context) }),
@@ -66,7 +69,7 @@ export class TlsServer {
     })
   }
 
-  /** Throws where a key is not that of its certificate, or either is no PEM. */
+  /** Throws if a key does not match its certificate, or if one of them is not PEM. */
   #shown(): readonly Shown[] {
     const identity = this.#identity()
     if (this.#current?.identity !== identity) {

@@ -1,4 +1,4 @@
-// Certificates that are signed by themselves, and requests for others (RFC 5280, RFC 2986), with keys of P-256.
+// Self-signed certificates, and requests for others (RFC 5280, RFC 2986), with P-256 keys.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { isIP, isIPv4 } from 'node:net'
@@ -51,7 +51,7 @@ const extensionRequest = objectId('1.2.840.113549.1.9.14')
 export function selfSignedCertificate({ keys, names, organization, fromMs, untilMs }: SelfSigned): string {
   const name = sequence(set(sequence(organizationName, utf8String(organization))))
   const serial = randomBytes(16)
-  // RFC 5280 §4.1.2.2: positive, and its first octet is not to be left out.
+  // RFC 5280 §4.1.2.2: positive, with a first octet that is not zero.
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40
   const isNoAuthority = sequence(basicConstraints, yes, octetString(sequence()))
   const content = sequence(

@@ -1,4 +1,4 @@
-// Against a real name server: what it takes, what it answers afterwards, and what it refuses.
+// Realm records on a real name server: accepted updates, the records afterwards, and refusals.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -74,7 +74,7 @@ describe.skipIf(isMissing('bind'))('records of a realm, on BIND', () => {
     await expectGone(`two.${bind.zone}`)
   })
 
-  it('are written again when the realm stays, and taken up again after an attempt that broke off', async () => {
+  it('are written again when the realm stays, and completed after an attempt that was interrupted', async () => {
     const realm = `four.${bind.zone}`
     await records.move(undefined, realm)
     await records.move(realm, realm)
@@ -103,7 +103,7 @@ describe.skipIf(isMissing('bind'))('records of a realm, on BIND', () => {
   })
 
   it.each<[string, Partial<UpdateClientOptions>, RegExp]>([
-    ['a wrong secret', { key: { name: 'switchhook', secret: Buffer.alloc(32, 8) } }, /secret is another/],
+    ['a wrong secret', { key: { name: 'switchhook', secret: Buffer.alloc(32, 8) } }, /secrets differ/],
     ['an unknown key', { key: { name: 'other', secret: Buffer.alloc(32, 7) } }, /does not know the key/],
     ['a wrong clock', { clock: { ...systemClock, now: () => systemClock.now() - 3_600_000 } }, /clock/],
     ['a zone it does not have', { zone: 'example.test' }, /zone|refused/],
@@ -140,7 +140,7 @@ describe('a name server', () => {
     const server = await deaf()
     const asked = server.records.move(undefined, 'x.a.test')
     await expect(asked).rejects.toMatchObject({ code: 'dns_update_failed', message: /did not answer/ })
-    // The last one may be given up before this process has read it.
+    // The process may not have read the last request yet when the client gives up.
     await until('three requests', () => server.received.length >= 3)
     expect(server.received).toHaveLength(3)
     expect(new Set(server.received.map((bytes) => bytes.toString('hex'))).size).toBe(1)
@@ -165,7 +165,7 @@ describe('a name server', () => {
       'that goes round in circles',
       (request) => Buffer.concat([request.subarray(0, 12), Buffer.of(0xc0, 12)]),
     ],
-  ])('is not believed when it answers %s', async (_title, answer) => {
+  ])('is not trusted when it responds with %s', async (_title, answer) => {
     const server = await deaf(answer)
     const asked = server.records.move(undefined, 'x.a.test')
     await expect(asked).rejects.toMatchObject({ code: 'dns_update_failed', message: /did not answer/ })

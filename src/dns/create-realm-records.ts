@@ -1,4 +1,4 @@
-// The records that lead a phone from a SIP realm to us, and how they come and go with the realm.
+// The DNS records that lead a phone from a SIP realm to us, and their changes with the realm.
 import { isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { AppError } from '../lib/errors.ts'
@@ -9,7 +9,7 @@ import type { RealmRecords, UpdateClient } from './dns.ts'
 export interface RealmRecordsOptions {
   readonly client: UpdateClient
   readonly zone: string
-  /** Where phones reach us; asked at each change, for the port may be known only after the start. */
+  /** Returns our address for phones. Called at each change, since the port may be unknown until start. */
   readonly target: () => { readonly address: string; readonly port: number }
 }
 
@@ -17,13 +17,14 @@ export interface RealmRecordsOptions {
 const ttlSeconds = 300
 
 export function createRealmRecords({ client, zone, target }: RealmRecordsOptions): RealmRecords {
-  // Never the zone itself: its records are the operator's.
+  // Excludes the zone itself: its records are the operator's.
   const isOurs = (realm: string): boolean => realm.endsWith(`.${zone}`)
 
   async function take(realm: string, changes: readonly Change[]): Promise<void> {
     const isFree = { kind: 'name-unused', name: realm } as const
     if ((await client.update([isFree], changes)) === 'done') return
-    // No other account has the name, and it is in use: by an attempt of this platform that broke off, or by the operator.
+    // No other account has the name, so it is in use by records of this platform, after an attempt that was
+    // interrupted, or by the operator's.
     const own = recordsOf(realm, target()).filter(({ type }) => type === 'srv')
     const isOfUs = own.map((record) => ({ kind: 'records-are', records: [record] }) as const)
     if ((await client.update(isOfUs, changes)) === 'done') return
@@ -81,7 +82,7 @@ function removalsOf(realm: string): readonly Change[] {
   ]
 }
 
-/** RFC 1035 §3.3. */
+/** Encodes a character string: RFC 1035 §3.3. */
 function text(value: string): Buffer {
   return Buffer.concat([Buffer.of(value.length), Buffer.from(value, 'latin1')])
 }

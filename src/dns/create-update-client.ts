@@ -1,5 +1,5 @@
-// Sends signed dynamic updates to one name server over UDP, again when no response comes, and believes only signed
-// responses.
+// Sends signed dynamic updates to one name server over UDP, repeats them when no response arrives, and accepts only
+// signed responses.
 import { randomInt } from 'node:crypto'
 import dgram from 'node:dgram'
 import { isIPv6 } from 'node:net'
@@ -16,11 +16,11 @@ export interface UpdateClientOptions {
   readonly zone: string
   readonly key: TsigKey
   readonly clock: Clock
-  /** How long each try waits. */
+  /** The wait of each try, in ms. */
   readonly tries?: readonly number[]
 }
 
-// A change is idempotent, so a lost answer is repaired by sending the same bytes again.
+// An update is idempotent, so after a lost response the same bytes can be sent again.
 const defaultTriesMs = [1000, 1500, 2500]
 
 // RFC 2136 §2.2.
@@ -35,7 +35,7 @@ const rcodes: Readonly<Record<number, string>> = {
 const conflicts: ReadonlySet<number> = new Set([3, 6, 7, 8])
 const keyFaults = {
   key: 'does not know the key',
-  signature: 'did not accept the signature: the secret is another',
+  signature: 'did not accept the signature: the secrets differ',
   time: 'has a clock that differs from ours by more than five minutes',
 } as const
 
@@ -57,7 +57,7 @@ function failed(what: string, cause?: unknown): AppError {
   return new AppError('dns_update_failed', `the name server ${what}`, cause === undefined ? {} : { cause })
 }
 
-/** The answer's code. */
+/** Returns the code of the response. */
 function exchange(
   { server, key, clock, tries = defaultTriesMs }: UpdateClientOptions,
   id: number,
@@ -78,13 +78,13 @@ function exchange(
   socket.on('message', (bytes) => {
     const reply = read(bytes)
     if (reply?.isResponse !== true || reply.id !== id) return
-    // A signature that was not accepted is answered without one (RFC 8945 §5.2): that much is believed.
+    // A server responds without a signature if it did not accept ours (RFC 8945 §5.2); only this is accepted unsigned.
     const fault = signatureError(reply)
     if (fault !== undefined && reply.rcode !== 0) return reject(failed(keyFaults[fault]))
-    // RFC 8945 §5.4: what else is not signed says nothing, and we go on waiting.
+    // RFC 8945 §5.4: any other unsigned response is ignored, and the wait continues.
     if (isAuthentic(bytes, reply, request, key, clock.now())) resolve(reply.rcode)
   })
-  // Connected: what comes from elsewhere never arrives, and a closed port is reported at once.
+  // Connected: packets from elsewhere are dropped by the system, and a closed port is reported immediately.
   socket.connect(server.port, server.address, () => send(0))
   return promise.finally(() => {
     timer?.cancel()

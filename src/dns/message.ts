@@ -1,4 +1,4 @@
-// Dynamic updates on the wire: RFC 1035 §4 messages with the meaning that RFC 2136 gives their sections.
+// Dynamic updates on the wire: messages of RFC 1035 §4, whose sections have the meaning of RFC 2136.
 
 export const types = { a: 1, soa: 6, aaaa: 28, srv: 33, naptr: 35, tsig: 250, any: 255 } as const
 export type RecordType = keyof typeof types
@@ -12,14 +12,14 @@ export interface ResourceRecord {
 }
 
 export type Prerequisite =
-  /** RFC 2136 §2.4.5: nothing has this name. */
+  /** RFC 2136 §2.4.5: no record has this name. */
   | { readonly kind: 'name-unused'; readonly name: string }
   /** RFC 2136 §2.4.2: these are all the records of this name and type. */
   | { readonly kind: 'records-are'; readonly records: readonly ResourceRecord[] }
 
 export type Change =
   | { readonly kind: 'add'; readonly record: ResourceRecord }
-  /** RFC 2136 §2.5.2: all records of this name and type. */
+  /** RFC 2136 §2.5.2: removes all records of this name and type. */
   | { readonly kind: 'remove'; readonly name: string; readonly type: RecordType }
 
 export interface Update {
@@ -32,7 +32,7 @@ export interface Update {
 // RFC 2136 §1.3.
 const updateOpcode = 5
 
-/** Without a signature; the additional section is empty. */
+/** Encodes an update without a signature; the additional section is empty. */
 export function encodeUpdate({ id, zone, prerequisites, changes }: Update): Buffer {
   const conditions = prerequisites.flatMap(encodePrerequisite)
   const updates = changes.map(encodeChange)
@@ -74,7 +74,7 @@ export function encodeRecord(
   return Buffer.concat([encodeName(name), uint16(type), uint16(recordClass), ttl, uint16(data.length), data])
 }
 
-/** RFC 1035 §3.1, never compressed: in the canonical form that signatures are made of (RFC 8945 §4.3.3). */
+/** Encodes a name as in RFC 1035 §3.1, never compressed: the canonical form for signatures (RFC 8945 §4.3.3). */
 export function encodeName(name: string): Buffer {
   const labels = name.toLowerCase().replace(/\.$/, '').split('.')
   const parts = labels.map((label) => {
@@ -94,13 +94,13 @@ export function uint16(value: number): Buffer {
 export interface Reply {
   readonly id: number
   readonly isResponse: boolean
-  /** RFC 1035 §4.1.1 and RFC 2136 §2.2. */
+  /** The response code: RFC 1035 §4.1.1 and RFC 2136 §2.2. */
   readonly rcode: number
-  /** The last record, when it is a signature. */
+  /** The last record, if it is a signature. */
   readonly signature: { readonly at: number; readonly name: string; readonly data: Buffer } | undefined
 }
 
-/** Throws when the bytes are no message. */
+/** Parses a response. Throws if the bytes are not a message. */
 export function parseReply(bytes: Buffer): Reply {
   const flags = bytes.readUInt16BE(2)
   let at = 12
@@ -119,7 +119,7 @@ export function parseReply(bytes: Buffer): Reply {
   return { id: bytes.readUInt16BE(0), isResponse: (flags & 0x8000) !== 0, rcode: flags & 0xf, signature }
 }
 
-/** RFC 1035 §4.1.4: a pointer leads backwards, so that names cannot go round in circles. */
+/** Reads a name. A pointer must lead backwards, so that names cannot form a loop: RFC 1035 §4.1.4. */
 export function readName(bytes: Buffer, start: number): { readonly name: string; readonly end: number } {
   const labels: string[] = []
   let at = start

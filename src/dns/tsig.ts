@@ -11,7 +11,7 @@ export interface TsigKey {
 const algorithm = 'hmac-sha256'
 const macBytes = 32
 const anyClass = 255
-// RFC 8945 §10 recommends it.
+// Recommended by RFC 8945 §10.
 const fudgeSeconds = 300
 
 export interface Signed {
@@ -19,7 +19,7 @@ export interface Signed {
   readonly mac: Buffer
 }
 
-/** The message with its signature as the last record. */
+/** Returns the message with its signature as the last record. */
 export function sign(message: Buffer, key: TsigKey, nowMs: number): Signed {
   const time = timeSigned(Math.floor(nowMs / 1000))
   const mac = hmac(key, [message, variables(key.name, time, fudgeSeconds, 0, nothing)])
@@ -38,7 +38,7 @@ export function sign(message: Buffer, key: TsigKey, nowMs: number): Signed {
   return { bytes, mac }
 }
 
-/** RFC 8945 §5.3: an answer's signature covers the one it answers. */
+/** Checks a response, whose signature covers that of the request: RFC 8945 §5.3. */
 export function isAuthentic(
   bytes: Buffer,
   { signature }: Reply,
@@ -63,7 +63,7 @@ export function isAuthentic(
   return timingSafeEqual(expected, fields.mac) && isOnTime
 }
 
-/** RFC 8945 §3: why the server did not accept the signature; undefined when it says nothing of it. */
+/** Returns the reason why the server did not accept the signature, or undefined if there is none: RFC 8945 §3. */
 export function signatureError({ signature }: Reply): 'key' | 'signature' | 'time' | undefined {
   const error = signature === undefined ? 0 : (parseSignature(signature.data)?.error ?? 0)
   return ({ 16: 'signature', 17: 'key', 18: 'time' } as const)[error]
@@ -94,14 +94,14 @@ function parseSignature(data: Buffer): SignatureFields | undefined {
       other: data.subarray(macEnd + 6, macEnd + 6 + otherLength),
     }
   } catch {
-    // Shorter than it says.
+    // The data is shorter than its lengths.
     return undefined
   }
 }
 
 const nothing = Buffer.alloc(0)
 
-/** RFC 8945 §4.3.3. */
+/** Returns the signed variables: RFC 8945 §4.3.3. */
 function variables(name: string, time: Buffer, fudge: number, error: number, other: Buffer): Buffer {
   const ttl = Buffer.alloc(4)
   const head = [encodeName(name), uint16(anyClass), ttl, encodeName(algorithm), time]

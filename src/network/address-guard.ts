@@ -1,24 +1,24 @@
-// Which addresses the platform may connect to on a customer's word: the one wall against requests that
+// The addresses that the platform may connect to at a customer's request: the one protection against requests that
 // turn the platform against its own network. Every outgoing URL passes `parseTarget`, every connection `isAllowed`.
 import ipaddr from 'ipaddr.js'
 import { AppError } from '../lib/errors.ts'
 
-/** True when `address`, an IP literal as a socket would use it, may be connected to. */
+/** Reports whether `address`, an IP literal as a socket would use it, may be connected to. */
 export type AddressGuard = (address: string) => boolean
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-// Public addresses that cloud hosts answer with instance secrets; everything else of that kind is link-local,
-// unique-local or shared address space, which is refused as such.
+// Public addresses at which cloud hosts serve the secrets of an instance. All other such addresses are link-local,
+// unique-local or shared address space, and refused as such.
 const metadataRanges: readonly Range[] = [ipaddr.parseCIDR('168.63.129.16/32')]
 
-// RFC 4291 §2.4 and the IANA registry: all global unicast addresses in use. Whatever lies outside carries an IPv4
-// address in some embedded form, or is not routed at all.
+// RFC 4291 §2.4 and the IANA registry: all global unicast addresses in use. Any other address embeds an IPv4 address
+// in some form, or is not routed at all.
 const globalUnicast: Range = ipaddr.parseCIDR('2000::/3')
 
 const loopback = ['127.0.0.0/8', '::1/128']
 
-/** The networks inside the private address space that the settings open to customers' URLs. */
+/** Returns the networks inside the private address space that the settings open to customers' URLs. */
 export function reachableNetworks({
   webhookAllow,
   isProduction,
@@ -29,7 +29,7 @@ export function reachableNetworks({
   return webhookAllow ?? (isProduction ? [] : loopback)
 }
 
-/** Lets public unicast addresses through, and whatever lies in one of the `allow` ranges (CIDR). */
+/** Allows public unicast addresses, and all addresses in the `allow` ranges (CIDR). */
 export function createAddressGuard(allow: readonly string[]): AddressGuard {
   const allowed = allow.map((range): Range => ipaddr.parseCIDR(range))
   return (text) => {
@@ -43,7 +43,7 @@ export function createAddressGuard(allow: readonly string[]): AddressGuard {
   }
 }
 
-/** Lets through what lies in one of the ranges (CIDR). */
+/** Allows only addresses in one of the ranges (CIDR). */
 export function createRangeGuard(ranges: readonly string[]): AddressGuard {
   const parsed = ranges.map((range): Range => ipaddr.parseCIDR(range))
   return (text) => ipaddr.isValid(text) && parsed.some((range) => contains(range, ipaddr.process(text)))
@@ -54,8 +54,9 @@ function contains([network, bits]: Range, address: ipaddr.IPv4 | ipaddr.IPv6): b
 }
 
 /**
- * The URL as it would be requested. The URL parser turns every notation of an IPv4 address (decimal, octal, hex,
- * full-width digits, trailing dot) into the dotted one, so that the guard sees what the socket will see.
+ * Returns the URL as it would be requested. The URL parser turns every notation of an IPv4 address (decimal, octal,
+ * hex, full-width digits, trailing dot) into the dotted one, so that the guard checks the address that the socket will
+ * use.
  */
 export function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -68,7 +69,7 @@ export function parseTarget(text: string): URL {
   return url
 }
 
-/** The IP literal a URL's host is, without the brackets of IPv6; undefined for a name. */
+/** Returns the IP literal in a URL's host, without the brackets of IPv6; undefined for a name. */
 export function literalOf(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
   return ipaddr.isValid(bare) ? bare : undefined

@@ -28,7 +28,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Real timers, because servers and sockets are real; only the time that memory is measured by moves by hand. */
+/**
+ * Creates names with real timers, because servers and sockets are real; only the time for cached records is set by the
+ * test.
+ */
 function namesWith(options: Partial<NamesOptions> = {}): Names {
   const files = { hosts: join(folder, 'hosts'), resolver: join(folder, 'resolv.conf') }
   const clock = { ...systemClock, monotonic: () => now }
@@ -50,7 +53,7 @@ describe('names', () => {
     expect(await names.lookup('hook.test')).toEqual(both)
     now = 29_999
     expect(await names.lookup('HOOK.test.'.slice(0, -1))).toEqual(both)
-    // Once for each family.
+    // One query for each family.
     expect(times('hook.test')).toBe(2)
     server.addresses('hook.test', ['192.0.2.3'], 30)
     now = 30_000
@@ -131,7 +134,7 @@ describe('names', () => {
     expect(server.asked.items).toEqual([])
   })
 
-  it('that are short are completed as the machine is set, those with dots only in need', async () => {
+  it('that are short are completed by the search list of the machine, those with dots only if needed', async () => {
     await writeFile(join(folder, 'resolv.conf'), 'search ns.svc.test svc.test\noptions ndots:1\n')
     server.addresses('app.svc.test', ['192.0.2.5'])
     server.addresses('hook.example', ['192.0.2.6'])
@@ -142,7 +145,7 @@ describe('names', () => {
     expect(times('hook.example.ns.svc.test')).toBe(0)
   })
 
-  it('of one tenant that no server speaks of hold up no other tenant', async () => {
+  it('of one tenant that no server responds to delay no other tenant', async () => {
     server.silence('slow.test')
     server.addresses('good.test', ['192.0.2.1'])
     const names = namesWith()
@@ -152,7 +155,7 @@ describe('names', () => {
     await server.asked.next('the first of them', (name) => name.endsWith('.slow.test'))
     expect(await actingFor('b', () => names.lookup('good.test'))).toHaveLength(1)
     const codes = (await slow).map((outcome) => outcome.status === 'rejected' && outcome.reason.code)
-    // As many as one tenant may have under way; the others were refused at once.
+    // The most that one tenant may have in progress; the others were refused immediately.
     expect(codes.filter((code) => code === 'EAI_AGAIN')).toHaveLength(32)
     expect(codes.filter((code) => code === 'overloaded')).toHaveLength(28)
     expect(await actingFor('a', () => names.lookup('good.test'))).toHaveLength(1)

@@ -1,5 +1,6 @@
-// The one place where host names become addresses. Asks name servers by itself (c-ares), because getaddrinfo occupies the
-// few threads that commits and files need too: one tenant's names that nothing responds to would stop them for everyone.
+// The one place where host names become addresses. Queries name servers directly (c-ares), because getaddrinfo
+// occupies the few threads that commits and files need too: names of one tenant without a response would stop them for
+// everyone.
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { actingTenant } from '../lib/acting-for.ts'
@@ -11,25 +12,25 @@ import type { Names, ResolvedAddress } from './names.ts'
 import { createServiceRecords } from './service-records.ts'
 
 export interface NamesOptions {
-  /** `address` or `address:port`; undefined: those the machine is set to. */
+  /** `address` or `address:port`; left out, the servers that the machine is configured with. */
   readonly servers?: readonly string[] | undefined
   readonly clock: Clock
   readonly files?: MachineFiles
-  /** Look-ups under way for one tenant. */
+  /** The most look-ups in progress for one tenant. */
   readonly maxPerTenant?: number
 }
 
-// A server that is there responds within a fraction of the first; c-ares doubles it for the second try.
+// A working server responds within a fraction of the first try; c-ares doubles the time for the second try.
 const tryMs = 1000
 const tries = 2
-// Also with several servers of which none responds, a caller hears of it by then.
+// The longest a caller waits, even with several servers that do not respond.
 const patienceMs = 5000
-// RFC 8305 §3: so long the addresses of IPv4 wait for those of IPv6.
+// RFC 8305 §3: the time that IPv4 addresses wait for those of IPv6.
 const otherFamilyMs = 50
 const maxUnderWay = 1000
 const maxRemembered = 10_000
 const maxRememberedMs = 3_600_000
-// A record that was just made is found soon.
+// A record that was just created is found soon.
 const absentMs = 5000
 // The machine may have moved to another network, with other servers.
 const resolverMs = 60_000
@@ -45,7 +46,7 @@ interface Found {
 }
 
 interface Remembered {
-  /** Empty: there is no such name. */
+  /** Empty if the name does not exist. */
   readonly addresses: readonly ResolvedAddress[]
   readonly until: number
 }
@@ -68,7 +69,7 @@ class ResolvingNames {
   readonly #servers: readonly string[] | undefined
   readonly #machine: () => Promise<MachineNames>
   readonly #maxPerTenant: number
-  /** In the order in which they were looked up. */
+  /** Remembered names, in the order in which they were looked up. */
   readonly #remembered = new Map<string, Remembered>()
   readonly #underWay = new Map<string, Promise<readonly ResolvedAddress[]>>()
   readonly #perTenant = new Map<string | undefined, number>()
@@ -90,7 +91,7 @@ class ResolvingNames {
     const machine = await this.#machine()
     const listed = machine.hosts.get(name)?.flatMap((address) => toAddress(address) ?? [])
     if (listed !== undefined && listed.length > 0) return inOrder(listed)
-    // RFC 6761 §6.3: never asked of a server.
+    // RFC 6761 §6.3: servers are never queried for it.
     if (name === 'localhost' || name.endsWith('.localhost')) return loopback
     const key = host.endsWith('.') ? `${name}.` : name
     return this.#known(key) ?? (await this.#learn(key, machine))
@@ -107,7 +108,7 @@ class ResolvingNames {
     return hosts.has(name) || name === 'localhost' || name.endsWith('.localhost')
   }
 
-  /** Asks for records, within the bounds of every question; none where there are none. */
+  /** Queries records, within the limits of all queries; returns none if there are none. */
   async ask<T>(name: string, of: (resolver: Resolver) => Promise<readonly T[]>): Promise<readonly T[]> {
     const asked = this.#counted(() => of(this.#resolver()))
     try {
@@ -129,7 +130,7 @@ class ResolvingNames {
     return known.addresses
   }
 
-  /** When many want the same name at once, one asks. */
+  /** Looks up a name. Concurrent look-ups share one query. */
   #learn(key: string, machine: MachineNames): Promise<readonly ResolvedAddress[]> {
     const present = this.#underWay.get(key)
     if (present !== undefined) return present
@@ -159,7 +160,7 @@ class ResolvingNames {
     this.#remembered.set(key, { addresses, until })
   }
 
-  /** Counts until the servers are done with it, also where its caller has given up before. */
+  /** Counts a query until the servers are done with it, even if its caller has given up before. */
   #counted<T>(ask: () => Promise<T>): Promise<T> {
     const tenant = actingTenant()
     const count = this.#perTenant.get(tenant) ?? 0
@@ -212,7 +213,7 @@ class ResolvingNames {
         addresses: found.flatMap(({ addresses }) => addresses),
         ttlMs: Math.min(...found.map(({ ttlMs }) => ttlMs)),
       }
-    // One family that is surely not there says nothing about one that no server spoke of.
+    // The absence of one family does not prove that of the other, whose failure is thrown.
     throw [first, second].find((error) => error instanceof Error && !isAbsence(error)) ?? first
   }
 
@@ -229,7 +230,7 @@ class ResolvingNames {
     if (this.#current !== undefined && this.#current.until > now) return this.#current.resolver
     const resolver = new Resolver({ timeout: tryMs, tries })
     if (this.#servers !== undefined) resolver.setServers(this.#servers)
-    // The one before it has at most its last questions to finish.
+    // The resolver before it has at most its last queries to finish.
     for (const older of this.#resolvers) if (older !== this.#current?.resolver) this.#resolvers.delete(older)
     this.#resolvers.add(resolver)
     this.#current = { resolver, until: now + resolverMs }
@@ -237,7 +238,7 @@ class ResolvingNames {
   }
 }
 
-/** Errors are values here: both families are always asked, and neither may be rejected without a listener. */
+/** Returns errors as values: both families are always queried, and neither may be rejected without a listener. */
 async function collect(
   asked: Promise<readonly { readonly address: string; readonly ttl: number }[]>,
   family: 4 | 6,
@@ -262,14 +263,14 @@ function inOrder(addresses: readonly ResolvedAddress[]): readonly ResolvedAddres
   return addresses.toSorted((one, other) => one.family - other.family)
 }
 
-// ENODATA: the name has records of other kinds. EBADNAME: it cannot be asked for at all.
+// ENODATA: the name has records of other types. EBADNAME: it cannot be queried at all.
 const absences: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
 
 function isAbsence(error: unknown): boolean {
   return error instanceof Error && 'code' in error && absences.has(error.code)
 }
 
-/** With the words of getaddrinfo, which the clients of this know. */
+/** Returns an error with the codes of getaddrinfo, which the callers expect. */
 function toLookupError(name: string, error: unknown): Error {
   if (error instanceof AppError) return error
   return lookupError(isAbsence(error) ? 'ENOTFOUND' : 'EAI_AGAIN', name, error)

@@ -5,7 +5,10 @@ const stranger = 1 / 4
 const proven = 1
 let open: HalfOpen<string>
 
-/** As many handshakes of a source as it may begin, up to `count`; each is named by its source and its number. */
+/**
+ * Begins as many handshakes of a source as it may, up to `count`, and returns how many. Each is named by its source
+ * and number.
+ */
 function flood(address: string, count: number, share = stranger): number {
   let begun = 0
   for (; begun < count && open.mayBegin(address, share); begun += 1) {
@@ -31,17 +34,17 @@ it('ends at the bound the oldest handshake of the source that has most of its sh
   flood('192.0.2.9', 4, proven)
   for (const last of [2, 3, 4, 5]) flood(`192.0.2.${last}`, 1)
   expect(open.size).toBe(10)
-  // Two of a stranger are more of its share than four of a source that has proved itself; and then one is as much as four.
+  // Two of a stranger are a larger part of its share than four of a proven source; after that, one is as much as four.
   expect(open.givesWay()).toBe('192.0.2.1 1')
   flood('192.0.2.6', 1)
   expect(open.givesWay()).toBe('192.0.2.1 2')
 })
 
-it('refuses at the bound a source that has as much as the others, before one of them loses its own', () => {
+it('refuses, at the limit, a source that has as much as the others, so that none of them loses a handshake', () => {
   for (let last = 1; last <= 10; last += 1) flood(`192.0.2.${last}`, 1)
   expect(open.mayBegin('192.0.2.5', stranger)).toBe(false)
   expect(open.mayBegin('192.0.2.99', stranger)).toBe(true)
-  // Of a source that has proved itself, three are less of its share than one of a stranger.
+  // Three of a proven source are a smaller part of its share than one of a stranger.
   expect(flood('192.0.2.99', 9, proven)).toBe(3)
 })
 

@@ -1,11 +1,11 @@
-// Handshakes that are not over, by their source: how many one source may have, and which gives way where there are as many as
-// may be.
+// Handshakes in progress, by their source: the share of each source, and the choice of the one to end when the limit
+// is reached.
 import { Shares } from '../lib/shares.ts'
 import { networkOf } from './network-of.ts'
 
 interface Source<Handshake> {
   readonly share: number
-  /** The oldest first. */
+  /** Ordered, the oldest first. */
   readonly handshakes: Set<Handshake>
 }
 
@@ -29,8 +29,8 @@ export class HalfOpen<Handshake> {
   }
 
   /**
-   * Whether a source may begin one more. At the bound: where it has none, or would still have less of its share than another, so
-   * that a flood ends its own handshakes first.
+   * Reports whether a source may begin one more. At the limit, only if it has none, or would still have less of its
+   * share than another source, so that a flood ends its own handshakes first.
    */
   mayBegin(address: string, share: number): boolean {
     const network = networkOf(address)
@@ -41,8 +41,8 @@ export class HalfOpen<Handshake> {
   }
 
   /**
-   * At the bound, the handshake that a new one takes the place of: the oldest of the source that has most of its share. An
-   * honest handshake takes a fraction of a second.
+   * Returns the handshake that a new one replaces at the limit: the oldest of the source that has most of its share.
+   * An honest handshake takes a fraction of a second.
    */
   givesWay(): Handshake | undefined {
     return this.size < this.#max ? undefined : this.#most()?.handshakes.values().next().value
@@ -56,7 +56,7 @@ export class HalfOpen<Handshake> {
     this.#sources.set(network, { share, handshakes: handshakes.add(handshake) })
   }
 
-  /** False for one that was ended before. */
+  /** Returns false for a handshake that has ended already. */
   end(handshake: Handshake): boolean {
     const network = this.#networks.get(handshake)
     if (network === undefined) return false

@@ -1,4 +1,4 @@
-// Why a socket could not be opened, as the operator reads it: which setting to change.
+// The reason why a socket could not be opened, with the setting to change, for the operator.
 import { StartError } from '../lib/start-error.ts'
 
 export interface ListenPlace {
@@ -9,7 +9,7 @@ export interface ListenPlace {
   readonly port: number
 }
 
-/** A failure that the operator can repair as a StartError; every other one as it is. */
+/** Returns a failure that the operator can repair as a StartError, and any other as it is. */
 export function toListenError(error: unknown, { setting, transport, address, port }: ListenPlace): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const where = `${transport} port ${port} of ${address}`

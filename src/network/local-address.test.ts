@@ -35,7 +35,7 @@ describe('our address', () => {
     expect(isIPv6(localOf('::').general)).toBe(true)
   })
 
-  it('is looked for again after a while', () => {
+  it('is read again after a while', () => {
     const local = localOf('0.0.0.0')
     expect(local.towards('127.0.0.1')).toBe('127.0.0.1')
     clock.advance(20_000)

@@ -1,4 +1,4 @@
-// Which local address a peer can reach: SIP and media name the same one, in Contact, Via and SDP.
+// The local address that a peer can reach: SIP and media use the same one, in Contact, Via and SDP.
 import { createSocket } from 'node:dgram'
 import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -8,20 +8,20 @@ import { toPlainAddress } from './mapped-address.ts'
 export interface LocalAddress {
   /** Our address for peers that are not known yet. */
   readonly general: string
-  /** Our address as `remote`, an IP address, sees it; the general one when it cannot be reached at all. */
+  /** Returns our address as `remote`, an IP address, sees it; the general one if `remote` cannot be reached at all. */
   towards(remote: string): string
-  /** Whether packets of the IP version of this address can come and go. */
+  /** Reports whether packets of the IP version of this address can be sent and received. */
   serves(address: string): boolean
 }
 
 export interface LocalAddressOptions {
   readonly bind: string
-  /** The address that peers of its IP version get instead (NAT, containers). */
+  /** The address for peers of its IP version in place of the bound one (NAT, containers). */
   readonly publicAddress: string | undefined
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-// Interfaces and routes change seldom; asking the system for each message would cost more than parsing it.
+// Interfaces and routes change seldom; a system call for each message would cost more than parsing it.
 const rememberedMs = 10_000
 const maxRemembered = 10_000
 
@@ -55,15 +55,15 @@ export function createLocalAddress({ bind, publicAddress, clock }: LocalAddressO
   }
 }
 
-/** That of the default route, which may be missing: then the first one that is not for this machine alone. */
+/** Returns the address of the default route, or without one the first address that other machines can reach. */
 function generalAddress(isV6: boolean): string {
   // Addresses for documentation (RFC 5737, RFC 3849): routed like any other, and no machine has them.
   return addressFacing(isV6 ? '2001:db8::1' : '192.0.2.1') ?? firstExternalAddress(isV6)
 }
 
 /**
- * The address that the system would send from. Connecting a datagram socket sends nothing, it looks up the route; and as
- * no name is looked up, the answer is there before `connect` returns.
+ * Returns the address that the system would send from. Connecting a datagram socket sends nothing, it only looks up
+ * the route. No name is looked up, so the result is there before `connect` returns.
  */
 function addressFacing(remote: string): string | undefined {
   const family = isIP(remote)
@@ -72,7 +72,7 @@ function addressFacing(remote: string): string | undefined {
     type: family === 6 ? 'udp6' : 'udp4',
     lookup: (host, _options, found) => found(null, host, family),
   })
-  // No route: told by the address that is missing.
+  // Without a route the address is missing, which is checked below.
   socket.on('error', () => undefined)
   try {
     // Any port will do; 9 is the discard service.

@@ -1,4 +1,4 @@
-// What a machine itself says about names: its hosts file, and the domains that short names are completed with.
+// The machine's own configuration of names: its hosts file, and the domains that complete short names.
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { platform } from 'node:os'
@@ -21,9 +21,9 @@ export const systemFiles: MachineFiles =
     ? { hosts: 'C:\\Windows\\System32\\drivers\\etc\\hosts', resolver: '' }
     : { hosts: '/etc/hosts', resolver: '/etc/resolv.conf' }
 
-// An entry written by hand is seen by the time its author has switched windows.
+// An edited hosts file takes effect by the time its author has switched windows.
 const lookAgainMs = 2000
-// The C library has the same bound.
+// The C library has the same limit.
 const maxSearchDomains = 6
 
 /** Reads the files when they are first needed, and again after they have changed. */
@@ -40,7 +40,7 @@ export function createMachineNames(files: MachineFiles, clock: Clock): () => Pro
   }
 }
 
-/** The parsed content of a file, read again when its stamp is another one. A file that is not there is empty. */
+/** Returns the parsed content of a file, read again when its stamp changes. A missing file is empty. */
 function createWatched<T>(path: string, parse: (text: string) => T): () => Promise<T> {
   let stamp = ''
   let value = parse('')
@@ -71,7 +71,7 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly string[]>
   return hosts
 }
 
-/** resolv.conf(5). The last of `search` and `domain` counts. */
+/** Parses resolv.conf(5). The last of `search` and `domain` counts. */
 export function parseResolver(text: string): Omit<MachineNames, 'hosts'> {
   let search: readonly string[] = []
   let ndots = 1

@@ -1,4 +1,4 @@
-// The types of look-ups of host names.
+// The types of host name look-ups.
 
 export interface ResolvedAddress {
   readonly address: string
@@ -23,18 +23,21 @@ export interface PointerRecord {
 
 export interface Names {
   /**
-   * At least one address, those of IPv4 first; an address is its own. Rejects with an Error whose code is ENOTFOUND, or
-   * EAI_AGAIN where no server said so; with AppError overloaded when too much is being asked already.
+   * Returns at least one address, IPv4 first; for an address, itself. Rejects with an Error whose code is ENOTFOUND,
+   * or EAI_AGAIN if no server responded with that; with AppError overloaded when too many look-ups are in progress.
    */
   readonly lookup: (host: string) => Promise<readonly ResolvedAddress[]>
-  /** The TXT records of a name, always asked for: none where it has none. Rejects as `lookup` does. */
+  /** Returns the TXT records of a name, always by a new query; none if it has none. Rejects as `lookup` does. */
   readonly texts: (name: string) => Promise<readonly string[]>
-  /** The SRV records of a name: none where it has none, or no server says so in time. Kept for a minute, an absence for less. */
+  /**
+   * Returns the SRV records of a name; none if it has none or no server responds in time. Kept for a minute; an
+   * absence is kept for less.
+   */
   readonly services: (name: string) => Promise<readonly ServiceRecord[]>
-  /** The NAPTR records of a name, likewise. */
+  /** Returns the NAPTR records of a name, likewise. */
   readonly pointers: (name: string) => Promise<readonly PointerRecord[]>
-  /** Whether this machine knows the name by itself: no records of other kinds are asked for then. */
+  /** Reports whether the machine itself defines the name: no records of other types are queried then. */
   readonly isOfMachine: (host: string) => Promise<boolean>
-  /** Gives up what is still being asked. Idempotent. */
+  /** Cancels queries in progress. Idempotent. */
   close(): void
 }

@@ -1,18 +1,22 @@
-// Which addresses count as one source: a host with one address of IPv6 has 2^64 to choose from.
+// The networks that count as one source: a host with one IPv6 address can choose from 2^64.
 import ipaddr from 'ipaddr.js'
 
 /**
- * An IPv4 address as it is; of IPv6 the /64 (`2001:db8:1:2::/64`), as the other 64 bits are the host's own to choose
- * (RFC 4291 §2.5.1). An IPv4 address mapped into IPv6 is the IPv4 address; what is no address is a source of its own.
+ * Returns an IPv4 address as it is, and for IPv6 the /64 (`2001:db8:1:2::/64`), since the host chooses the other 64
+ * bits (RFC 4291 §2.5.1). An IPv4 address mapped into IPv6 is the IPv4 address; text that is not an address is its own
+ * source.
  */
 export function networkOf(address: string): string {
   const [network = address] = networksOf(address, [64])
   return network
 }
 
-/** Returns a network of each of these lengths (multiples of 16) for an IPv6 address; any other address alone, as above. */
+/**
+ * Returns a network of each of these lengths (multiples of 16) for an IPv6 address; any other address as `networkOf`
+ * does.
+ */
 export function networksOf(address: string, lengths: readonly number[]): readonly string[] {
-  // The usual address is spared the parser.
+  // The parser is skipped for the usual address.
   if (!address.includes(':') || !ipaddr.isValid(address)) return [address]
   const parsed = ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return [parsed.toString()]

@@ -1,4 +1,4 @@
-// SRV and NAPTR records, kept for a while: Node.js does not say how long their server wants them kept.
+// SRV and NAPTR records, kept for a fixed time: Node.js does not report their TTL.
 import type { Resolver } from 'node:dns/promises'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -6,14 +6,14 @@ import { createRecentValues } from '../lib/recent-values.ts'
 import type { Names, PointerRecord, ServiceRecord } from './names.ts'
 
 export interface ServiceRecordsOptions {
-  /** None where there are none. Rejects where no server says so. */
+  /** Queries records; returns none if there are none. Rejects if no server responds. */
   readonly ask: <T>(name: string, of: (resolver: Resolver) => Promise<readonly T[]>) => Promise<readonly T[]>
   readonly clock: Clock
 }
 
-// What a carrier has moved is found within a minute, and each call of a busy platform asks nothing.
+// Records that a carrier has moved are found within a minute, and calls of a busy platform need no queries.
 const keptMs = 60_000
-// A record that was just made is found soon, as an address is.
+// A record that was just created is found soon, as an address is.
 const absentMs = 5_000
 const maxKept = 10_000
 
@@ -32,9 +32,10 @@ export function createServiceRecords({
         known.keep(name, found, found.length === 0 ? absentMs : keptMs)
         return found
       } catch (error) {
-        // Too much is being asked: that says nothing of the name.
+        // Too many look-ups are in progress: the result is not about the name.
         if (error instanceof AppError) throw error
-        // Some name servers are silent on records that they do not know: the addresses of the host are asked for then.
+        // Some name servers do not respond for record types that they do not know: the host's addresses are looked up
+        // then.
         known.keep(name, [], absentMs)
         return []
       }
@@ -43,7 +44,7 @@ export function createServiceRecords({
       const name = host.toLowerCase()
       const kept = known.get(name)
       if (kept !== undefined) return Promise.resolve(kept)
-      // When many want the same records at once, one asks.
+      // Concurrent look-ups of the same records share one query.
       const present = underWay.get(name)
       if (present !== undefined) return present
       const asked = learn(name).finally(() => underWay.delete(name))

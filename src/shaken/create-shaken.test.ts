@@ -24,7 +24,7 @@ describe('a calling number', () => {
   let middle: Certificate
   const served = new Map<string, string>()
   const asked: OutgoingRequest[] = []
-  /** Servers that respond later. */
+  /** The servers that respond later. */
   const held = new Map<string, PromiseWithResolvers<undefined>>()
   let status = 200
   let clock: FakeClock
@@ -194,7 +194,7 @@ describe('a calling number', () => {
       'signed by nothing that can be read',
       () => headerOf({}, 'broken'),
       'certificate_unavailable',
-      'no certificate',
+      'not a certificate',
     ],
     ['signed by too many', () => headerOf({}, 'many'), 'certificate_unavailable', 'PEM'],
     [
@@ -211,14 +211,14 @@ describe('a calling number', () => {
     expect(finding).not.toHaveProperty('attest')
   })
 
-  it('has no certificate fetched that no fresh PASSporT of its two numbers names', async () => {
+  it('causes a fetch only for a certificate that a fresh PASSporT with its two numbers names', async () => {
     await verify(headerOf({ iat: 0 }, 'x'))
     await verify(headerOf({ orig: '1555' }, 'y'))
     await verify(headerOf({}, 'z').replaceAll('https:', 'http:'))
     expect(asked).toEqual([])
   })
 
-  it('has a server asked again half a minute after it failed, and not before', async () => {
+  it('causes another request to a failed server after half a minute, and not before', async () => {
     status = 503
     const finding = await verify(headerOf())
     expect(finding).toMatchObject({ code: 'certificate_unavailable', reason: expect.stringContaining('503') })
@@ -238,7 +238,7 @@ describe('a calling number', () => {
     expect(await of(div, stale)).toMatchObject({ code: 'identity_stale' })
     expect(await of(div, div, div, div, headerOf())).toMatchObject({ code: 'identity_unsupported' })
     expect(await of()).toMatchObject({ code: 'identity_malformed' })
-    // The server of the second one is asked while the first one keeps silent.
+    // The server of the second header gets a request while the first server does not respond.
     held.set('https://sti.example/text.pem', Promise.withResolvers<undefined>())
     const finding = of(headerOf({}, 'text'), headerOf({}, 'chain'))
     await expect.poll(() => asked.at(-1)?.url).toBe('https://sti.example/chain.pem')
@@ -260,7 +260,7 @@ describe('a calling number', () => {
     expect(bare.sign(statement)).toBeUndefined()
   })
 
-  it('is believed by a trust list that was changed, and one that cannot be used stays out', async () => {
+  it('is verified with a changed trust list, and a list that cannot be used is ignored', async () => {
     const file = `${authority.folder}/list.pem`
     await writeFile(file, middle.certificates)
     const changing = await open({ authoritiesFile: file })

@@ -1,4 +1,4 @@
-// Makes STIR/SHAKEN: the checks of an Identity header in the order of RFC 8224 §6.2, and what a call says of its caller.
+// STIR/SHAKEN: the checks of an Identity header in the order of RFC 8224 §6.2, and the signing of a calling number.
 import { createHash, verify } from 'node:crypto'
 import type {
   IdentityFinding,
@@ -18,9 +18,9 @@ export function createShaken(options: ShakenOptions): Shaken {
   return new StirShaken(options)
 }
 
-// RFC 8224 §6.2.2 suggests as much: enough for a call that waits at a carrier, too little to use its header again.
+// Suggested by RFC 8224 §6.2.2: enough for a call that waits at a carrier, too little to reuse its header.
 const freshMs = 60_000
-// One of each signer on the way; div and rcd come beside shaken.
+// One of each signer on the way; div and rcd come in addition to shaken.
 const maxIdentities = 4
 
 class StirShaken implements Shaken {
@@ -45,7 +45,7 @@ class StirShaken implements Shaken {
 
   async verify(question: IdentityQuestion): Promise<IdentityFinding> {
     const identities = question.identities.slice(0, maxIdentities)
-    // All at once: the caller waits for the slowest server, and not for one after the other.
+    // In parallel: the caller waits for the slowest server, and not for one after the other.
     const findings = await Promise.all(identities.map((value) => this.#verifyOne(value, question)))
     const isPassed = ({ verstat }: IdentityFinding): boolean => verstat === 'TN-Validation-Passed'
     const isDecided = ({ code }: IdentityFinding): boolean => code !== 'identity_unsupported'
@@ -85,7 +85,7 @@ class StirShaken implements Shaken {
       return { verstat: 'TN-Validation-Passed', attest, origid }
     } catch (error) {
       if (error instanceof NotProven) return findingOf(error)
-      // Our mistake must not cost the caller the call.
+      // A fault of the platform must not cost the caller the call.
       this.#options.log.error({ err: error }, 'an Identity header could not be verified')
       return findingOf(new NotProven('identity_unsupported', 'the Identity header could not be verified'))
     }
@@ -100,7 +100,7 @@ class StirShaken implements Shaken {
 
 function demandNumbers({ orig, dest }: Passport, { calling, called }: IdentityQuestion): void {
   const other = (what: string): NotProven =>
-    new NotProven('identity_of_other_numbers', `the PASSporT is one for another ${what} number`)
+    new NotProven('identity_of_other_numbers', `the PASSporT is for another ${what} number`)
   const caller = canonicalNumber(calling)
   if (caller === undefined || canonicalNumber(orig) !== caller) throw other('calling')
   const signed = dest.map(canonicalNumber)
@@ -111,10 +111,10 @@ function demandNumbers({ orig, dest }: Passport, { calling, called }: IdentityQu
   if (!called.some(isCalled)) throw other('called')
 }
 
-/** One for all calls of an account, by which we know it again and others do not (RFC 8588 §5). */
+/** Returns the origin of all calls of an account, which we can recognize and others cannot (RFC 8588 §5). */
 function originOf(account_sid: string): string {
   const hex = createHash('sha256').update(`shaken origin ${account_sid}`).digest('hex')
-  // RFC 9562 §5.8: a UUID of a form of one's own.
+  // RFC 9562 §5.8: a UUID of a custom form.
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),

@@ -1,7 +1,8 @@
-// Why a calling number is not proven: a code, what that means for the call, and a sentence.
+// The reason why a calling number is not proven: a code, its effect on the call, and a sentence.
 import type { IdentityCode, IdentityFinding } from '../contracts/number-trust.ts'
 
-// What the signer or the way of the call has done wrong disproves the number; what is missing here, or out of reach, does not.
+// Faults of the signer or on the way of the call disprove the number; faults of this side, or an unreachable server,
+// do not.
 const undecided: ReadonlySet<IdentityCode> = new Set([
   'no_trust_list',
   'identity_unsupported',

@@ -1,4 +1,4 @@
-// A SHAKEN PASSporT in an Identity header: read and written (RFC 8224 §4, RFC 8225 §4, RFC 8588 §4).
+// A SHAKEN PASSporT in an Identity header: parsing and writing (RFC 8224 §4, RFC 8225 §4, RFC 8588 §4).
 import { sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Attestation } from '../contracts/number-trust.ts'
@@ -11,7 +11,7 @@ export interface Passport {
   readonly iat: number
   readonly orig: string
   readonly dest: readonly string[]
-  /** Where the certificate of the signer is. */
+  /** The URL of the signer's certificate. */
   readonly x5u: string
   readonly signed: Buffer
   readonly signature: Buffer
@@ -27,7 +27,7 @@ export function readPassport(value: string): Passport {
   const [token = '', ...rest] = value.split(';').map((part) => part.trim())
   const params = new Map(rest.map(toParam))
   const [head = '', claims = '', signature = '', ...more] = token.split('.')
-  // RFC 8224 §7: "..signature" leaves the claims to be guessed from the message; RFC 8588 §4 wants them whole.
+  // RFC 8224 §7: "..signature" leaves the claims to be rebuilt from the message; RFC 8588 §4 requires them in full.
   if (head === '' || claims === '' || signature === '' || more.length > 0)
     throw malformed('the Identity header has no PASSporT in its full form')
   const { alg, ppt, typ, x5u } = objectOf(head, 'head')
@@ -36,7 +36,7 @@ export function readPassport(value: string): Passport {
   if (alg !== 'ES256' || typ !== 'passport' || (params.get('alg') ?? alg) !== 'ES256')
     throw malformed('the PASSporT is not signed by ES256')
   if (typeof x5u !== 'string' || x5u.length > maxUrlChars || !isHttps(x5u))
-    throw malformed('x5u of the PASSporT is no https URL')
+    throw malformed('x5u of the PASSporT is not an https URL')
   if ((params.get('info') ?? x5u) !== x5u) throw malformed('info and x5u name different certificates')
   const passport = readClaims(objectOf(claims, 'claims'))
   return { ...passport, x5u, signed: Buffer.from(`${head}.${claims}`), signature: decoded(signature) }
@@ -48,9 +48,9 @@ function readClaims(
   const { attest, origid, iat } = claims
   const { tn: orig } = memberOf(claims, 'orig')
   const { tn: dest } = memberOf(claims, 'dest')
-  if (attest !== 'A' && attest !== 'B' && attest !== 'C') throw malformed('attest is none of A, B and C')
-  if (typeof origid !== 'string' || !/^[\w-]{1,64}$/.test(origid)) throw malformed('origid is no UUID')
-  if (typeof iat !== 'number' || !Number.isSafeInteger(iat)) throw malformed('iat is no time')
+  if (attest !== 'A' && attest !== 'B' && attest !== 'C') throw malformed('attest is not A, B or C')
+  if (typeof origid !== 'string' || !/^[\w-]{1,64}$/.test(origid)) throw malformed('origid is not a UUID')
+  if (typeof iat !== 'number' || !Number.isSafeInteger(iat)) throw malformed('iat is not a time')
   if (typeof orig !== 'string') throw malformed('orig names no number')
   if (!Array.isArray(dest) || dest.length > maxDestinations || !dest.every(isText))
     throw malformed('dest names no number')
@@ -65,12 +65,12 @@ export interface NewPassport {
   readonly dest: string
 }
 
-/** The value of an Identity header. */
+/** Returns the value of an Identity header. */
 export function writePassport(
   { attest, origid, iat, orig, dest }: NewPassport,
   { key, certificateUrl }: { readonly key: KeyObject; readonly certificateUrl: string },
 ): string {
-  // RFC 8225 §9: members in the order of their names, without space.
+  // RFC 8225 §9: members in the order of their names, without white space.
   const head = encoded({ alg: 'ES256', ppt: 'shaken', typ: 'passport', x5u: certificateUrl })
   const claims = encoded({ attest, dest: { tn: [dest] }, iat, orig: { tn: orig }, origid })
   const signed = `${head}.${claims}`
@@ -89,7 +89,7 @@ function encoded(value: object): string {
 }
 
 function decoded(text: string): Buffer {
-  if (!/^[\w-]+$/.test(text)) throw malformed('the PASSporT is no base64url')
+  if (!/^[\w-]+$/.test(text)) throw malformed('the PASSporT is not base64url')
   return Buffer.from(text, 'base64url')
 }
 
@@ -99,9 +99,9 @@ function objectOf(text: string, what: string): Readonly<Record<string, unknown>>
     const value: unknown = JSON.parse(json)
     if (isObject(value)) return value
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
-  throw malformed(`the ${what} of the PASSporT is no JSON object`)
+  throw malformed(`the ${what} of the PASSporT is not a JSON object`)
 }
 
 function memberOf(
@@ -109,7 +109,7 @@ function memberOf(
   name: string,
 ): Readonly<Record<string, unknown>> {
   const value = claims[name]
-  if (!isObject(value)) throw malformed(`${name} is no object`)
+  if (!isObject(value)) throw malformed(`${name} is not an object`)
   return value
 }
 

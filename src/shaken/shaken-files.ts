@@ -1,4 +1,4 @@
-// The trust list and the key that calls are signed with, read from files, and read again when those change.
+// The trust list and the key that signs calls, read from files, and read again when those change.
 import { createPrivateKey } from 'node:crypto'
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -34,7 +34,7 @@ export class ShakenFiles {
     this.#files = new WatchedFiles([options.authoritiesFile, options.keyFile], () => readContents(options))
   }
 
-  /** Known after start. */
+  /** The current content; known after start. */
   get current(): Contents {
     return this.#files.value
   }
@@ -55,7 +55,7 @@ export class ShakenFiles {
       clock,
       everyMs: lookMs,
       work: () => this.#look(),
-      failed: (error) => log.error({ err: error }, 'the files of STIR/SHAKEN could not be looked at'),
+      failed: (error) => log.error({ err: error }, 'the files of STIR/SHAKEN could not be checked'),
     })
   }
 
@@ -63,7 +63,7 @@ export class ShakenFiles {
     await this.#looks?.stop()
   }
 
-  /** What cannot be used leaves what was read before in force. */
+  /** Checks the files. Bad files leave the former content in force. */
   async #look(): Promise<void> {
     const { log } = this.#options
     try {

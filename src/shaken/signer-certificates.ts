@@ -1,5 +1,5 @@
-// The certificates of those who sign calls: fetched where a PASSporT says, kept for an hour, and led to an authority of the
-// trust list (RFC 8226, RFC 8224 §6.2).
+// The certificates of signers: fetched from the URL in a PASSporT, kept for an hour, and verified up to an authority
+// of the trust list (RFC 8226, RFC 8224 §6.2).
 import { X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
@@ -12,15 +12,15 @@ export interface SignerCertificatesOptions {
   readonly clock: Clock
 }
 
-// The caller hears nothing meanwhile.
+// The caller hears nothing during the fetch.
 const answerTimeoutMs = 2_000
 const totalTimeoutMs = 3_000
-// Four certificates of 2 KB each, twice.
+// Four certificates of 2 KB each, doubled.
 const maxBodyBytes = 16_384
 const maxChain = 5
 const maxKept = 500
 const keptMs = 3_600_000
-// A server that is down is not asked by each call, and a call soon after it is back is proven.
+// Not every call requests a failed server again, and a call soon after it is back is proven.
 const failureKeptMs = 30_000
 
 interface Kept {
@@ -36,7 +36,7 @@ export class SignerCertificates {
     this.#options = options
   }
 
-  /** The key of the one who signs. Rejects with NotProven. */
+  /** Returns the key of the signer. Rejects with NotProven. */
   async keyOf(url: string, authorities: readonly X509Certificate[]): Promise<KeyObject> {
     const [own, ...others] = await this.#chainAt(url)
     if (own === undefined) throw new NotProven('certificate_unavailable', 'x5u names no certificate')
@@ -79,18 +79,18 @@ export class SignerCertificates {
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** PEM, the first one that of the signer. Throws NotProven. */
+/** Parses certificates in PEM; the first is the signer's. Throws NotProven. */
 function parseChain(body: Buffer): readonly X509Certificate[] {
   const texts = body.toString('latin1').match(pem) ?? []
-  if (texts.length === 0 || texts.length > maxChain) throw unavailable('it is no certificate in PEM')
+  if (texts.length === 0 || texts.length > maxChain) throw unavailable('it is not a certificate in PEM')
   try {
     return texts.map((text) => new X509Certificate(text))
   } catch {
-    throw unavailable('it is no certificate')
+    throw unavailable('it is not a certificate')
   }
 }
 
-/** What a file of authorities holds. Throws where a certificate is none. */
+/** Returns the certificates in a file of authorities. Throws if one cannot be parsed. */
 export function parseAuthorities(text: string): readonly X509Certificate[] {
   return (text.match(pem) ?? []).map((one) => new X509Certificate(one))
 }
@@ -108,8 +108,8 @@ interface Trust {
 function demandTrust(own: X509Certificate, others: readonly X509Certificate[], trust: Trust): void {
   const { asymmetricKeyType, asymmetricKeyDetails } = own.publicKey
   if (asymmetricKeyType !== 'ec' || asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw untrusted('its key is not one of P-256')
-  if (!own.raw.includes(numberList)) throw untrusted('it is not one for telephone numbers (RFC 8226)')
+    throw untrusted('its key is not a P-256 key')
+  if (!own.raw.includes(numberList)) throw untrusted('it is not for telephone numbers (RFC 8226)')
   let last = own
   for (let length = 1; length <= maxChain; length++) {
     demandTime(last, trust.now)
@@ -133,9 +133,9 @@ function demandTime({ validFrom, validTo, subject }: X509Certificate, now: numbe
 }
 
 function unavailable(reason: string): NotProven {
-  return new NotProven('certificate_unavailable', `the certificate of the signer cannot be had: ${reason}`)
+  return new NotProven('certificate_unavailable', `the certificate of the signer is unavailable: ${reason}`)
 }
 
 function untrusted(reason: string): NotProven {
-  return new NotProven('certificate_not_trusted', `the certificate of the signer is not believed: ${reason}`)
+  return new NotProven('certificate_not_trusted', `the certificate of the signer is not trusted: ${reason}`)
 }

@@ -1,4 +1,4 @@
-// Users of a realm whose credentials something else decides about: what the stack makes of its judgement.
+// Users of a realm whose credentials a judge decides about: what the stack does with its judgement.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
@@ -72,7 +72,7 @@ async function attempt(username = 'alice', password = 'any', method = 'INVITE'):
 }
 
 describe('a judge', () => {
-  it('that accepts is all that counts: no password is looked up, and what it said goes on', async () => {
+  it('that accepts decides alone: no password is looked up, and its statements are passed on', async () => {
     judgement = { verdict: 'accepted', seconds: 120, destination: 'app-1' }
     expect(await attempt('Alice')).toEqual({
       verdict: 'accepted',
@@ -88,7 +88,7 @@ describe('a judge', () => {
     expect([asked[0]?.remote, asked[0]?.request.method]).toEqual([remote, 'INVITE'])
   })
 
-  it('is asked only by a sender that receives where it says: first comes the challenge', async () => {
+  it('is called only for a sender that receives at its address: the challenge comes first', async () => {
     expect((await authenticate(request('INVITE'), remote)).verdict).toBe('challenge')
     const stale = 'Digest username="a", realm="a.example", nonce="old", uri="sip:x", response="y"'
     const answered = await authenticate(request('INVITE', [{ name: 'authorization', value: stale }]), remote)
@@ -96,7 +96,7 @@ describe('a judge', () => {
     expect(asked).toEqual([])
   })
 
-  it('is not followed twice for one answer: the nonce is used up', async () => {
+  it('is not accepted twice for one response: the nonce is used up', async () => {
     const challenged = await authenticate(request('INVITE'), remote)
     if (challenged.verdict !== 'challenge') throw new Error(challenged.verdict)
     const response = responseTo(request('INVITE'), challenged.reply)
@@ -120,12 +120,12 @@ describe('a judge', () => {
     const locked = await attempt()
     expect(locked.verdict === 'refused' && locked.code).toBe('locked_out')
     expect(asked).toHaveLength(before)
-    // Another user of the same place may still try.
+    // Another user at the same place may still try.
     expect((await attempt('bob')).verdict).toBe('refused')
     expect(asked).toHaveLength(before + 1)
   })
 
-  it('that says nothing of the credentials locks no source out, however often it refuses', async () => {
+  it('that does not judge the credentials locks no source out, however often it refuses', async () => {
     judgement = { ...refusal, isGuess: false }
     for (let count = 0; count < 30; count += 1) await attempt()
     expect(asked).toHaveLength(30)
@@ -133,7 +133,7 @@ describe('a judge', () => {
     expect((await attempt()).verdict).toBe('accepted')
   })
 
-  it('that says nothing of the credentials is worth a record, but no more than a realm has in an hour', async () => {
+  it('that does not judge the credentials is worth a record, but no more than a realm has in an hour', async () => {
     judgement = { ...refusal, isGuess: false }
     const isWorth = async (): Promise<boolean> => {
       const result = await attempt()
@@ -146,7 +146,7 @@ describe('a judge', () => {
     expect(await isWorth()).toBe(true)
   })
 
-  it('does not stand in the way of a peer of that name, which has a password of its own', async () => {
+  it('does not affect a peer of that name, which has a password of its own', async () => {
     judgement = refusal
     const result = await attempt('peer', 'of the peer')
     expect(result.verdict === 'accepted' && result.user.peer).toBe('p1')

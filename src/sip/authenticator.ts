@@ -1,4 +1,4 @@
-// Who sent this request: the server side of digest authentication, with every refusal it can give.
+// The server side of digest authentication: the sender of a request, or one of the refusals it can get.
 import { randomBytes } from 'node:crypto'
 import {
   challengeHeaders,
@@ -17,10 +17,13 @@ import { realmOf } from './realm.ts'
 import { refusal, unknownRealm } from './refusal.ts'
 import type { Authentication, Judgement, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
 
-// How much of a digest-uri the journal shows.
+// The most characters of a digest-uri that the journal shows.
 const maxUriChars = 256
 
-/** Within a dialog `userRealm` is that of the user it belongs to: the request is for our Contact, and no carrier's. */
+/**
+ * Within a dialog `userRealm` is the realm of the dialog's user: the Request-URI is our Contact, and carriers are not
+ * considered.
+ */
 export type Authenticate = (
   request: SipRequest,
   remote: Remote,
@@ -31,17 +34,17 @@ export interface AuthenticatorOptions {
   readonly directory: SipDirectory
   readonly nonces: Nonces
   readonly guesses: GuessLimit
-  /** Challenged with, in the order of preference. */
+  /** The algorithms of a challenge, in the order of preference. */
   readonly algorithms?: readonly DigestAlgorithm[] | undefined
 }
 
 // Deviation from what RFC 8760 §2.1 would like: SHA-256 is offered on request only, since user agents in wide use give
-// up at a challenge in which any algorithm is unknown to them, whatever the order. It is accepted either way.
+// up on a challenge that contains an algorithm unknown to them, whatever the order. It is accepted either way.
 const defaultAlgorithms: readonly DigestAlgorithm[] = ['MD5']
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { directory, nonces, guesses, algorithms = defaultAlgorithms } = options
-  // An unknown user costs the same work as a wrong password: names cannot be learned by the clock.
+  // An unknown user costs the same work as a wrong password, so that response times do not reveal which names exist.
   const decoyPassword = randomBytes(16).toString('hex')
 
   const challenge = (scope: NonceScope, isStale: boolean): Authentication => {
@@ -51,9 +54,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 
   /**
-   * The user, when the credentials are the user's and made for a request of this method. The digest-uri may be another than
-   * the Request-URI (RFC 3261 §22.4): proxies rewrite the one, user agents configured with an address compute with that.
-   * What keeps a response from being used twice is the nonce and its count.
+   * Returns the user if the credentials match the user's password and the method of this request. The digest-uri may
+   * differ from the Request-URI (RFC 3261 §22.4): proxies rewrite the Request-URI, and user agents configured with an
+   * address compute with that. The nonce and its count prevent a response from being used twice.
    */
   const proves = (
     user: SipUser | undefined,
@@ -73,7 +76,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
 
     const scope = { realm, address: remote.address }
     const credentials = credentialsFor(request, realm)
-    // What cannot be read proves nothing of its sender, not even where it is.
+    // Credentials that cannot be parsed prove nothing about the sender, not even its address.
     if (credentials === 'absent' || credentials === 'malformed') return challenge(scope, false)
 
     const { username } = credentials
@@ -81,16 +84,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const peer = isCall ? await directory.findPeer?.(realm, username) : undefined
     const judge = await directory.judgeOf?.(realm)
     const user = judge === undefined ? await directory.findUser(realm, username) : undefined
-    // Without a judge, nothing is waited for from here to the verdict: guesses that come all at once are still counted one by
-    // one. A judge bounds itself how many it looks at together.
-    // Who answers a nonce that was sent to this address can receive there, where the guess is counted. Any other sender does
-    // not learn whether the password was right: neither a forged address nor a phone that has just got another one.
+    // Without a judge, nothing is awaited from here to the verdict, so guesses that arrive together are still counted
+    // one by one. A judge limits by itself how many it checks at the same time. A sender with a nonce of this address
+    // can receive there, so the guess is counted there. Others, a forged address or a phone with a new one, get a
+    // challenge that does not reveal whether the password was right.
     const nonce = nonces.fresh(credentials.nonce, scope)
     if (nonce === undefined) return challenge(scope, true)
     const guess = { ...scope, username }
     if (!guesses.mayTry(guess)) return refuseGuesses()
     const judgement = judge === undefined ? undefined : await judge({ request, remote, credentials })
-    // Both are tried in any case: the clock must not tell which of them there is.
+    // Both are always checked, so that the response time does not reveal which of them exists.
     const tried = (isCall ? [peer, user] : [user]).map((candidate) => proves(candidate, credentials, request))
     const sender = tried.find((candidate) => candidate !== undefined) ?? judgedUser(credentials, judgement)
     if (sender === undefined) {
@@ -114,7 +117,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     }
 
     const count = credentials.qop === undefined ? undefined : Number.parseInt(credentials.qop.nc, 16)
-    // The password is right, so another round with a new nonce is all that is missing: RFC 7616 §3.3, stale.
+    // The password is right and only the nonce is too old, so a challenge with a new one suffices: RFC 7616 §3.3,
+    // stale.
     if (nonce.use(count) !== 'good') return challenge(scope, true)
     guesses.succeeded(guess)
     const note = digestUriNote(credentials, request)
@@ -131,7 +135,10 @@ function judgedUser(
   return { username, realm: realm.toLowerCase(), password: undefined, judged }
 }
 
-/** What a reader of the call should know of its digest-uri; ports and parameters are changed by proxies on the way. */
+/**
+ * Returns a note for the call's journal if the digest-uri differs. Ports and parameters are ignored: proxies change
+ * them.
+ */
 function digestUriNote(credentials: DigestCredentials, request: SipRequest): string | undefined {
   const named = tryParseUri(credentials.uri)
   const actual = tryParseUri(request.uri)

@@ -1,4 +1,4 @@
-// The Contact of this side: where the peer sends the requests of a dialog (RFC 3261 §8.1.1.8).
+// The Contact of this side, which the peer sends requests within a dialog to (RFC 3261 §8.1.1.8).
 import { escapeUser, schemeOf, serializeHostPort } from './message/uri.ts'
 import type { HostPort } from './sip.ts'
 import { transports } from './transport/transports.ts'
@@ -6,11 +6,11 @@ import type { Transport } from './transport/transports.ts'
 
 export interface ContactName {
   readonly user?: string | undefined
-  /** What the dialog began with was a sips URI: each hop of its requests is to be secure. */
+  /** The dialog began with a sips URI, so each hop of its requests must be secure. */
   readonly isSips?: boolean
-  /** The host name that this peer knows us by, where it is another one than other peers do. */
+  /** The host name that this peer knows us by, if it differs from our usual one. */
   readonly host?: string | undefined
-  /** A feature tag that says what this side is (RFC 3840 §9): `+sip.srs`. */
+  /** A feature tag that describes this side (RFC 3840 §9): `+sip.srs`. */
   readonly feature?: string | undefined
 }
 
@@ -33,7 +33,7 @@ function addressAt(
     : `<${scheme}:${address};transport=${uriParameter}>`
 }
 
-/** Whether any of these texts is a sips URI. */
+/** Reports whether any of these texts is a sips URI. */
 export function hasSips(...uris: readonly (string | undefined)[]): boolean {
   return uris.some((uri) => uri !== undefined && schemeOf(uri) === 'sips')
 }

@@ -128,7 +128,7 @@ async function ask(phone: RawPhone, request: string): Promise<string> {
 }
 
 describe('over UDP', () => {
-  it('OPTIONS tells what is understood, and 503 while draining', async () => {
+  it('OPTIONS gets the capabilities, and 503 while draining', async () => {
     const { sip, target } = await start()
     const phone = await openPhone(target)
     const text = await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))
@@ -228,7 +228,7 @@ describe('over UDP', () => {
     expect(await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))).toMatch(/^SIP\/2\.0 200 /)
   })
 
-  it('tells of every message in both directions', async () => {
+  it('reports every message in both directions', async () => {
     const { target, wire } = await start()
     const phone = await openPhone(target)
     const request = rawRequest('OPTIONS', `sip:${realm}`, phone, ['Call-ID: told'])
@@ -260,7 +260,7 @@ describe('over UDP', () => {
 })
 
 describe('behind a proxy that records its route', () => {
-  it('the route is copied into the 200, and our BYE takes it', async () => {
+  it('the route is copied into the 200, and our BYE follows it', async () => {
     const dialogs = new Inbox<Dialog>()
     const handlers = { invited: (invite: IncomingInvite) => dialogs.push(invite.accept({ body: answer })) }
     const { target } = await start({ handlers })
@@ -314,7 +314,7 @@ describe('over TCP', () => {
         `To: <sip:x@${realm}>${to}`,
         'Call-ID: tcp-call',
         `CSeq: ${sequence} ${method}`,
-        // Nothing listens there: only the connection leads back.
+        // Nothing listens at this Contact: only the connection leads back.
         'Contact: <sip:a@10.9.9.9;transport=tcp>',
         'Content-Length: 0',
         '',
@@ -330,7 +330,7 @@ describe('over TCP', () => {
   })
 })
 
-describe('what is too large', () => {
+describe('a request that is too large', () => {
   it('is answered 513 over UDP, once for each copy', async () => {
     const { target } = await start()
     const phone = await openPhone(target)

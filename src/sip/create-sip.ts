@@ -1,4 +1,4 @@
-// `createSip`: the stack put together, from the sockets up.
+// `createSip`: the assembly of the whole stack, from the sockets up.
 import { createRecent } from '../lib/recent.ts'
 import { createNames } from '../network/create-names.ts'
 import { createLocalAddress } from '../network/local-address.ts'
@@ -12,11 +12,11 @@ import type { Remote, Transport } from './transport/transports.ts'
 import { createUserAgent } from './user-agent.ts'
 import type { UserAgent } from './user-agent.ts'
 
-/** The stack's owner takes it as a `Sip`; tests also read its counters. */
+/** Creates the stack. Its owner uses it as a `Sip`; tests also read its counters. */
 export function createSip(options: SipOptions): UserAgent {
   const { bind, port, publicAddress, secure, webSockets, clock, log } = options
   const { lookup = createNames({ clock }).lookup } = options
-  // The interfaces are looked at when the first address is asked for.
+  // The network interfaces are read when the first address is needed.
   let local: LocalAddress | undefined
   const transport = createTransport({ bind, port, secure, webSockets, clock, log })
   const serves = (name: Transport): boolean =>

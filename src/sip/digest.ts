@@ -17,11 +17,11 @@ export interface DigestInput {
   readonly method: string
   readonly uri: string
   readonly nonce: string
-  /** Absent for an RFC 2069 user agent, which hashes the nonce only. */
+  /** Absent for an RFC 2069 user agent, which hashes only the nonce. */
   readonly qop?: { readonly cnonce: string; readonly nc: string } | undefined
 }
 
-/** The `response` of RFC 7616 §3.4.1 with qop=auth, or the older form without qop. */
+/** Returns the `response` of RFC 7616 §3.4.1 with qop=auth, or the older form without qop. */
 export function digestResponse(input: DigestInput): string {
   const digest = (text: string): string => hash(hashOf[input.algorithm], text)
   const secret = digest(`${input.username}:${input.realm}:${input.password}`)
@@ -31,7 +31,7 @@ export function digestResponse(input: DigestInput): string {
   return digest(`${secret}:${middle}:${target}`)
 }
 
-/** What an Authorization header says, once its form is known to be right. */
+/** The content of an Authorization header whose form is valid. */
 export interface DigestCredentials {
   readonly algorithm: DigestAlgorithm
   readonly username: string
@@ -42,7 +42,7 @@ export interface DigestCredentials {
   readonly qop: { readonly cnonce: string; readonly nc: string } | undefined
 }
 
-/** The Digest credentials for `realm` among the Authorization headers. Those for other realms do not concern us. */
+/** Returns the Digest credentials for `realm` among the Authorization headers. Those for other realms are skipped. */
 export function credentialsFor(
   request: SipRequest,
   realm: string,
@@ -87,13 +87,13 @@ function toQop(params: ReadonlyMap<string, string>): DigestCredentials['qop'] {
   return nc !== undefined && /^[0-9a-f]{8}$/i.test(nc) ? { cnonce, nc } : undefined
 }
 
-/** MD5 when the header names none: RFC 7616 §3.3. */
+/** Returns MD5 when the header names no algorithm: RFC 7616 §3.3. */
 function toAlgorithm(name: string | undefined): DigestAlgorithm | undefined {
   const upper = name?.toUpperCase() ?? 'MD5'
   return upper === 'MD5' || upper === 'SHA-256' ? upper : undefined
 }
 
-/** Compares in a time that tells nothing of where the texts differ. */
+/** Compares two texts in a time that does not reveal where they differ. */
 export function isSameResponse(expected: string, received: string): boolean {
   return timingSafeEqual(hash('sha256', expected, 'buffer'), hash('sha256', received, 'buffer'))
 }
@@ -105,7 +105,7 @@ export interface ChallengeOptions {
   readonly isStale: boolean
 }
 
-/** One WWW-Authenticate per algorithm, in the order of preference: RFC 8760 §2.4. */
+/** Returns one WWW-Authenticate per algorithm, in the order of preference: RFC 8760 §2.4. */
 export function challengeHeaders(options: ChallengeOptions): HeaderField[] {
   return options.algorithms.map((algorithm) => {
     const params = new Map([
@@ -125,7 +125,7 @@ export interface ChallengedRequest {
   readonly credentials: { readonly username: string; readonly password: string }
 }
 
-/** The header that answers a 401 or 407, or undefined when no challenge in it can be met. */
+/** Returns the header that answers a 401 or 407, or undefined if no challenge in it can be met. */
 export function answerChallenge(response: SipResponse, request: ChallengedRequest): HeaderField | undefined {
   const isProxy = response.status === 407
   const challenges = headersOf(response, isProxy ? 'proxy-authenticate' : 'www-authenticate')
@@ -150,7 +150,7 @@ function answerTo(params: ReadonlyMap<string, string>, request: ChallengedReques
     .map((option) => option.trim().toLowerCase())
   if (algorithm === undefined || realm === undefined || nonce === undefined) return undefined
   if (qops !== undefined && !qops.includes('auth')) return undefined
-  // A nonce is answered once, so the count is always the first.
+  // Each nonce is used once, so its count is always 1.
   const qop = qops === undefined ? undefined : { cnonce: randomBytes(12).toString('hex'), nc: '00000001' }
   const { method, uri } = request
   const { username } = request.credentials

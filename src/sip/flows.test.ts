@@ -1,4 +1,4 @@
-// Where requests go over real sockets: to phones that registered, and within the dialogs of peers that answer from elsewhere.
+// The destinations of requests over real sockets: registered phones, and dialogs with peers that answer from elsewhere.
 import { once } from 'node:events'
 import { connect as connectTcp, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
@@ -81,7 +81,7 @@ async function openTcpPhone({ target }: Stage): Promise<TcpPhone> {
   return toPhone(socket)
 }
 
-/** What a phone hears where its Contact says that it listens. */
+/** Listens on a free port, as a phone does that can be reached at its Contact. */
 async function listen(): Promise<{ readonly port: number; readonly calls: Inbox<TcpPhone> }> {
   const calls = new Inbox<TcpPhone>()
   const server: Server = createServer((socket) => calls.push(toPhone(socket)))
@@ -113,7 +113,7 @@ async function register(phone: TcpPhone, contact: string): Promise<void> {
   expect((await ask(2, [`Authorization: ${answer?.value}`])).status).toBe(200)
 }
 
-/** The places where the user is called now. */
+/** Returns the places that a call to the user goes to now. */
 async function callUser({ sip }: Stage, mayReach: (place: Remote) => boolean = anywhere): Promise<string[]> {
   const uris: string[] = []
   for (const binding of await sip.bindings.get(aor)) {
@@ -165,7 +165,7 @@ describe('a phone that registered over TCP', () => {
   it('is not registered any more once nothing answers at its Contact', async () => {
     const stage = await start()
     const phone = await openTcpPhone(stage)
-    // Where it connected from, and does not listen.
+    // The port it connected from, where it does not listen.
     await register(phone, `<sip:alice@127.0.0.1:${phone.port};transport=tcp>`)
     const [binding] = await stage.sip.bindings.get(aor)
     await phone.close()
@@ -227,7 +227,7 @@ describe('a stack that starts with phones from before', () => {
 })
 
 describe('a peer that answers from elsewhere', () => {
-  /** A call to `place`, whose 200 has these fields. */
+  /** Calls `place`, whose 200 has these fields. */
   async function call({ sip }: Stage, place: RawPhone, lines: readonly string[]) {
     const destination = { transport: 'udp', address: '127.0.0.1', port: place.port } as const
     const { outcome } = sip.invite({

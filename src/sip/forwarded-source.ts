@@ -1,9 +1,12 @@
-// From which address a request comes: behind one of our proxies it is the one that the proxy names.
+// The source address of a request: behind one of our proxies, the address that the proxy names.
 import { isIP } from 'node:net'
 import { headersOf } from './message/message.ts'
 import type { SipMessage } from './message/message.ts'
 
-/** The nearest address that is no proxy's. Each proxy adds the one before it behind the others, so that what a caller writes counts for nothing. */
+/**
+ * Returns the nearest address that is not a proxy's. Each proxy appends the address it received from, so addresses that
+ * a caller wrote itself do not count.
+ */
 export function forwardedSource(
   message: SipMessage,
   address: string,

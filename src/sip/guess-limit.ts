@@ -1,12 +1,12 @@
-// How many wrong passwords are listened to: a budget per source and user, per source for all of its users, and per user
-// for all sources.
+// Limits on wrong passwords: one budget per source and user, one per source for all its users, and one per user for
+// all sources.
 import type { Clock } from '../lib/clock.ts'
 import { networkOf } from '../network/network-of.ts'
 import { createRecent } from '../lib/recent.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import { guessLimits } from './limits.ts'
 
-/** Where a password is tried, and whose. */
+/** A user's password, tried from an address. */
 export interface Guess {
   readonly address: string
   readonly realm: string
@@ -14,14 +14,17 @@ export interface Guess {
 }
 
 export interface GuessLimit {
-  /** Whether this source may try this user's password now. */
+  /** Reports whether this source may try this user's password now. */
   mayTry(guess: Guess): boolean
   failed(guess: Guess): void
-  /** From now on only the failures of this very user at this source are held against it. */
+  /** Notes a success: from now on only failures of this user at this source count against it. */
   succeeded(guess: Guess): void
-  /** Whether a user of the realm has been right at this source within three days. */
+  /** Reports whether a user of the realm has given the right password at this source within three days. */
   hasSucceeded(at: Pick<Guess, 'address' | 'realm'>): boolean
-  /** Notes one more refusal that no password was asked for. False when this realm has had too many of them to record one more. */
+  /**
+   * Counts one more refusal made without a password check. Returns false when the realm has had too many for another
+   * record.
+   */
   isWorthRecord(realm: string): boolean
 }
 

@@ -1,4 +1,4 @@
-// Digest nonces that prove themselves: no memory per challenge, only per nonce in use (RFC 7616 §5.4).
+// Digest nonces that carry their own proof: memory is used per nonce in use, not per challenge (RFC 7616 §5.4).
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { drawRandom } from '../lib/ids.ts'
@@ -7,8 +7,8 @@ import { networkOf } from '../network/network-of.ts'
 export type NonceState = 'good' | 'stale' | 'replayed'
 
 /**
- * What a nonce is good for. The port is left out: NAT gives a phone another one at any time, and an address only one that
- * receives there can have got the nonce at.
+ * The realm and source address of a nonce. The port is left out: NAT gives a phone another one at any time, and only a
+ * host that receives at the address can have the nonce.
  */
 export interface NonceScope {
   readonly realm: string
@@ -18,46 +18,49 @@ export interface NonceScope {
 export interface Nonces {
   issue(scope: NonceScope): string
   /**
-   * Returns the nonce when it was made here, for this realm and this source, and lately: its sender receives at that
-   * address. Marks nothing.
+   * Returns the nonce if it was made here, for this realm and this source, and lately: then its sender receives at
+   * that address. Does not mark it as used.
    */
   fresh(nonce: string, scope: NonceScope): FreshNonce | undefined
 }
 
 export interface FreshNonce {
-  /** `count` is the nc of the credentials, undefined for an RFC 2069 client. Marks the pair as used. */
+  /** Marks the nonce as used with `count`, the nc of the credentials; undefined for an RFC 2069 client. */
   use(count: number | undefined): NonceState
 }
 
 export interface NoncesOptions {
   readonly clock: Clock
-  /** How long after its issue a nonce may be used. Long enough for a user agent that asks its owner for a password. */
+  /**
+   * The time that a nonce may be used after its issue. Long enough for a user agent that prompts its owner for a
+   * password.
+   */
   readonly lifetimeMs?: number
-  /** Most nonces whose counts are remembered. */
+  /** The most nonces whose counts are remembered. */
   readonly capacity?: number
 }
 
 interface Usage {
   readonly issuedAt: number
   highest: number
-  /** Bit n is set when count `highest - n` was seen. */
+  /** Bit n is set if count `highest - n` was seen. */
   seen: number
 }
 
-// time (6 bytes) | random (10 bytes) | HMAC-SHA256 over both, the source and the realm, cut to 16 bytes
+// Layout: time (6 bytes) | random (10 bytes) | HMAC-SHA256 over both, the source and the realm, cut to 16 bytes
 const timeBytes = 6
 const plainBytes = 16
 const macBytes = 16
-// Requests of one user agent overtake each other by a few, never by more than this.
+// Requests of one user agent may arrive out of order by a few counts, never by more than this.
 const windowCounts = 31
-// nc is eight hexadecimal digits: RFC 7616 §3.4.
+// The count of credentials without nc; nc is eight hexadecimal digits: RFC 7616 §3.4.
 const noCount = 1
 
 export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: NoncesOptions): Nonces {
-  // As an object: a key of bytes is turned into one at every use, at four times the price of the MAC.
+  // A KeyObject: raw bytes would be converted to one at every use, at four times the price of the MAC.
   const key = createSecretKey(randomBytes(32))
   const usages = new Map<string, Usage>()
-  // Nonces up to this time of issue are stale, since the memory of their counts may be gone.
+  // Nonces issued up to this time are stale, since their counts may have been forgotten.
   let forgottenUntil = -1
 
   const macOf = (plain: Uint8Array, { realm, address }: NonceScope): Buffer =>
@@ -87,7 +90,7 @@ export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: 
   }
 
   const use = (nonce: string, issuedAt: number, count: number): NonceState => {
-    // The time may have run out since it was found fresh.
+    // The nonce may have expired since `fresh` returned it.
     if (isExpired(issuedAt)) return 'stale'
     const usage = usages.get(nonce)
     if (usage !== undefined) return advance(usage, count) ? 'good' : 'replayed'
@@ -111,7 +114,7 @@ export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: 
   }
 }
 
-/** Notes a count as seen; false when it was seen before or is too old to tell. */
+/** Notes a count as seen. Returns false if it was seen before or is too old to tell. */
 function advance(usage: Usage, count: number): boolean {
   const ahead = count - usage.highest
   if (ahead > 0) {

@@ -39,7 +39,7 @@ interface Stage {
   readonly port: number
 }
 
-/** A stack whose certificate is that of `name`, and to which every name is this machine. */
+/** Starts a stack with a certificate for `name`, where every host name resolves to this machine. */
 async function start(name: string): Promise<Stage> {
   const invites = new Inbox<IncomingInvite>()
   const wire = new Inbox<WireEvent>()
@@ -95,7 +95,7 @@ describe('a call over TLS', () => {
     const remote = await a.sip.resolve(`sips:bob@c.example:${b.port}`)
     await expect(a.sip.open(remote)).rejects.toMatchObject({
       code: 'sip_certificate',
-      message: 'the certificate that c.example shows is that of another name',
+      message: 'the certificate that c.example shows is for another name',
     })
     const uri = `sips:bob@c.example:${b.port}`
     const sent = a.sip.invite({ uri, from, to: uri, body: description })

@@ -57,7 +57,7 @@ async function browser(): Promise<WebSocketPhone> {
   return phone
 }
 
-/** Registers as `username` over the WebSocket, with its password. */
+/** Registers as `username` over the WebSocket, with the user's password. */
 async function register(phone: WebSocketPhone, username: string, contact?: string): Promise<Binding> {
   const aor = `sip:${username}@${realm}`
   const uri = `sip:${realm}`
@@ -146,7 +146,7 @@ describe('a browser', () => {
     await phone.received.next('the refusal', ({ start }) => start === 'SIP/2.0 486 Busy Here')
   })
 
-  it('is said to be disconnected in its call when its WebSocket closes, and when that of another does not', async () => {
+  it('is reported as disconnected in its call when its WebSocket closes, and when that of another does not', async () => {
     const [alice, bob] = [await browser(), await browser()]
     const binding = await register(alice, 'alice')
     await register(bob, 'bob')

@@ -1,4 +1,4 @@
-// INVITEs that one node sends straight to another node of the same platform.
+// INVITEs that one node sends directly to another node of the same platform.
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { openStage, outgoing, sdp } from '../../test/support/sip-stage.ts'

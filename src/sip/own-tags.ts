@@ -1,12 +1,12 @@
-// Tags by which an INVITE is known for one that a node of this platform has sent straight to another one. The address tells it only
-// to the node that is there; nodes of one database share the key of this.
+// From tags that mark an INVITE as sent by a node of this platform, for nodes that receive it directly. By its address
+// only the receiving node could be recognized; all nodes of a database share the key of these tags.
 import { randomHex } from '../lib/ids.ts'
 import { splitList } from './message/list.ts'
 import { headerOf, headersOf } from './message/message.ts'
 import type { SipRequest } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 
-/** A MAC that all nodes of the platform make alike. */
+/** Returns a MAC that is the same on all nodes of the platform. */
 export type Seal = (text: string) => string
 
 const randomChars = 16
@@ -17,7 +17,9 @@ export function createOwnTag(seal: Seal): string {
   return `${random}${seal(random).slice(0, sealChars)}`
 }
 
-/** One that a proxy has passed on may come back on purpose: it has a Via of its own. */
+/**
+ * Reports whether an INVITE comes directly from a node. Through a proxy, which adds a Via, it may return on purpose.
+ */
 export function isStraightFromUs(invite: SipRequest, seal: Seal): boolean {
   const tag = tagOf(headerOf(invite, 'from')) ?? ''
   if (tag.length !== randomChars + sealChars) return false

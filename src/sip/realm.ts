@@ -1,4 +1,4 @@
-// Which realm a request is for: the SIP domain under whose name its sender is known, and challenged.
+// The realm of a request: the SIP domain that its sender is known by and challenged with.
 import { isIP } from 'node:net'
 import { headerOf } from './message/message.ts'
 import type { SipRequest } from './message/message.ts'
@@ -6,9 +6,9 @@ import { parseNameAddr } from './message/name-addr.ts'
 import { tryParseUri } from './message/uri.ts'
 
 /**
- * The host of the Request-URI: the domain the phone was configured with. An IP address is no realm and a telephone number
- * has no host, so a phone that was given our address, or that dials a tel URI, is known by the domain of its own address:
- * From, or To of a REGISTER (RFC 3261 §10.2).
+ * Returns the host of the Request-URI, the domain the phone was configured with. An IP address is not a realm and a
+ * telephone number has no host, so a phone that was given our address, or that dials a tel URI, is identified by the
+ * domain of its own address: From, or To of a REGISTER (RFC 3261 §10.2).
  */
 export function realmOf(request: SipRequest): string | undefined {
   const called = hostOf(request.uri)

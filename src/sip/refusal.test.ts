@@ -10,7 +10,7 @@ const timer = ['Supported: timer', 'Session-Expires: 30']
 
 type Row = readonly [what: string, fields: PeerFields, status: number, reason: RegExp, code: ErrorCode]
 
-/** Outside calls and within them. */
+/** Requests that are refused alike outside calls and within them. */
 const everywhere: readonly Row[] = [
   [
     'with a header that cannot be read',
@@ -81,7 +81,7 @@ describe('an INVITE', () => {
     stage.peer.send('INVITE', { ...offer, cseq: 1 })
     await stage.soon()
     expect(await refusedWith(stage, { ...offer, cseq: 1, toTag: '' }, 482)).toEqual([
-      expect.stringMatching(/two ways|Merged/),
+      expect.stringMatching(/two paths|Merged/),
       'sip_request_merged',
     ])
   })
@@ -147,7 +147,7 @@ describe('an INVITE within a call', () => {
     const noted: string[] = []
     dialog.listen({ ...listenerOf([]), noted: (sentence) => void noted.push(sentence) })
     await refusedWith(stage, { ...offer, lines: timer }, 422)
-    expect(noted).toEqual([expect.stringMatching(/^INVITE refused with 422: A session without/)])
+    expect(noted).toEqual([expect.stringMatching(/^INVITE refused with 422: The session interval/)])
   })
 })
 

@@ -1,4 +1,5 @@
-// How the stack itself says no: a status, a sentence in X-Reason, never a line break from a field of the request.
+// Refusals by the stack itself: a status and a sentence in X-Reason, which never has a line break from a request
+// field.
 import { entryOf } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'
@@ -11,12 +12,15 @@ const maxValueChars = 256
 
 const controls = /\p{Cc}/gu
 
-/** Text made safe as a header value: on one line, without control characters, bounded. */
+/** Returns the text made safe as a header value: on one line, without control characters, bounded. */
 export function cleanHeaderValue(text: string): string {
   return text.slice(0, maxValueChars).replaceAll(controls, ' ').trim()
 }
 
-/** What is said of a refusal of the stack that says nothing more itself. Nothing of challenges, and of 487, which was asked for. */
+/**
+ * The code and sentence of refusals that have none of their own. Challenges need none, nor does 487, which the caller
+ * requested.
+ */
 const said: Readonly<Record<number, readonly [code: ErrorCode, sentence: string]>> = {
   400: ['bad_request', 'The request cannot be read'],
   405: ['sip_method_not_allowed', 'The method is not served: Allow lists those that are'],
@@ -27,19 +31,19 @@ const said: Readonly<Record<number, readonly [code: ErrorCode, sentence: string]
   420: ['extension_not_supported', 'An extension is required that is not supported: Unsupported names it'],
   480: ['sip_not_acknowledged', 'The call ended before its answer was complete'],
   481: ['sip_call_unknown', 'No such call is here: it has ended, or was never here'],
-  482: ['sip_request_merged', 'The request came here by two ways'],
-  488: ['media_not_acceptable', 'No media of this offer can be taken part in'],
-  489: ['sip_event_not_served', 'Events of this kind are not sent or taken here'],
+  482: ['sip_request_merged', 'The request arrived by two paths'],
+  488: ['media_not_acceptable', 'The offer has no media that can be used here'],
+  489: ['sip_event_not_served', 'This event package is not supported'],
   491: ['sip_offer_pending', 'Another offer of this call waits for its answer'],
   500: ['sip_out_of_order', 'The request is out of order, or came while another was open'],
   501: ['sip_method_unknown', 'The method is not known'],
   503: ['overloaded', 'There is no room for another request now'],
   504: ['sip_not_acknowledged', 'No PRACK came for the provisional response before the answer'],
-  505: ['sip_version', 'SIP/2.0 alone is spoken here'],
+  505: ['sip_version', 'Only SIP/2.0 is supported'],
   513: ['too_large', 'The request is too large'],
 }
 
-/** With an X-Reason and its code, where a refusal that the stack makes by itself has none. */
+/** Adds X-Reason and its code to a refusal that the stack makes by itself without them. */
 export function withReason(reply: Reply): Reply {
   const { status, reason, headers = [] } = reply
   const row = said[status]
@@ -49,21 +53,21 @@ export function withReason(reply: Reply): Reply {
   return { ...reply, headers: [...headers, ...why] }
 }
 
-/** Of what failed here for a reason that stands in the log alone. */
+/** Returns the refusal after a failure here, whose cause is only in the log. */
 export function failure(): Reply {
   return refusal('internal', 'The request could not be handled')
 }
 
-/** The code of the catalogue, for programs: the sentence beside it is for people, and may change. */
+/** Returns the header with the catalogue's code, for programs: the sentence beside it is for people and may change. */
 export function codeHeader(code: string): HeaderField {
   return { name: 'x-reason-code', value: code }
 }
 
-/** Of `unknown_realm`, in SIP and in the log. */
+/** The sentence of `unknown_realm`, in SIP and in the log. */
 export const unknownRealm = 'Unknown or invalid realm'
 
 export interface RefusalOptions {
-  /** Where the status differs from the one the catalogue gives the code. */
+  /** The status, if it differs from the one in the catalogue. */
   readonly status?: number
   readonly headers?: readonly HeaderField[]
 }
@@ -79,10 +83,13 @@ export function refusal(code: ErrorCode, sentence: string, options: RefusalOptio
   }
 }
 
-// Each says that a well-formed INVITE asks for what is not served: RFC 3261 §21.4.13, §21.4.14, §21.4.15.
+// Statuses for a well-formed INVITE that requires something not served: RFC 3261 §21.4.13, §21.4.14, §21.4.15.
 const serviceStatuses = new Set([415, 416, 420])
 
-/** Whether the owner of a call would want to know of the refusal. Within a dialog the call has its journal. */
+/**
+ * Reports whether the refusal matters to the owner of a call. Within a dialog it does not, since the call has its
+ * journal.
+ */
 export function isAboutService(request: SipRequest, { status }: Reply): boolean {
   return (
     request.method === 'INVITE' && serviceStatuses.has(status) && tagOf(headerOf(request, 'to')) === undefined

@@ -1,4 +1,4 @@
-// What the user agent says of itself, and how it answers what is for no dialog and no user (RFC 3261 §8.2, §11.2).
+// The user agent's capabilities, and its responses to requests for no dialog and no user (RFC 3261 §8.2, §11.2).
 import type { ErrorCode } from '../lib/errors.ts'
 import { supportedHeader } from './dialog/core.ts'
 import type { Abilities } from './dialog/core.ts'
@@ -10,7 +10,7 @@ import type { Capabilities } from './message/validate.ts'
 import { refusal } from './refusal.ts'
 import type { Owed, Reply } from './sip.ts'
 
-// Without a dialog these have nothing to act on; the others are served inside dialogs only.
+// These methods need a dialog to act on; other methods are served only within dialogs or not at all.
 const needDialog = new Set(['BYE', 'UPDATE', 'INFO', 'PRACK'])
 const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
 
@@ -23,7 +23,7 @@ export function capabilitiesOf({ allow, alsoTaken, supported, alsoSupported }: A
   }
 }
 
-/** The reply to a request outside a dialog that nothing has to be remembered of; undefined for one that is served. */
+/** Returns the reply to a request outside a dialog that needs no state here; undefined for an INVITE or a REGISTER. */
 export function withoutState(method: string, abilities: Abilities, isDraining: boolean): Reply | undefined {
   if (method === 'INVITE' || method === 'REGISTER') return undefined
   if (method === 'OPTIONS') return isDraining ? stopping() : optionsReply(abilities)
@@ -42,7 +42,7 @@ function optionsReply(abilities: Abilities): Reply {
   }
 }
 
-/** The refusal of `validateRequest` in the words of the catalogue. */
+/** Returns the refusal of `validateRequest` with a code and a sentence of the catalogue. */
 export function toOwed(request: SipRequest, reply: Reply): Owed {
   const said = (code: ErrorCode, sentence: string): Owed => {
     const headers = reply.headers ?? []
@@ -63,7 +63,7 @@ function stopping(): Reply {
   return refusal('stopping', 'This node is shutting down', { headers })
 }
 
-/** An INVITE that this platform has sent out of itself. */
+/** Returns the refusal of an INVITE that this platform itself sent. */
 export function returned(): Owed {
   const code = 'loop_detected'
   return { code, reply: refusal(code, 'the SIP URI leads back into this platform') }

@@ -1,4 +1,4 @@
-// A response as its owner words it: the stack adds what the RFCs want.
+// A response as its owner states it: the stack adds the fields that the RFCs require.
 import type { HeaderField } from './message/message.ts'
 
 export interface Reply {
@@ -8,8 +8,8 @@ export interface Reply {
   readonly headers?: readonly HeaderField[]
   readonly body?: { readonly type: string; readonly content: string }
   /**
-   * The answer to a sender that has not proved who and where it is: sent once for each time it asks, and forgotten, so
-   * that a forged address floods no third party and costs no memory (RFC 3261 §26.3.2.4).
+   * The response to a sender that has not proved its identity and address. It is sent once per request and forgotten,
+   * so that a forged address floods no third party and costs no memory (RFC 3261 §26.3.2.4).
    */
   readonly isUnproven?: true
 }

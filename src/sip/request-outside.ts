@@ -1,4 +1,4 @@
-// Sends a request outside a dialog, other than INVITE: RFC 3261 §10.2 and §11.1.
+// Sending of a request outside a dialog, other than INVITE: RFC 3261 §10.2 and §11.1.
 import { randomHex } from '../lib/ids.ts'
 import { asClient, cleanHeaders } from './dialog/core.ts'
 import type { Core } from './dialog/core.ts'
@@ -37,7 +37,7 @@ export function requestOutside(core: Core, asked: OutsideRequest): Promise<Outsi
     if (isOver) return
     isOver = true
     limit.cancel()
-    // What the stack makes has no Via: no far end has spoken.
+    // A response that the stack made has no Via: the far end did not respond.
     const isSilent = headerOf(response, 'via') === undefined
     if (isSilent) core.rest(destination)
     resolve({ response, isSilent, cseq, delayMs: core.clock.monotonic() - beganAt })

@@ -38,8 +38,8 @@ describe('resolveUri', () => {
 
   it.each([
     ['sips:bob@192.0.2.4;transport=udp', 'the URI asks for another transport'],
-    ['sip:bob@192.0.2.4;transport=ws', 'its far end alone can open'],
-    ['sips:bob@192.0.2.4;transport=ws', 'its far end alone can open'],
+    ['sip:bob@192.0.2.4;transport=ws', 'only its far end can open'],
+    ['sips:bob@192.0.2.4;transport=ws', 'only its far end can open'],
   ])('cannot reach %s: %s', async (uri, words) => {
     await expect(resolveSecure(uri)).rejects.toThrow(words)
   })

@@ -1,4 +1,4 @@
-// Where a request to a URI goes: RFC 3263 for the transports that we open connections by.
+// The destinations of a request to a URI: RFC 3263 for the transports that we open connections by.
 import { isIP, isIPv4 } from 'node:net'
 import { AppError } from '../lib/errors.ts'
 import type { Names, ResolvedAddress } from '../network/names.ts'
@@ -12,23 +12,26 @@ import type { Transport } from './transport/transports.ts'
 
 export interface UriResolverOptions {
   readonly lookup: (host: string) => Promise<readonly ResolvedAddress[]>
-  /** Records of services; left out, the host alone is looked up. */
+  /** The lookup of DNS service records; left out, only the host itself is looked up. */
   readonly names?: (ServiceNames & Pick<Names, 'isOfMachine'>) | undefined
-  /** The address that we send from: of IPv4, it reaches no other. */
+  /** The address that we send from. From an IPv4 address only IPv4 can be reached. */
   readonly bind: string
-  /** Whether this transport has a port here: requests of the far end come back to it. Left out, none that is secure has. */
+  /**
+   * Reports whether this transport has a port here, for requests of the far end. Left out, only clear transports have
+   * one.
+   */
   readonly serves?: (transport: Transport) => boolean
-  /** Whether a place has lately said nothing: it comes behind the others. */
+  /** Reports whether a place lately did not respond: it is sorted behind the others. */
   readonly isResting?: (place: Remote) => boolean
   readonly random?: (() => number) | undefined
 }
 
-/** A place, and where else the same URI leads when that one does not respond: RFC 3263 §4.3. */
+/** A place, and the alternatives for the same URI if it does not respond: RFC 3263 §4.3. */
 export interface Resolved extends Remote {
   readonly alternatives?: readonly Remote[]
 }
 
-/** Rejects with `sip_unreachable` when the URI names nothing we can send to. */
+/** Rejects with `sip_unreachable` when the URI names nothing that we can send to. */
 export type ResolveUri = (uri: string) => Promise<Resolved>
 
 const maxPlaces = 8
@@ -47,7 +50,7 @@ export function createUriResolver(options: UriResolverOptions): ResolveUri {
     return usable.map(({ address }) => address)
   }
 
-  /** What records say that serves the URI; a URI with a port or an address says it by itself. */
+  /** Returns the hosts that DNS records name; none for a URI with a port or an address, which needs no records. */
   async function servingAt(uri: SipUri): Promise<readonly ServingHost[]> {
     const isNamed = isIP(uri.host) === 0 && uri.port === undefined
     if (names === undefined || !isNamed || (await names.isOfMachine(uri.host))) return []
@@ -58,7 +61,7 @@ export function createUriResolver(options: UriResolverOptions): ResolveUri {
 
   async function placesOf({ transport, host, port }: ServingHost, name: string): Promise<readonly Remote[]> {
     const isSecure = transports[transport].isSecure
-    // RFC 5922 §7.1: it is the domain of the URI that the far end has to prove, wherever that leads.
+    // RFC 5922 §7.1: the far end must prove the domain of the URI, wherever the records lead.
     const more = isSecure ? { name } : {}
     return (await addressesOf(host)).map((address) => ({ transport, address, port, ...more }))
   }
@@ -79,7 +82,7 @@ export function createUriResolver(options: UriResolverOptions): ResolveUri {
   }
 }
 
-/** One target whose name leads nowhere does not take the others with it. */
+/** Collects the places. A target whose name cannot be resolved does not discard the others. */
 async function collect(
   asked: readonly Promise<readonly Remote[]>[],
 ): Promise<readonly [failure: unknown, places: readonly Remote[]]> {
@@ -93,10 +96,10 @@ function wayTo({ scheme, params }: SipUri, serves: (transport: Transport) => boo
   const transport = transportOf(scheme, params.get('transport'))
   if (transport === undefined) throw new AppError('sip_unreachable', 'the URI asks for another transport')
   if (!transports[transport].isOpenedHere)
-    throw new AppError('sip_unreachable', 'the URI leads over a WebSocket, which its far end alone can open')
+    throw new AppError('sip_unreachable', 'the URI leads over a WebSocket, which only its far end can open')
   if (!serves(transport))
     throw new AppError('sip_unreachable', 'the URI asks for TLS, and SWITCHHOOK_SIPS_PORT is not set', {
-      cure: 'Set SWITCHHOOK_SIPS_PORT: calls over TLS leave where it is served.',
+      cure: 'Set SWITCHHOOK_SIPS_PORT: calls can leave over TLS only if TLS is also served.',
     })
   return transport
 }

@@ -1,4 +1,4 @@
-// Which hosts and ports serve a domain by which transport: RFC 3263 §4.1 and §4.2, before host names become addresses.
+// The hosts and ports that serve a domain, by transport: RFC 3263 §4.1 and §4.2, before host names become addresses.
 import type { PointerRecord, ServiceRecord } from '../network/names.ts'
 import { transports } from './transport/transports.ts'
 import type { Transport } from './transport/transports.ts'
@@ -8,7 +8,7 @@ export interface ServiceNames {
   readonly pointers: (name: string) => Promise<readonly PointerRecord[]>
 }
 
-/** A host that serves, still by its name. */
+/** A host that serves the domain, still by its name. */
 export interface ServingHost {
   readonly transport: Transport
   readonly host: string
@@ -18,7 +18,7 @@ export interface ServingHost {
 export interface Wanted {
   readonly host: string
   readonly isSips: boolean
-  /** The one that the URI names, where it names one. */
+  /** The transport that the URI names, if it names one. */
   readonly transport: Transport | undefined
   readonly serves: (transport: Transport) => boolean
   readonly random: () => number
@@ -31,15 +31,15 @@ const prefixes: Readonly<Partial<Record<Transport, string>>> = {
   tcp: '_sip._tcp.',
   tls: '_sips._tcp.',
 }
-// Without NAPTR, in the order in which a client that has all would ask (RFC 3263 §4.1).
+// Without NAPTR: in the order in which a client that has all of them would query (RFC 3263 §4.1).
 const unpointed: readonly Transport[] = ['udp', 'tcp']
 const maxHosts = 8
 
-/** The best first; empty where no record says anything, so that the host itself is asked for. */
+/** Returns the hosts, the best first; empty if there are no records, so that the host itself is looked up. */
 export async function servingHosts(wanted: Wanted, names: ServiceNames): Promise<readonly ServingHost[]> {
   const { host, transport, isSips, random } = wanted
   const asked = transport === undefined ? (isSips ? (['tls'] as const) : unpointed) : [transport]
-  // All at once: a caller waits for one round trip.
+  // In parallel, so that a caller waits for one round trip.
   const [pointers, ...found] = await Promise.all([
     transport === undefined ? names.pointers(host) : [],
     ...asked.map((way) => servicesBy(way, `${prefixes[way] ?? ''}${host}`, names, random)),
@@ -52,7 +52,7 @@ export async function servingHosts(wanted: Wanted, names: ServiceNames): Promise
   return places.flat().slice(0, maxHosts)
 }
 
-/** The pointers to what both sides speak, the best first. */
+/** Returns the NAPTR targets of transports that both sides support, the best first. */
 function choose(
   pointers: readonly PointerRecord[],
   { isSips, serves }: Wanted,
@@ -73,12 +73,12 @@ async function servicesBy(
   random: () => number,
 ): Promise<readonly ServingHost[]> {
   const records = await names.services(name)
-  // RFC 2782: a lone dot says that there is no such service.
+  // RFC 2782: a single dot means that there is no such service.
   const real = records.filter(({ name: host }) => host !== '' && host !== '.')
   return inOrder(real, random).map(({ name: host, port }) => ({ transport, host, port }))
 }
 
-/** RFC 2782: by priority, and within one by chance, as often the first as its weight says. */
+/** Sorts by priority and, within one priority, at random by weight: RFC 2782. */
 export function inOrder(records: readonly ServiceRecord[], random: () => number): readonly ServiceRecord[] {
   const left = records.toSorted((one, other) => one.priority - other.priority || one.weight - other.weight)
   const ordered: ServiceRecord[] = []

@@ -7,7 +7,7 @@ import type { Sources } from './sources.ts'
 
 const at = (address: string, port = 5060): Remote => ({ transport: 'udp', address, port })
 
-/** How many of `perSecond` messages a second are admitted in `seconds`. */
+/** Returns how many of `perSecond` messages a second are admitted in `seconds`. */
 function send(
   sources: Sources,
   { clock, perSecond, seconds = 1 }: { clock: FakeClock; perSecond: number; seconds?: number },

@@ -1,6 +1,6 @@
-// What a source may ask of the stack: messages before they are parsed, and how much of what all share it may hold.
-// A stranger gets little, and all strangers together get no more than the platform can spare; a source that has proved
-// itself has a budget of its own, which no stranger touches.
+// Limits per source: the messages accepted before they are parsed, and its share of what all sources share. A stranger
+// gets little, and all strangers together get no more than the platform can spare. A source that has proved itself has
+// a budget of its own, which no stranger affects.
 import type { Clock } from '../lib/clock.ts'
 import { networkOf } from '../network/network-of.ts'
 import { createRecent } from '../lib/recent.ts'
@@ -9,18 +9,18 @@ import { sourceLimits } from './limits.ts'
 import type { Remote } from './sip.ts'
 
 export interface Sources {
-  /** Whether one more message or connection is taken. It counts against the budget. */
+  /** Reports whether one more message or connection is admitted. It counts against the budget. */
   admits(remote: Remote): boolean
   isProven(remote: Remote): boolean
-  /** A right password came from there, or the platform sent a request there. */
+  /** Called when a right password came from there, or the platform sent a request there. */
   prove(remote: Remote): void
 }
 
 export interface SourcesOptions {
   readonly clock: Clock
-  /** A carrier calls from there: known without having shown anything. */
+  /** Reports whether a carrier calls from there: such a source needs no proof. */
   readonly isGateway?: (address: string, transport: Remote['transport']) => boolean
-  /** A phone has registered from there. */
+  /** Reports whether a phone has registered from there. */
   readonly isBound?: (remote: Remote) => boolean
 }
 

@@ -1,4 +1,4 @@
-// What a stranger may cost, over real sockets of different addresses.
+// The cost of strangers, over real sockets with different addresses.
 import { afterEach, describe, expect, it } from 'vitest'
 import { openRawPhone, rawRequest } from '../../test/support/phone.ts'
 import type { RawPhone } from '../../test/support/phone.ts'
@@ -107,7 +107,7 @@ describe('a request that proves nothing', () => {
       expect(first).toMatch(new RegExp(`^SIP/2\\.0 ${status} `))
       expect(sip.counters).toMatchObject({ server: 0, calls: 0 })
       clock.advance(40_000)
-      // What the clock would have sent stands before the answer to this.
+      // Retransmissions that the clock triggered would arrive before the response to this request.
       const second = await ask(phone, request)
       expect(phone.received.items).toHaveLength(2)
       expect(tagOf(second)).toBe(tagOf(first))
@@ -135,7 +135,7 @@ describe('a request that proves nothing', () => {
       expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0]|Subject/)
       expect(text.match(/^(?:Via|From|To|Call-ID|CSeq): /gm)).toHaveLength(5)
     }
-    // Its Via names another place, and asks for no rport.
+    // Its Via names another place, without rport.
     await ask(phone, bad('INVITE', 'Subject', named).replace(';rport', ''))
     expect(named.received.items).toEqual([])
     const before = phone.received.items.length

@@ -1,4 +1,4 @@
-// What the far end gets when something behind the stack fails, or the stack has nothing to act on.
+// The far end's view when something behind the stack fails, or the stack has nothing to act on.
 import { describe, expect, it } from 'vitest'
 import { openStage, outgoing, sdp, settled } from '../../test/support/sip-stage.ts'
 import { AppError } from '../lib/errors.ts'
@@ -42,7 +42,7 @@ describe('a REGISTER whose directory fails', () => {
 })
 
 describe('an owner that throws', () => {
-  it('over an INVITE leaves its caller with 500, and the next call with an answer', async () => {
+  it('on an INVITE causes a 500 for its caller, and the next call is answered', async () => {
     const invites: IncomingInvite[] = []
     const stage = await openStage({
       handlers: {
@@ -61,7 +61,7 @@ describe('an owner that throws', () => {
   })
 })
 
-describe('what there is no dialog for', () => {
+describe('a request without a dialog', () => {
   it.each(['', 'gone'])('an ACK is not answered, with the tag "%s"', async (toTag) => {
     const stage = await openStage()
     stage.peer.send('ACK', { cseq: 1, toTag })

@@ -1,4 +1,4 @@
-// What the user agent core stands on: the options of the stack, with its sockets behind one transport.
+// The options of the user agent core: those of the stack, with its sockets behind one transport.
 import type { ResolveUri } from './resolve.ts'
 import type { Peer, Sip, SipOptions } from './sip.ts'
 import type { TransportLayer } from './transport/transport.ts'
@@ -9,6 +9,6 @@ export interface UserAgentOptions extends Omit<SipOptions, OfSockets> {
   readonly transport: Pick<TransportLayer, 'start' | 'stop' | 'listening' | 'send' | 'isOpen' | 'open'>
   readonly resolve: ResolveUri
   readonly rest?: Sip['rest']
-  /** Our address as `remote` sees it, or for a peer that is not known yet. */
+  /** Returns our address as `remote` sees it, or as an unknown peer does. */
   hostFor(remote?: Peer): string
 }

@@ -27,16 +27,16 @@ const offered: OutgoingInviteOptions = {
   to: 'sip:bob@b.example;user=phone',
   body: sdp,
 }
-// These tests know addresses only.
+// These tests use addresses only.
 const resolve = createUriResolver({ lookup: () => Promise.reject(new Error('no names')), bind: '0.0.0.0' })
-// 64*T1 twice: every transaction, and the one that a timeout of the first began.
+// Twice 64*T1: the end of every transaction, and of one that began at the timeout of another.
 const longAfterMs = 80_000
 
 function udp(address: string): Remote {
   return { transport: 'udp', address, port: 5060 }
 }
 
-/** A listener that writes down what it receives. */
+/** Returns a listener that writes down its calls. */
 function recorder(told: string[], replies: { offered?: Reply; requested?: Reply } = {}): DialogListener {
   return {
     ended: () => void told.push('ended'),
@@ -59,7 +59,7 @@ interface SetUp {
   readonly invited?: (invite: IncomingInvite) => void
 }
 
-/** Two user agents with a network between them; the callee answers at once unless told otherwise. */
+/** Sets up two user agents with a network between them; the callee answers immediately unless configured otherwise. */
 function setUp({ network: networkOptions, callee: calleeOptions, invited }: SetUp = {}) {
   const clock = createFakeClock()
   const network = createFakeNetwork({ clock, ...networkOptions })
@@ -103,7 +103,7 @@ function isIdle({ calls, client, server }: { calls: number; client: number; serv
   return calls + client + server === 0
 }
 
-/** A call that is up on both sides. */
+/** Sets up a call that is established on both sides. */
 async function connect(options?: SetUp) {
   const world = setUp(options)
   const outgoing = world.caller.invite(offered)
@@ -343,7 +343,7 @@ describe('BYE', () => {
   })
 })
 
-/** A request of the caller's dialog, from outside its stack. */
+/** Builds a request in the caller's dialog from outside its stack. */
 function rawRequest(
   method: string,
   invite: SipRequest | undefined,
@@ -578,7 +578,7 @@ describe('requests within a dialog', () => {
 describe('a callee that leads the dialog elsewhere', () => {
   const inside = '10.0.0.1'
 
-  /** What arrives at an address inside, and at the callee whose 200 names it. */
+  /** Collects what arrives at an address inside the network, and at the callee whose 200 names it. */
   async function call(field: string, options: Partial<OutgoingInviteOptions>) {
     const clock = createFakeClock()
     const network = createFakeNetwork({ clock })

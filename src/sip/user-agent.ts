@@ -1,4 +1,4 @@
-// The user agent core: which part answers a request, over whatever carries the messages (RFC 3261 §8.2).
+// The user agent core: the dispatch of requests to the parts that respond to them, over any transport (RFC 3261 §8.2).
 import { createAuthenticator } from './authenticator.ts'
 import type { Authenticate } from './authenticator.ts'
 import { abilitiesOf, withHeaders } from './dialog/core.ts'
@@ -42,9 +42,9 @@ export interface UserAgent extends Sip {
   readonly counters: UserAgentCounters
 }
 
-/** `calls`, `client` and `server` fall to zero when nothing happens any more. */
+/** `calls`, `client` and `server` fall to zero when the stack is idle. */
 export interface UserAgentCounters extends TransactionCounters {
-  /** Calls, unanswered ones included. */
+  /** Calls, including unanswered ones. */
   readonly calls: number
 }
 
@@ -66,7 +66,7 @@ class Agent implements UserAgent {
   readonly #reach: Reach
   readonly #register: Register
   readonly #sources: Sources
-  /** By the tag in From: invites of one call share their Call-ID. */
+  /** Sent INVITEs by the tag in From: the INVITEs of one call share their Call-ID. */
   readonly #sent = new Map<string, SentInvite>()
   #isDraining = false
 
@@ -205,7 +205,9 @@ class Agent implements UserAgent {
     this.#isDraining = true
   }
 
-  /** The response to what is for no dialog and no user. Nothing is kept of it, since any host may send it. */
+  /**
+   * Returns the response to a request for no dialog and no user. No state is kept for it, since any host may send one.
+   */
   #immediate(request: SipRequest): Reply | undefined {
     const reply = this.#withoutState(request)
     return reply && this.#complete(reply)
@@ -217,7 +219,7 @@ class Agent implements UserAgent {
     return withoutState(request.method, this.#core.abilities, this.#isDraining)
   }
 
-  /** What `#withoutState` left over: a request in a dialog, an INVITE or a REGISTER. */
+  /** Handles the requests that `#withoutState` leaves: a request in a dialog, an INVITE or a REGISTER. */
   #request(transaction: ServerTransaction): void {
     const { request } = transaction
     const id = dialogIdOf(request)
@@ -235,7 +237,7 @@ class Agent implements UserAgent {
     void this.#answer(transaction, async () => {
       const reply = await guard.refuses(transaction, (...request) => this.#prove(...request))
       if (reply !== undefined) return reply
-      // It may have been answered, or have ended, meanwhile.
+      // The INVITE may have been answered, or have ended, meanwhile.
       const current = this.#core.dialogs.get(id)
       return current === undefined ? { status: 481 } : current.receive(transaction)
     })
@@ -263,7 +265,10 @@ class Agent implements UserAgent {
     if (entry?.guard?.takes(ack, remote) !== false) entry?.receiveAck(ack)
   }
 
-  /** RFC 3261 §13.2.2.4: a 2xx that comes late, or from another fork, still makes a dialog that must be ended. */
+  /**
+   * Returns the handler of a 2xx that is late, or from another fork: it still makes a dialog that must be ended (RFC
+   * 3261 §13.2.2.4).
+   */
   #strayResponse(response: SipResponse, remote: Remote): (() => void) | undefined {
     const isAnswer = response.status >= 200 && response.status < 300
     if (!isAnswer || cseqOf(response).method !== 'INVITE') return undefined
@@ -272,14 +277,14 @@ class Agent implements UserAgent {
     return isOurs === true ? () => sent?.respond(response) : undefined
   }
 
-  /** What resolves without a reply is answered elsewhere. */
+  /** Sends the reply; if there is none, the response is sent elsewhere. */
   async #answer(transaction: ServerTransaction, reply: () => Promise<Reply | void>): Promise<void> {
     try {
       const answer = await reply()
       if (answer !== undefined) this.#respond(transaction, answer)
     } catch (error) {
       const { method } = transaction.request
-      // Such as a database that does not respond: its code and its sentence are for the far end.
+      // For example a database that does not respond: the far end gets the code and the sentence.
       if (error instanceof AppError) return this.#respond(transaction, refusal(error.code, error.message))
       this.#core.log.error({ err: error, method }, 'sip request not handled')
       this.#respond(transaction, failure())

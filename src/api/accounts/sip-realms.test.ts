@@ -141,7 +141,7 @@ describe.skipIf(isMissing('bind'))('SIP realms with a name server', () => {
     expect(answer.status).toBe(500)
     expect(answer.body).toMatchObject({
       code: 'dns_update_failed',
-      msg: 'the name server did not accept the signature: the secret is another',
+      msg: 'the name server did not accept the signature: the secrets differ',
     })
     expect([await stored(account_sid, other), await isThere(wanted)]).toEqual([realm, false])
     await other.close()

@@ -1,4 +1,4 @@
-// The ACKs that a dialog waits for: each of its 2xx to an INVITE is sent again until its own comes (RFC 3261 §13.3.1.4).
+// The ACKs that a dialog waits for: each 2xx to an INVITE is sent again until its ACK arrives (RFC 3261 §13.3.1.4).
 import { cseqOf } from '../message/cseq.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
@@ -6,7 +6,7 @@ import type { Core } from './core.ts'
 import { repeatUntilAck } from './repeat-until-ack.ts'
 
 interface AwaitedAck {
-  /** Ends the repetition of our 2xx. */
+  /** Stops sending our 2xx again. */
   readonly stop: () => void
   /** The 2xx carries our offer, and the ACK the answer. */
   readonly bringsAnswer: boolean
@@ -14,10 +14,10 @@ interface AwaitedAck {
 
 export class AwaitedAcks {
   readonly #core: Pick<Core, 'clock' | 'timers'>
-  // By the CSeq of the INVITE that our 2xx answers.
+  // By the CSeq of the INVITE that our 2xx responds to.
   readonly #awaited = new Map<number, AwaitedAck>()
 
-  /** A 2xx waits to be sent, and will have an ACK. */
+  /** A 2xx waits to be sent, and will need an ACK. */
   isHeld = false
 
   constructor(core: Pick<Core, 'clock' | 'timers'>) {
@@ -28,7 +28,7 @@ export class AwaitedAcks {
     return this.#awaited.size + (this.isHeld ? 1 : 0)
   }
 
-  /** Our offer stands in a 2xx whose ACK brings the answer. */
+  /** Reports whether our offer is in a 2xx whose ACK brings the answer. */
   get isAnswerAwaited(): boolean {
     return [...this.#awaited.values()].some(({ bringsAnswer }) => bringsAnswer)
   }
@@ -37,7 +37,7 @@ export class AwaitedAcks {
     return this.#awaited.has(sequence)
   }
 
-  /** Sends the 2xx, again and again until its ACK; `timedOut` is called once that can come no more. */
+  /** Sends the 2xx repeatedly until its ACK arrives; calls `timedOut` when no ACK can arrive any more. */
   send(transaction: ServerTransaction, response: SipResponse, timedOut: () => void): void {
     const { clock, timers } = this.#core
     const { sequence } = cseqOf(transaction.request)
@@ -56,7 +56,7 @@ export class AwaitedAcks {
     this.#awaited.set(sequence, { stop, bringsAnswer })
   }
 
-  /** False for an ACK that nothing waits for: it came before, or its 2xx was never sent. */
+  /** Returns false for an ACK that is not awaited: it is a copy, or its 2xx was never sent. */
   receive(ack: SipRequest): boolean {
     const { sequence } = cseqOf(ack)
     const awaited = this.#awaited.get(sequence)

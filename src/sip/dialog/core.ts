@@ -1,4 +1,5 @@
-// What every dialog and every INVITE of the user agent shares: handed in, so that tests can replace any of it.
+// The dependencies that all dialogs and INVITEs of the user agent share, passed in so that tests can replace any of
+// them.
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { isToken } from '../message/header-names.ts'
@@ -22,38 +23,40 @@ export interface Core {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
-  /** A number from 0 up to 1, each time another. */
+  /** Returns a random number from 0 up to 1. */
   readonly random: () => number
   readonly abilities: Abilities
   readonly seal: Seal | undefined
-  /** Server and User-Agent. */
+  /** The value of Server and User-Agent. */
   readonly product: string
-  /** The Contact by which `remote` reaches us. */
+  /** Returns the Contact by which `remote` reaches us. */
   contactFor(remote: Remote, name: ContactName): string
-  /** Where a request to this URI goes: RFC 3263. Rejects with `sip_unreachable`. */
+  /** Resolves the destination of a request to this URI: RFC 3263. Rejects with `sip_unreachable`. */
   resolve(uri: string): Promise<Remote>
-  /** As `Sip.rest`. */
+  /** See `Sip.rest`. */
   rest(remote: Remote): void
-  /** The registered phones that are reached there. */
+  /** Returns the registered phones that are reached at this place. */
   phonesAt(remote: Remote): readonly Binding[]
-  /** The connection that a phone has registered over since another one was lost; undefined where it has not come back. */
+  /**
+   * Returns the connection that a phone has registered over since it lost another; undefined if it has not come back.
+   */
   flowAgain(phone: Binding): Promise<Remote | undefined>
-  /** False for a connection that does not stand; true for UDP. */
+  /** Returns false for a connection that is not open; true for UDP. */
   isOpen(remote: Remote): boolean
 }
 
-// RFC 3261 §20.5: what is served, and nothing else. A peer takes each of them for a promise: one that finds REFER here
-// transfers its call with it. UPDATE is RFC 3311, INFO RFC 6086. NOTIFY follows our REFER, PRACK is RFC 3262.
+// RFC 3261 §20.5: the methods served, and no others. A peer relies on each of them: a peer that finds REFER here uses
+// it to transfer its call. UPDATE is RFC 3311, INFO RFC 6086. NOTIFY follows our REFER, PRACK is RFC 3262.
 const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'NOTIFY', 'PRACK']
 
 export interface Abilities {
-  /** The methods that a dialog takes. */
+  /** The methods that a dialog accepts and Allow lists. */
   readonly allow: readonly string[]
-  /** Those that it takes as well where its owner does, which Allow does not promise. */
+  /** The methods that it accepts only if its owner does, and that Allow does not list. */
   readonly alsoTaken: readonly string[]
-  /** The option tags (RFC 3261 §19.2) that a peer may require of us, and may use. */
+  /** The option tags (RFC 3261 §19.2) that a peer may require or use. */
   readonly supported: readonly string[]
-  /** Those that it may require, and that Supported does not name. */
+  /** The option tags that a peer may require, although Supported does not name them. */
   readonly alsoSupported: readonly string[]
 }
 
@@ -81,7 +84,9 @@ export function supportedHeader({ supported }: Abilities): HeaderField {
   return { name: 'supported', value: supported.join(', ') }
 }
 
-/** What our final and early-dialog answers to INVITE say of us: RFC 3261 §13.2.1 and §13.3.1.4. */
+/**
+ * Returns the fields that describe us in final and early-dialog responses to INVITE: RFC 3261 §13.2.1 and §13.3.1.4.
+ */
 export function capabilityHeaders(core: Core, remote: Remote, contact: ContactName): HeaderField[] {
   return [
     { name: 'contact', value: core.contactFor(remote, contact) },
@@ -91,7 +96,7 @@ export function capabilityHeaders(core: Core, remote: Remote, contact: ContactNa
   ]
 }
 
-/** A reply from above the stack, made safe to send: a value with a line break loses it, it does not fail the call. */
+/** Makes a reply from above the stack safe to send: a line break in a value is removed and does not fail the call. */
 export function cleanReply(reply: Reply): Reply {
   const reason = reply.reason === undefined ? {} : { reason: cleanHeaderValue(reply.reason) }
   const headers = reply.headers === undefined ? {} : { headers: cleanHeaders(reply.headers) }
@@ -105,30 +110,30 @@ export function cleanHeaders(headers: readonly HeaderField[]): readonly HeaderFi
     .map(({ name, value }) => ({ name, value: isHeaderSafe(value) ? value : cleanHeaderValue(value) }))
 }
 
-/** A reply with fields that it does not have itself. */
+/** Adds the fields that a reply does not have itself. */
 export function withHeaders(reply: Reply, added: readonly HeaderField[]): Reply {
   return { ...reply, headers: mergeHeaders(added, reply.headers ?? []) }
 }
 
-/** What the owner of a message says wins over what the stack would say under the same name. */
+/** Merges header fields. A field of the message's owner replaces fields of the stack with the same name. */
 export function mergeHeaders(ours: readonly HeaderField[], own: readonly HeaderField[]): HeaderField[] {
   return [...ours.filter(({ name }) => !own.some((field) => field.name === name)), ...own]
 }
 
-/** Seconds for Retry-After of a 500 to an overlapping request: RFC 3261 §14.2 and RFC 3311 §5.2. */
+/** Returns the Retry-After of a 500 to an overlapping request, in seconds: RFC 3261 §14.2 and RFC 3311 §5.2. */
 export function randomRetryAfter(random: Core['random']): HeaderField {
   return { name: 'retry-after', value: String(Math.floor(random() * 11)) }
 }
 
-/** What a response calls Server, a request calls User-Agent. */
+/** Renames Server, the field of responses, to User-Agent, the field of requests. */
 export function asClient(field: HeaderField): HeaderField {
   return field.name === 'server' ? { ...field, name: 'user-agent' } : field
 }
 
-/** To OPTIONS within a dialog: RFC 3261 §11.2. */
+/** The response to OPTIONS within a dialog: RFC 3261 §11.2. */
 export const optionsReply: Reply = { status: 200, headers: [{ name: 'accept', value: 'application/sdp' }] }
 
-/** For what the stack refuses by itself, without a question to the owner of the dialog. */
+/** Refuses a request by the stack itself, without calling the owner of the dialog. */
 export function refuse(transaction: Pick<ServerTransaction, 'respond'>, status: number): void {
   transaction.respond(withReason({ status }))
 }

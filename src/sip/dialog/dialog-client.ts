@@ -25,7 +25,7 @@ export interface DialogClientOptions {
   readonly route: DialogRoute
   readonly contact: ContactName
   readonly credentials: Credentials | undefined
-  /** None before the final response of an INVITE. */
+  /** Undefined before the final response of an INVITE. */
   readonly session?: SessionTimer
 }
 
@@ -36,12 +36,12 @@ export class DialogClient {
     this.#options = options
   }
 
-  /** Resolves with the final response, made here when none came. The ACK of an INVITE is sent. */
+  /** Resolves with the final response, or with one made here if none arrives. Sends the ACK of an INVITE itself. */
   async send(method: string, options: RequestOptions): Promise<SipResponse> {
     const { state, session } = this.#options
     let response = await this.#exchange(method, options)
     if (!isTargetRefresh(method)) return response
-    // RFC 4028 §7.3: the peer finds the interval too short.
+    // RFC 4028 §7.3: the interval is too short for the peer.
     for (let raises = 0; response.status === 422 && raises < sessionLimits.maxRaises; raises += 1) {
       if (session?.raise(response) !== true) break
       response = await this.#exchange(method, options)
@@ -72,7 +72,7 @@ export class DialogClient {
     return answered.promise
   }
 
-  /** Sends the ACK for a 2xx to this INVITE, each time the 2xx comes: RFC 3261 §13.2.2.4. */
+  /** Sends the ACK for a 2xx to this INVITE; called each time the 2xx arrives: RFC 3261 §13.2.2.4. */
   async acknowledge(invite: SipRequest): Promise<void> {
     const { core, state, route } = this.#options
     const { remote } = await route.find()
@@ -85,7 +85,7 @@ export class DialogClient {
     core.transactions.sendAck(buildRequest({ method: 'ACK', uri, headers }), remote)
   }
 
-  /** A final response to a request that is not sent. */
+  /** Returns a final response to a request that is not sent. */
   localResponse(method: string, status: number): SipResponse {
     const { state } = this.#options
     const headers = dialogHeaders(state, method, state.localSequence)
@@ -117,7 +117,7 @@ export class DialogClient {
   }
 }
 
-/** RFC 3261 §12.2 and RFC 3311 §5.1: these say again where each side is reached. */
+/** Reports whether the method restates where a side is reached: RFC 3261 §12.2 and RFC 3311 §5.1. */
 function isTargetRefresh(method: string): boolean {
   return method === 'INVITE' || method === 'UPDATE'
 }

@@ -1,4 +1,5 @@
-// A reader of a journal knows Call-ID and tags of a call. What it sends from its own address must change nothing.
+// Messages within a dialog from a reader of its journal, who has Call-ID and tags. Sent from its own address, they
+// must have no effect.
 import { describe, expect, it } from 'vitest'
 import type { HeaderField, SipMessage, SipResponse } from '../message/message.ts'
 import { headerOf } from '../message/message.ts'
@@ -25,7 +26,7 @@ interface Held {
   readonly told: string[]
   readonly notes: string[]
   readonly dialog: Dialog | undefined
-  /** Sends a request of the dialog from another address; what came back to it. */
+  /** Sends a request of the dialog from another address, and resolves with the messages that came back to it. */
   readonly from: (address: string, method: string, fields?: Fields) => Promise<SipMessage[]>
 }
 
@@ -44,7 +45,7 @@ const openHeld = () =>
         const password = passwords[username]
         return password === undefined ? undefined : { realm, username, password }
       },
-      // Carriers that prove themselves may have the names of users, and are none.
+      // A carrier that authenticates may have the name of a user, but is not that user.
       findPeer: async (realm, username) => ({ realm, username, password: 'of a peer', peer: 'p1' }),
     },
   })
@@ -175,7 +176,7 @@ describe.each([
     expect(held.notes).toContain(`BYE from ${strangerAddress} refused: it is not from bob@a.example`)
   })
 
-  it('lets the phone move: what proves itself from elsewhere is served, and the next is not asked again', async () => {
+  it('lets the phone move: a request with credentials from elsewhere is served, and the next is not challenged', async () => {
     const held = await open()
     const proof = { username: 'bob', password: 'right' }
     const moved = await prove(held, 'INVITE', { ...proof, body: sdp.content })
@@ -183,7 +184,7 @@ describe.each([
     await held.from(strangerAddress, 'ACK', { cseq: 4 })
     expect(held.told).toContain('INVITE with offer')
     expect(held.notes.at(-1)).toBe(`bob@a.example has moved to ${strangerAddress}, and proved itself there`)
-    // Where the phone was, another may be by now.
+    // The phone's old address may belong to another host by now.
     held.stage.peer.send('INFO', { cseq: 5 })
     await held.stage.soon()
     expect(held.stage.peer.starts.at(-1)).toBe('401')
@@ -192,7 +193,7 @@ describe.each([
     expect(held.told.at(-1)).toBe('ended')
   })
 
-  it('asks the phone nothing where it was, nor a proxy of the operator', async () => {
+  it('does not challenge the phone at its place, nor a proxy of the operator', async () => {
     const held = await open()
     held.stage.peer.send('INFO', { cseq: 2 })
     await held.stage.soon()
@@ -201,7 +202,7 @@ describe.each([
     expect([held.told.at(-1), held.notes]).toEqual(['ended', []])
   })
 
-  it('challenges what comes through a proxy of the operator that names another place than the phone has', async () => {
+  it('challenges a request through a proxy of the operator that names another place than that of the phone', async () => {
     const held = await open()
     const before = [...held.told]
     const ofStranger = { headers: [{ name: 'X-Forwarded-For', value: `${peerAddress}, ${strangerAddress}` }] }
@@ -215,15 +216,15 @@ describe.each([
     expect(held.told.at(-1)).toBe('ended')
   })
 
-  it('notes a stranger a few times, however often he tries', async () => {
+  it('notes a stranger a few times, however often it tries', async () => {
     const held = await open()
     for (let last = 100; last < 130; last += 1) await held.from(`192.0.2.${last}`, 'BYE')
     expect(held.notes).toHaveLength(20)
   })
 })
 
-describe('what cannot be challenged, from elsewhere', () => {
-  it('is an ACK: its answer is not taken, and the 200 goes out until that of the phone comes', async () => {
+describe('a request from elsewhere that cannot be challenged', () => {
+  it('as an ACK: its answer is ignored, and the 200 is repeated until the ACK of the phone arrives', async () => {
     const held = await userCalls({ isAcked: false })
     const { stage, told, notes, from } = held
     stage.invites[0]?.accept({ body: sdp }).listen(listenerOf(told))
@@ -236,7 +237,7 @@ describe('what cannot be challenged, from elsewhere', () => {
     expect(told).toEqual(['confirmed'])
   })
 
-  it('is a CANCEL of the call: it finds no INVITE, and that of the phone does', async () => {
+  it('as a CANCEL of the call: it finds no INVITE, and the CANCEL of the phone does', async () => {
     const { stage, told, notes, from } = await userCalls({ isAcked: false })
     const refused = onlyOf(await from(strangerAddress, 'CANCEL', { cseq: 1, branch: 'z9hG4bKinvite' }))
     expect(refused.status).toBe(481)
@@ -248,7 +249,7 @@ describe('what cannot be challenged, from elsewhere', () => {
   })
 })
 
-it('holds the early dialog too: a BYE from elsewhere does not end what rings', async () => {
+it('holds the early dialog too: a BYE from elsewhere does not end the ringing call', async () => {
   const { told, from } = await userCalls({ isAcked: false })
   expect(onlyOf(await from(strangerAddress, 'BYE')).status).toBe(401)
   expect(told).toEqual([])

@@ -1,5 +1,6 @@
-// Who may speak within a dialog of a user. Call-ID and tags are no secret: they stand in journals and traces. So a request
-// that comes from elsewhere than the user's phone must prove that it is the user's, as a REGISTER and an INVITE must.
+// The senders allowed within the dialog of a user. Call-ID and tags are not secret: they appear in journals and
+// traces. So a request from another place than the user's phone must prove that it is the user's, as a REGISTER and an
+// INVITE must.
 import { isIP } from 'node:net'
 import { forwardedSource } from '../forwarded-source.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
@@ -10,7 +11,7 @@ import type { Authentication, DialogUser, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { contactUriOf } from './dialog-state.ts'
 
-// A stranger could have the journal of a call written without end.
+// Without a limit, a stranger could fill the journal of a call.
 const maxNotes = 20
 
 export type ProveUser = (request: SipRequest, remote: Remote, realm: string) => Promise<Authentication>
@@ -19,18 +20,18 @@ export class DialogGuard {
   readonly #user: DialogUser
   readonly #noted = new Set<string>()
   #places: ReadonlySet<string> = new Set()
-  /** It is behind a proxy that has not said where. */
+  /** The phone is behind a proxy that has not named its address. */
   #isHidden = false
 
-  /** `message` made the dialog, and came from `source`. */
+  /** `message` created the dialog, and came from `source`. */
   constructor(user: DialogUser, message: SipMessage, source: Remote) {
     this.#user = user
     this.#settle(message, source, user.place)
   }
 
   /**
-   * Whether the far end signals from there. Ports change with NAT and with each connection. What a proxy of the operator
-   * sends is believed, except where it names another place than that of the far end.
+   * Reports whether the far end signals from there, with any port: ports change with NAT and with each connection.
+   * Messages from a proxy of the operator are accepted, unless it names another place than the far end's.
    */
   admits(message: SipMessage, remote: Remote): boolean {
     const source = this.#sourceOf(message, remote)
@@ -38,7 +39,9 @@ export class DialogGuard {
     return this.#isHidden && source !== remote.address
   }
 
-  /** The same, for an ACK or a CANCEL, which cannot be challenged (RFC 3261 §22.1): one from elsewhere has no effect. */
+  /**
+   * The same check for an ACK or a CANCEL, which cannot be challenged (RFC 3261 §22.1): one from elsewhere is ignored.
+   */
   takes(request: SipRequest, remote: Remote): boolean {
     if (this.admits(request, remote)) return true
     const { method } = request
@@ -48,7 +51,7 @@ export class DialogGuard {
     return false
   }
 
-  /** What a request from elsewhere is owed; undefined when it is the user's, who is there from now on. */
+  /** Returns the refusal of a request from elsewhere; undefined if it is the user's, whose place is updated. */
   async refuses({ request, remote }: ServerTransaction, prove: ProveUser): Promise<Reply | undefined> {
     const { username, realm } = this.#user
     const { method } = request
@@ -70,7 +73,7 @@ export class DialogGuard {
 
   #settle(message: SipMessage, remote: Remote, place?: string): void {
     const source = this.#sourceOf(message, remote)
-    // A response does not say from where it came to the proxy.
+    // A response does not name the address that the proxy received it from.
     const address = place !== undefined && this.#user.isTrusted(source) ? place : source
     this.#places = placesOf(message, address)
     this.#isHidden = this.#user.isTrusted(address)
@@ -91,7 +94,10 @@ export class DialogGuard {
   }
 }
 
-/** Where the message came from; and its Contact, for a phone whose proxy is not between the two for the whole dialog. */
+/**
+ * Returns the source of the message, and its Contact for a phone whose proxy does not stay in between for the whole
+ * dialog.
+ */
 function placesOf(message: SipMessage, source: string): ReadonlySet<string> {
   const contact = tryParseUri(contactUriOf(message) ?? '')
   const host = contact === undefined || contact.scheme === 'tel' ? '' : contact.host

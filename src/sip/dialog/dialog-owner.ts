@@ -1,4 +1,4 @@
-// The listener of a dialog, which may come after the first news, and whose mistakes end nothing but themselves.
+// The listener of a dialog, which may be set after the first events, and whose exceptions are caught and logged.
 import type { Logger } from '../../lib/log.ts'
 import type { DialogListener, Reply } from '../sip.ts'
 import { failure } from '../refusal.ts'

@@ -11,7 +11,7 @@ import type { DialogState } from './dialog-state.ts'
 const source: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
 const names: Readonly<Record<string, string>> = { 'pbx.example': '10.0.0.5', 'proxy.example': '203.0.113.9' }
 
-/** Addresses as they stand, and the two names that there are. */
+/** Returns addresses as they are, and resolves the two known names. */
 async function resolve(uri: string): Promise<Remote> {
   const [, host = '', port = '5060'] = /^sip:(?:[^@]*@)?([^:;>]+)(?::(\d+))?/.exec(uri) ?? []
   const address = /^[\d.]+$/.test(host) ? host : names[host]
@@ -24,7 +24,7 @@ interface Setup extends Partial<Omit<DialogRouteOptions, 'state' | 'core'>> {
   readonly routeSet?: readonly string[]
   readonly isBound?: (remote: Remote) => boolean
   readonly isOpen?: boolean
-  /** Where a registered peer is again. */
+  /** The new place of a registered peer. */
   readonly again?: Remote
 }
 
@@ -146,19 +146,19 @@ describe('the requests of a dialog', () => {
     expect(await addressOf(routeOf({ flow, isOpen: false }).route)).toBe('203.0.113.20')
   })
 
-  describe('of a browser whose WebSocket is gone', () => {
+  describe('to a browser whose WebSocket is gone', () => {
     const gone = { ...source, transport: 'wss' as const }
     const again = { ...gone, port: 40_002 }
     const common = { target: 'sip:x@y.invalid', isBound: () => true, isOpen: false, again }
     const found = async (setup: Setup): Promise<number> => (await routeOf(setup).route.find()).remote.port
 
-    it('go by the one that it has registered over since', async () => {
+    it('go by the WebSocket that it has registered over since', async () => {
       const flow = { source: gone, isDirect: true, isOurs: false }
       expect(await found({ ...common, flow })).toBe(again.port)
       expect(await found({ ...common, flow, isBound: () => false })).toBe(gone.port)
     })
 
-    it('go by no phone of a proxy, which brings those of others', async () => {
+    it('do not go to other phones behind the same proxy', async () => {
       expect(await found({ ...common, flow: { source: gone, isDirect: false, isOurs: false } })).toBe(
         gone.port,
       )

@@ -1,5 +1,5 @@
-// Where the requests of a dialog go: the first place that can be found and may be reached, or else to where the peer's
-// packets come from. A phone that has lost its connection, and has come back by another one, is there.
+// The destination of a dialog's requests: the first place that can be resolved and may be reached, or else the source
+// of the peer's packets. A phone that lost its connection and came back over another one is reached over the new one.
 import type { ContactName } from '../contact.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
@@ -15,13 +15,13 @@ export interface DialogRouteOptions {
   readonly core: Pick<Core, 'phonesAt' | 'flowAgain' | 'isOpen' | 'resolve' | 'log'>
   readonly state: DialogState
   readonly flow: Flow
-  /** Requests over UDP stay there, however large they are. */
+  /** Requests over UDP stay on UDP, however large they are. */
   readonly keepsTransport: boolean
-  /** Its host is the name that the peer knows us by, where it is another one than other peers do. */
+  /** Its host is the name that the peer knows us by, if it differs from our usual one. */
   readonly contact: Pick<ContactName, 'host'>
-  /** Whether requests may go to an address that the peer names; to all when left out. */
+  /** Reports whether requests may go to an address that the peer names; all are allowed when left out. */
   readonly mayReach: ((place: Remote) => boolean) | undefined
-  /** Called once for each fault, however many requests meet it. */
+  /** Called once for each fault, however many requests it affects. */
   noted(sentence: string): void
 }
 
@@ -34,7 +34,7 @@ export class DialogRoute {
   readonly #options: DialogRouteOptions
   readonly #noted = new Set<string>()
   #flow: Flow
-  /** The registered ones that the peer may be. */
+  /** The registered phones that may be the peer. */
   #phones: readonly Binding[]
 
   constructor(options: DialogRouteOptions) {
@@ -43,14 +43,16 @@ export class DialogRoute {
     this.#phones = options.core.phonesAt(options.flow.source)
   }
 
-  /** From now on the peer's packets come from `source`. */
+  /** Notes that the peer's packets come from `source` from now on. */
   follow(request: SipRequest, source: Remote): void {
     this.#flow = { ...flowOf(request, source), isOurs: this.#flow.isOurs }
     const phones = this.#options.core.phonesAt(source)
     if (phones.length > 0) this.#phones = phones
   }
 
-  /** Whether this WebSocket is the peer's own. Over TCP a phone may open another connection for each request. */
+  /**
+   * Reports whether this WebSocket is the peer's own. Over TCP a phone may open another connection for each request.
+   */
   isBy({ transport, address, port }: Remote): boolean {
     const { source, isDirect } = this.#flow
     const isWebSocket = !transports[transport].isOpenedHere
@@ -72,15 +74,15 @@ export class DialogRoute {
       if (remote !== undefined)
         return { remote, keepsTransport: this.#options.keepsTransport || namesDatagrams(hop.uri) }
     }
-    // What NAT or the far end's proxy let through is a hole for this transport alone.
+    // NAT, or the far end's proxy, lets packets through only over this transport.
     return { remote: this.#flow.source, keepsTransport: true }
   }
 
-  /** A browser that was offline for a moment goes on with its calls over another WebSocket. */
+  /** Returns the new WebSocket of a browser that was offline for a moment, so that its calls continue over it. */
   async #again(): Promise<Remote | undefined> {
     const { core, state } = this.#options
     const { source, isDirect } = this.#flow
-    // By way of a proxy come the phones of many.
+    // Behind a proxy, many phones share one source.
     if (core.isOpen(source) || !isDirect || state.routeSet.length > 0) return undefined
     for (const phone of this.#phones) {
       const remote = await core.flowAgain(phone)
@@ -102,7 +104,7 @@ export class DialogRoute {
     })
   }
 
-  /** Undefined for a place that cannot be found or may not be reached. */
+  /** Returns undefined for a place that cannot be resolved or may not be reached. */
   async #resolve(uri: string): Promise<Remote | undefined> {
     const { core, state, mayReach, contact } = this.#options
     try {
@@ -117,7 +119,10 @@ export class DialogRoute {
     return undefined
   }
 
-  /** A Contact may be a name of a network that we are outside of; a proxy of a Route set has chosen its name for us. */
+  /**
+   * Reports whether a Contact names an address in a network that we are outside of. A proxy in a Route set chose its
+   * name for us.
+   */
   #isBehindNat({ address }: Remote): boolean {
     return this.#options.state.routeSet.length === 0 && isHiddenFrom(address, this.#flow.source.address)
   }

@@ -1,4 +1,4 @@
-// What a dialog knows and how it addresses requests: RFC 3261 §12. No I/O, no time.
+// The state of a dialog and the addressing of its requests: RFC 3261 §12. No I/O, no time.
 import { cseqOf } from '../message/cseq.ts'
 import { splitList } from '../message/list.ts'
 import { headerOf, headersOf } from '../message/message.ts'
@@ -9,21 +9,21 @@ import { parseUri, serializeUri } from '../message/uri.ts'
 export interface DialogState {
   readonly callId: string
   readonly localTag: string
-  /** Empty for a peer of RFC 2543, which sends none. */
+  /** Empty for a peer of RFC 2543, which sends no tag. */
   readonly remoteTag: string
-  /** The From value of our requests and the To value, tags included. */
+  /** The From value of our requests and the To value, including tags. */
   readonly local: string
   readonly remote: string
-  /** Route values in the order in which our requests carry them. */
+  /** The Route values, in the order in which our requests carry them. */
   readonly routeSet: readonly string[]
   remoteTarget: string
-  /** The methods that the peer's last Allow lists: RFC 3261 §20.5; none for a peer that has said nothing of it. */
+  /** The methods in the peer's last Allow: RFC 3261 §20.5; empty for a peer that has sent none. */
   allowed: readonly string[]
   localSequence: number
   remoteSequence: number | undefined
 }
 
-/** The UAS side, made when a response that establishes the dialog is sent: RFC 3261 §12.1.1. */
+/** Creates the UAS side, when a response that establishes the dialog is sent: RFC 3261 §12.1.1. */
 export function uasDialogState(invite: SipRequest, localTag: string): DialogState {
   return {
     callId: headerOf(invite, 'call-id') ?? '',
@@ -39,7 +39,7 @@ export function uasDialogState(invite: SipRequest, localTag: string): DialogStat
   }
 }
 
-/** The UAC side, made from a response to our INVITE; the Record-Route order is reversed: RFC 3261 §12.1.2. */
+/** Creates the UAC side from a response to our INVITE; the Record-Route order is reversed: RFC 3261 §12.1.2. */
 export function uacDialogState(invite: SipRequest, response: SipResponse): DialogState {
   return {
     callId: headerOf(invite, 'call-id') ?? '',
@@ -55,7 +55,7 @@ export function uacDialogState(invite: SipRequest, response: SipResponse): Dialo
   }
 }
 
-/** The URI of the first Contact, or undefined when there is none that can be used. */
+/** Returns the URI of the first Contact, or undefined if none can be used. */
 export function contactUriOf(message: SipMessage): string | undefined {
   const value = splitList(headerOf(message, 'contact') ?? '')[0]
   if (value === undefined || value === '*') return undefined
@@ -67,13 +67,16 @@ export function contactUriOf(message: SipMessage): string | undefined {
   }
 }
 
-/** The URI of the proxy that recorded itself last: the next one towards the sender. */
+/** Returns the URI of the proxy that recorded itself last: the next one towards the sender. */
 export function recordedBy(message: SipMessage): string | undefined {
   const [first] = recordedRoutes(message)
   return first === undefined ? undefined : parseNameAddr(first).uri
 }
 
-/** A value that is no address cannot be routed to, so it is left out rather than failing every later request. */
+/**
+ * Returns the Record-Route values. A value that is not an address is left out, since every later request would fail
+ * with it.
+ */
 function recordedRoutes(message: SipMessage): string[] {
   const values = headersOf(message, 'record-route').flatMap(splitList)
   return values.filter((value) => {
@@ -85,7 +88,7 @@ function recordedRoutes(message: SipMessage): string[] {
   })
 }
 
-/** Notes the CSeq of a request from the peer; false when it is older than one seen before: RFC 3261 §12.2.2. */
+/** Notes the CSeq of a request from the peer. Returns false if it is older than one seen before: RFC 3261 §12.2.2. */
 export function noteSequence(state: DialogState, request: SipRequest): boolean {
   const { sequence } = cseqOf(request)
   if (state.remoteSequence !== undefined && sequence < state.remoteSequence) return false
@@ -93,7 +96,7 @@ export function noteSequence(state: DialogState, request: SipRequest): boolean {
   return true
 }
 
-/** After a target refresh request or its 2xx: RFC 3261 §12.2.1.2 and §12.2.2. */
+/** Updates the state after a target refresh request or its 2xx: RFC 3261 §12.2.1.2 and §12.2.2. */
 export function refreshTarget(state: DialogState, message: SipMessage): void {
   state.remoteTarget = contactUriOf(message) ?? state.remoteTarget
   state.allowed = allowedBy(message) ?? state.allowed
@@ -112,19 +115,19 @@ export interface Addressed {
   readonly nextHop: string
 }
 
-/** Request-URI and Route fields for a target behind a route set: RFC 3261 §12.2.1.1. */
+/** Returns the Request-URI and Route fields for a target behind a route set: RFC 3261 §12.2.1.1. */
 export function addressed(target: string, routeSet: readonly string[]): Addressed {
   const first = routeSet[0]
   if (first === undefined) return { uri: target, routes: [], nextHop: target }
   const hop = parseNameAddr(first).uri
   const parsed = parseUri(hop)
   if (parsed.params.has('lr')) return { uri: target, routes: routeSet, nextHop: hop }
-  // A strict router of RFC 2543: it expects itself in the Request-URI and the target at the end of the Route.
+  // A strict router of RFC 2543 expects itself in the Request-URI and the target at the end of the Route.
   const uri = parsed.scheme === 'tel' ? hop : serializeUri({ ...parsed, headers: new Map() })
   return { uri, routes: [...routeSet.slice(1), `<${target}>`], nextHop: hop }
 }
 
-/** The fields that place a request within the dialog. An ACK takes the CSeq of its INVITE. */
+/** Returns the fields that identify a request as part of the dialog. An ACK takes the CSeq of its INVITE. */
 export function dialogHeaders(state: DialogState, method: string, sequence: number): HeaderField[] {
   const { routes } = addressed(state.remoteTarget, state.routeSet)
   return [

@@ -31,18 +31,19 @@ describe('the table of dialogs (RFC 3261 §12)', () => {
     expect(table.get({ ...id })).toBe(kept)
     for (const other of [{ callId: 'x' }, { localTag: 'x' }, { remoteTag: 'x' }, { remoteTag: '' }])
       expect(table.get({ ...id, ...other })).toBeUndefined()
-    // What was sent to us has our tag in To, what we sent has it in From: the two sides of one dialog are two entries.
+    // A request to us has our tag in To, our own request has it in From: the two sides of one dialog are two entries.
+    // entries.
     expect(table.get({ callId: 'c', localTag: 'r', remoteTag: 'l' })).toBeUndefined()
   })
 
-  it('has one place for each ID: the dialog takes that of the INVITE it came of', () => {
+  it('has one entry for each ID: a dialog replaces the INVITE that it came from', () => {
     const [early, confirmed] = [entry('early'), entry('confirmed')]
     table.set(id, early)
     table.set(id, confirmed)
     expect([table.size, table.get(id)]).toEqual([1, confirmed])
   })
 
-  it('lets only the entry that has the place give it up', () => {
+  it('deletes an entry only if it is still the one in the table', () => {
     const [early, confirmed] = [entry('early'), entry('confirmed')]
     table.set(id, early)
     table.set(id, confirmed)

@@ -1,4 +1,4 @@
-// Which dialog a message belongs to: RFC 3261 §12, the dialog ID.
+// The lookup of dialogs by dialog ID: RFC 3261 §12.
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
@@ -6,20 +6,23 @@ import type { Remote, Replaced } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { DialogGuard } from './dialog-guard.ts'
 
-/** What may be found under a dialog ID: an established dialog, or an INVITE that waits for its answer. */
+/** An entry under a dialog ID: an established dialog, or an INVITE that waits for its final response. */
 export interface DialogEntry {
-  /** Undefined where the far end is no user. */
+  /** Undefined if the far end is not a user. */
   readonly guard?: DialogGuard | undefined
   receive(transaction: ServerTransaction): void
   receiveAck(ack: SipRequest): void
-  /** A connection has closed, which may be that of its peer. */
+  /** A connection has closed, which may be the peer's. */
   connectionLost?(remote: Remote): void
-  /** Lets go of it without a word to the peer. */
+  /** Discards the entry without sending anything to the peer. */
   stop(): void
   readonly standing: Standing
 }
 
-/** How a dialog stands for an INVITE that wants its place: what it replaces, one that this side was called by, or none. */
+/**
+ * The state of a dialog for an INVITE with Replaces: the dialog it replaces, a call that came in to this side, or one
+ * that is over.
+ */
 export type Standing = Replaced | { readonly kind: 'called' } | { readonly kind: 'over' }
 
 export interface DialogId {
@@ -31,17 +34,17 @@ export interface DialogId {
 export class DialogTable {
   readonly #entries = new Map<string, DialogEntry>()
 
-  /** How many calls there are, the unanswered ones included. */
+  /** The number of calls, including unanswered ones. */
   get size(): number {
     return this.#entries.size
   }
 
-  /** Replaces an early entry by the dialog that came of it. */
+  /** Adds an entry. A dialog replaces the early entry it came from. */
   set(id: DialogId, entry: DialogEntry): void {
     this.#entries.set(keyOf(id), entry)
   }
 
-  /** Only if it is still this entry's place. */
+  /** Deletes the entry, unless another has replaced it. */
   delete(id: DialogId, entry: DialogEntry): void {
     const key = keyOf(id)
     if (this.#entries.get(key) === entry) this.#entries.delete(key)
@@ -60,12 +63,12 @@ export class DialogTable {
   }
 }
 
-// A tag is a token and has no semicolon, so two IDs never give one key.
+// A tag is a token and has no semicolon, so two IDs never have the same key.
 function keyOf({ callId, localTag, remoteTag }: DialogId): string {
   return `${localTag};${remoteTag};${callId}`
 }
 
-/** The dialog ID of a request from the peer, or undefined when it is outside any dialog. */
+/** Returns the dialog ID of a request from the peer, or undefined if it is outside any dialog. */
 export function dialogIdOf(request: SipMessage): DialogId | undefined {
   const localTag = tagOf(headerOf(request, 'to'))
   if (localTag === undefined) return undefined

@@ -1,4 +1,4 @@
-// What the far end of our INVITE sends before it answers, every message written by the test: RFC 3261 §12, RFC 3262, RFC 3311.
+// Messages of the far end of our INVITE before it answers, each written by the test: RFC 3261 §12, RFC 3262, RFC 3311.
 import { describe, expect, it } from 'vitest'
 import { openStage, outgoing, peerAddress, sdp, settled } from '../../../test/support/sip-stage.ts'
 import type { PeerFields, Stage } from '../../../test/support/sip-stage.ts'
@@ -8,7 +8,7 @@ import type { OutgoingInvite, OutgoingInviteOptions } from '../sip.ts'
 interface Ringing {
   readonly stage: Stage
   readonly invite: OutgoingInvite
-  /** The provisional responses that its owner heard of. */
+  /** The provisional responses that its owner received. */
   readonly heard: string[]
 }
 
@@ -48,7 +48,7 @@ describe('a reliable provisional response (RFC 3262 §4)', () => {
     expect(heard).toEqual(['180 500'])
   })
 
-  it('is heard of once and in order: what comes again or too early is neither confirmed nor handed on', async () => {
+  it('is reported once and in order: a copy, or one that is too early, is neither confirmed nor handed on', async () => {
     const { stage, heard } = await call()
     for (const rseq of [10, 10, 12, 11, 12, 9]) {
       await ring(stage, reliable(rseq))
@@ -59,7 +59,7 @@ describe('a reliable provisional response (RFC 3262 §4)', () => {
     expect(stage.peer.valuesOf('PRACK', 'rack')).toEqual(['10 1 INVITE', '11 1 INVITE', '12 1 INVITE'])
   })
 
-  it('of each fork is counted by itself, and one that is not reliable is heard of each time', async () => {
+  it('of each fork is counted by itself, and one that is not reliable is reported each time', async () => {
     const { stage, heard } = await call()
     await ring(stage, reliable(10, { tag: 'one' }))
     await ring(stage, reliable(90, { tag: 'two' }))
@@ -106,7 +106,7 @@ describe('a request of the far end before its final response', () => {
   it.each([
     ['OPTIONS', {}, '200'],
     ['UPDATE', {}, '200'],
-    // The offer of the INVITE has no answer that is sure to have come.
+    // The offer of the INVITE has no answer yet that is certain to have arrived.
     ['UPDATE', { body: sdp.content }, '491'],
     ['INFO', {}, '500'],
     ['INVITE', { body: sdp.content }, '500'],

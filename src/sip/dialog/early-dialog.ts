@@ -1,5 +1,5 @@
-// A dialog that our INVITE has before its final response, one for each tag that a provisional response brings: what the far end
-// sends within it, and the PRACKs for what it sends reliably. RFC 3261 §12, RFC 3262 §4, RFC 3311 §5.
+// An early dialog of our INVITE, one for each tag in a provisional response: the requests of the far end within it,
+// and the PRACKs for its reliable responses. RFC 3261 §12, RFC 3262 §4, RFC 3311 §5.
 import { responseTo } from '../message/build.ts'
 import { sdpOf } from '../message/body.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
@@ -22,18 +22,18 @@ export interface EarlyDialogOptions {
   readonly core: Core
   readonly call: OutgoingInvite
   readonly invite: SipRequest
-  /** The first response with its tag. */
+  /** The first response with this tag. */
   readonly response: SipResponse
-  /** Where the INVITE went. */
+  /** The destination of the INVITE. */
   readonly source: Remote
   readonly contact: ContactName
   readonly keepsTransport: boolean
   readonly credentials: Credentials | undefined
   readonly mayReach: ((place: Remote) => boolean) | undefined
   readonly listener: EarlyListener | undefined
-  /** Whose requests are taken within it; anyone's when left out. */
+  /** Only requests of this user are accepted within it; anyone's when left out. */
   readonly user: DialogUser | undefined
-  /** The far end has ended it with BYE. */
+  /** Called when the far end has ended it with BYE. */
   readonly ended: () => void
 }
 
@@ -43,9 +43,9 @@ export class EarlyDialog implements DialogEntry {
   readonly #state: DialogState
   readonly #client: DialogClient
   readonly #route: DialogRoute
-  /** The RSeq of the last response that was taken. */
+  /** The RSeq of the last response that was accepted. */
   #lastRseq: number | undefined
-  /** The offer of the INVITE has an answer that cannot be lost. */
+  /** The offer of the INVITE has been answered reliably. */
   #isAnswered = false
   readonly #offers: EarlyOffers
 
@@ -63,7 +63,7 @@ export class EarlyDialog implements DialogEntry {
     core.dialogs.set(state, this)
   }
 
-  /** The numbers of the requests so far, which go on in the dialog that comes of it. */
+  /** The CSeq numbers of the requests so far, which the established dialog continues. */
   get sequences(): Pick<DialogState, 'localSequence' | 'remoteSequence'> {
     const { localSequence, remoteSequence } = this.#state
     return { localSequence, remoteSequence }
@@ -73,7 +73,7 @@ export class EarlyDialog implements DialogEntry {
     return { kind: 'ringing', invite: this.#options.call }
   }
 
-  /** False for one that came before, or that overtook another: RFC 3262 §4. */
+  /** Returns false for a copy, or a response that overtook another: RFC 3262 §4. */
   provisional(response: SipResponse): boolean {
     const rseq = rseqOf(response)
     if (rseq !== undefined) {
@@ -102,14 +102,14 @@ export class EarlyDialog implements DialogEntry {
   }
 
   receiveAck(): void {
-    // Nothing that is sent here is acknowledged so.
+    // No response sent in an early dialog is acknowledged with ACK.
   }
 
   stop(): void {
     this.#options.core.dialogs.delete(this.#state, this)
   }
 
-  /** The PRACK, with the answer where the response brought an offer: RFC 3262 §5. */
+  /** Sends the PRACK, with the answer if the response carried an offer: RFC 3262 §5. */
   async #confirm(response: SipResponse, rseq: number): Promise<void> {
     const sdp = sdpOf(response)
     const isOffer = this.#options.invite.body.byteLength === 0 && !this.#isAnswered

@@ -1,4 +1,4 @@
-// The early dialogs of one INVITE of this side: one for each place where it rings (RFC 3261 §13.2.2.4).
+// The early dialogs of one INVITE of this side: one for each place that rings (RFC 3261 §13.2.2.4).
 import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
@@ -12,18 +12,18 @@ export interface EarlyDialogsOptions extends Pick<
   'core' | 'call' | 'contact' | 'credentials' | 'mayReach' | 'listener' | 'user'
 > {
   readonly keepsTransport: () => boolean
-  /** The far end has ended the last of them with BYE. */
+  /** Called when the far end has ended the last of them with BYE. */
   readonly ended: () => void
 }
 
 export interface Provisional {
   readonly response: SipResponse
   readonly invite: SipRequest
-  /** Where the INVITE went. */
+  /** The destination of the INVITE. */
   readonly source: Remote
 }
 
-// A proxy rings at a handful of places; what brings more tags takes no more room.
+// A proxy forks to a handful of places. Further tags open no early dialog.
 const maxDialogs = 16
 
 export class EarlyDialogs {
@@ -34,7 +34,7 @@ export class EarlyDialogs {
     this.#options = options
   }
 
-  /** False for a response that its owner is not to hear of: RFC 3262 §4. */
+  /** Returns false for a response that the owner must not receive: RFC 3262 §4. */
   provisional(provisional: Provisional): boolean {
     const { response } = provisional
     const tag = tagOf(headerOf(response, 'to'))
@@ -43,7 +43,7 @@ export class EarlyDialogs {
     return dialog?.provisional(response) ?? true
   }
 
-  /** Where the requests of the dialog that is answered now have got to. */
+  /** Returns the latest CSeq numbers of the dialog that is answered now. */
   sequencesOf(tag: string): Partial<Pick<DialogState, 'localSequence' | 'remoteSequence'>> {
     return this.#byTag.get(tag)?.sequences ?? {}
   }

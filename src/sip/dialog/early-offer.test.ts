@@ -1,4 +1,5 @@
-// An INVITE without an offer, and ours before the answer: in a reliable provisional response, its answer in the PRACK. RFC 3262 §5.
+// An INVITE without an offer, and our offer before the answer: in a reliable provisional response, with its answer in
+// the PRACK. RFC 3262 §5.
 import { describe, expect, it } from 'vitest'
 import { listenerOf, openStage, sdp } from '../../../test/support/sip-stage.ts'
 import type { Stage } from '../../../test/support/sip-stage.ts'
@@ -12,7 +13,7 @@ const able = 'Supported: 100rel'
 interface Rung {
   readonly stage: Stage
   readonly invite: IncomingInvite
-  /** What the PRACKs have brought. */
+  /** The bodies of the PRACKs. */
   readonly answers: (string | undefined)[]
 }
 
@@ -66,7 +67,7 @@ describe('an offer before the answer', () => {
     },
   )
 
-  it('is not made again: not in the 200, nor in what keeps the call ringing', async () => {
+  it('is not repeated: neither in the 200, nor in the responses that keep the call ringing', async () => {
     const { stage, invite } = await ring(able)
     invite.progress(early)
     await stage.soon()
@@ -83,7 +84,7 @@ describe('an offer before the answer', () => {
     expect(told).toEqual(['confirmed'])
   })
 
-  it('holds the 200 back until its PRACK, which is taken then as well', async () => {
+  it('holds the 200 back until its PRACK, which is accepted', async () => {
     const { stage, invite, answers } = await ring(able)
     invite.progress(early)
     await stage.soon()
@@ -111,7 +112,7 @@ describe('an offer before the answer', () => {
     expect(answers).toEqual([])
   })
 
-  it('leaves ringing as it is: sent once, and no PRACK is waited for', async () => {
+  it('does not make 180 reliable: it is sent once, without waiting for a PRACK', async () => {
     const { stage, invite } = await ring(able)
     invite.progress({ status: 180 })
     await stage.pass(2_000)
@@ -122,7 +123,7 @@ describe('an offer before the answer', () => {
     expect(bodiesOf(stage, '200', 'INVITE')).toEqual([5])
   })
 
-  it('waits for the PRACK of what rang before it, where the caller requires all reliably', async () => {
+  it('waits for the PRACK of the 180 before it, where the caller requires all reliably', async () => {
     const { stage, invite, answers } = await ring('Require: 100rel')
     invite.progress({ status: 180 })
     invite.progress(early)
@@ -136,7 +137,7 @@ describe('an offer before the answer', () => {
     expect(bodiesOf(stage, '200', 'INVITE')).toEqual([0])
   })
 
-  it('meets one of UPDATE with 491 until it has its answer: RFC 3311 §5.2', async () => {
+  it('refuses an offer in UPDATE with 491 until it has its answer: RFC 3311 §5.2', async () => {
     const { stage, invite } = await ring(able)
     invite.progress(early)
     await stage.soon()
@@ -161,7 +162,7 @@ describe('an offer before the answer', () => {
   })
 })
 
-it('of the caller is not answered by a PRACK', async () => {
+it('an offer of the caller is not answered by a PRACK', async () => {
   const stage = await openStage({ random: () => 0 })
   stage.peer.send('INVITE', { cseq: 1, branch, lines: ['Require: 100rel'], body: sdp.content })
   await stage.soon()

@@ -1,4 +1,5 @@
-// Offers of the far end before the call is answered: of UPDATE (RFC 3311 §5.2), and of responses that bring one (RFC 3262 §5).
+// Offers of the far end before the call is answered: in an UPDATE (RFC 3311 §5.2), or in a reliable response (RFC 3262
+// §5).
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { failure } from '../refusal.ts'
 import type { EarlyListener, Reply } from '../sip.ts'
@@ -20,7 +21,10 @@ export class EarlyOffers {
     this.#options = options
   }
 
-  /** One at a time. Without an offer it only says where the far end is. `early`: the reply while the first offer waits for its answer. */
+  /**
+   * Handles an UPDATE, one at a time. Without an offer it only refreshes the target. `early` is the reply while the
+   * first offer is unanswered.
+   */
   async update(request: SipRequest, early: Reply | undefined): Promise<Reply> {
     const description = readDescription(request)
     if (description.kind === 'absent') return { status: 200 }
@@ -39,7 +43,7 @@ export class EarlyOffers {
     return answer === undefined ? Promise.resolve({ status: 488 }) : this.safely(answer)
   }
 
-  /** What the owner replies, and 500 where it fails. */
+  /** Returns the owner's reply, or 500 if the owner fails. */
   async safely(reply: Promise<Reply>): Promise<Reply> {
     try {
       return await reply
@@ -49,7 +53,7 @@ export class EarlyOffers {
     }
   }
 
-  /** Sent again a moment later, it is taken. */
+  /** The refusal of a request that may be repeated a moment later. */
   get later(): Reply {
     return { status: 500, headers: [randomRetryAfter(this.#options.core.random)] }
   }

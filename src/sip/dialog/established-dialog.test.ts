@@ -1,4 +1,4 @@
-// A confirmed dialog as the far end sees it: every message of the peer is written here, so that nothing is repaired for it.
+// A confirmed dialog as the far end sees it: the test writes every message of the peer, so that no stack corrects any.
 import { describe, expect, it } from 'vitest'
 import {
   agentAddress,

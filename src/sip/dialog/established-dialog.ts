@@ -25,23 +25,23 @@ import { SessionTimer } from './session-timer.ts'
 export interface DialogOptions {
   readonly core: Core
   readonly state: DialogState
-  /** Where the peer's own packets come from. */
+  /** The source of the peer's own packets. */
   readonly flow: Flow
-  /** The user part of our Contact, in every request and response of the dialog. */
+  /** Our Contact, in every request and response of the dialog. */
   readonly contact: ContactName
-  /** Requests over UDP stay there, however large they are. */
+  /** Requests over UDP stay on UDP, however large they are. */
   readonly keepsTransport?: boolean
   readonly credentials?: Credentials | undefined
-  /** Whether requests may go to an address that the peer names; to all when left out. */
+  /** Reports whether requests may go to an address that the peer names; all are allowed when left out. */
   readonly mayReach?: ((place: Remote) => boolean) | undefined
   readonly guard?: DialogGuard | undefined
-  /** The last one that this side sent. */
+  /** The last description that this side sent. */
   readonly description?: Reply['body']
-  /** A PRACK for a response of before this dialog; none left out. */
+  /** Handles a PRACK for a response from before this dialog. */
   readonly receivePrack?: ((transaction: ServerTransaction) => void) | undefined
 }
 
-/** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */
+/** `ending`: our BYE is in progress, or waits for the ACK. `over`: the dialog has ended. */
 type Phase = 'live' | 'ending' | 'over'
 
 export class EstablishedDialog implements Dialog, DialogEntry {
@@ -128,13 +128,13 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#owner.listen(listener)
   }
 
-  /** UAS: sends the 2xx that made this dialog, again and again until the ACK. */
+  /** UAS: sends the 2xx that made this dialog, repeatedly until the ACK. */
   answer(transaction: ServerTransaction, response: SipResponse): void {
     this.#firstInvite = cseqOf(transaction.request).sequence
     this.#negotiation.answer(transaction, response)
   }
 
-  /** UAS: as `answer`, once the PRACKs are here that the 2xx waits for: RFC 3262 §3. */
+  /** UAS: sends the 2xx, as `answer` does, once the PRACKs that it waits for have arrived: RFC 3262 §3. */
   async answerAfter(waiting: HeldAnswer): Promise<void> {
     this.#held = waiting
     this.#negotiation.hold(true)
@@ -145,7 +145,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#negotiation.hold(false)
   }
 
-  /** UAS: the 2xx that waits is never sent, but this refusal. */
+  /** UAS: refuses the INVITE with this status in place of the 2xx that waits. */
   drop(status: number, news: (listener: DialogListener) => void): void {
     if (this.#held === undefined) return
     this.#refuse(status)
@@ -153,12 +153,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#owner.tell(news)
   }
 
-  /** UAC: the 2xx that made this dialog. */
+  /** UAC: handles the 2xx that made this dialog. */
   established(response: SipResponse): void {
     this.#session.confirmed(response)
   }
 
-  /** UAC: acknowledges a 2xx, each time it comes: RFC 3261 §13.2.2.4. */
+  /** UAC: acknowledges a 2xx, each time it arrives: RFC 3261 §13.2.2.4. */
   acknowledge(invite: SipRequest): void {
     void this.#client.acknowledge(invite)
   }
@@ -185,7 +185,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     return (this.#bye ??= this.#hangUp(headers))
   }
 
-  /** Ends it without sending anything: the stack stops, or the dialog never came to be. */
+  /** Ends the dialog without sending anything: the stack stops, or the dialog was never established. */
   stop(): void {
     this.#end()
     this.#referrals.stop()
@@ -224,7 +224,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (isFirst || ack.body.byteLength > 0) this.#owner.tell((listener) => listener.confirmed(ack))
   }
 
-  /** Whether a 2xx was waiting, which is never sent now. */
+  /** Refuses the INVITE and returns true, if its 2xx still waits. */
   #refuse(status: number): boolean {
     const held = this.#held
     this.#held = undefined
@@ -237,7 +237,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     const wasLive = this.#phase === 'live'
     transaction.respond({ status: 200 })
     this.#end()
-    // When both sides hang up at once the owner has ended the call already: RFC 3261 §15.1.2.
+    // When both sides hang up at the same time, the owner has ended the call already: RFC 3261 §15.1.2.
     if (wasLive) this.#owner.tell((listener) => listener.ended(transaction.request))
   }
 
@@ -250,11 +250,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   async #hangUp(headers: readonly HeaderField[]): Promise<void> {
     if (this.#phase !== 'live') return
-    // The caller waits for its final response, so it has that and no BYE.
+    // The caller still waits for a final response, so it gets that and no BYE.
     if (this.#refuse(480)) return this.#end()
     this.#phase = 'ending'
     this.#negotiation.close()
-    // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
+    // RFC 3261 §15.1.1: the callee sends no BYE until the ACK has arrived or cannot arrive any more.
     if (this.#firstInvite !== undefined && this.#negotiation.isAckAwaited(this.#firstInvite)) {
       await this.#firstAck.promise
       if (this.#hasEnded()) return
@@ -276,14 +276,14 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#leave()
   }
 
-  /** Out of the table, once no subscription needs it: RFC 5057 §4. */
+  /** Removes the dialog from the table once no subscription needs it: RFC 5057 §4. */
   #leave(): void {
     if (this.#phase === 'over' && this.#referrals.isIdle) this.#core.dialogs.delete(this.#state, this)
   }
 
   async #send(method: string, options: RequestOptions): Promise<SipResponse> {
     const response = await this.#client.send(method, options)
-    // RFC 3261 §12.2.1.2: the peer has no such dialog, or is gone.
+    // RFC 3261 §12.2.1.2: the peer has no such dialog, or does not respond.
     if (response.status === 481 || response.status === 408) this.#fail('transport-error')
     return response
   }

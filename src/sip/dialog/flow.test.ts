@@ -25,7 +25,7 @@ type Row = readonly [
   hops: readonly ('flow' | 'contact' | 'route')[],
 ]
 
-// The first place is taken; the next one only when the one before cannot be found or may not be reached.
+// The first place is used; the next one only if the one before cannot be resolved or may not be reached.
 const rows: readonly Row[] = [
   ['a caller at its own address', udp(nat), nat, undefined, stranger, ['contact', 'flow']],
   [

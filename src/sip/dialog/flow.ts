@@ -1,4 +1,5 @@
-// Where a dialog's requests go: by its Route set, to its Contact, or to the flow, the place its peer's packets come from.
+// The possible destinations of a dialog's requests: its Route set, its Contact, or the flow, the source of its peer's
+// packets.
 import { isIP } from 'node:net'
 import { isHiddenFrom } from '../hidden-address.ts'
 import { splitList } from '../message/list.ts'
@@ -8,20 +9,20 @@ import { tryParseUri } from '../message/uri.ts'
 import type { Remote } from '../sip.ts'
 import { isReliable, toTransport } from '../transport/transports.ts'
 
-/** What is known of the peer's own packets. */
+/** The facts about the peer's own packets. */
 export interface Flow {
-  /** Where they come from; before any came, where our INVITE went. */
+  /** Their source; before any have arrived, the destination of our INVITE. */
   readonly source: Remote
-  /** No proxy stands between. */
+  /** There is no proxy in between. */
   readonly isDirect: boolean
-  /** Our INVITE opened it: over TCP, the far end listens there. */
+  /** Our INVITE opened the flow: over TCP, the far end listens there. */
   readonly isOurs: boolean
 }
 
 export interface HopFacts extends Flow {
-  /** A registered phone is reached by it. */
+  /** A registered phone is reached by this flow. */
   readonly isRegistered: boolean
-  /** Over TCP, the connection stands. */
+  /** Over TCP: the connection is open. */
   readonly isOpen: boolean
   /** The URI of the Contact. */
   readonly target: string
@@ -29,20 +30,20 @@ export interface HopFacts extends Flow {
   readonly route: string | undefined
 }
 
-/** `flow`, or the URI that leads to the place. */
+/** `flow`, or the URI of the next hop. */
 export type Hop = 'flow' | { readonly uri: string }
 
-/** The flow that a request came by. */
+/** Returns the flow that a request came by. */
 export function flowOf(request: SipRequest, source: Remote): Flow {
   const vias = headersOf(request, 'via').flatMap(splitList)
   return { source, isDirect: vias.length === 1, isOurs: false }
 }
 
 /**
- * The places to send a request to, the first that can be found and may be reached. Deviation from RFC 3261 §12.2.1.1:
- * some peers are reached by their flow and not by their Contact. These are registered phones, whose NAT lets nothing
- * else through (RFC 5626 §5.3); peers whose Contact is an address of a network that we are outside of; and peers at the
- * far end of a connection, whose Contact may be a port they do not listen on.
+ * Returns the places to send a request to, in the order to try them. Deviation from RFC 3261 §12.2.1.1: some peers are
+ * reached by their flow and not by their Contact. These are registered phones, whose NAT lets nothing else through
+ * (RFC 5626 §5.3); peers whose Contact is an address of a network that we are outside of; and peers at the far end of
+ * a connection, whose Contact may be a port they do not listen on.
  */
 export function hopsOf(facts: HopFacts): readonly Hop[] {
   const { source, isDirect, isRegistered, isOpen, isOurs, target, route } = facts
@@ -54,7 +55,9 @@ export function hopsOf(facts: HopFacts): readonly Hop[] {
   return isFlowBetter ? ['flow', contact] : [contact, 'flow']
 }
 
-/** Whether the URI itself chooses a transport of datagrams, so that no request to it changes to another for its size. */
+/**
+ * Reports whether the URI itself names a datagram transport, so that even a large request does not change to another.
+ */
 export function namesDatagrams(uri: string): boolean {
   const transport = toTransport(tryParseUri(uri)?.params.get('transport') ?? '')
   return transport !== undefined && !isReliable({ transport })
@@ -65,7 +68,7 @@ function isBehindNat(target: string, source: Remote): boolean {
   return host === undefined || isHiddenFrom(host, source.address)
 }
 
-/** A carrier that answers for another of its nodes. */
+/** Reports whether the Contact names another node, as some carriers do. */
 function leadsElsewhere(target: string, source: Remote): boolean {
   const host = hostOf(target)
   const isElsewhere = host !== undefined && isIP(host) !== 0 && host !== source.address

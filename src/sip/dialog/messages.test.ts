@@ -1,4 +1,4 @@
-// MESSAGE within a dialog (RFC 3428 §4): taken where the owner does, refused with 405 where it does not.
+// MESSAGE within a dialog (RFC 3428 §4): accepted if the owner accepts it, otherwise refused with 405.
 import { expect, it } from 'vitest'
 import { callIn, listenerOf, openStage } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'

@@ -1,5 +1,5 @@
-// What the two sides of a dialog agree on, and for how long: offers in both directions, the 2xx and their ACKs, and the refresh
-// of the session. RFC 3261 §14, RFC 3311, RFC 4028.
+// The agreement of the two sides of a dialog: offers in both directions, the 2xx and their ACKs, and the refresh of
+// the session. RFC 3261 §14, RFC 3311, RFC 4028.
 import { sdpOf } from '../message/body.ts'
 import { responseTo } from '../message/build.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
@@ -28,9 +28,9 @@ export interface NegotiationOptions {
   /** The last description that this side sent. */
   readonly description: Reply['body']
   readonly send: (method: string, options: RequestOptions) => Promise<SipResponse>
-  /** A response to a request that is not sent. */
+  /** Returns a response to a request that is not sent. */
   readonly localResponse: (method: string, status: number) => SipResponse
-  /** A reply with what the stack says in it. */
+  /** Returns the reply with the fields of the stack added. */
   readonly complete: (transaction: ServerTransaction, reply: Reply) => Reply
   readonly failed: (reason: DialogFailure) => void
 }
@@ -63,13 +63,13 @@ export class Negotiation {
     return this.#acks.has(sequence)
   }
 
-  /** Whether the first 2xx waits: no INVITE of this side goes out before it. */
+  /** Sets whether the first 2xx is held back; until it is sent, no INVITE of this side is. */
   hold(isHeld: boolean): void {
     this.#acks.isHeld = isHeld
     if (!isHeld) this.#reoffers.proceed()
   }
 
-  /** An offer of this side: 491 where another one is open. */
+  /** Sends an offer of this side; returns 491 if another one is open. */
   async offer(method: 'INVITE' | 'UPDATE', options: RequestOptions): Promise<SipResponse> {
     const { send, localResponse } = this.#options
     if (!this.#offers.maySend(method)) return localResponse(method, 491)
@@ -88,7 +88,7 @@ export class Negotiation {
     return this.#reoffers.retryDelayMs(response)
   }
 
-  /** Sends again what stands, by UPDATE where the peer takes it: RFC 4028 §7.4. */
+  /** Refreshes the session, by UPDATE if the peer accepts it, else with our last description: RFC 4028 §7.4. */
   async refresh(): Promise<void> {
     const { state, owner, send } = this.#options
     const body = this.#description
@@ -98,7 +98,7 @@ export class Negotiation {
     if (answer !== undefined) owner.tell((listener) => listener.refreshed?.(answer))
   }
 
-  /** An INVITE or UPDATE of the peer. */
+  /** Handles an INVITE or UPDATE of the peer. */
   receive(transaction: ServerTransaction): void {
     const { request } = transaction
     const owed = refuseInterval(request)
@@ -116,7 +116,10 @@ export class Negotiation {
       })
   }
 
-  /** The owner of the dialog never hears of the offer: the journal says why. Offers that cross each other are an everyday thing. */
+  /**
+   * Refuses an offer that the owner does not receive, and notes the reason for the journal, except for collisions,
+   * which are common.
+   */
   #refuse(transaction: ServerTransaction, reply: Reply): void {
     transaction.respond(reply)
     const why = reply.headers?.find(({ name }) => name === 'x-reason')?.value
@@ -126,20 +129,20 @@ export class Negotiation {
     this.#options.owner.tell((listener) => listener.noted?.(`${method} refused with ${status}: ${why}`))
   }
 
-  /** The ACK of one of our 2xx; false for any other. */
+  /** Handles the ACK of one of our 2xx; returns false for any other ACK. */
   receiveAck(ack: SipRequest): boolean {
     if (!this.#acks.receive(ack)) return false
     this.#reoffers.proceed()
     return true
   }
 
-  /** Sends a 2xx to an INVITE, again and again until its ACK. */
+  /** Sends a 2xx to an INVITE, repeatedly until its ACK. */
   answer(transaction: ServerTransaction, response: SipResponse): void {
     const headers = [...response.headers, ...this.#options.session.answered(transaction.request)]
     this.#acks.send(transaction, { ...response, headers }, () => this.#options.failed('ack-timeout'))
   }
 
-  /** No other offer goes out or in: our BYE is under way. */
+  /** Stops offers in both directions: our BYE is in progress. */
   close(): void {
     this.#reoffers.stop()
     this.#options.session.end()

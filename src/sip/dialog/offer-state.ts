@@ -1,4 +1,4 @@
-// Which offers of a dialog are open, and what another one may do meanwhile: RFC 3261 §14, RFC 3311 §5. No I/O, no time.
+// The open offers of a dialog, and the rules for another one meanwhile: RFC 3261 §14, RFC 3311 §5. No I/O, no time.
 import type { Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { AwaitedAcks } from './awaited-acks.ts'
@@ -9,11 +9,11 @@ import { readDescription } from './offer.ts'
 export interface OfferStateOptions {
   readonly acks: Pick<AwaitedAcks, 'size' | 'isAnswerAwaited'>
   readonly random: Core['random']
-  /** Called each time an offer is closed: another one may be let in or out now. */
+  /** Called each time an offer is closed: another one may now be received or sent. */
   readonly closed: () => void
 }
 
-/** `open`: it may go to the owner. `refresh`: it asks for nothing. */
+/** `open`: the offer may go to the owner. `refresh`: the request has no offer. */
 export type Received =
   | { readonly kind: 'open'; readonly offer: string | undefined }
   | { readonly kind: 'refresh' }
@@ -22,21 +22,24 @@ export type Received =
 export class OfferState {
   readonly #options: OfferStateOptions
   #incoming: ServerTransaction | undefined
-  /** An INVITE that this side sent, or an UPDATE with an offer, waits for its answer. */
+  /** An INVITE that this side sent, or an UPDATE with an offer, waits for its response. */
   #isSent = false
 
   constructor(options: OfferStateOptions) {
     this.#options = options
   }
 
-  /** Not while an offer is open in either direction, nor an INVITE whose ACK has not come: RFC 3261 §14.1, RFC 3311 §5.1. */
+  /**
+   * Returns false while an offer is open in either direction, or an INVITE without its ACK: RFC 3261 §14.1, RFC 3311
+   * §5.1.
+   */
   maySend(method: 'INVITE' | 'UPDATE'): boolean {
     if (this.#isSent || this.#incoming !== undefined) return false
     const { acks } = this.#options
     return method === 'INVITE' ? acks.size === 0 : !acks.isAnswerAwaited
   }
 
-  /** From now on an offer of this side is open, until what is returned is called. */
+  /** Opens an offer of this side, until the returned function is called. */
   send(): () => void {
     this.#isSent = true
     return () => {
@@ -45,7 +48,7 @@ export class OfferState {
     }
   }
 
-  /** An INVITE or UPDATE of the peer. One that is `open` is so until `close` or `drop`. */
+  /** Handles an INVITE or UPDATE of the peer. An `open` offer stays open until `close` or `drop`. */
   receive(transaction: ServerTransaction): Received {
     const { request } = transaction
     const description = readDescription(request)
@@ -58,7 +61,7 @@ export class OfferState {
     return { kind: 'open', offer: description.kind === 'sdp' ? description.sdp : undefined }
   }
 
-  /** RFC 3261 §14.2 and RFC 3311 §5.2: one at a time, and none while an offer of this side waits for its answer. */
+  /** Refuses a second offer, and any offer while one of this side is unanswered: RFC 3261 §14.2 and RFC 3311 §5.2. */
   #refusal(kind: ReturnType<typeof readDescription>['kind']): Reply | undefined {
     const { acks, random } = this.#options
     if (this.#incoming !== undefined) return { status: 500, headers: [randomRetryAfter(random)] }
@@ -67,7 +70,7 @@ export class OfferState {
     return { status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] }
   }
 
-  /** Whether this one was still open: what was cancelled meanwhile has its response. */
+  /** Returns false if the offer was not open: one that was cancelled has its response. */
   close(transaction: ServerTransaction): boolean {
     if (this.#incoming !== transaction) return false
     this.#incoming = undefined
@@ -75,7 +78,7 @@ export class OfferState {
     return true
   }
 
-  /** The peer's open offer was cancelled, or the dialog ends: RFC 3261 §9.2 and §15.1.2. */
+  /** Closes the peer's open offer because it was cancelled or the dialog ends: RFC 3261 §9.2 and §15.1.2. */
   drop(): void {
     const transaction = this.#incoming
     if (transaction === undefined) return

@@ -26,7 +26,7 @@ describe('the session description of a message (RFC 3261 §13.2.1)', () => {
       `${part('text/plain', 'x')}${part('application/sdp', 'v=0')}--b--`,
       { kind: 'sdp', sdp: 'v=0' },
     ],
-    // RFC 5621 §3.1: what is not understood among several parts may be passed over.
+    // RFC 5621 §3.1: unknown types among several parts may be ignored.
     ['is absent where no part is one', [mixed], `${part('text/plain', 'x')}--b--`, { kind: 'absent' }],
     [
       'is absent in the metadata of a recording',

@@ -3,13 +3,16 @@ import { isBrokenMultipart, isOptionalBody, mediaTypeOf, sdpOf } from '../messag
 import { headerOf } from '../message/message.ts'
 import type { SipMessage } from '../message/message.ts'
 
-// RFC 7866 §9.1: what a recording client says of the talk that it sends, also without an offer. Older clients leave out the +xml.
+// RFC 7866 §9.1: the metadata of a recording client about the conversation it sends, also without an offer. Older
+// clients leave out the +xml.
 const recordingMetadata: ReadonlySet<string> = new Set([
   'application/rs-metadata+xml',
   'application/rs-metadata',
 ])
 
-/** The SDP of a message, `absent` where it carries none that it must, `unsupported` when the body is something else. */
+/**
+ * Returns the SDP of a message; `absent` if it has none and its body may be ignored; `unsupported` for any other body.
+ */
 export function readDescription(
   message: SipMessage,
 ): { readonly kind: 'absent' | 'unsupported' } | { readonly kind: 'sdp'; readonly sdp: string } {

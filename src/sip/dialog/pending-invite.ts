@@ -22,9 +22,9 @@ import { flowOf } from './flow.ts'
 import { ReliableProvisionals } from './reliable-provisionals.ts'
 import { withReason } from '../refusal.ts'
 
-// RFC 3261 §13.3.1.1: proxies give up on an INVITE that is silent for three minutes.
+// RFC 3261 §13.3.1.1: proxies give up an INVITE without a response for three minutes.
 const provisionalRepeatMs = 60_000
-// What is longer is no number and no name, and stands in each message of the call.
+// A longer value cannot be a number or a name, and it would be repeated in every message of the call.
 const maxContactUserChars = 128
 
 export class PendingInvite implements IncomingInvite, DialogEntry {
@@ -34,21 +34,21 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   readonly #transaction: ServerTransaction
   readonly #state: DialogState
   #phase: 'waiting' | 'cancelled' | 'decided' = 'waiting'
-  /** Undefined for a caller that does not require them, and is owed none with an offer: RFC 3262 §3. */
+  /** Undefined if the caller neither requires reliable responses nor can get an offer in one: RFC 3262 §3. */
   readonly #reliable: ReliableProvisionals | undefined
-  /** Answered, but the 200 waits for a PRACK. */
+  /** Accepted, but the 200 waits for a PRACK. */
   #held: EstablishedDialog | undefined
   #cancel: SipRequest | undefined
   #unconfirmedBy: Reply | undefined
   #cancelListener: CancelListener | undefined
   #repetition: Timer | undefined
-  /** The last description that went out. */
+  /** The last description that was sent. */
   #description: Reply['body']
   readonly #offers: EarlyOffers
   #listener: EarlyListener | undefined
-  /** An UPDATE has changed what the first offer came to. */
+  /** An UPDATE has changed the result of the first offer. */
   #isUpdated = false
-  /** Our offer goes out before the answer, or has gone out. */
+  /** Our offer is sent before the answer, or has been sent. */
   #hasOffered = false
   #mayReach: ((place: Remote) => boolean) | undefined
   #guard: DialogGuard | undefined
@@ -61,7 +61,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#transaction = transaction
     this.#state = uasDialogState(transaction.request, transaction.localTag)
     this.#offers = new EarlyOffers({ core, callId: this.callId, listener: () => this.#listener })
-    // Responses carry our tag, so the caller may address us within the early dialog from the first one on.
+    // Responses carry our tag, so the caller may send requests in the early dialog from the first response on.
     core.dialogs.set(this.#state, this)
     const { request } = transaction
     this.takesEarlyOffer = sdpOf(request) === undefined && supports(request, '100rel')
@@ -70,7 +70,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     const isReliable = this.takesEarlyOffer || requires(request, '100rel')
     this.#reliable = isReliable ? new ReliableProvisionals(options) : undefined
     transaction.onCancel((cancel) => this.#abandon(cancel))
-    // The answer would reach no caller any more: for the owner, the caller hung up.
+    // The answer would not reach the caller: for the owner, the caller hung up.
     transaction.onEnd(() => this.#abandon(transaction.request))
   }
 
@@ -90,7 +90,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     return this.#transaction.remote
   }
 
-  /** The user that was called: some user agents send no requests to a Contact without one. */
+  /** Our Contact with the called user: some user agents send no requests to a Contact without one. */
   get #contact(): ContactName {
     const uri = tryParseUri(this.request.uri)
     const user = uri?.scheme === 'tel' ? uri.number : uri?.user
@@ -134,7 +134,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     if (this.#phase !== 'waiting' || reply.status <= 100 || reply.status >= 200) return
     const { body, ...rest } = reply
     const isOffer = body !== undefined && sdpOf(this.request) === undefined
-    // RFC 3261 §13.2.1, RFC 3262 §5: an offer goes out once, and only where it cannot be lost.
+    // RFC 3261 §13.2.1, RFC 3262 §5: an offer is sent once, and only if it cannot be lost.
     const mayDescribe = !isOffer || (this.takesEarlyOffer && !this.#hasOffered)
     if (mayDescribe) this.#description = body ?? this.#description
     this.#hasOffered ||= isOffer && mayDescribe
@@ -149,7 +149,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   #provisional(reply: Reply): void {
     const response = responseTo(this.request, this.#complete(reply), { toTag: this.#transaction.localTag })
-    // A caller that only could take them so gets them as usual, except for an offer.
+    // A caller that supports reliable responses without requiring them gets unreliable ones, except for an offer.
     const isOwed = requires(this.request, '100rel') || reply.body !== undefined
     if (this.#reliable === undefined || !isOwed) this.#transaction.respond(response)
     else this.#reliable.send(response)
@@ -169,7 +169,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   accept(given: Omit<Reply, 'status'>): Dialog {
     const wasWaiting = this.#phase === 'waiting'
-    // RFC 6337 §3.1.1: what was agreed since is not taken back by the first answer; nor is what was offered offered again.
+    // RFC 6337 §3.1.1: the first answer must not undo what was agreed since, and an offer is not repeated.
     const { body: _first, ...rest } = given
     const reply: Omit<Reply, 'status'> = this.#isUpdated || this.#hasOffered ? rest : given
     if (wasWaiting) this.#decide('decided')
@@ -205,10 +205,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     if (this.#cancel !== undefined) listener(this.#cancel, this.#unconfirmedBy)
   }
 
-  /** A request within the early dialog. */
+  /** Handles a request within the early dialog. */
   receive(transaction: ServerTransaction): void {
     if (transaction.request.method === 'BYE') {
-      // RFC 3261 §15: the caller may end an early dialog so, instead of with CANCEL.
+      // RFC 3261 §15: the caller may end an early dialog with BYE in place of CANCEL.
       transaction.respond({ status: 200 })
       this.#abandon(transaction.request)
       return
@@ -219,14 +219,15 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       return
     }
     if (transaction.request.method === 'UPDATE') return void this.#update(transaction)
-    // An early dialog takes nothing else.
+    // No other method is accepted in an early dialog.
     transaction.respond(withReason(this.#offers.later))
   }
 
   async #update(transaction: ServerTransaction): Promise<void> {
     const { request } = transaction
     if (!noteSequence(this.#state, request)) return refuse(transaction, 500)
-    // RFC 3311 §5.2: the first offer must have an answer that cannot be lost; ours, which waits for its answer, meets theirs.
+    // RFC 3311 §5.2: the first offer must have an answer that cannot be lost. Our own unanswered offer collides with
+    // theirs.
     const isAnswered = this.#reliable?.isAnswered === true
     const early = this.#hasOffered ? { status: 491 } : this.#offers.later
     const reply = await this.#offers.update(request, isAnswered ? undefined : early)
@@ -239,7 +240,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   }
 
   receiveAck(): void {
-    // The transaction takes the ACK of a refusal; there is no 2xx yet.
+    // The transaction handles the ACK of a refusal; there is no 2xx yet.
   }
 
   stop(): void {
@@ -247,7 +248,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#reliable?.stop()
   }
 
-  /** RFC 3262 §3: the caller hears nothing of what it wants to hear. */
+  /** RFC 3262 §3: the caller requires a response that does not reach it. */
   #unconfirmed(): void {
     this.#held?.drop(504, (listener) => listener.failed('prack-timeout'))
     this.#abandon(this.request, withReason({ status: 504 }))

@@ -1,4 +1,5 @@
-// A REFER that the far end sent within a dialog, and the NOTIFYs that say how far the call is that it asks for: RFC 3515.
+// A REFER that the far end sent within a dialog, and the NOTIFYs that report the progress of the requested call: RFC
+// 3515.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Dialog, IncomingReferral, ReferSubscription } from '../dialogs.ts'
 import { referralLimits } from '../limits.ts'
@@ -15,12 +16,12 @@ export interface ReceivedReferralOptions {
   readonly request: SipRequest
   readonly referTo: ReferTo
   readonly replaced: Dialog | undefined
-  /** The `id` of its NOTIFYs; undefined for the first one of a dialog: RFC 3515 §2.4.6. */
+  /** The `id` of its NOTIFYs; undefined for the first REFER of a dialog: RFC 3515 §2.4.6. */
   readonly id: number | undefined
   readonly clock: Clock
   readonly respond: (reply: Reply) => void
   readonly notify: (options: RequestOptions) => Promise<SipResponse>
-  /** No NOTIFY follows any more. */
+  /** Called when no further NOTIFY follows. */
   readonly over: () => void
 }
 
@@ -29,7 +30,7 @@ type Line = { readonly status: number; readonly reason?: string | undefined }
 export class ReceivedReferral implements IncomingReferral, ReferSubscription {
   readonly #options: ReceivedReferralOptions
   #phase: 'asked' | 'accepted' | 'over' = 'asked'
-  /** The newest line that has not gone out; an older one that waited is out of date. */
+  /** The newest line that was not sent; it replaces an older one that waited. */
   #waiting: Line | undefined
   #last: Line = { status: 100 }
   #isSending = false
@@ -76,9 +77,10 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
   accept(): ReferSubscription {
     if (this.#phase !== 'asked') return this
     const isSilent = wantsNoSubscription(this.request)
-    // First: over TCP and TLS the transaction ends with the response, and a REFER that is still asked is refused then.
+    // Set first: over TCP and TLS the transaction ends with the response, and a REFER still in phase `asked` is then
+    // refused.
     this.#phase = 'accepted'
-    // RFC 4488 §4: said only where it is agreed.
+    // RFC 4488 §4: sent only if the far end wants no subscription.
     this.#options.respond({ status: 202, headers: isSilent ? [{ name: 'refer-sub', value: 'false' }] : [] })
     if (isSilent) this.#end()
     else this.#subscribe()
@@ -105,11 +107,11 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
     const { clock } = this.#options
     this.#expiresAt = clock.monotonic() + referralLimits.subscriptionMs
     this.#expiry = clock.after(referralLimits.subscriptionMs, () => void this.#expire())
-    // RFC 3515 §2.4.4: the first one at once.
+    // RFC 3515 §2.4.4: the first NOTIFY is sent immediately.
     this.notify(100)
   }
 
-  /** One after the other, so that the far end hears them in order. */
+  /** Sends one NOTIFY after the other, so that they reach the far end in order. */
   async #send(): Promise<void> {
     const line = this.#waiting
     if (this.#isSending || line === undefined || this.#phase !== 'accepted') return
@@ -120,7 +122,7 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
     const leftSeconds = isLast ? undefined : Math.ceil((this.#expiresAt - clock.monotonic()) / 1_000)
     const { status } = await notify(notification({ line, leftSeconds, id }))
     this.#isSending = false
-    // RFC 6665 §4.2.2: who refuses a NOTIFY has ended the subscription.
+    // RFC 6665 §4.2.2: a refused NOTIFY ends the subscription.
     if (isLast || status >= 300) this.#end()
     else void this.#send()
   }
@@ -143,7 +145,7 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
   }
 }
 
-/** RFC 4488 §4: `Refer-Sub: false`. */
+/** Reports whether the REFER has `Refer-Sub: false`: RFC 4488 §4. */
 function wantsNoSubscription(request: SipRequest): boolean {
   const values = headersOf(request, 'refer-sub').flatMap(splitList)
   return values.some((value) => /^false\s*(?:;|$)/i.test(value))

@@ -1,4 +1,4 @@
-// The REFERs within one dialog, in both directions. Each of them is a subscription that may outlive the call: RFC 5057 §4.
+// The REFERs within one dialog, in both directions. Each is a subscription that may outlive the call: RFC 5057 §4.
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Dialog, ReferWish } from '../dialogs.ts'
@@ -26,13 +26,13 @@ import { SentReferral } from './sent-referral.ts'
 export interface ReferralsOptions {
   readonly clock: Clock
   readonly owner: Pick<DialogOwner, 'tell'>
-  /** The methods that a dialog takes; REFER is not among them where the owner serves none. */
+  /** The methods that a dialog accepts; without REFER if the owner does not serve it. */
   readonly allow: readonly string[]
   readonly find: (id: ReplacesId) => Standing | undefined
   readonly respond: (transaction: ServerTransaction, reply: Reply) => void
   /** Sends a NOTIFY, also when the dialog is over. */
   readonly send: (method: string, options: RequestOptions) => Promise<SipResponse>
-  /** The last of them is over. */
+  /** Called when the last of them is over. */
   readonly idle: () => void
 }
 
@@ -95,7 +95,7 @@ export class Referrals {
     referral?.notified(request)
   }
 
-  /** `send` may have another fate than a NOTIFY: what it brings home ends the dialog. */
+  /** Sends a REFER. `send` differs from the one for NOTIFYs: some responses to it end the dialog. */
   async refer(
     wish: ReferWish,
     send: (method: string, options: RequestOptions) => Promise<SipResponse>,
@@ -136,7 +136,7 @@ function dialogOf(standing: Standing | undefined): Dialog | undefined {
   return standing?.kind === 'confirmed' ? standing.dialog : undefined
 }
 
-/** RFC 3515 §2.4.2: exactly one Refer-To, of a scheme that can be called. */
+/** Returns the one Refer-To, with a scheme that can be called, or a refusal: RFC 3515 §2.4.2. */
 function readReferTo(request: SipRequest): ReferTo | Reply {
   const values = headersOf(request, 'refer-to').flatMap(splitList)
   const [value] = values
@@ -149,7 +149,7 @@ function readReferTo(request: SipRequest): ReferTo | Reply {
   }
 }
 
-/** Throws AppError bad_request for what is no address. */
+/** Throws AppError bad_request for a value that is not an address. */
 function toRequest({ referTo, replaces, referredBy, headers = [] }: ReferWish): RequestOptions {
   const address = referTo.includes('<') ? parseNameAddr(referTo) : { uri: referTo }
   parseUri(address.uri)

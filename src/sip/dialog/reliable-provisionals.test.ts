@@ -33,7 +33,7 @@ const countOf = (stage: Stage, status: string): number =>
   stage.peer.starts.filter((start) => start === status).length
 
 describe('a provisional response to a caller that requires it reliably', () => {
-  it('says so with a number, and is sent again at intervals that double until its PRACK', async () => {
+  it('has 100rel and a number, and is sent again at intervals that double until its PRACK', async () => {
     const { stage, invite } = await ring()
     invite.progress({ status: 180 })
     await stage.soon()
@@ -43,7 +43,7 @@ describe('a provisional response to a caller that requires it reliably', () => {
       '1',
       undefined,
     ])
-    // After 0.5, 1.5, 3.5 and 7.5 s: unlike a 2xx, T2 is no bound.
+    // After 0.5, 1.5, 3.5 and 7.5 s: unlike a 2xx, T2 is not a limit.
     for (const [seconds, count] of [
       [1, 2],
       [1, 3],
@@ -60,7 +60,7 @@ describe('a provisional response to a caller that requires it reliably', () => {
     expect(countOf(stage, '180')).toBe(5)
   })
 
-  it('is as before where the caller only could take it so', async () => {
+  it('is unreliable if the caller only supports reliable ones', async () => {
     const { stage, invite } = await ring({ lines: ['Supported: 100rel'] })
     invite.progress({ status: 180 })
     await stage.pass(2_000)
@@ -91,7 +91,7 @@ describe('a provisional response to a caller that requires it reliably', () => {
     expect(countOf(stage, '180')).toBe(2)
   })
 
-  it('that no PRACK confirms ends the call with 504, which its owner hears of', async () => {
+  it('that no PRACK confirms ends the call with 504, which is reported to its owner', async () => {
     const { stage, invite, told } = await ring()
     invite.progress({ status: 180 })
     await stage.pass(32_500)
@@ -147,7 +147,7 @@ describe('the 200 of a call whose provisional response has no PRACK yet', () => 
     expect(told).toEqual(['confirmed'])
   })
 
-  it('goes out at once where that said nothing, and its PRACK is answered none the less', async () => {
+  it('is sent immediately if that had no description, and its PRACK is accepted all the same', async () => {
     const { stage, invite } = await ring()
     invite.progress({ status: 180 })
     await stage.soon()
@@ -204,7 +204,7 @@ describe('an UPDATE with an offer before the answer (RFC 3311 §5.2)', () => {
     await stage.soon()
   }
 
-  it('is to come later until the PRACK has confirmed the first answer, and then reaches the owner', async () => {
+  it('is refused with 500 until the PRACK has confirmed the first answer, and then reaches the owner', async () => {
     const { stage, invite } = await ring()
     const offers: string[] = []
     invite.listen({
@@ -225,7 +225,7 @@ describe('an UPDATE with an offer before the answer (RFC 3311 §5.2)', () => {
     expect(Buffer.from(response.body).toString()).toBe(answer.content)
   })
 
-  it('leaves the 200 to the INVITE without the first answer, which holds no more', async () => {
+  it('leaves the first answer, which is out of date, out of the 200 to the INVITE', async () => {
     const { stage, invite } = await ring()
     invite.listen({ offered: async () => ({ status: 200, body: answer }) })
     invite.progress(early)
@@ -239,7 +239,7 @@ describe('an UPDATE with an offer before the answer (RFC 3311 §5.2)', () => {
     expect(response.body.byteLength).toBe(0)
   })
 
-  it('is refused with 488 where no one takes it', async () => {
+  it('is refused with 488 if no listener handles it', async () => {
     const { stage, invite } = await ring()
     invite.progress(early)
     await stage.soon()

@@ -1,4 +1,5 @@
-// The provisional responses that a caller wants reliably: each is sent again until its PRACK, one after the other (RFC 3262 §3).
+// The provisional responses that are sent reliably: each is sent again until its PRACK, one after the other (RFC 3262
+// §3).
 import type { Timer } from '../../lib/clock.ts'
 import { provisionalLimits } from '../limits.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
@@ -11,9 +12,9 @@ import type { Core } from './core.ts'
 export interface ReliableProvisionalsOptions {
   readonly core: Pick<Core, 'clock' | 'timers' | 'random'>
   readonly transaction: ServerTransaction
-  /** No PRACK has come for 64*T1. */
+  /** Called when no PRACK has arrived for 64*T1. */
   readonly timedOut: () => void
-  /** The PRACK for the response with a description. */
+  /** Called with the PRACK for the response with a description. */
   readonly described: (prack: SipRequest) => void
 }
 
@@ -22,7 +23,7 @@ export interface HeldAnswer {
   readonly confirmed: Promise<void>
   readonly transaction: ServerTransaction
   readonly response: SipResponse
-  /** The call is over before. */
+  /** Called if the call ends before. */
   readonly abandoned: () => void
 }
 
@@ -30,7 +31,7 @@ export class ReliableProvisionals {
   readonly #options: ReliableProvisionalsOptions
   readonly #waiting: SipResponse[] = []
   readonly #confirmed = Promise.withResolvers<void>()
-  /** The one that was sent last, and waits for its PRACK while timers run. */
+  /** The response that was sent last; it waits for its PRACK while the timers run. */
   #sent: { readonly rseq: number; readonly hasDescription: boolean } | undefined
   #isOpen = false
   #isAnswered = false
@@ -40,18 +41,21 @@ export class ReliableProvisionals {
 
   constructor(options: ReliableProvisionalsOptions) {
     this.#options = options
-    // RFC 3262 §3: from 1 to 2**31 - 1.
+    // RFC 3262 §3: the first RSeq is between 1 and 2**31 - 1.
     this.#nextRseq = 1 + Math.floor(options.core.random() * (2 ** 31 - 1))
   }
 
   send(response: SipResponse): void {
-    // More than a caller can want to hear of while it does not answer: the newest counts.
+    // When the queue is full, the newest response replaces the last one.
     if (this.#waiting.length === provisionalLimits.maxWaiting) this.#waiting.pop()
     this.#waiting.push(response)
     if (!this.#isOpen) this.#sendNext()
   }
 
-  /** Resolves once a 2xx may be sent: none with a description waits for its PRACK any more. Nothing else is sent. */
+  /**
+   * Resolves once a 2xx may be sent: no response with a description waits for its PRACK. Other waiting responses are
+   * dropped.
+   */
   finish(): Promise<void> {
     const needsPrack =
       (this.#isOpen && this.#sent?.hasDescription === true) ||
@@ -64,12 +68,12 @@ export class ReliableProvisionals {
     return this.#isOpen || this.#waiting.length > 0
   }
 
-  /** The caller has a description, and has confirmed it. */
+  /** The caller has received a description and confirmed it. */
   get isAnswered(): boolean {
     return this.#isAnswered
   }
 
-  /** A PRACK, also one for a response that a final one has overtaken. */
+  /** Handles a PRACK, also for a response that a final one has overtaken. */
   receive(prack: ServerTransaction): void {
     const { rseq } = this.#sent ?? {}
     const isOurs = rseq !== undefined && confirms(prack.request, rseq, this.#options.transaction.request)
@@ -104,7 +108,7 @@ export class ReliableProvisionals {
     const response = { ...next, headers }
     this.#sent = { rseq, hasDescription: next.body.byteLength > 0 }
     this.#isOpen = true
-    // RFC 3262 §3: unlike a 2xx, at intervals that double without a bound.
+    // RFC 3262 §3: unlike a 2xx, it is sent at intervals that double without a bound.
     const send = (nextMs: number): void => {
       transaction.respond(response)
       this.#repetition = core.clock.after(nextMs, () => send(2 * nextMs))

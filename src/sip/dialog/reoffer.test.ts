@@ -1,4 +1,4 @@
-// Our offers that meet those of the peer, on a clock that the test moves: RFC 3261 §14.
+// Our offers that collide with those of the peer, on a clock that the test controls: RFC 3261 §14.
 import { describe, expect, it } from 'vitest'
 import { callIn, callOut, listenerOf, openStage, sdp, settled } from '../../../test/support/sip-stage.ts'
 import type { Stage } from '../../../test/support/sip-stage.ts'
@@ -6,7 +6,7 @@ import { cseqOf } from '../message/cseq.ts'
 import type { Reply } from '../sip.ts'
 
 const wish = { offer: () => sdp }
-/** Our INVITEs within the call, without their repetitions. */
+/** Returns the number of our INVITEs within the call, without retransmissions. */
 const offersOf = (stage: Stage): number =>
   new Set(stage.peer.valuesOf('INVITE', 'cseq').filter((value) => value !== '1 INVITE')).size
 const open = (random = 0.5): Promise<Stage> => openStage({ random: () => random })
@@ -39,7 +39,7 @@ describe('our offer', () => {
       stage.peer.respond('INVITE', 491)
       await stage.soon()
       const at = stage.clock.monotonic()
-      // The 491 has come within the 20 ms that went by.
+      // The 491 arrived within the 20 ms that passed.
       if (ms > 0) {
         await stage.network.run(ms - 40)
         expect(cseqOf(stage.peer.last('INVITE')).sequence).toBe(first)
@@ -66,7 +66,7 @@ describe('our offer', () => {
     version = 2
     held.resolve({ status: 200, body: sdp })
     await stage.soon()
-    // The 200 is out; its ACK has not come.
+    // The 200 was sent; its ACK has not arrived.
     expect(offersOf(stage)).toBe(0)
     stage.peer.send('ACK', { cseq: 2 })
     await stage.soon()

@@ -1,4 +1,5 @@
-// Offers of this side within a dialog: each waits until none is open, and after a collision as long as RFC 3261 §14.1 says.
+// Offers of this side within a dialog: each waits until none is open, and after a collision for the time of RFC 3261
+// §14.1.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { reofferLimits } from '../limits.ts'
 import { headerOf } from '../message/message.ts'
@@ -11,11 +12,11 @@ type OfferMethod = 'INVITE' | 'UPDATE'
 export interface ReoffersOptions {
   readonly clock: Clock
   readonly random: () => number
-  /** Whose turn comes later after a collision: RFC 3261 §14.1. */
+  /** The side that made the Call-ID retries later after a collision: RFC 3261 §14.1. */
   readonly isCallIdOurs: boolean
   readonly maySend: (method: OfferMethod) => boolean
   readonly send: (method: OfferMethod, options: RequestOptions) => Promise<SipResponse>
-  /** A response to an offer that is not sent. */
+  /** Returns a response to an offer that is not sent. */
   readonly localResponse: (method: OfferMethod, status: number) => SipResponse
 }
 
@@ -47,7 +48,7 @@ export class Reoffers {
     }
     if (this.#isOver) this.#settle(turn, 481)
     else {
-      // What waited behind the current one is out of date by now.
+      // An offer that waited behind the current one is out of date by now.
       if (this.#next !== undefined) this.#settle(this.#next, 491)
       this.#next = turn
       this.proceed()
@@ -55,7 +56,7 @@ export class Reoffers {
     return turn.answered.promise
   }
 
-  /** An offer was closed, or an ACK came: the next one may go out. */
+  /** Sends the next offer, once one was closed or an ACK arrived. */
   proceed(): void {
     if (this.#current === undefined) {
       this.#current = this.#next
@@ -66,7 +67,7 @@ export class Reoffers {
     if (this.#options.maySend(methodOf(turn))) void this.#send(turn)
   }
 
-  /** The dialog ends: what waits is never sent. */
+  /** Called when the dialog ends: waiting offers are never sent. */
   stop(): void {
     this.#isOver = true
     const turns = [this.#current, this.#next]
@@ -97,7 +98,7 @@ export class Reoffers {
     })
   }
 
-  /** After which an offer with this response may be sent again; undefined for a response that is final. */
+  /** Returns the wait before an offer with this response may be sent again; undefined if the response is final. */
   retryDelayMs(response: SipResponse): number | undefined {
     const { random, isCallIdOurs } = this.#options
     if (response.status === 491) {
@@ -106,7 +107,7 @@ export class Reoffers {
       return fromMs + 10 * Math.floor((random() * (toMs - fromMs)) / 10)
     }
     if (response.status !== 500 && response.status !== 503) return undefined
-    // RFC 3261 §20.33: seconds, and what a comment or a parameter says of them.
+    // RFC 3261 §20.33: seconds, which a comment or a parameter may follow.
     const seconds = /^\s*(\d{1,9})\s*(?:[(;]|$)/.exec(headerOf(response, 'retry-after') ?? '')?.[1]
     const askedMs = seconds === undefined ? undefined : Number(seconds) * 1_000
     return askedMs === undefined || askedMs > reofferLimits.maxRetryAfterMs ? undefined : askedMs

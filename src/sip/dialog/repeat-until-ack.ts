@@ -1,4 +1,4 @@
-// A 2xx to INVITE is sent again until its ACK, over every transport: RFC 3261 §13.3.1.4.
+// Retransmission of a 2xx to INVITE until its ACK arrives, over every transport: RFC 3261 §13.3.1.4.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { Timers } from '../timers.ts'
@@ -8,11 +8,11 @@ export interface RepeatOptions {
   readonly timers: Timers
   /** Sends the same response once more. */
   readonly repeat: () => void
-  /** 64*T1 went by without an ACK. */
+  /** Called when no ACK arrived for 64*T1. */
   readonly timedOut: () => void
 }
 
-/** Returns how to stop: on the ACK, or when the dialog is over. */
+/** Returns a function that stops: on the ACK, or when the dialog is over. */
 export function repeatUntilAck({ clock, timers, repeat, timedOut }: RepeatOptions): () => void {
   let intervalMs = timers.t1Ms
   const again = (): void => {

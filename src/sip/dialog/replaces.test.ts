@@ -8,7 +8,7 @@ import type { IncomingReferral } from '../sip.ts'
 
 const serves = { replaces: true, referrals: true }
 
-/** The Replaces of the call that the last message of the agent belongs to. */
+/** Returns the Replaces for the call that the last message of the agent belongs to. */
 function idOf(stage: Stage, start: string, { callId = '', extra = '', peer = 'peer' } = {}): string {
   const message = stage.peer.last(start)
   const ours = tagOf(headerOf(message, message.kind === 'request' ? 'from' : 'to'))
@@ -71,7 +71,7 @@ describe('an INVITE that takes the place of a call', () => {
     expect(stage.invites).toHaveLength(1)
   })
 
-  it('that has been answered and should not have been is for the owner to refuse, who knows whose call it is', async () => {
+  it('with early-only for an answered call is left for the owner to refuse', async () => {
     const stage = await open()
     const dialog = await callIn(stage)
     await take(stage, [idOf(stage, '200', { extra: ';early-only' })])
@@ -115,7 +115,7 @@ describe('an INVITE that takes the place of a call', () => {
     expect(await take(stage, replaces, lines)).toBe('400')
   })
 
-  it('is an extension that stands in Supported where the owner serves it, and is refused 501 elsewhere', async () => {
+  it('needs the extension that Supported names if the owner serves it, and is refused 501 otherwise', async () => {
     for (const [options, status, supported] of [
       [{ serves }, '', true],
       [{}, '501', false],

@@ -1,5 +1,5 @@
-// An INVITE that wants to take the place of a call that is here: RFC 3891. Where that is not served, it must not become a call
-// of its own either: the phone that sends it is transferring, and would be billed for a second call.
+// INVITEs with Replaces, which replace a call that is here: RFC 3891. If that is not served, the INVITE must not
+// become a separate call: the phone that sends it is transferring, and would be billed for a second call.
 import { AppError } from '../../lib/errors.ts'
 import { headersOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
@@ -11,7 +11,7 @@ import type { DialogTable, Standing } from './dialog-table.ts'
 
 type Dialogs = Pick<DialogTable, 'get'>
 
-/** What such an INVITE is owed, or what it takes the place of; undefined for any other. */
+/** Returns the refusal of such an INVITE, or the call that it replaces; undefined for any other INVITE. */
 export function readReplaces(
   request: SipRequest,
   dialogs: Dialogs,
@@ -19,20 +19,24 @@ export function readReplaces(
 ): { readonly owed: Owed } | { readonly replaced: Replaced } | undefined {
   const [value, ...others] = headersOf(request, 'replaces')
   if (value === undefined) return undefined
-  // RFC 3891 §3: it asks for two places at once.
-  if (others.length > 0) return refused(400, 'Replaces stands there twice')
-  if (headersOf(request, 'join').length > 0) return refused(400, 'Replaces stands there beside Join')
+  // RFC 3891 §3: such an INVITE would replace two calls.
+  if (others.length > 0) return refused(400, 'Replaces appears twice')
+  if (headersOf(request, 'join').length > 0) return refused(400, 'Replaces appears together with Join')
   const id = tryParse(value)
   if (id === undefined) return refused(400, 'Replaces cannot be read')
   const standing = standingOf(id, dialogs)
-  // RFC 3891 §3: one that rings here has been offered to us; only its caller may say who else is rung. Deviation from §3, which
-  // refuses what has ended with 603: whose call it was is not known here, and no one else may hear of it.
+  // RFC 3891 §3: a call that rings here was offered to us, and only its caller may decide who else is called.
+  // Deviation from §3, which refuses an ended call with 603: its owner is unknown here, and no one else may find out
+  // that it existed.
   if (standing === undefined || standing.kind === 'called' || standing.kind === 'over') return notHere()
   if (serves.replaces !== true) return refused(501, 'Replaces is not served: the call stays where it is')
   return { replaced: standing.kind === 'confirmed' ? { ...standing, isEarlyOnly: id.isEarlyOnly } : standing }
 }
 
-/** RFC 3891 §3: its to-tag is our tag, its from-tag the far end's; `0` stands for a peer of RFC 2543, which has none. */
+/**
+ * Returns the call: its to-tag is our tag, its from-tag the far end's; `0` is for a peer of RFC 2543 without a tag:
+ * RFC 3891 §3.
+ */
 export function standingOf(id: ReplacesId, dialogs: Dialogs): Standing | undefined {
   const { callId, toTag: localTag, fromTag } = id
   const entry =

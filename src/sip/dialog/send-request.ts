@@ -1,4 +1,4 @@
-// Sends a request until its final response, with credentials where it is challenged: RFC 3261 §8.1.3 and §22.2.
+// The sending of a request until its final response, with credentials if it is challenged: RFC 3261 §8.1.3 and §22.2.
 import { AppError } from '../../lib/errors.ts'
 import { answerChallenge } from '../digest.ts'
 import { responseTo } from '../message/build.ts'
@@ -17,20 +17,23 @@ export interface SendOptions {
   /** The request goes over UDP, however large it is. */
   readonly keepsTransport: boolean
   readonly credentials: Credentials | undefined
-  /** Builds the request for each try: the CSeq must rise, `authorization` meets the challenges so far. */
+  /** Builds the request for each try: the CSeq must rise; `authorization` answers the challenges so far. */
   build(authorization: readonly HeaderField[]): SipRequest
-  /** Every response that is not a challenge we answer, each with the request it answers. */
+  /** Called for every response that is not a challenge we answer, with the request it responds to. */
   response(response: SipResponse, request: SipRequest): void
-  /** A transaction was made; the latest is the one to cancel. */
+  /** Called when a transaction was made; the latest is the one to cancel. */
   sent?(transaction: ClientTransaction): void
-  /** No more tries, whatever the answer: the request was cancelled. */
+  /** Reports whether the request was cancelled: then no challenge is answered any more. */
   isOver?(): boolean
 }
 
-// One for the far end, one for a proxy, one for a nonce that went stale in between.
+// One for the far end, one for a proxy, one for a nonce that became stale in between.
 const maxAnswers = 3
 
-/** When no final response comes, one is made here: 408 for silence, 503 for a network that refuses (RFC 3261 §8.1.3.1). */
+/**
+ * Sends the request. If no final response arrives, makes one: 408 for silence, 503 for a failed network (RFC 3261
+ * §8.1.3.1).
+ */
 export function sendRequest(options: SendOptions): void {
   attempt(options, new Map())
 }
@@ -56,13 +59,13 @@ function attempt(options: SendOptions, authorization: ReadonlyMap<string, string
     )
     options.sent?.(transaction)
   } catch (error) {
-    // At its bound or stopping, the layer takes no request.
+    // The layer accepts no request when it is full or stopping.
     if (!(error instanceof AppError)) throw error
     fail(error.code === 'bad_request' ? 400 : 503)
   }
 }
 
-/** The authorization with which to try again, or undefined when the response is final. */
+/** Returns the authorization for another try, or undefined when the response is final. */
 function authorize(
   options: SendOptions,
   request: SipRequest,
@@ -73,7 +76,7 @@ function authorize(
   const isChallenge = response.status === 401 || response.status === 407
   if (!isChallenge || credentials === undefined || options.isOver?.() === true) return undefined
   const answer = answerChallenge(response, { method: request.method, uri: request.uri, credentials })
-  // Answered before and challenged again: the password is wrong, unless only the nonce had gone stale.
+  // Answered before and challenged again: the password is wrong, unless only the nonce had become stale.
   if (answer === undefined || (authorization.has(answer.name) && !isStale(response))) return undefined
   return new Map([...authorization, [answer.name, answer.value]])
 }

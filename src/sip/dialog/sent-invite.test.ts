@@ -1,4 +1,4 @@
-// The INVITE of the platform as the far end sees it, from the first copy to the last late answer.
+// An INVITE of the platform as the far end sees it, from the first copy to the last late answer.
 import { describe, expect, it } from 'vitest'
 import {
   agentAddress,
@@ -188,7 +188,7 @@ describe('an answer', () => {
     expect(ack.body.byteLength).toBe(0)
   })
 
-  it('without a tag makes no call of one whose word is checked: its requests would begin others', async () => {
+  it('without a tag makes no call with a peer that is not trusted: its requests would begin other dialogs', async () => {
     const stage = await openStage()
     const { outcome } = stage.agent.invite({ ...outgoing, mayReach: () => true })
     await stage.soon()

@@ -1,4 +1,5 @@
-// An INVITE that the platform sends, until each of its responses is dealt with: the UAC side of RFC 3261 §13.2, with forks.
+// An INVITE that the platform sends, until all of its responses are handled: the UAC side of RFC 3261 §13.2, with
+// forks.
 import type { Timer } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/ids.ts'
 import { buildRequest, responseTo } from '../message/build.ts'
@@ -34,7 +35,7 @@ export class SentInvite implements OutgoingInvite {
   readonly #settled = Promise.withResolvers<InviteOutcome>()
   readonly #localTag: string
   readonly #contact: ContactName
-  // Every dialog a 2xx made, by the tag of the fork.
+  // The early dialogs, and the dialogs that a 2xx made, by the tag of the fork.
   readonly #early: EarlyDialogs
   readonly #forks = new Map<string, EstablishedDialog>()
   #nextSequence = 1
@@ -48,7 +49,9 @@ export class SentInvite implements OutgoingInvite {
   #lingering: Timer | undefined
   readonly #onGone: () => void
 
-  /** `onGone` is called when no answer can come any more, 64*T1 after the first final one: RFC 3261 §13.2.2.4. */
+  /**
+   * `onGone` is called when no answer can arrive any more, 64*T1 after the first final response: RFC 3261 §13.2.2.4.
+   */
   constructor(core: Core, options: OutgoingInviteOptions, onGone: () => void) {
     this.#core = core
     this.#options = options
@@ -69,7 +72,7 @@ export class SentInvite implements OutgoingInvite {
       listener: options.early,
       user: options.user,
       keepsTransport: () => this.#keepsTransport(),
-      // RFC 3261 §15: the far end has gone from each place that rang.
+      // RFC 3261 §15: each place that rang has ended its dialog.
       ended: () => this.cancel(),
     })
     this.#latest = this.#build(undefined, [], 1)
@@ -86,12 +89,12 @@ export class SentInvite implements OutgoingInvite {
     this.#transaction?.cancel(this.#cancelHeaders)
   }
 
-  /** Whether a response that comes from there is believed. */
+  /** Reports whether a response from this place is accepted. */
   hears(from: Remote): boolean {
     return this.#transaction?.hears(from) === true
   }
 
-  /** A response to one of its INVITEs, also one that no transaction waits for any more. */
+  /** Handles a response to one of its INVITEs, also one that no transaction waits for any more. */
   respond(response: SipResponse, invite: SipRequest = this.#latest): void {
     this.#options.onHeard?.()
     if (response.status < 200) {
@@ -102,7 +105,10 @@ export class SentInvite implements OutgoingInvite {
     else this.#answered(response, invite)
   }
 
-  /** Peers of RFC 2543 send none. Of one who is not trusted no dialog without one is taken, whose requests begin others. */
+  /**
+   * Reports whether a To tag is missing, as from peers of RFC 2543. A dialog with one that is not trusted needs the
+   * tag, since its requests would begin other dialogs.
+   */
   #isUntagged(response: SipResponse): boolean {
     const { mayReach, takesUntagged = mayReach === undefined } = this.#options
     return !takesUntagged && tagOf(headerOf(response, 'to')) === undefined
@@ -137,7 +143,7 @@ export class SentInvite implements OutgoingInvite {
       keepsTransport: this.#keepsTransport(),
       credentials: this.#options.credentials,
       build: (authorization) => {
-        // Each try is an INVITE of its own; what the one before it rang at is gone.
+        // Each try is a separate INVITE; the early dialogs of the one before it are gone.
         this.#early.stop()
         if (this.#nextSequence > 1) this.#options.onHeard?.()
         return (this.#latest = this.#build(remote, authorization, this.#nextSequence++))
@@ -152,7 +158,7 @@ export class SentInvite implements OutgoingInvite {
     if (this.#cancelHeaders !== undefined) this.#transaction?.cancel(this.#cancelHeaders)
   }
 
-  /** Whether a 422 is met by asking for as much as it says: RFC 4028 §7.3. */
+  /** Accepts the interval of a 422, and reports whether to send the INVITE again: RFC 4028 §7.3. */
   #raise(response: SipResponse): boolean {
     const minSeconds = response.status === 422 ? minSeOf(response) : undefined
     const isMet = minSeconds === undefined || minSeconds <= this.#session.seconds
@@ -174,7 +180,7 @@ export class SentInvite implements OutgoingInvite {
     }
   }
 
-  /** A binding is reached by the flow it registered over, and nothing else. */
+  /** Reports whether requests stay on UDP: a binding is reached only by the flow it registered over. */
   #keepsTransport(): boolean {
     const { uri, routes = [] } = this.#options
     const isFlow = this.#remote !== undefined && this.#core.phonesAt(this.#remote).length > 0
@@ -209,7 +215,7 @@ export class SentInvite implements OutgoingInvite {
     })
   }
 
-  /** A provisional response with a tag opens an early dialog; one that came before, or too early, is not handed on. */
+  /** Opens an early dialog for a provisional response with a tag. Returns false for a copy, or one out of order. */
   #isNews(response: SipResponse, invite: SipRequest): boolean {
     return this.#remote === undefined || this.#early.provisional({ response, invite, source: this.#remote })
   }
@@ -219,7 +225,7 @@ export class SentInvite implements OutgoingInvite {
     const known = this.#forks.get(remoteTag)
     if (known !== undefined) return known.acknowledge(invite)
     const { credentials, mayReach, user } = this.#options
-    // No answer comes before a request went out.
+    // No answer arrives before a request was sent.
     const source = this.#remote
     if (source === undefined) return
     const state = { ...uacDialogState(invite, response), ...this.#early.sequencesOf(remoteTag) }
@@ -270,8 +276,9 @@ function untagged(response: SipResponse): SipResponse {
 }
 
 /**
- * A URI or an address, written with <> so that what follows belongs to the header field (RFC 3261 §20), and without what
- * says where a request goes: RFC 3261 §19.1.1 table 1 allows no port, transport, maddr, ttl or headers in From and To.
+ * Returns a URI or an address in <>, so that parameters after it belong to the header field (RFC 3261 §20), and
+ * without the parts that route a request: RFC 3261 §19.1.1 table 1 allows no port, transport, maddr, ttl or headers in
+ * From and To.
  */
 function toAddress(text: string): string {
   const { displayName, uri } = text.includes('<') ? parseNameAddr(text) : { uri: text }

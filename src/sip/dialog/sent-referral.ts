@@ -10,13 +10,13 @@ import { isTerminated, referEventOf, sipfragOf } from '../message/refer-event.ts
 export interface SentReferralOptions {
   readonly clock: Clock
   readonly report: (report: ReferReport) => void
-  /** No NOTIFY is expected any more. */
+  /** Called when no further NOTIFY is expected. */
   readonly over: () => void
 }
 
 export class SentReferral {
   readonly #options: SentReferralOptions
-  /** The CSeq of the REFER; undefined until it is answered, since a challenge raises it. */
+  /** The CSeq of the REFER; undefined until its final response, since a challenge raises it. */
   #sequence: number | undefined
   #expiry: Timer | undefined
   #isOver = false
@@ -25,7 +25,7 @@ export class SentReferral {
     this.#options = options
   }
 
-  /** The final response to the REFER. */
+  /** Handles the final response to the REFER. */
   answered(response: SipResponse): void {
     if (this.#isOver) return
     this.#sequence = cseqOf(response).sequence
@@ -38,7 +38,7 @@ export class SentReferral {
     })
   }
 
-  /** Whether a NOTIFY is about this REFER. One without an id is about any: RFC 3515 §2.4.6. */
+  /** Reports whether a NOTIFY is about this REFER. One without an id matches any: RFC 3515 §2.4.6. */
   isMeantBy(notify: SipRequest): boolean {
     const { id } = referEventOf(notify)
     return id === undefined || this.#sequence === undefined || id === this.#sequence
@@ -46,7 +46,7 @@ export class SentReferral {
 
   notified(notify: SipRequest): void {
     const line = sipfragOf(notify)
-    // A final status is the end, whatever Subscription-State says.
+    // A final status ends the subscription, whatever Subscription-State says.
     const isLast = isTerminated(notify) || (line?.status ?? 0) >= 200
     if (isLast) this.#end()
     if (line !== undefined || isLast) this.#options.report({ ...line, isLast })

@@ -1,4 +1,4 @@
-// Session timers on the wire (RFC 4028), against a peer that never does more than a test says.
+// Session timers on the wire (RFC 4028), against a peer that sends only the messages of the test.
 import { describe, expect, it } from 'vitest'
 import {
   callIn,
@@ -35,7 +35,7 @@ describe('the session timer of a call that came in (RFC 4028 §9)', () => {
     expect(termsOf(stage, '200')).toEqual([terms, required, undefined])
   })
 
-  it('is refused below 90 s with 422 before anyone hears of the call, and so is one within it', async () => {
+  it('is refused below 90 s with 422 before the owner receives the call, and so is one within it', async () => {
     const stage = await openStage()
     stage.peer.send('INVITE', { lines: [knows, 'Session-Expires: 89'], body: sdp.content, toTag: '' })
     await stage.soon()

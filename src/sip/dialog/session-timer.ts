@@ -1,4 +1,4 @@
-// The session timer of one dialog: a far end that is gone without a BYE is noticed, since no refresh comes (RFC 4028).
+// The session timer of one dialog: a far end that is lost without a BYE is detected by the missing refresh (RFC 4028).
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { sessionLimits } from '../limits.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
@@ -9,9 +9,9 @@ import type { Owed } from '../sip.ts'
 
 export interface SessionTimerOptions {
   readonly clock: Clock
-  /** Sends a request that refreshes; resolves once it is answered. A 2xx starts the interval afresh through `confirmed`. */
+  /** Sends a refresh request; resolves once it has a response. A 2xx restarts the interval through `confirmed`. */
   readonly refresh: () => Promise<unknown>
-  /** No refresh came in time. */
+  /** Called when no refresh came in time. */
   readonly expired: () => void
 }
 
@@ -33,18 +33,18 @@ export class SessionTimer {
     this.#options = options
   }
 
-  /** What our INVITE or UPDATE says of the timer, so that it goes on as it is: RFC 4028 §7.4. */
+  /** The session timer fields of our INVITE or UPDATE, which keep the timer as it is: RFC 4028 §7.4. */
   get fields(): readonly HeaderField[] {
     if (this.#interval === undefined) return []
     const { seconds, isOurs } = this.#interval
     return askFor({ seconds, minSeconds: this.#minSeconds, refresher: isOurs ? 'uac' : 'uas' })
   }
 
-  /** Our 2xx to an INVITE or UPDATE of the peer is about to go out: starts the timer, and returns what the 2xx says of it. */
+  /** Starts the timer for our 2xx to an INVITE or UPDATE of the peer, and returns the fields for the 2xx. */
   answered(request: SipRequest): readonly HeaderField[] {
     this.#stop()
     const asked = sessionExpiresOf(request)
-    // RFC 4028 §9: the interval may stand there for a proxy, where the peer itself knows no timers.
+    // RFC 4028 §9: a proxy may have added the interval although the peer itself does not support timers.
     const isKnown = supports(request, 'timer')
     if (asked === undefined || asked.seconds < sessionLimits.minSeconds) return []
     const refresher = isKnown ? (asked.refresher ?? 'uac') : 'uas'
@@ -53,7 +53,7 @@ export class SessionTimer {
     return isKnown ? [field, { name: 'require', value: 'timer' }] : [field]
   }
 
-  /** A 2xx to our INVITE or UPDATE. One that says nothing of a timer ends it: RFC 4028 §7.2. */
+  /** Handles a 2xx to our INVITE or UPDATE. A 2xx without a session timer ends it: RFC 4028 §7.2. */
   confirmed(response: SipResponse): void {
     this.#stop()
     const agreed = sessionExpiresOf(response)
@@ -62,7 +62,7 @@ export class SessionTimer {
     this.#start({ seconds, isOurs: agreed.refresher !== 'uas' })
   }
 
-  /** Whether a 422 to our INVITE or UPDATE is met by `fields` from now on: RFC 4028 §7.3. */
+  /** Raises the interval after a 422 to our INVITE or UPDATE; false if `fields` cannot meet it: RFC 4028 §7.3. */
   raise(response: SipMessage): boolean {
     const minSeconds = minSeOf(response)
     if (this.#interval === undefined || minSeconds === undefined || minSeconds <= this.#interval.seconds)
@@ -72,7 +72,7 @@ export class SessionTimer {
     return true
   }
 
-  /** The dialog ends; the timer never starts again. */
+  /** Stops the timer when the dialog ends; it never starts again. */
   end(): void {
     this.#isOver = true
     this.#stop()
@@ -89,7 +89,7 @@ export class SessionTimer {
     const { clock, expired } = this.#options
     this.#interval = interval
     const wholeMs = interval.seconds * 1_000
-    // RFC 4028 §10: the BYE goes out a little before the interval ends, whichever side should have refreshed.
+    // RFC 4028 §10: the BYE is sent a little before the interval ends, whichever side should have refreshed.
     this.#expiry = clock.after(wholeMs - Math.min(sessionLimits.byeBeforeMs, wholeMs / 3), expired)
     if (interval.isOurs) this.#refreshAfter(wholeMs / 2)
   }
@@ -98,7 +98,7 @@ export class SessionTimer {
     this.#refresh = this.#options.clock.after(delayMs, () => {
       const current = this.#expiry
       void this.#options.refresh().then(() => {
-        // A refresh that was refused, or met an offer that is open, is tried again while there is time.
+        // A refresh that was refused, or that collided with an open offer, is retried while there is time.
         if (this.#interval !== undefined && this.#expiry === current)
           this.#refreshAfter(sessionLimits.refreshAgainMs)
       })
@@ -106,18 +106,18 @@ export class SessionTimer {
   }
 }
 
-/** The 422 that an interval below our minimum is owed by RFC 4028 §9, or undefined. */
+/** Returns the 422 that RFC 4028 §9 requires for an interval below our minimum, or undefined. */
 export function refuseInterval(request: SipRequest): Owed | undefined {
   const asked = sessionExpiresOf(request)
   const isShort = asked !== undefined && asked.seconds < sessionLimits.minSeconds
   if (!isShort || !supports(request, 'timer')) return undefined
   const { minSeconds } = sessionLimits
-  const sentence = `A session without a refresh lasts ${minSeconds} s or more, not ${asked.seconds} s`
+  const sentence = `The session interval must be ${minSeconds} s or more, not ${asked.seconds} s`
   const code = 'session_too_short'
   return { code, reply: refusal(code, sentence, { headers: [minSeField(minSeconds)] }) }
 }
 
-/** What a request asks for. Min-SE is only said where it is not the one of RFC 4028 §5, which all know. */
+/** Returns the session timer fields of a request. Min-SE is sent only if it is not the default of RFC 4028 §5. */
 export function askFor(wish: {
   readonly seconds: number
   readonly minSeconds: number

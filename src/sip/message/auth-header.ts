@@ -1,4 +1,5 @@
-// Credentials and challenges: Authorization, Proxy-Authorization, WWW-Authenticate, Proxy-Authenticate (RFC 3261 §20.7).
+// Credentials and challenges: Authorization, Proxy-Authorization, WWW-Authenticate, Proxy-Authenticate: RFC 3261
+// §20.7.
 import { isToken } from './header-names.ts'
 import { quoted, splitOutside, unquote } from './list.ts'
 import { malformed } from './malformed.ts'
@@ -10,13 +11,13 @@ export interface AuthHeader {
   readonly params: ReadonlyMap<string, string>
 }
 
-/** One header field; RFC 3261 §7.3.1 forbids to join several with commas. */
+/** Parses one header field; RFC 3261 §7.3.1 forbids joining several with commas. */
 export function parseAuthHeader(text: string): AuthHeader {
   const space = text.search(/\s/)
   const scheme = (space === -1 ? text : text.slice(0, space)).toLowerCase()
   if (!isToken(scheme)) throw malformed('Bad authentication scheme')
   const params = new Map<string, string>()
-  // Another scheme's credentials may be anything, a bearer token for one: only the scheme is returned.
+  // Credentials of another scheme, such as a bearer token, have no fixed form: only the scheme is returned.
   if (scheme !== 'digest') return { scheme, params }
   for (const part of space === -1 ? [] : splitOutside(text.slice(space + 1), ',')) {
     if (part === '') continue
@@ -30,10 +31,10 @@ export function parseAuthHeader(text: string): AuthHeader {
   return { scheme, params }
 }
 
-// RFC 7616 §3.4 and §3.3: these are sent without quotes, every other one with.
+// RFC 7616 §3.4 and §3.3: these are sent without quotes, all others with quotes.
 const bareParams = new Set(['algorithm', 'stale', 'nc', 'qop'])
 
-/** `qop` is bare in credentials and quoted in a challenge, as RFC 7616 wants. */
+/** Writes the header. `qop` is bare in credentials and quoted in a challenge, as RFC 7616 requires. */
 export function serializeAuthHeader(header: AuthHeader, kind: 'challenge' | 'credentials'): string {
   const scheme = header.scheme === 'digest' ? 'Digest' : header.scheme
   const parts = [...header.params].map(([name, value]) => {

@@ -1,4 +1,5 @@
-// What a body holds: the parts of a multipart one (RFC 5621 §3, RFC 2046 §5.1), and the session description among them.
+// The content of a body: the parts of a multipart body (RFC 5621 §3, RFC 2046 §5.1), and the session description among
+// them.
 import { headerOf } from './message.ts'
 import type { SipMessage } from './message.ts'
 
@@ -11,18 +12,18 @@ interface Part extends BodyPart {
   readonly disposition: string
 }
 
-// SIPREC and ISUP trunks send three at most, and one level of nesting.
+// SIPREC and ISUP trunks send at most three, and one level of nesting.
 const maxParts = 16
 const maxDepth = 3
-// MIME-Version and Content headers of one part.
+// MIME-Version and the Content headers of one part.
 const maxHeadChars = 4_096
 
-/** The body, or the parts of a multipart one, those of nested ones in their place. */
+/** Returns the body, or the parts of a multipart body, with nested parts in the place of their parent. */
 export function bodyParts(message: SipMessage): readonly BodyPart[] {
   return partsOf(message).map(({ type, content }) => ({ type, content }))
 }
 
-/** The SDP of a message, undefined when it carries none. Of several alternatives the last is the preferred one. */
+/** Returns the SDP of a message, undefined if it has none. The last of several alternatives is the preferred one. */
 export function sdpOf(message: SipMessage): string | undefined {
   const found = partsOf(message).filter(
     ({ type, disposition }) => isSdp(type) && !isEarlySession(disposition),
@@ -31,17 +32,20 @@ export function sdpOf(message: SipMessage): string | undefined {
   return (isAlternative ? found.at(-1) : found[0])?.content
 }
 
-/** A multipart body without the delimiters that its Content-Type promises: what it was to hold is not known. */
+/**
+ * Reports whether a multipart body lacks the delimiters that its Content-Type announces, so that its content is
+ * unknown.
+ */
 export function isBrokenMultipart(message: SipMessage): boolean {
   return isMultipart(typeOf(message)) && partsOf(message).every(({ type }) => isMultipart(type))
 }
 
-/** A Content-Type or an element of Accept without its parameters, lower case. */
+/** Returns a Content-Type or an element of Accept without its parameters, in lower case. */
 export function mediaTypeOf(value: string): string {
   return (value.split(';', 1)[0] ?? '').trim().toLowerCase()
 }
 
-/** RFC 3204 §6: the sender can do without our understanding it. */
+/** Reports whether the body may be ignored if it is not understood: RFC 3204 §6. */
 export function isOptionalBody(message: SipMessage): boolean {
   return /;\s*handling\s*=\s*optional/i.test(headerOf(message, 'content-disposition') ?? '')
 }
@@ -58,7 +62,7 @@ function isSdp(type: string): boolean {
   return mediaTypeOf(type) === 'application/sdp'
 }
 
-/** RFC 3959 §3: it describes other media than those of the call. */
+/** Reports whether the part describes other media than those of the call: RFC 3959 §3. */
 function isEarlySession(disposition: string): boolean {
   return mediaTypeOf(disposition) === 'early-session'
 }
@@ -83,7 +87,7 @@ function boundaryOf(type: string): string | undefined {
   return quoted ?? bare
 }
 
-/** What stands between delimiter lines; text before the first and after the closing one belongs to no part. */
+/** Returns the parts between delimiter lines; text before the first and after the closing delimiter is in no part. */
 function split(text: string, boundary: string): readonly Part[] {
   const parts: Part[] = []
   const delimiter = `--${boundary}`
@@ -98,7 +102,7 @@ function split(text: string, boundary: string): readonly Part[] {
     start = lineEnd === -1 ? text.length : lineEnd + 1
     if (isClosing || parts.length === maxParts) return parts
   }
-  // The closing delimiter was lost on the way, or was never written.
+  // The closing delimiter is missing.
   if (start !== undefined && start < text.length) parts.push(toPart(text.slice(start)))
   return parts
 }

@@ -1,4 +1,4 @@
-// Messages made here: responses that copy what RFC 3261 §8.2.6 says, and the parts of requests.
+// The building of messages: responses that copy the fields of RFC 3261 §8.2.6, and the parts of requests.
 import type { Reply } from '../sip.ts'
 import { headerOf } from './message.ts'
 import type { HeaderField, SipRequest, SipResponse } from './message.ts'
@@ -12,7 +12,9 @@ export interface ResponseOptions {
   readonly toTag?: string
 }
 
-/** Via, From, To, Call-ID, CSeq (and Timestamp in a 100) are copied; then come the reply's own headers. */
+/**
+ * Builds a response: copies Via, From, To, Call-ID, CSeq (and Timestamp in a 100), then adds the reply's own headers.
+ */
 export function responseTo(request: SipRequest, reply: Reply, options: ResponseOptions = {}): SipResponse {
   const headers: HeaderField[] = []
   for (const field of request.headers) {
@@ -48,7 +50,7 @@ export interface RequestParts {
   readonly body?: Reply['body']
 }
 
-/** A request without Via: the transaction layer writes that one, for the hop the request is sent to. */
+/** Builds a request without Via: the transaction layer adds it for the hop that the request is sent to. */
 export function buildRequest({ method, uri, headers, body }: RequestParts): SipRequest {
   const contentType = body === undefined ? [] : [{ name: 'content-type', value: body.type }]
   return { kind: 'request', method, uri, headers: [...headers, ...contentType], body: bodyOf(body) }
@@ -58,13 +60,15 @@ function bodyOf(body: Reply['body']): Uint8Array {
   return body === undefined ? noBytes : Buffer.from(body.content, 'utf8')
 }
 
-/** The ACK for a final response 300 to 699 (RFC 3261 §17.1.1.3): the INVITE's Request-URI, top Via and routes. */
+/**
+ * Builds the ACK for a final response 300 to 699 (RFC 3261 §17.1.1.3): the INVITE's Request-URI, top Via and routes.
+ */
 export function ackFor(invite: SipRequest, response: SipResponse): SipRequest {
   const to = headerOf(response, 'to') ?? headerOf(invite, 'to') ?? ''
   return withinTransaction(invite, 'ACK', to)
 }
 
-/** The CANCEL of a request (RFC 3261 §9.1), in the same branch. */
+/** Builds the CANCEL of a request (RFC 3261 §9.1), in the same branch. */
 export function cancelOf(request: SipRequest, headers: readonly HeaderField[] = []): SipRequest {
   const cancel = withinTransaction(request, 'CANCEL', headerOf(request, 'to') ?? '')
   return { ...cancel, headers: [...cancel.headers, ...headers] }

@@ -22,7 +22,7 @@ export function serializeCSeq({ sequence, method }: CSeq): string {
   return `${sequence} ${method}`
 }
 
-/** Throws when it is missing or malformed. */
+/** Returns the CSeq of a message; throws if it is missing or malformed. */
 export function cseqOf(message: SipMessage): CSeq {
   const value = headerOf(message, 'cseq')
   if (value === undefined) throw malformed('Missing CSeq')

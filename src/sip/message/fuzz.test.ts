@@ -57,7 +57,7 @@ function mutated(source: Buffer, random: (below: number) => number): Buffer {
   return bytes
 }
 
-/** Everything the stack asks of a message it has just received. */
+/** Reads everything that the stack reads of a message it has just received. */
 function readAll(bytes: Uint8Array): void {
   const message = parseMessage(bytes)
   if (message.kind === 'request') validateRequest(message, capabilities)
@@ -93,7 +93,7 @@ describe('the parsers', () => {
         quickestMs(() => orRefused(() => readAll(bytes)), 100),
       )
     }
-    // What is looked for is a regular expression gone quadratic.
+    // The purpose is to detect a regular expression with quadratic time.
     expect(slowestMs).toBeLessThan(100)
   })
 

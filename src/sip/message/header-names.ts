@@ -1,4 +1,4 @@
-// How header field names are written: compact forms, canonical lower case, and the spelling sent on the wire.
+// The forms of header field names: compact, canonical (lower case), and as sent on the wire.
 
 // RFC 3261 §20 and the registry of compact forms: RFC 3515 (r), RFC 3892 (b), RFC 3841 (a, j, d), RFC 6665 (o, u),
 // RFC 4028 (x), RFC 8224 (y).
@@ -98,7 +98,7 @@ const wireNames = [
 
 const toWire = new Map(wireNames.map((name) => [name.toLowerCase(), name as string]))
 
-// Looked up by the spelling received, so that the usual ones need no lower-casing.
+// Keyed by the spelling received, so that the usual spellings need no lower-casing.
 const toCanonical = new Map<string, string>([
   ...wireNames.map((name) => [name, name.toLowerCase()] as const),
   ...wireNames.map((name) => [name.toLowerCase(), name.toLowerCase()] as const),
@@ -113,7 +113,7 @@ export function isToken(text: string): boolean {
   return token.test(text)
 }
 
-/** The canonical form of a received name, or undefined when it is no token. */
+/** Returns the canonical form of a received name, or undefined if it is not a token. */
 export function canonicalName(received: string): string | undefined {
   const known = toCanonical.get(received)
   if (known !== undefined) return known
@@ -122,7 +122,7 @@ export function canonicalName(received: string): string | undefined {
   return toCanonical.get(lower) ?? lower
 }
 
-/** The spelling on the wire: `call-id` becomes `Call-ID`, an unknown `x-some-name` becomes `X-Some-Name`. */
+/** Returns the spelling on the wire: `call-id` becomes `Call-ID`, an unknown `x-some-name` becomes `X-Some-Name`. */
 export function wireName(canonical: string): string {
   return (
     toWire.get(canonical) ??
@@ -130,7 +130,7 @@ export function wireName(canonical: string): string {
   )
 }
 
-/** Whether the stack knows the field by name; any other is an extension. */
+/** Reports whether the stack has the field in its list of names; any other is an extension. */
 export function isKnownName(canonical: string): boolean {
   return toWire.has(canonical)
 }

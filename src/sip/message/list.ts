@@ -1,11 +1,14 @@
-// Splitting header text where a separator really separates: outside quotes, angle brackets and comments.
+// The splitting of header text at separators outside quotes and angle brackets.
 
 const quote = 0x22
 const backslash = 0x5c
 const less = 0x3c
 const greater = 0x3e
 
-/** The position of `separator` at or after `from`, outside quoted strings and angle brackets; -1 when there is none. */
+/**
+ * Returns the position of `separator` at or after `from`, outside quoted strings and angle brackets; -1 if there is
+ * none.
+ */
 export function indexOutside(text: string, separator: string, from = 0): number {
   const wanted = separator.charCodeAt(0)
   let isQuoted = false
@@ -36,20 +39,20 @@ export function splitOutside(text: string, separator: string): string[] {
   return parts
 }
 
-/** The values of a comma-separated field (RFC 3261 §7.3.1), empty ones left out. */
+/** Returns the values of a comma-separated field (RFC 3261 §7.3.1), without empty ones. */
 export function splitList(value: string): string[] {
   if (!value.includes(',')) return value === '' ? [] : [value]
   return splitOutside(value, ',').filter((part) => part !== '')
 }
 
-/** `"a \"b\""` to `a "b"`; text without quotes is returned as it is. */
+/** Turns `"a \"b\""` into `a "b"`; returns text without quotes as it is. */
 export function unquote(text: string): string {
   if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return text
   const inner = text.slice(1, -1)
   return inner.includes('\\') ? inner.replace(/\\(.)/gs, '$1') : inner
 }
 
-/** A quoted-string of RFC 3261 §25.1. */
+/** Returns the text as a quoted-string of RFC 3261 §25.1. */
 export function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }

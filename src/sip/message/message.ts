@@ -1,4 +1,4 @@
-// What a SIP message is (RFC 3261 §7). Headers stay text until a parsed one is asked for.
+// The form of a SIP message (RFC 3261 §7). Header values stay text until a caller parses them.
 
 /** One header field line; `name` is canonical lower case with compact forms expanded (RFC 3261 §7.3.3). */
 export interface HeaderField {
@@ -7,11 +7,13 @@ export interface HeaderField {
 }
 
 interface MessageParts {
-  /** As it stood in the start line; absent in messages made here, which are `SIP/2.0`. */
+  /** The version in the start line; absent in messages made here, which are `SIP/2.0`. */
   readonly version?: string
-  /** Set when a part of it was too large to be read, and what a request is answered for it (RFC 3261 §21.4.12, §21.5.7). */
+  /**
+   * The status to refuse a request with (RFC 3261 §21.4.12, §21.5.7), set if a part of it was too large to be parsed.
+   */
   readonly tooLarge?: 414 | 513
-  /** In the order received or to be sent. */
+  /** In the order received or in the order to send. */
   readonly headers: readonly HeaderField[]
   readonly body: Uint8Array
 }
@@ -21,7 +23,7 @@ export interface SipRequest extends MessageParts {
   readonly method: string
   /** The Request-URI as received; parse it with `parseUri`. */
   readonly uri: string
-  /** Set when a part of it could not be read, which is left out: why. It is owed a 400 and nothing else. */
+  /** The fault, set if a part of the request could not be parsed and was left out. The only response to it is a 400. */
   readonly malformed?: string
 }
 
@@ -33,13 +35,13 @@ export interface SipResponse extends MessageParts {
 
 export type SipMessage = SipRequest | SipResponse
 
-/** The first field of that name (lower case), or undefined. */
+/** Returns the first field with that name (lower case), or undefined. */
 export function headerOf(message: SipMessage, name: string): string | undefined {
   for (const field of message.headers) if (field.name === name) return field.value
   return undefined
 }
 
-/** Every field of that name, in order, not split at commas. */
+/** Returns all fields with that name, in order, not split at commas. */
 export function headersOf(message: SipMessage, name: string): string[] {
   const values: string[] = []
   for (const field of message.headers) if (field.name === name) values.push(field.value)

@@ -7,20 +7,21 @@ import { noParams, parseParams, serializeParams } from './params.ts'
 import type { Params } from './params.ts'
 
 export interface NameAddr {
-  /** Without quotes and escapes; undefined when there is none. */
+  /** The display name without quotes and escapes; undefined if there is none. */
   readonly displayName?: string
-  /** As written; parse it with `parseUri`. */
+  /** The URI as written; parse it with `parseUri`. */
   readonly uri: string
   /** The header field's parameters (tag, expires, q ...), not the URI's. */
   readonly params: Params
 }
 
-// Deviation from RFC 3261 §25.1, where an unquoted display name is tokens: phones that people configure by hand send names
-// as they were typed, `Sales (2nd floor): A & B`. What separates values or parameters stays refused.
+// Deviation from RFC 3261 §25.1, where an unquoted display name is tokens: phones that people configure by hand send
+// names as they were typed, `Sales (2nd floor): A & B`. Characters that separate values or parameters are still
+// refused.
 const plainName = /^[^"<>,;\\\p{Cc}]*$/u
 const quotedString = /^"(?:[^"\\]|\\.)*"$/s
 
-/** One value; split lists with `splitList` first. */
+/** Parses one value; split lists with `splitList` first. */
 export function parseNameAddr(text: string): NameAddr {
   const open = indexOfBracket(text)
   if (open === -1) return parseAddrSpec(text)
@@ -36,7 +37,10 @@ export function parseNameAddr(text: string): NameAddr {
   return name === '' ? { uri, params } : { displayName: unquote(name), uri, params }
 }
 
-/** RFC 3261 §20: without <> every parameter belongs to the header field, and the URI has no comma, ? or ; */
+/**
+ * Parses an address without <>: every parameter belongs to the header field, and the URI has no comma, ? or ; (RFC
+ * 3261 §20).
+ */
 function parseAddrSpec(text: string): NameAddr {
   const semicolon = text.indexOf(';')
   const uri = checkUri((semicolon === -1 ? text : text.slice(0, semicolon)).trim())
@@ -73,12 +77,12 @@ export function serializeNameAddr(address: NameAddr): string {
   return `${name}<${address.uri}>${serializeParams(address.params)}`
 }
 
-/** Every value of a field that may be repeated and listed, in order. */
+/** Returns all values of a field that may be repeated and listed, in order. */
 export function nameAddrsOf(message: SipMessage, name: string): NameAddr[] {
   return headersOf(message, name).flatMap((value) => splitList(value).map(parseNameAddr))
 }
 
-/** The tag of a From or To value, cheaper than parsing all of it; undefined when it has none. */
+/** Returns the tag of a From or To value, cheaper than parsing all of it; undefined if it has none. */
 export function tagOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   let semicolon = indexOutside(value, ';')

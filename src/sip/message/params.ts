@@ -3,16 +3,19 @@ import { isToken } from './header-names.ts'
 import { splitOutside } from './list.ts'
 import { malformed } from './malformed.ts'
 
-/** By lower-case name, in order; the value is as written (quotes kept), undefined for a flag such as `;lr`. */
+/** Values by lower-case name, in order, each as written (quotes kept); undefined for a flag such as `;lr`. */
 export type Params = ReadonlyMap<string, string | undefined>
 
 export const noParams: Params = new Map()
 
-/** generic-params of a header field; `text` begins after the first `;`. White space around `;` and `=` is allowed. */
+/**
+ * Parses the generic-params of a header field; `text` begins after the first `;`. White space around `;` and `=` is
+ * allowed.
+ */
 export function parseParams(text: string): Params {
   const params = new Map<string, string | undefined>()
   for (const part of splitOutside(text, ';')) {
-    // Some devices end a list with `;`, and two in a row say nothing either.
+    // Some devices end a list with `;`. Two in a row have no meaning either.
     if (part === '') continue
     const equals = part.indexOf('=')
     const name = (equals === -1 ? part : part.slice(0, equals)).trim().toLowerCase()

@@ -34,12 +34,12 @@ describe('a message with a part that is too large', () => {
     expect(message.headers.length).toBeLessThanOrEqual(2 * messageLimits.headerCount)
   })
 
-  it('is no response that anything is done with', () => {
+  it('makes a response that is dropped', () => {
     const message = read([...head, `X-A: ${'x'.repeat(9_000)}`], 'SIP/2.0 200 OK')
     expect(message.kind === 'response' && validateResponse(message)).toBe('too large')
   })
 
-  it('keeps a bounded number of what an answer needs', () => {
+  it('keeps a bounded number of the fields that a response needs', () => {
     const message = read(many(1_200, 'Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKx'))
     expect(message.headers).toHaveLength(2 * messageLimits.headerCount)
   })
@@ -90,13 +90,13 @@ describe('a request with a line that cannot be read', () => {
     (line) => expect(() => read(line)).toThrow(AppError),
   )
 
-  it('is refused without an answer where none is due: ACK, and responses', () => {
+  it('is rejected without a response if there can be none: ACK, and responses', () => {
     expect(() => read('Subject', 'ACK')).toThrow(AppError)
     const text = ['SIP/2.0 200 OK', ...lines, 'CSeq: 1 INVITE', 'Subject', '', ''].join('\r\n')
     expect(() => parseMessage(bytes(text))).toThrow(AppError)
   })
 
-  it('takes no longer where all its lines are such', () => {
+  it('takes no longer if no line of it can be read', () => {
     const text = `OPTIONS sip:c@d SIP/2.0\r\n${lines.join('\r\n')}\r\n${'a\n'.repeat(30_000)}\r\n`
     const before = process.cpuUsage().user
     expect(parseMessage(bytes(text))).toMatchObject({ malformed: 'Header field without a colon' })

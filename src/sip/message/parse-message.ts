@@ -1,5 +1,6 @@
-// Bytes to SipMessage (RFC 3261 §7). Refuses only what cannot be answered: whether a request may be served is asked later,
-// in validate.ts, also of one with lines that could not be read. A proxy takes the silence of a server for its death.
+// Parsing of bytes into a SipMessage (RFC 3261 §7). Rejects only messages that cannot be responded to. validate.ts
+// decides later whether a request is served, also one with lines that could not be parsed: a proxy treats a silent
+// server as dead.
 import { canonicalName, isToken } from './header-names.ts'
 import { malformed } from './malformed.ts'
 import { headerOf } from './message.ts'
@@ -7,9 +8,9 @@ import type { HeaderField, SipMessage } from './message.ts'
 import { isHeaderSafe } from './serialize-message.ts'
 
 export const messageLimits = {
-  /** The largest UDP datagram, and enough for any INVITE seen in the field. */
+  /** The size of the largest UDP datagram, and enough for any INVITE seen in the field. */
   messageBytes: 65_535,
-  /** One header field with its continuation lines. Identity and Geolocation bodies stay under 4 kB. */
+  /** The limit of one header field with its continuation lines. Identity and Geolocation bodies stay under 4 kB. */
   headerChars: 8_192,
   headerCount: 128,
 } as const
@@ -20,18 +21,18 @@ const space = 0x20
 const tab = 0x09
 const noBytes = new Uint8Array(0)
 
-/** The start line and headers of a message, and where they stood in the bytes. */
+/** The start line and headers of a message, and their position in the bytes. */
 export interface MessageHead {
   readonly message: SipMessage
   /** Offset of the first byte of the body. */
   readonly bodyStart: number
-  /** Undefined when absent; NaN when it is no number that a length could be. */
+  /** Undefined when absent; NaN if it is not a valid length. */
   readonly contentLength: number | undefined
 }
 
 /**
- * One whole datagram, or one whole message cut out of a stream. Bytes beyond Content-Length are ignored; a body shorter
- * than Content-Length is left to `validate` to refuse (RFC 3261 §18.3).
+ * Parses one whole datagram, or one whole message cut out of a stream. Bytes beyond Content-Length are ignored; a body
+ * shorter than Content-Length is left for `validate` to refuse (RFC 3261 §18.3).
  */
 export function parseMessage(bytes: Uint8Array): SipMessage {
   if (bytes.byteLength > messageLimits.messageBytes) throw malformed('Message too large')
@@ -42,7 +43,7 @@ export function parseMessage(bytes: Uint8Array): SipMessage {
   return withBody(message, bytes, bodyStart, contentLength)
 }
 
-/** RFC 4475 §3.1.2.15: the lines that are whole are enough for an answer. */
+/** Keeps the complete lines, which suffice for a response: RFC 4475 §3.1.2.15. */
 function parseUnended(bytes: Uint8Array, start: number): SipMessage {
   const end = bytes.lastIndexOf(lineFeed) + 1
   const reason = 'Headers do not end with an empty line'
@@ -50,7 +51,7 @@ function parseUnended(bytes: Uint8Array, start: number): SipMessage {
   return toAnswerable(parseHead(bytes, start, end).message, reason)
 }
 
-/** The message with its body, a view of `bytes`. */
+/** Returns the message with its body, a view of `bytes`. */
 export function withBody(
   message: SipMessage,
   bytes: Uint8Array,
@@ -63,7 +64,7 @@ export function withBody(
   return end === bodyStart ? message : { ...message, body: bytes.subarray(bodyStart, end) }
 }
 
-/** RFC 3261 §7.5: CRLFs before the start line are ignored. */
+/** Skips CRLFs before the start line: RFC 3261 §7.5. */
 export function skipLeadingBlankLines(bytes: Uint8Array): number {
   let start = 0
   while (bytes[start] === carriageReturn || bytes[start] === lineFeed) start += 1
@@ -71,9 +72,9 @@ export function skipLeadingBlankLines(bytes: Uint8Array): number {
 }
 
 /**
- * Where the body begins, or -1 while the empty line is not there.
- * Deviation from RFC 3261 §7: a bare LF ends a line too, as simple devices send it; framing and splitting agree on it,
- * so the leniency cannot make two readings of one message here.
+ * Returns the offset of the body, or -1 while the empty line is missing. Deviation from RFC 3261 §7: a bare LF also
+ * ends a line, as simple devices send it. Framing and splitting agree, so this cannot lead to two readings of one
+ * message here.
  */
 export function findBodyStart(bytes: Uint8Array, from: number): number {
   let lineEnd = bytes.indexOf(lineFeed, from)
@@ -86,7 +87,7 @@ export function findBodyStart(bytes: Uint8Array, from: number): number {
   return -1
 }
 
-/** Start line and headers; `bodyStart` is what `findBodyStart` answered. The message has an empty body. */
+/** Parses the start line and headers; `bodyStart` is the result of `findBodyStart`. The message has an empty body. */
 export function parseHead(bytes: Uint8Array, start: number, bodyStart: number): MessageHead {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, bodyStart - start).toString('utf8')
   const firstEnd = text.indexOf('\n')
@@ -95,42 +96,46 @@ export function parseHead(bytes: Uint8Array, start: number, bodyStart: number): 
   const message = toMessage(startLine, headers)
   const whole = isTooLarge ? { ...message, tooLarge: 513 as const } : message
   if (fault === undefined) return { message: whole, bodyStart, contentLength: contentLengthOf(headers) }
-  // The line that could not be read may be the one that tells the length.
+  // The line that could not be parsed may be the one with the length.
   return { message: toAnswerable(whole, fault), bodyStart, contentLength: Number.NaN }
 }
 
-/** The request that is owed a 400 for `fault`. Throws where it could not be sent: RFC 3261 §17 has none for ACK and responses. */
+/**
+ * Marks a request for a 400 with `fault`. Throws if that cannot be sent: RFC 3261 §17 has no response to an ACK or a
+ * response.
+ */
 function toAnswerable(message: SipMessage, fault: string): SipMessage {
   const isAnswerable = message.kind === 'request' && message.method !== 'ACK'
   if (!isAnswerable || headerOf(message, 'via') === undefined) throw malformed(fault)
   return { ...message, malformed: message.malformed ?? fault }
 }
 
-// RFC 3261 §17.1.3: the sender knows the response to its request by these, and no proxy could take it further without them.
+// RFC 3261 §17.1.3: the sender matches the response to its request by these, and proxies cannot forward it without
+// them.
 const matched: ReadonlySet<string> = new Set(['via', 'cseq'])
-// RFC 3261 §8.2.6.2: what a response is made of besides.
+// RFC 3261 §8.2.6.2: the other fields that a response copies.
 const repeated: ReadonlySet<string> = new Set(['from', 'to', 'call-id'])
-// And what frames the body: read also where the rest is too much.
+// With the field that frames the body: these are parsed even beyond the limit.
 const answerable: ReadonlySet<string> = new Set([...matched, ...repeated, 'content-length'])
 
 interface Headers {
   readonly headers: readonly HeaderField[]
   readonly isTooLarge: boolean
-  /** What was wrong with the first line that could not be read. */
+  /** The fault of the first line that could not be parsed. */
   readonly fault: string | undefined
 }
 
-/** A line that cannot be read: by its name, where it has one. */
+/** A line that cannot be parsed, with its name if it has one. */
 interface BadLine {
   readonly name?: string
-  /** As received: it has control characters. */
+  /** The value as received, with its control characters. */
   readonly value?: string
   readonly fault: string
 }
 
 const controls = /\p{Cc}+/gu
 
-/** Fields beyond the limits are left out, and lines that cannot be read. */
+/** Leaves out fields beyond the limits and lines that cannot be parsed. */
 function parseHeaders(text: string, from: number): Headers {
   const headers: HeaderField[] = []
   let isTooLarge = false
@@ -155,7 +160,8 @@ function parseHeaders(text: string, from: number): Headers {
       const { name = '', value = '' } = field
       if (matched.has(name)) throw malformed(field.fault)
       if (!repeated.has(name) || headers.length >= 2 * messageLimits.headerCount) continue
-      // Deviation from RFC 3261 §8.2.6.2: the 400 repeats them without what none of our responses may have.
+      // Deviation from RFC 3261 §8.2.6.2: the 400 copies these fields without control characters, which no response
+      // may have.
       headers.push({ name, value: value.replaceAll(controls, ' ') })
       continue
     }
@@ -192,8 +198,8 @@ function isBlank(code: number): boolean {
 }
 
 const statusLine = /^(SIP\/\d+\.\d+) (\d+)(?: (.*))?$/i
-// White space around and inside the Request-URI, line separators too, is kept in `uri` or `version`: validate.ts answers it
-// with 400.
+// White space around and inside the Request-URI, line separators included, is kept in `uri` or `version`: validate.ts
+// refuses it with 400.
 const requestLine = /^([^ \t]+) (.*\S)[ \t]+(SIP\/\d+\.\d+[ \t]*)$/is
 
 function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
@@ -214,14 +220,14 @@ function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   return { kind: 'request', version, method, uri: isCut ? `${uri} ` : uri, headers, body: noBytes }
 }
 
-/** Its Request-URI is not looked at: nothing is called by a name of that length. */
+/** Leaves out the Request-URI: no target has a name of that length. */
 function toLongRequest(line: string, headers: readonly HeaderField[]): SipMessage {
   const method = line.slice(0, line.indexOf(' '))
   if (!isToken(method) || !/ SIP\/2\.0$/i.test(line.slice(-8))) throw malformed('Start line too long')
   return { kind: 'request', method, uri: 'sip:invalid', tooLarge: 414, headers, body: noBytes }
 }
 
-/** RFC 3261 §20.14. Several fields tell no length at all (RFC 4475 §3.3.9). */
+/** Returns the Content-Length: RFC 3261 §20.14. Several fields give no length (RFC 4475 §3.3.9). */
 function contentLengthOf(headers: readonly HeaderField[]): number | undefined {
   let length: number | undefined
   for (const { name, value } of headers) {

@@ -1,4 +1,4 @@
-// The phrases of RFC 3261 §21 and of the registered later statuses.
+// The reason phrases of RFC 3261 §21 and of statuses registered later.
 
 const phrases: Readonly<Record<number, string>> = {
   100: 'Trying',
@@ -77,7 +77,7 @@ const phrases: Readonly<Record<number, string>> = {
   608: 'Rejected',
 }
 
-// RFC 3261 §8.1.3.2: an unknown status is treated as the x00 of its class, so it is named like it too.
+// RFC 3261 §8.1.3.2: an unknown status is treated as the x00 of its class, so it gets the phrase of that.
 const classPhrases = [
   '',
   'Trying',

@@ -1,4 +1,4 @@
-// Where a 3xx sends the caller: its Contacts, the preferred ones first (RFC 3261 §8.1.3.4, §21.3).
+// The targets of a 3xx: its Contacts, the preferred ones first (RFC 3261 §8.1.3.4, §21.3).
 import { AppError } from '../../lib/errors.ts'
 import { splitList } from './list.ts'
 import { headersOf } from './message.ts'
@@ -7,18 +7,18 @@ import { parseNameAddr } from './name-addr.ts'
 import { parseUri } from './uri.ts'
 
 export interface RedirectTarget {
-  /** A sip, sips or tel URI, without header fields: what a far end wants in our INVITE is not for it to say. */
+  /** A sip, sips or tel URI, without header fields: a far end may not choose the fields of our INVITE. */
   readonly uri: string
   readonly displayName?: string
-  /** From 0 to 1, the higher the better. */
+  /** From 0 to 1; a higher value is preferred. */
   readonly q: number
 }
 
-// As many as one call rings at once. A longer list is a loop or an attack.
+// The most that one call rings at the same time. A longer list is a loop or an attack.
 const maxTargets = 10
 const maxUriChars = 512
 
-/** Those that can be called; none in a response that is no redirect. */
+/** Returns the targets that can be called; none for a response that is not a redirect. */
 export function redirectTargets(response: SipResponse): readonly RedirectTarget[] {
   if (response.status < 300 || response.status > 399) return []
   const targets = new Map<string, RedirectTarget>()
@@ -43,7 +43,7 @@ function readTarget(value: string): RedirectTarget | undefined {
   }
 }
 
-/** RFC 3261 §20.10: without one that can be read it is 1. */
+/** Returns the q value: 1 if there is none that can be parsed (RFC 3261 §20.10). */
 function qualityOf(text: string | undefined): number {
   return text !== undefined && /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 1
 }

@@ -1,4 +1,5 @@
-// What a NOTIFY of the event package `refer` carries: how far the call is that a REFER asked for (RFC 3515 §2.4).
+// The content of a NOTIFY of the event package `refer`: the progress of the call that a REFER requested (RFC 3515
+// §2.4).
 import { mediaTypeOf } from './body.ts'
 import { headerOf } from './message.ts'
 import type { HeaderField, SipMessage } from './message.ts'
@@ -8,7 +9,7 @@ import { reasonPhraseOf } from './reason-phrases.ts'
 export interface ReferEvent {
   /** False for any other event package. */
   readonly isRefer: boolean
-  /** The CSeq of the REFER, where several were sent in one dialog. */
+  /** The CSeq of the REFER, if several were sent in one dialog. */
   readonly id: number | undefined
 }
 
@@ -19,7 +20,7 @@ export function referEventOf(message: SipMessage): ReferEvent {
   return { isRefer: name.trim().toLowerCase() === 'refer', id: numberOf(rest.join(';'), 'id') }
 }
 
-/** Whether this NOTIFY is the last one: RFC 6665 §8.2.3. */
+/** Reports whether this NOTIFY is the last one: RFC 6665 §8.2.3. */
 export function isTerminated(message: SipMessage): boolean {
   const [state = ''] = (headerOf(message, 'subscription-state') ?? '').split(';')
   return state.trim().toLowerCase() === 'terminated'
@@ -30,7 +31,7 @@ export interface StatusLine {
   readonly reason: string
 }
 
-/** The status line of a message/sipfrag (RFC 3420); undefined where there is none. */
+/** Returns the status line of a message/sipfrag (RFC 3420); undefined if there is none. */
 export function sipfragOf(message: SipMessage): StatusLine | undefined {
   if (mediaTypeOf(headerOf(message, 'content-type') ?? '') !== 'message/sipfrag') return undefined
   const text = Buffer.from(message.body.subarray(0, 1_024)).toString('utf8')
@@ -42,9 +43,9 @@ export function sipfragOf(message: SipMessage): StatusLine | undefined {
 
 export interface Notification {
   readonly line: { readonly status: number; readonly reason?: string | undefined }
-  /** Seconds that the subscription still has; undefined in the last NOTIFY of all. */
+  /** The seconds that the subscription still has; undefined in the last NOTIFY. */
   readonly leftSeconds: number | undefined
-  /** Why it is the last one: RFC 6665 §4.2.2. */
+  /** The reason why it is the last one: RFC 6665 §4.2.2. */
   readonly end?: 'noresource' | 'timeout'
   readonly id: number | undefined
 }
@@ -62,7 +63,7 @@ export function notification({ line, leftSeconds, end = 'noresource', id }: Noti
     ],
     body: {
       type: 'message/sipfrag;version=2.0',
-      // A line break would begin a header field of the message that it is a piece of.
+      // A line break would begin a header field in the message fragment.
       content: `SIP/2.0 ${line.status} ${reason.replaceAll(/\p{Cc}/gu, ' ').slice(0, maxReasonChars)}\r\n`,
     },
   }

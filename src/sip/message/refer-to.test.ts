@@ -15,7 +15,7 @@ describe('Refer-To (RFC 3515 §2.1)', () => {
       '<sip:bob@b?Replaces=a%40b%3Bto-tag%3D1%3Bfrom-tag%3D2&X-One=two%20three>',
       { uri: 'sip:bob@b', replaces, headers: [{ name: 'x-one', value: 'two three' }] },
     ],
-    // As some phones write it.
+    // The form that some phones write.
     ['<sip:bob@b?Replaces=a@b;to-tag=1;from-tag=2>', { uri: 'sip:bob@b', replaces, headers: [] }],
     [
       '<sip:bob@b?replaces=a%40b%3bto-tag%3d1%3bfrom-tag%3d2&Require=replaces>',

@@ -1,4 +1,5 @@
-// Refer-To: whom a REFER wants called, and what the URI wants in that INVITE (RFC 3515 §2.1, RFC 3261 §19.1.5).
+// Refer-To: the target of a REFER, and the header fields it embeds for the new INVITE (RFC 3515 §2.1, RFC 3261
+// §19.1.5).
 import { canonicalName } from './header-names.ts'
 import { malformed } from './malformed.ts'
 import type { HeaderField } from './message.ts'
@@ -11,21 +12,24 @@ import { isHeaderSafe } from './serialize-message.ts'
 import { parseUri, schemeOf } from './uri.ts'
 
 export interface ReferTo {
-  /** What is to be called, without the header fields that it embeds. */
+  /** The URI to call, without the header fields embedded in it. */
   readonly uri: string
   readonly displayName?: string
-  /** The dialog that the new call takes the place of. */
+  /** The dialog that the new call replaces. */
   readonly replaces?: ReplacesId
-  /** The other header fields that it embeds; none that the stack writes alone. */
+  /** The other embedded header fields, without those that only the stack may write. */
   readonly headers: readonly HeaderField[]
 }
 
-// A URI with a Replaces in it has some hundred; the rest is room for what an application puts beside it.
+// A URI with a Replaces has a few hundred characters; the rest is room for an application's own fields.
 const maxChars = 4_096
 const maxHeaders = 16
 const maxValueChars = 512
 
-/** Undefined for a scheme that cannot be called: RFC 3515 §2.4.2 answers it 416. Throws where it is no address. */
+/**
+ * Parses Refer-To. Undefined for a scheme that cannot be called, which gets 416: RFC 3515 §2.4.2. Throws if it is not
+ * an address.
+ */
 export function parseReferTo(text: string): ReferTo | undefined {
   if (text.length > maxChars) throw malformed('Refer-To is too long')
   const { displayName, uri: whole } = parseNameAddr(text)
@@ -38,7 +42,7 @@ export function parseReferTo(text: string): ReferTo | undefined {
     throw malformed('Refer-To asks for another method')
   const embedded = question === -1 ? [] : embeddedFields(whole.slice(question + 1))
   const replaces = embedded.filter(({ name }) => name === 'replaces')
-  if (replaces.length > 1) throw malformed('Replaces stands there twice')
+  if (replaces.length > 1) throw malformed('Replaces appears twice')
   return {
     uri,
     ...(displayName === undefined ? {} : { displayName }),
@@ -47,7 +51,7 @@ export function parseReferTo(text: string): ReferTo | undefined {
   }
 }
 
-/** A value for Refer-To; the URI may have no header fields of its own where `replaces` is given. */
+/** Writes a value for Refer-To; with `replaces`, the URI may have no header fields of its own. */
 export function serializeReferTo({ uri, displayName, replaces }: Omit<ReferTo, 'headers'>): string {
   const query = replaces === undefined ? '' : `?Replaces=${encodeURIComponent(serializeReplaces(replaces))}`
   const name = displayName === undefined ? {} : { displayName }
@@ -55,8 +59,8 @@ export function serializeReferTo({ uri, displayName, replaces }: Omit<ReferTo, '
 }
 
 /**
- * Phones write `;` and `=` in there as they are, which RFC 3261 §25.1 wants escaped. A field that makes no safe line, or
- * is too long, is left out.
+ * Parses the embedded fields. Phones leave `;` and `=` unescaped, against RFC 3261 §25.1. A field that is too long, or
+ * not one safe line, is left out.
  */
 function embeddedFields(query: string): readonly HeaderField[] {
   const fields: HeaderField[] = []
@@ -71,7 +75,7 @@ function embeddedFields(query: string): readonly HeaderField[] {
   return fields
 }
 
-/** Undefined for what is no UTF-8. */
+/** Returns undefined for text that is not UTF-8. */
 function unescape(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
@@ -80,7 +84,7 @@ function unescape(text: string): string | undefined {
   }
 }
 
-// RFC 3261 §19.1.5: what would change who calls, by which way, or what the body is. `body` stands for a body.
+// RFC 3261 §19.1.5: fields that would change the caller, the route or the body. `body` stands for a body.
 const closed = new Set(['body', 'refer-to', 'refer-sub', 'p-asserted-identity', 'p-preferred-identity'])
 
 function isOpenToAll(name: string): boolean {

@@ -1,4 +1,4 @@
-// Replaces: which dialog a new INVITE takes the place of, as the one that receives the INVITE knows it (RFC 3891 §6.1).
+// Replaces: the dialog that a new INVITE replaces, as seen by the side that receives the INVITE (RFC 3891 §6.1).
 import { malformed } from './malformed.ts'
 import { parseParams } from './params.ts'
 import { isToken } from './header-names.ts'
@@ -8,14 +8,14 @@ export interface ReplacesId {
   /** The tag of the side that receives the INVITE. */
   readonly toTag: string
   readonly fromTag: string
-  /** Only while that dialog has not been answered. */
+  /** The dialog is replaced only if it has not been answered yet. */
   readonly isEarlyOnly: boolean
 }
 
-// As long as a Call-ID and two tags can be for any stack that is used.
+// Enough for the Call-ID and the two tags of any stack in use.
 const maxChars = 1_024
 
-/** One value; throws where it is none. */
+/** Parses one value; throws if it is malformed. */
 export function parseReplaces(text: string): ReplacesId {
   const semicolon = text.indexOf(';')
   if (semicolon === -1 || text.length > maxChars) throw malformed('Bad Replaces')

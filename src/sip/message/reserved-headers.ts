@@ -1,6 +1,8 @@
-// Which header fields the stack writes alone: neither the engine above it nor an application sets them.
+// The header fields that only the stack writes: neither the engine above it nor an application sets them.
 
-/** Routing, order and framing of a message (RFC 3261 §8.1.1, §18.3): with a second one, a message has two readings. */
+/**
+ * The routing, order and framing of a message (RFC 3261 §8.1.1, §18.3): with a duplicate, a message has two readings.
+ */
 export const structuralHeaders: ReadonlySet<string> = new Set([
   'via',
   'from',
@@ -14,9 +16,9 @@ export const structuralHeaders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What two stacks tell each other: those, where the peer sends its next request, what the body is, and credentials. An
- * application that reads the headers of a message is not shown these. The engine above sends challenges, so the stack takes
- * them from it.
+ * Fields between two stacks: the structural ones, the target of the peer's next request, the body type, and
+ * credentials. They are hidden from an application that reads the headers of a message. The engine above sends
+ * challenges, so the stack accepts those from it.
  */
 export const plumbingHeaders: ReadonlySet<string> = new Set([
   ...structuralHeaders,
@@ -29,8 +31,8 @@ export const plumbingHeaders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What no application may set: those, what both sides support, which would be a promise that the stack does not keep, and
- * what the operator alone says of a caller (RFC 8224 §4).
+ * Fields that no application may set: those above, the features that both sides support, which would be promises that
+ * the stack does not keep, and the operator's statements about a caller (RFC 8224 §4).
  */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   ...plumbingHeaders,
@@ -42,6 +44,6 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'min-se',
   'identity',
   'identity-info',
-  // A node believes it of the operator's proxies: where a call came from, and so which carrier's it is.
+  // A node trusts it from the operator's proxies: it names the source of a call, and so the carrier.
   'x-forwarded-for',
 ])

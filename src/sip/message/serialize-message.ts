@@ -1,15 +1,18 @@
-// SipMessage to bytes. The only writer of the wire, so the only place where a field could smuggle a line: it refuses.
+// SipMessage to bytes. Every message is written here, so injected line breaks are refused here.
 import { AppError } from '../../lib/errors.ts'
 import { isToken, wireName } from './header-names.ts'
 import type { SipMessage } from './message.ts'
 
-/** Whether text may stand in a header field or start line: no CR, no LF, and NUL only as a quoted-pair (RFC 3261 §25.1). */
+/**
+ * Reports whether a header field or start line may contain the text: no CR, no LF, and NUL only as a quoted-pair (RFC
+ * 3261 §25.1).
+ */
 export function isHeaderSafe(text: string): boolean {
   if (text.includes('\r') || text.includes('\n')) return false
   return !text.includes('\0') || !/(?:^|[^\\])\0/.test(text)
 }
 
-/** Content-Length is always counted here, in bytes; one that the message carries is replaced. */
+/** Writes a message. Content-Length is always counted here, in bytes; one that the message carries is replaced. */
 export function serializeMessage(message: SipMessage): Uint8Array {
   let head = `${safe(startLineOf(message), 'start line')}\r\n`
   for (const { name, value } of message.headers) {

@@ -13,7 +13,7 @@ describe('Session-Expires (RFC 4028 §4)', () => {
     ['session-expires: 4000 ; a=b ; Refresher = UAS', { seconds: 4_000, refresher: 'uas' }],
     ['Session-Expires: 1800;refresher=me', { seconds: 1_800 }],
     ['Session-Expires: 1800;refresher="', { seconds: 1_800 }],
-    // More than a timer waits for.
+    // More than the longest timer.
     ['Session-Expires: 4294967295', { seconds: 1_814_400 }],
     ['Session-Expires: soon', undefined],
     ['Session-Expires: -1', undefined],

@@ -1,4 +1,4 @@
-// Session-Expires and Min-SE: how long a session lasts without a refresh (RFC 4028 §4, §5).
+// Session-Expires and Min-SE: the time that a session lasts without a refresh (RFC 4028 §4, §5).
 import { splitList } from './list.ts'
 import { headerOf, headersOf } from './message.ts'
 import type { HeaderField, SipMessage } from './message.ts'
@@ -8,14 +8,17 @@ export type Refresher = 'uac' | 'uas'
 
 export interface SessionExpires {
   readonly seconds: number
-  /** Who refreshes: the side that sent the request, or the one that answers it; undefined where nothing is said. */
+  /**
+   * The side that refreshes: the one that sent the request, or the one that responds to it; undefined if it is not
+   * stated.
+   */
   readonly refresher?: Refresher
 }
 
-/** Three weeks: what asks for more is served so much. */
+/** Three weeks: a longer interval is reduced to this. */
 const maxSeconds = 1_814_400
 
-/** The Session-Expires of a message; undefined without one, and for one that cannot be read. */
+/** Returns the Session-Expires of a message; undefined if there is none or it cannot be parsed. */
 export function sessionExpiresOf(message: SipMessage): SessionExpires | undefined {
   const value = headerOf(message, 'session-expires')
   if (value === undefined) return undefined
@@ -25,18 +28,18 @@ export function sessionExpiresOf(message: SipMessage): SessionExpires | undefine
   return refresher === undefined ? { seconds } : { seconds, refresher }
 }
 
-/** The Min-SE of a message in seconds; undefined without one, and for one that cannot be read. */
+/** Returns the Min-SE of a message in seconds; undefined if there is none or it cannot be parsed. */
 export function minSeOf(message: SipMessage): number | undefined {
   const value = headerOf(message, 'min-se')
   return value === undefined ? undefined : secondsOf(value)
 }
 
-/** Whether the sender of a message knows an extension, by its Supported or Require (RFC 3261 §19.2). */
+/** Reports whether the sender supports an extension, by its Supported or Require (RFC 3261 §19.2). */
 export function supports(message: SipMessage, tag: string): boolean {
   return isListed(message, 'supported', tag) || requires(message, tag)
 }
 
-/** Whether the sender of a message insists on an extension. */
+/** Reports whether the sender requires an extension. */
 export function requires(message: SipMessage, tag: string): boolean {
   return isListed(message, 'require', tag)
 }
@@ -55,7 +58,7 @@ export function minSeField(seconds: number): HeaderField {
   return { name: 'min-se', value: String(seconds) }
 }
 
-/** delta-seconds of RFC 3261 §25.1, before any parameters. */
+/** Parses the delta-seconds of RFC 3261 §25.1, before any parameters. */
 function secondsOf(value: string): number | undefined {
   const digits = /^\s*(\d{1,10})\s*(?:;|$)/.exec(value)?.[1]
   return digits === undefined ? undefined : Math.min(Number(digits), maxSeconds)

@@ -6,10 +6,10 @@ import type { Params } from './params.ts'
 
 export interface SipUri {
   readonly scheme: 'sip' | 'sips'
-  /** As written, escapes kept; see `unescapeUri`. */
+  /** The user as written, with its escapes; see `unescapeUri`. */
   readonly user?: string
   readonly password?: string
-  /** Lower case; an IPv6 address without its brackets. */
+  /** In lower case; an IPv6 address without its brackets. */
   readonly host: string
   readonly port?: number
   readonly params: Params
@@ -18,7 +18,7 @@ export interface SipUri {
 
 export interface TelUri {
   readonly scheme: 'tel'
-  /** As written, visual separators kept. */
+  /** The number as written, with its visual separators. */
   readonly number: string
   readonly params: Params
 }
@@ -28,7 +28,7 @@ export type Uri = SipUri | TelUri
 const noHeaders: ReadonlyMap<string, string> = new Map()
 const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):/
 const badEscape = /%(?![0-9A-Fa-f]{2})/
-// user-unreserved and unreserved of RFC 3261 §25.1. Also `#` and `[]`, which telephone dial strings carry unescaped.
+// user-unreserved and unreserved of RFC 3261 §25.1, and `#` and `[]`, which telephone dial strings contain unescaped.
 const userPattern = /^[A-Za-z0-9\-_.!~*'()&=+$,;?/%#[\]]+$/
 const passwordPattern = /^[A-Za-z0-9\-_.!~*'()&=+$,%]*$/
 const hostName = /^[A-Za-z0-9_.-]+$/
@@ -36,12 +36,12 @@ const badLabel = /^\.|\.\.|(?:^|\.)-|-(?:\.|$)/
 const paramPattern = /^[A-Za-z0-9\-_.!~*'()[\]/:&+$%]+$/
 const headerPattern = /^[A-Za-z0-9\-_.!~*'()[\]/?:+$%;@,&]*$/
 
-/** The scheme in lower case, or undefined when the text has none. */
+/** Returns the scheme in lower case, or undefined if the text has none. */
 export function schemeOf(text: string): string | undefined {
   return schemePattern.exec(text)?.[1]?.toLowerCase()
 }
 
-/** Refuses other schemes than sip, sips and tel; ask `schemeOf` first where those are owed a 416. */
+/** Parses a URI; refuses schemes other than sip, sips and tel. Check `schemeOf` first where those must get a 416. */
 export function parseUri(text: string): Uri {
   const scheme = schemeOf(text)
   if (scheme === 'sip' || scheme === 'sips') return parseSipUri(scheme, text.slice(scheme.length + 1))
@@ -49,7 +49,7 @@ export function parseUri(text: string): Uri {
   throw malformed('URI scheme is not sip, sips or tel')
 }
 
-/** Like `parseUri`, with undefined for what it refuses. */
+/** Parses a URI like `parseUri`, but returns undefined if that refuses it. */
 export function tryParseUri(text: string): Uri | undefined {
   try {
     return parseUri(text)
@@ -75,8 +75,8 @@ function parseSipUri(scheme: 'sip' | 'sips', rest: string): SipUri {
 }
 
 /**
- * The `@` before the host. A user name that is an e-mail address should have its own escaped, and often has not: the last
- * one before the port, the parameters and the headers is meant.
+ * Returns the position of the `@` before the host. A user name that is an e-mail address should have its own escaped,
+ * and often has not: the last one before the port, the parameters and the headers counts.
  */
 function indexOfUserEnd(rest: string): number {
   const first = rest.indexOf('@')
@@ -95,7 +95,7 @@ function parseUserInfo(text: string): { user: string; password?: string } {
   return { user, password }
 }
 
-/** `host`, `host:port`, `[v6]` or `[v6]:port`; also the sent-by of a Via. */
+/** Parses `host`, `host:port`, `[v6]` or `[v6]:port`; also the sent-by of a Via. */
 export function parseHostPort(text: string): { host: string; port?: number } {
   const bracketEnd = text.startsWith('[') ? text.indexOf(']') : -1
   const colon = text.indexOf(':', bracketEnd + 1)
@@ -162,9 +162,9 @@ const countryCode = /^\+\d{1,3}$/
 const nationalNumber = /^\d{4,14}$/
 
 /**
- * The number of a tel URI, or of the user part of a SIP URI (RFC 3261 §19.1.6), without visual separators. A local number
- * within a country (`;phone-context=+44`) is written as the global one it is; any other context does not tell which digits
- * are missing, and is left out (RFC 3966 §5.1.5).
+ * Returns the number of a tel URI, or of the user part of a SIP URI (RFC 3261 §19.1.6), without visual separators. A
+ * local number within a country (`;phone-context=+44`) becomes the global number. Any other context does not show
+ * which digits are missing, and is left out (RFC 3966 §5.1.5).
  */
 export function telephoneNumber(number: string, phoneContext: string | undefined): string {
   const digits = number.replace(/[-.()]/g, '')
@@ -189,7 +189,7 @@ export function serializeHostPort(place: {
   return place.port === undefined ? host : `${host}:${place.port}`
 }
 
-/** `%41` to `A`; sequences that are no UTF-8 stay as they are. */
+/** Turns `%41` into `A`; sequences that are not UTF-8 stay as they are. */
 export function unescapeUri(text: string): string {
   if (!text.includes('%')) return text
   try {
@@ -199,7 +199,7 @@ export function unescapeUri(text: string): string {
   }
 }
 
-/** Text to the user part of a SIP URI: what RFC 3261 §25.1 does not allow there is escaped. */
+/** Turns text into the user part of a SIP URI: characters that RFC 3261 §25.1 does not allow there are escaped. */
 export function escapeUser(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(/%(?:26|3D|2B|24|2C|3B|3F|2F)/gi, decodeURIComponent)
 }
@@ -207,7 +207,7 @@ export function escapeUser(text: string): string {
 // RFC 3261 §19.1.2 table 1: these make two URIs differ even when only one of them has the parameter.
 const comparedWhenAlone = ['user', 'ttl', 'method', 'maddr', 'transport']
 
-/** RFC 3261 §19.1.4. Neither symmetric default ports nor default transports are assumed, as the RFC says. */
+/** Compares URIs by RFC 3261 §19.1.4. As the RFC says, neither default ports nor default transports are assumed. */
 export function areUrisEqual(a: Uri, b: Uri): boolean {
   if (a.scheme === 'tel' || b.scheme === 'tel') {
     return a.scheme === 'tel' && b.scheme === 'tel' && areTelUrisEqual(a, b)
@@ -223,7 +223,7 @@ export function areUrisEqual(a: Uri, b: Uri): boolean {
   )
 }
 
-/** RFC 3966 §4: visual separators do not count. */
+/** Compares tel URIs by RFC 3966 §4: visual separators do not count. */
 function areTelUrisEqual(a: TelUri, b: TelUri): boolean {
   const plain = (uri: TelUri): string => uri.number.replace(/[-.()]/g, '').toLowerCase()
   if (plain(a) !== plain(b) || a.params.size !== b.params.size) return false
@@ -232,7 +232,7 @@ function areTelUrisEqual(a: TelUri, b: TelUri): boolean {
   )
 }
 
-/** Escapes of characters that need none are undone, those of reserved ones kept (RFC 3261 §19.1.4). */
+/** Decodes escapes of characters that need none, and keeps those of reserved ones (RFC 3261 §19.1.4). */
 function comparable(text: string | undefined): string | undefined {
   return text?.replace(/%[0-9A-Fa-f]{2}/g, (escape) => {
     const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))

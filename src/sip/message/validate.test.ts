@@ -1,4 +1,4 @@
-// What a request is owed that could be parsed and is wrong: RFC 3261 §8.2, §16.3.
+// The refusals of requests that could be parsed and are wrong: RFC 3261 §8.2, §16.3.
 import { describe, expect, it } from 'vitest'
 import { headerOf } from './message.ts'
 import type { SipRequest, SipResponse } from './message.ts'
@@ -22,7 +22,7 @@ const usual = {
 }
 type Fields = Readonly<Record<string, string | undefined>>
 
-/** A request with fields replaced, added, or left out where they are undefined; a header twice is `name#2`. */
+/** Builds a request with fields replaced, added, or left out if undefined; `name#2` is a second field of that name. */
 function request(start: string, fields: Fields = {}, body = ''): SipRequest {
   const method = start.split(' ')[0] ?? ''
   const all: Fields = { ...usual, cseq: `1 ${method}`, ...fields }
@@ -41,7 +41,7 @@ describe('a request that may be served', () => {
     ['is one to a tel URI', 'INVITE tel:+4420 SIP/2.0', {}, ''],
     ['has its version in any case', 'INVITE sip:bob@b.example sip/2.0', {}, ''],
     ['has no Max-Forwards, as in RFC 2543', invite, { 'max-forwards': undefined }, ''],
-    // RFC 3261 §16.3: zero concerns only who forwards.
+    // RFC 3261 §16.3: zero matters only to a proxy.
     ['has no hop left', invite, { 'max-forwards': '0' }, ''],
     ['has as many hops as there can be', invite, { 'max-forwards': '255' }, ''],
     ['has addresses of schemes we do not know', invite, { from: '<http://a.example/>;tag=a' }, ''],
@@ -49,7 +49,7 @@ describe('a request that may be served', () => {
     ['asks to remove all bindings', 'REGISTER sip:b.example SIP/2.0', { contact: '*' }, ''],
     ['requires what is supported', invite, { require: 'path, timer' }, ''],
     ['has an SDP', invite, { 'content-type': 'Application/SDP;charset=x' }, 'v=0'],
-    // RFC 2046 §5.1.3: a multipart subtype that is not known is one of mixed parts.
+    // RFC 2046 §5.1.3: an unknown multipart subtype is treated as multipart/mixed.
     [
       'has a body of parts of any kind',
       invite,

@@ -1,5 +1,5 @@
-// Which status a request that could be parsed, but is wrong, is owed (RFC 3261 §8.2, §16.3); and which responses are
-// dropped. A refusal is a value: it is a normal outcome here.
+// The refusals of requests that could be parsed but are wrong (RFC 3261 §8.2, §16.3), and the checks that drop
+// responses. A refusal is a return value, since it is a normal outcome here.
 import { AppError } from '../../lib/errors.ts'
 import type { Reply } from '../sip.ts'
 import { isBrokenMultipart, isOptionalBody, mediaTypeOf } from './body.ts'
@@ -12,19 +12,20 @@ import { parseNameAddr } from './name-addr.ts'
 import { parseUri, schemeOf } from './uri.ts'
 import { hasSeveralVias, topVia } from './via.ts'
 
-/** What the user agent core behind the stack can do; it becomes Allow, Supported, Accept and the refusals. */
+/** The capabilities of the user agent core behind the stack; they become Allow, Supported, Accept and the refusals. */
 export interface Capabilities {
-  /** Methods that reach the core. ACK and CANCEL are always understood. */
+  /** The methods that reach the core. ACK and CANCEL are always accepted. */
   readonly allow: readonly string[]
-  /** Methods that reach the core besides, and are no promise. */
+  /** Further methods that reach the core, and that Allow does not list. */
   readonly alsoTaken?: readonly string[]
-  /** Option tags (RFC 3261 §19.2) that a Require may name. */
+  /** The option tags (RFC 3261 §19.2) that a Require may name. */
   readonly supported: readonly string[]
-  /** Body types that an INVITE may carry, lower case. */
+  /** The body types that an INVITE may carry, in lower case. */
   readonly accept: readonly string[]
 }
 
-// The methods of the IANA registry: one of these that is not allowed gets 405, any other 501 (RFC 3261 §8.2.1, §21.5.2).
+// The methods of the IANA registry: one of them that is not allowed gets 405, any other 501 (RFC 3261 §8.2.1,
+// §21.5.2).
 const registeredMethods = new Set(
   'ACK BYE CANCEL INFO INVITE MESSAGE NOTIFY OPTIONS PRACK PUBLISH REFER REGISTER SUBSCRIBE UPDATE'.split(
     ' ',
@@ -33,7 +34,7 @@ const registeredMethods = new Set(
 
 const singleHeaders = ['from', 'to', 'call-id', 'cseq', 'max-forwards', 'content-length', 'content-type']
 
-/** The refusal a request is owed, or undefined when it may be served. */
+/** Returns the refusal of a request, or undefined if it may be served. */
 export function validateRequest(request: SipRequest, capabilities: Capabilities): Reply | undefined {
   try {
     return (
@@ -53,13 +54,13 @@ export function validateRequest(request: SipRequest, capabilities: Capabilities)
   }
 }
 
-/** Why a response is dropped without more ado, or undefined when it may be matched with its request. */
+/** Returns the reason to drop a response silently, or undefined if it may be matched with its request. */
 export function validateResponse(response: SipResponse): string | undefined {
   try {
     if (response.status < 100 || response.status > 699) return 'status out of range'
     if (response.version?.toUpperCase() !== 'SIP/2.0') return 'version'
     if (response.tooLarge !== undefined) return 'too large'
-    // RFC 3261 §8.1.3.3: more than one Via means that it is not for us.
+    // RFC 3261 §8.1.3.3: a response with more than one Via is not for us.
     if (hasSeveralVias(response)) return 'several Via values'
     topVia(response)
     cseqOf(response)
@@ -84,7 +85,7 @@ function refuseMalformed({ malformed: reason }: SipRequest): Reply | undefined {
   return reason === undefined ? undefined : { status: 400, reason }
 }
 
-/** RFC 3261 §18.3, §20.14. */
+/** Checks Content-Length: RFC 3261 §18.3, §20.14. */
 function refuseFraming(message: SipMessage): Reply | undefined {
   const lengths = headersOf(message, 'content-length')
   if (lengths.length === 0) return undefined
@@ -121,7 +122,7 @@ function refuseHeaders(request: SipRequest): undefined {
   if (headerOf(request, 'call-id') === undefined) throw malformed('Missing call-id')
   if (cseqOf(request).method !== request.method) throw malformed('CSeq method differs from the request')
   const hops = headerOf(request, 'max-forwards')
-  // RFC 3261 §20.22. Its absence is tolerated for clients of RFC 2543; zero concerns only who forwards.
+  // RFC 3261 §20.22. Its absence is tolerated for clients of RFC 2543; zero matters only to a proxy.
   if (hops !== undefined && !/^0*(?:1?\d?\d|2[0-4]\d|25[0-5])$/.test(hops))
     throw malformed('Bad max-forwards')
   for (const value of headersOf(request, 'contact')) {
@@ -135,7 +136,7 @@ function refuseHeaders(request: SipRequest): undefined {
   return undefined
 }
 
-/** Other schemes are legal here, only those we know are looked into. */
+/** Checks an address. Other schemes are legal here; only the known ones are parsed. */
 function checkAddress(value: string, where: string): void {
   let uri: string
   try {
@@ -162,7 +163,7 @@ function refuseRequestUri({ uri }: SipRequest): Reply | undefined {
   return undefined
 }
 
-/** RFC 3261 §8.2.2.3: not asked of ACK and CANCEL. */
+/** Does not apply to ACK and CANCEL: RFC 3261 §8.2.2.3. */
 function refuseExtensions(request: SipRequest, { supported }: Capabilities): Reply | undefined {
   if (request.method === 'ACK' || request.method === 'CANCEL') return undefined
   const required = headersOf(request, 'require').flatMap(splitList)
@@ -172,8 +173,8 @@ function refuseExtensions(request: SipRequest, { supported }: Capabilities): Rep
 }
 
 /**
- * RFC 3261 §8.2.3 and §13.3.1: the body of an INVITE. Deviation from RFC 3261 §13.3.1: what stands in its Accept is not
- * held against it. Devices list there what they take besides SDP, and each of them takes SDP.
+ * Checks the body of an INVITE: RFC 3261 §8.2.3 and §13.3.1. Deviation from RFC 3261 §13.3.1: its Accept is ignored.
+ * Devices list there the types that they accept apart from SDP, and every device accepts SDP.
  */
 function refuseBody(request: SipRequest, { accept }: Capabilities): Reply | undefined {
   const encoding = headerOf(request, 'content-encoding')
@@ -183,7 +184,7 @@ function refuseBody(request: SipRequest, { accept }: Capabilities): Reply | unde
   if (request.method !== 'INVITE' || request.body.byteLength === 0 || isOptionalBody(request))
     return undefined
   const type = mediaTypeOf(headerOf(request, 'content-type') ?? '')
-  // RFC 2046 §5.1.3: a multipart subtype that is not known is treated as multipart/mixed.
+  // RFC 2046 §5.1.3: an unknown multipart subtype is treated as multipart/mixed.
   const isMultipart = type.startsWith('multipart/') && accept.includes('multipart/mixed')
   if (isMultipart && isBrokenMultipart(request)) throw malformed('Multipart body without parts')
   if (isMultipart || accept.includes(type)) return undefined

@@ -8,26 +8,26 @@ import type { Params } from './params.ts'
 import { parseHostPort, serializeHostPort } from './uri.ts'
 
 export interface Via {
-  /** Upper case: UDP, TCP, TLS, WS ... */
+  /** In upper case: UDP, TCP, TLS, WS ... */
   readonly transport: string
-  /** The sent-by: lower case, IPv6 without brackets. */
+  /** The host of sent-by: lower case, IPv6 without brackets. */
   readonly host: string
   readonly port?: number
   readonly params: Params
 }
 
-/** RFC 3261 §8.1.1.7: branches that begin so are unique across space and time. */
+/** RFC 3261 §8.1.1.7: branches with this prefix are unique across space and time. */
 export const magicCookie = 'z9hG4bK'
 
-// SLASH may have white space around it, and the protocol name is a token of which only SIP/2.0 is defined.
+// White space is allowed around a SLASH. The protocol name is a token, of which only SIP/2.0 is defined.
 const sentProtocol = /^SIP\s*\/\s*2\.0\s*\/\s*([A-Za-z0-9\-.!%*_+`'~]+)\s+/i
 
-/** One value; split lists with `splitList` first. */
+/** Parses one value; split lists with `splitList` first. */
 export function parseVia(text: string): Via {
   const protocol = sentProtocol.exec(text)
   if (protocol === null) throw malformed('Bad Via protocol')
   const rest = text.slice(protocol[0].length)
-  // Stricter than elsewhere: this field routes responses and tells transactions apart (RFC 4475 §3.1.2.1).
+  // Stricter than elsewhere: this field routes responses and identifies transactions (RFC 4475 §3.1.2.1).
   if (/;\s*(?:;|$)/.test(rest)) throw malformed('Empty parameter')
   const semicolon = indexOutside(rest, ';')
   const sentBy = (semicolon === -1 ? rest : rest.slice(0, semicolon)).trim()
@@ -42,14 +42,14 @@ export function serializeVia(via: Via): string {
   return `SIP/2.0/${via.transport} ${serializeHostPort(via)}${serializeParams(via.params)}`
 }
 
-/** The topmost Via of a message; throws when there is none. */
+/** Returns the topmost Via of a message; throws if there is none. */
 export function topVia(message: SipMessage): Via {
   const value = headerOf(message, 'via')
   if (value === undefined) throw malformed('Missing Via')
   return parseVia(splitList(value)[0] ?? '')
 }
 
-/** The topmost Via, or undefined when there is none that can be read. */
+/** Returns the topmost Via, or undefined if there is none that can be parsed. */
 export function readTopVia(message: SipMessage): Via | undefined {
   try {
     return topVia(message)
@@ -58,7 +58,7 @@ export function readTopVia(message: SipMessage): Via | undefined {
   }
 }
 
-/** The same headers with the topmost Via value replaced; other values on its line stay. */
+/** Returns the headers with the topmost Via value replaced; other values on its line stay. */
 export function withTopVia(headers: readonly HeaderField[], via: Via): readonly HeaderField[] {
   const index = headers.findIndex((field) => field.name === 'via')
   const line = headers[index]
@@ -67,7 +67,10 @@ export function withTopVia(headers: readonly HeaderField[], via: Via): readonly 
   return headers.with(index, { name: 'via', value: [serializeVia(via), ...others].join(', ') })
 }
 
-/** Whether a message has more than one Via value, so that it is not for the element that holds it (RFC 3261 §8.1.3.3). */
+/**
+ * Reports whether a message has more than one Via value: then it is not for the element that holds it (RFC 3261
+ * §8.1.3.3).
+ */
 export function hasSeveralVias(message: SipMessage): boolean {
   let count = 0
   for (const field of message.headers) if (field.name === 'via') count += splitList(field.value).length

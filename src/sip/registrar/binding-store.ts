@@ -1,14 +1,14 @@
-// Where a registered phone is (RFC 3261 §10), and what keeps that: in memory, and beyond the process.
+// The interfaces for bindings of phones (RFC 3261 §10): the store in memory, and the archive beyond the process.
 import type { RegisteredPhone } from '../../contracts/registered-phone.ts'
 import type { Remote } from '../transport/transports.ts'
 
 /** A binding of an address of record (RFC 3261 §10). `expiresAt` in epoch ms. */
 export interface Binding extends RegisteredPhone {
-  /** Tells it apart from the other bindings of its address of record. */
+  /** Identifies the binding among those of its address of record. */
   readonly key: string
-  /** `+sip.instance` and `reg-id` of RFC 5626, where the phone names them. */
+  /** The `+sip.instance` and `reg-id` of RFC 5626, if the phone sends them. */
   readonly instance: string | undefined
-  /** As the phone ranks its Contact. */
+  /** The q value that the phone gave its Contact. */
   readonly q: string | undefined
   readonly remote: Remote
   readonly path: readonly string[]
@@ -18,46 +18,55 @@ export interface Binding extends RegisteredPhone {
 }
 
 export interface BindingStore {
-  /** The live bindings of an address of record, the one that registered last first. */
+  /** Returns the live bindings of an address of record, the latest registration first. */
   get(aor: string): Promise<readonly Binding[]>
-  /** The same, and those that lead from here though another node has them: phones behind a proxy with Path (RFC 3327). */
+  /**
+   * Like `get`, with bindings of other nodes that can be reached from here: phones behind a proxy with Path (RFC
+   * 3327).
+   */
   find(aor: string): Promise<readonly Binding[]>
-  /** Takes the place of those of the same phone. Resolves when it survives the process. */
+  /** Adds a binding, which replaces those of the same phone. Resolves when it survives the process. */
   put(binding: Binding): Promise<void>
-  /** The phone of the binding has shown itself; nothing else has changed. */
+  /** Notes that the phone of the binding is still there; nothing else has changed. */
   touch(binding: Binding): void
-  /** One of its bindings, or all. */
+  /** Removes one of its bindings, or all. */
   remove(aor: string, key?: string): Promise<void>
-  /** All bindings of a realm. */
+  /** Removes all bindings of a realm. */
   forget(realm: string): Promise<void>
-  /** Live bindings of a realm, sorted by address of record. */
+  /** Returns the live bindings of a realm, sorted by address of record. */
   list(realm: string): Promise<Binding[]>
-  /** The live bindings that a flow carries. */
+  /** Returns the live bindings that use a flow. */
   boundTo(remote: Remote): readonly Binding[]
-  /** The same, and those that other nodes have. */
+  /** Like `boundTo`, with the bindings of other nodes. */
   findBoundTo(remote: Remote): Promise<readonly Binding[]>
 }
 
-/** A binding as it was kept, perhaps by a version of this stack with more transports. */
+/** A stored binding, perhaps written by a version of this stack with more transports. */
 export interface KeptBinding extends Omit<Binding, 'remote'> {
   readonly remote: { readonly transport: string; readonly address: string; readonly port: number }
 }
 
-/** Keeps the bindings of this node beyond its process. A failure is logged, never thrown: the phones are reached. */
+/**
+ * Keeps the bindings of this node beyond its process. A failure is logged, never thrown: the phones can still be
+ * reached.
+ */
 export interface BindingArchive {
-  /** The live ones whose users may still register, the one that registered last first. */
+  /** Returns the live bindings whose users may still register, the latest registration first. */
   load(): Promise<readonly KeptBinding[]>
-  /** Those with a Path that other nodes have, as `load` has those of this one. Left out where there is one node. */
+  /** Returns the bindings of other nodes with a Path, with the conditions of `load`. Left out if there is one node. */
   elsewhere?(aor: string): Promise<readonly KeptBinding[]>
-  /** Those without a Path that other nodes have at a place. Left out where there is one node. */
+  /** Returns the bindings of other nodes without a Path at a place. Left out if there is one node. */
   elsewhereAt?(place: Remote): Promise<readonly KeptBinding[]>
-  /** `gone` are the keys it took the place of. Resolves when it is kept; one that is only a refresh is kept soon after. */
+  /**
+   * Stores a binding; `gone` are the keys it replaced. Resolves when it is stored; a mere refresh is stored soon
+   * after.
+   */
   save(
     binding: Binding,
     change: { readonly gone: readonly string[]; readonly isRefresh: boolean },
   ): Promise<void>
-  /** One binding of this node, or all of the address of record, on whichever node they are. */
+  /** Removes one binding of this node, or all of the address of record on all nodes. */
   remove(aor: string, key?: string): Promise<void>
-  /** All of a realm, on whichever node they are. */
+  /** Removes all bindings of a realm, on all nodes. */
   forget(realm: string): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Which phone a Contact names, and whether two registrations are of one phone.
+// The phone that a Contact names, and whether two registrations are of one phone.
 import { describe, expect, it } from 'vitest'
 import { parseNameAddr } from '../message/name-addr.ts'
 import type { Binding, Remote } from '../sip.ts'
@@ -48,7 +48,7 @@ describe('the instance that a Contact names (RFC 5626 §4.1, §4.2)', () => {
     expect(phoneOf(first!)).toBe(uuid)
   })
 
-  it('is not needed to tell phones apart: a phone without one is known by its place', () => {
+  it('is not required: a phone without one is identified by its place', () => {
     expect(phoneOf(binding())).toBe('sip:alice@10.0.0.5:5060;')
     expect(phoneOf(binding({ contact: 'sip:alice@10.0.0.6' }))).not.toBe(phoneOf(binding()))
   })
@@ -104,7 +104,7 @@ describe('a registration takes the place of one that is there', () => {
     ['at its place with another instance', { instance: 'i;1' }, { instance: 'j;1' }],
     ['of its instance by another flow', { instance: 'i;1' }, { instance: 'i;2' }],
     ['of another Call-ID', byStun(40_000), { ...byStun(41_000), callId: 'd' }],
-    // Two phones behind one NAT may come by one Call-ID of a careless implementation.
+    // A careless implementation may give two phones behind one NAT the same Call-ID.
     ['of its Call-ID with a Contact of an inner network', {}, { contact: 'sip:alice@10.0.0.6:5060' }],
     ['of its Call-ID that names its source, where the other did not', {}, byStun(41_000)],
     [

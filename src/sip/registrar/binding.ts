@@ -1,4 +1,5 @@
-// What a registration says of a phone: which one it is, and whether it can be reached once its connection is gone.
+// The facts about a phone in its registration: its identity, and whether it can be reached once its connection is
+// gone.
 import { isIP } from 'node:net'
 import { unquote } from '../message/list.ts'
 import type { Params } from '../message/params.ts'
@@ -9,7 +10,10 @@ import { isHiddenFrom } from '../hidden-address.ts'
 import type { Binding } from '../sip.ts'
 import { transports } from '../transport/transports.ts'
 
-/** The phone and the flow of RFC 5626 §4.1 and §4.2, as their Contact names them; undefined without an instance. */
+/**
+ * Returns the phone and flow of RFC 5626 §4.1 and §4.2 that the Contact parameters name; undefined without an
+ * instance.
+ */
 export function instanceOf(params: Params): string | undefined {
   const instance = params.get('+sip.instance')
   if (instance === undefined || instance === '') return undefined
@@ -17,14 +21,15 @@ export function instanceOf(params: Params): string | undefined {
   return `${unquote(instance)};${/^\d{1,10}$/.test(flow) ? flow : ''}`
 }
 
-/** The phone of an instance, whichever of its flows it is. */
+/** Returns the phone of an instance, the same for all of its flows. */
 export function phoneOf({ instance, key }: Pick<Binding, 'instance' | 'key'>): string {
   return instance === undefined ? key : instance.slice(0, instance.lastIndexOf(';'))
 }
 
 /**
- * What tells the bindings of an address of record apart: the instance, or the place that the Contact names. Deviation
- * from RFC 3261 §19.1.4: other parameters of the URI do not count, for some phones make them up at each start.
+ * Returns the key that identifies a binding within its address of record: the instance, or the place in the Contact.
+ * Deviation from RFC 3261 §19.1.4: other parameters of the URI do not count, since some phones change them at each
+ * start.
  */
 export function keyOf(contact: string, instance: string | undefined): string {
   if (instance !== undefined) return instance
@@ -35,13 +40,13 @@ export function keyOf(contact: string, instance: string | undefined): string {
   return `${scheme}:${unescapeUri(user)}@${host}:${port};${transport}`
 }
 
-/** Whether a new binding takes the place of one that is there. */
+/** Reports whether a new binding replaces an existing one. */
 export function isSamePhone(there: Binding, next: Binding): boolean {
   if (there.key === next.key) return true
-  // A phone that began to name its instance.
+  // The phone has begun, or ceased, to send its instance.
   const isSamePlace = keyOf(there.contact, undefined) === keyOf(next.contact, undefined)
   if (isSamePlace && (there.instance === undefined || next.instance === undefined)) return true
-  // RFC 3261 §10.2: one Call-ID, one phone. NAT has moved it, and its Contact says where to.
+  // RFC 3261 §10.2: one Call-ID is one phone. NAT has given it another address, which is in its Contact.
   return there.callId === next.callId && namesItsSource(there) && namesItsSource(next)
 }
 
@@ -52,7 +57,10 @@ function namesItsSource({ contact, remote, instance }: Binding): boolean {
   return uri.host === remote.address && (uri.port ?? defaultPort) === remote.port
 }
 
-/** Where the edge that the phone has registered through has heard it, as the last Path of that says; undefined where none says so. */
+/**
+ * Returns the address that the phone's edge proxy received the registration from, as the last Path says; undefined if
+ * the Path does not say.
+ */
 export function heardByEdge({ path }: Pick<Binding, 'path'>): string | undefined {
   const edge = path.at(-1)
   const received = edge && sipUriOf(parseNameAddr(edge).uri)?.params.get('received')
@@ -60,7 +68,7 @@ export function heardByEdge({ path }: Pick<Binding, 'path'>): string | undefined
   return host !== undefined && isIP(host) !== 0 ? host : undefined
 }
 
-/** Where a request goes when the phone's connection is gone: the URI, or undefined when it cannot lead to the phone. */
+/** Returns the URI for requests when the phone's connection is gone, or undefined if it cannot lead to the phone. */
 export function contactOf({ contact, path, remote }: Binding): string | undefined {
   const [edge] = path
   if (edge !== undefined) return parseNameAddr(edge).uri

@@ -1,4 +1,4 @@
-// What is kept of registered phones, by flow and by realm, and what an archive is given to keep.
+// The bindings of registered phones, by flow and by realm, and what is stored in an archive.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
@@ -74,7 +74,7 @@ describe('an archive', () => {
 
   it('gets the keys of the phones that a new one took the place of: that is no refresh', async () => {
     await bindings.put(phone('desk'))
-    // The same place, and an instance from now on.
+    // The same place, but with an instance from now on.
     await bindings.put(phone('instance', { contact: 'sip:alice@desk.example', instance: 'i;1' }))
     expect(archived.at(-1)).toEqual(['save', 'instance', ['desk'], false])
     expect(await keysOf()).toEqual(['instance'])
@@ -91,7 +91,7 @@ describe('an archive', () => {
     expect(await keysOf()).toHaveLength(10)
   })
 
-  it('adds to a search the phones that other nodes have; of one that has moved, what it said last', async () => {
+  it('adds to a search the phones that other nodes have; a phone that has moved has its latest place', async () => {
     const path = ['<sip:edge.example;lr>']
     await bindings.put(phone('desk', { path, callId: 'stays' }))
     await bindings.put(phone('hall', { path }))
@@ -133,12 +133,13 @@ describe('an archive', () => {
       ['remove', aor, undefined],
       ['forget', 'a.example'],
     ])
-    // What other nodes hold of a realm goes too, so the archive forgets one that is unknown here.
+    // The bindings of other nodes for a realm are removed too, so the archive also removes a realm that is unknown
+    // here.
     await bindings.forget('nowhere.example')
     expect(archived.at(-1)).toEqual(['forget', 'nowhere.example'])
   })
 
-  it('gets nothing where a phone has only shown itself, which is worth no write', async () => {
+  it('gets nothing when a phone only sends a keep-alive, which is not worth a write', async () => {
     const first = phone('desk')
     await bindings.put(first)
     await bindings.put(phone('hall'))
@@ -146,7 +147,7 @@ describe('an archive', () => {
     bindings.touch(first)
     expect(await keysOf()).toEqual(['desk', 'hall'])
     bindings.touch(first)
-    // One that has been replaced meanwhile, or removed.
+    // Bindings that have been replaced or removed meanwhile.
     bindings.touch(phone('desk'))
     bindings.touch(phone('gone', { aor: 'bob@a.example' }))
     expect(await keysOf()).toEqual(['desk', 'hall'])
@@ -154,8 +155,8 @@ describe('an archive', () => {
   })
 })
 
-describe('what an archive has kept', () => {
-  it('is taken up in its order, without what has run out or came by a transport that is not served', async () => {
+describe('the content of an archive', () => {
+  it('is loaded in its order, without bindings that have expired or use a transport that is not served', async () => {
     kept = [
       phone('desk'),
       phone('past', { expiresAt: clock.now() }),
@@ -170,7 +171,7 @@ describe('what an archive has kept', () => {
     expect(archived).toEqual([])
   })
 
-  it('is taken up as far as there is room', async () => {
+  it('is loaded as far as there is room', async () => {
     bindings = createBindings({
       clock,
       capacity: 2,
@@ -185,7 +186,7 @@ describe('what an archive has kept', () => {
     expect(await keysOf()).toEqual(['a', 'b'])
   })
 
-  it('and came by a connection is dropped, there and here, unless its Contact leads to the phone', async () => {
+  it('loses bindings over a connection, there and here, unless its Contact leads to the phone', async () => {
     const tcp = { ...remote, transport: 'tcp' } as const
     const inner = { contact: 'sip:alice@10.0.0.5' }
     kept = [
@@ -209,7 +210,7 @@ describe('what an archive has kept', () => {
 })
 
 describe('a flow', () => {
-  it('carries what registered over it, while it lives, and every phone behind one proxy', async () => {
+  it('carries the phones that registered over it, while they live, and every phone behind one proxy', async () => {
     await bindings.put(phone('desk', { expiresAt: clock.now() + 1_000 }))
     await bindings.put(phone('hall'))
     const names = (place: Remote): string[] => bindings.boundTo(place).map(({ key }) => key)

@@ -1,5 +1,5 @@
-// Where registered phones are: the bindings of each address of record (RFC 3261 §10), in memory, with a copy in an archive
-// that survives the process.
+// The bindings of each address of record (RFC 3261 §10), in memory, with a copy in an archive that survives the
+// process.
 import { AppError } from '../../lib/errors.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { registrationLimits } from '../limits.ts'
@@ -9,9 +9,9 @@ import { contactOf, isSamePhone } from './binding.ts'
 import { isReliable, toTransport } from '../transport/transports.ts'
 
 export interface Bindings extends BindingStore {
-  /** Takes up what the archive has kept. */
+  /** Loads the bindings from the archive. */
   load(): Promise<void>
-  /** Whether a phone is reached by this flow. */
+  /** Reports whether a phone is reached by this flow. */
   isBound(remote: Remote): boolean
   /** Stops the sweep. */
   close(): void
@@ -20,12 +20,12 @@ export interface Bindings extends BindingStore {
 
 export interface BindingsOptions {
   readonly clock: Clock
-  /** Most bindings kept; a new one beyond is refused with `overloaded`. */
+  /** The most bindings kept; one more is refused with `overloaded`. */
   readonly capacity?: number
   readonly archive?: BindingArchive | undefined
 }
 
-// Expired bindings are never shown; the sweep only gives their memory back.
+// Expired bindings are never returned; the sweep only frees their memory.
 const sweepIntervalMs = 60_000
 
 export function createBindings(options: BindingsOptions): Bindings {
@@ -36,7 +36,7 @@ class MemoryBindings implements Bindings {
   readonly #clock: Clock
   readonly #capacity: number
   readonly #archive: BindingArchive | undefined
-  /** By realm and address of record, the one that registered last first. */
+  /** Bindings by realm and address of record, the latest registration first. */
   readonly #realms = new Map<string, Map<string, readonly Binding[]>>()
   readonly #flows = new Map<string, Set<Binding>>()
   #size = 0
@@ -58,7 +58,7 @@ class MemoryBindings implements Bindings {
       if (this.#size >= this.#capacity) break
       const live = toLive(binding)
       if (live === undefined || !this.#isLive(live)) continue
-      // No connection survives the process.
+      // Connections do not survive the process.
       const isGone = isReliable(live.remote) && contactOf(live) === undefined
       if (isGone) await this.#archive?.remove(live.aor, live.key)
       else this.#set(live.aor, [...this.#of(live.aor), live])
@@ -73,7 +73,7 @@ class MemoryBindings implements Bindings {
     const own = await this.get(aor)
     const others = toAllLive(await this.#archive?.elsewhere?.(aor))
     if (others.length === 0) return own
-    // A proxy may bring a phone to another node than before: the node that it came to last says where it is.
+    // A proxy may bring a phone to another node than before: the node of its latest registration has its place.
     return [...own, ...others]
       .toSorted((a, b) => b.expiresAt - a.expiresAt)
       .filter((binding, n, all) => !all.slice(0, n).some((later) => isSamePhone(later, binding)))
@@ -197,13 +197,13 @@ function toAllLive(kept: readonly KeptBinding[] = []): Binding[] {
   return kept.map(toLive).filter((binding) => binding !== undefined)
 }
 
-/** Undefined where this version of the stack does not know its transport. */
+/** Returns undefined if this version of the stack does not support the transport. */
 function toLive(binding: KeptBinding): Binding | undefined {
   const transport = toTransport(binding.remote.transport)
   return transport && { ...binding, remote: { ...binding.remote, transport } }
 }
 
-/** Whether only the time has changed: what is kept of the one before leads to the same phone. */
+/** Reports whether only the time has changed, so that the stored binding still leads to the same phone. */
 function isRefresh(there: Binding, next: Binding): boolean {
   return (
     there.contact === next.contact &&

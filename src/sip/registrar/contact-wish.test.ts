@@ -57,7 +57,7 @@ describe('a REGISTER', () => {
     expect(() => phones([contact])).toThrow('Contact is not a SIP URI of a reasonable length')
   })
 
-  it('ranks its phones as it likes, and what is no rank is none', () => {
+  it('ranks its phones, and a malformed q is ignored', () => {
     const ranks = phones([
       '<sip:a@192.0.2.1>;q=0.7',
       '<sip:a@192.0.2.2>;q=1.000',

@@ -1,4 +1,4 @@
-// What the Contact fields of a REGISTER ask for: RFC 3261 §10.3 steps 6 and 7.
+// The requests in the Contact fields of a REGISTER: RFC 3261 §10.3 steps 6 and 7.
 import { AppError } from '../../lib/errors.ts'
 import { registrationLimits } from '../limits.ts'
 import { splitList } from '../message/list.ts'
@@ -16,9 +16,9 @@ export type ContactWish =
 
 export interface PhoneWish {
   readonly uri: string
-  /** 0 unbinds it. */
+  /** 0 removes the binding. */
   readonly seconds: number
-  /** Set when less was asked than is granted: the least there is. */
+  /** The minimum, set if the phone requested less. */
   readonly tooBriefFor: number | undefined
   readonly key: string
   readonly instance: string | undefined

@@ -1,4 +1,4 @@
-// How long a registration lasts: RFC 3261 §10.2.1.1 and §10.3 step 7.
+// The duration of a registration: RFC 3261 §10.2.1.1 and §10.3 step 7.
 
 export interface ExpiresBounds {
   readonly minSeconds: number
@@ -9,12 +9,12 @@ export interface ExpiresBounds {
 export const expiresBounds: ExpiresBounds = {
   // The time that user agents on UDP get; a request for less gets 423.
   minSeconds: 30,
-  // Longer than a day tells nothing of where a phone is.
+  // A binding older than a day is no evidence of where a phone is.
   maxSeconds: 86_400,
   defaultSeconds: 3600,
 }
 
-/** delta-seconds, or undefined when the text is none; values past 2**32-1 count as that: RFC 3261 §25.1. */
+/** Parses delta-seconds; undefined if the text is malformed. Values past 2**32-1 count as that: RFC 3261 §25.1. */
 export function parseDeltaSeconds(text: string | undefined): number | undefined {
   if (text === undefined || !/^\s*\d+\s*$/.test(text)) return undefined
   return Math.min(Number(text), 2 ** 32 - 1)
@@ -24,7 +24,7 @@ export type GrantedExpires =
   | { readonly kind: 'granted'; readonly seconds: number }
   | { readonly kind: 'too-brief'; readonly minSeconds: number }
 
-/** The Contact parameter wins over the Expires header; a malformed one counts as absent: RFC 3261 §10.2.1.1. */
+/** Prefers the Contact parameter to the Expires header; a malformed one counts as absent: RFC 3261 §10.2.1.1. */
 export function grantExpires(
   contactParam: string | undefined,
   header: string | undefined,
@@ -36,7 +36,7 @@ export function grantExpires(
   return { kind: 'granted', seconds: Math.min(asked, bounds.maxSeconds) }
 }
 
-/** A lifetime that the phone did not ask for. */
+/** Limits a lifetime that the phone did not request. */
 export function withinBounds(seconds: number, bounds: ExpiresBounds = expiresBounds): number {
   return Math.min(Math.max(seconds, bounds.minSeconds), bounds.maxSeconds)
 }

@@ -1,4 +1,5 @@
-// A REGISTER under way while its user loses the right to it: tried with the loss before, between and after all its steps.
+// A REGISTER in progress while its user loses the right to it: tried with the loss before, between and after all its
+// steps.
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { SipRequest } from '../message/message.ts'
@@ -43,11 +44,11 @@ const losses: readonly [string, (facts: Facts) => void, reason: string][] = [
 interface Trial {
   readonly reply: Reply
   readonly isBound: boolean
-  /** How many questions the registrar asked; what is lost happens before one of them, or behind the last. */
+  /** The number of lookups by the registrar; the right is lost before one of them, or after the last. */
   readonly steps: number
 }
 
-/** What the directory says changes before step `lostAt`; the bindings are removed before step `removedAt`. */
+/** Runs a REGISTER. The directory changes before step `lostAt`; the bindings are removed before step `removedAt`. */
 async function tryOut(
   lose: (facts: Facts) => void,
   { lostAt, removedAt }: { readonly lostAt: number; readonly removedAt: number },

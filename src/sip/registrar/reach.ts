@@ -1,5 +1,5 @@
-// Where the INVITE for a registered phone goes: the flow it registered over, or its Contact once that flow is gone
-// (RFC 5626 §5.3). A phone that neither leads to is not registered any more.
+// The destination of an INVITE for a registered phone: the flow it registered over, or its Contact once that flow is
+// gone (RFC 5626 §5.3). A phone that neither leads to is unregistered.
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Binding, Remote } from '../sip.ts'
@@ -17,18 +17,18 @@ export interface ReachOptions {
 
 export interface Reach {
   /**
-   * Rejects with AppError `sip_unreachable` when there is no way to the phone; it is not registered then. `mayReach` is
-   * asked for the place that the Contact names.
+   * Rejects with AppError `sip_unreachable` when there is no way to the phone, which is then unregistered. `mayReach`
+   * is called with the place that the Contact names.
    */
   find(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Remote>
-  /** Where a phone is whose connection is gone: at the one that it has registered over since. */
+  /** Returns the new connection of a phone that lost one and has registered over another since. */
   again(binding: Binding): Promise<Remote | undefined>
-  /** A connection has closed: what it carried and has no other way is not registered any more. */
+  /** Handles a closed connection: phones that used it and have no other way are unregistered. */
   closed(remote: Remote): void
 }
 
 export function createReach({ bindings, transport, resolve, log }: ReachOptions): Reach {
-  /** Not one that has come back meanwhile. */
+  /** Does nothing if the phone has registered again meanwhile. */
   const remove = async (binding: Binding, reason: string): Promise<void> => {
     const { aor, key, contact } = binding
     const isThere = (await bindings.get(aor)).includes(binding)

@@ -38,7 +38,7 @@ it('a phone that is not registered has a line a minute with the user, the code, 
   expect(lines).toHaveLength(22)
 })
 
-it('a challenge, a registration and 423 have none', () => {
+it('a challenge, a registration and 423 have no line', () => {
   const before = lines.length
   answer({ status: 401 }, { address: '192.0.2.9' })
   answer({ status: 200 }, { address: '192.0.2.9' })

@@ -1,4 +1,4 @@
-// Says in the log why a phone is not registered: a phone that cannot say it itself shows no more than that it is offline.
+// Log messages about refused registrations: the phone itself may show no more than that it is offline.
 import type { Clock } from '../../lib/clock.ts'
 import { entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
@@ -13,7 +13,10 @@ const maxUserChars = 128
 
 export type RefusalLog = (request: SipRequest, remote: Remote, reply: Reply) => void
 
-/** Call it for each response to a REGISTER. A challenge is no refusal, nor is 423, which a phone heeds by itself. */
+/**
+ * Returns the function to call for each response to a REGISTER. It skips challenges, and 423, which phones handle by
+ * themselves.
+ */
 export function createRefusalLog({
   clock,
   log,

@@ -1,4 +1,4 @@
-// The 200 to a REGISTER: every binding of the user, RFC 3261 §10.3 step 8.
+// The 200 to a REGISTER, with every binding of the user: RFC 3261 §10.3 step 8.
 import { quoted, splitList } from '../message/list.ts'
 import { nameAddrsOf } from '../message/name-addr.ts'
 import { tryParseUri } from '../message/uri.ts'
@@ -7,21 +7,21 @@ import type { HeaderField, SipRequest } from '../message/message.ts'
 import type { Binding, Reply } from '../sip.ts'
 import { isReliable } from '../transport/transports.ts'
 
-/** User agents on UDP come back this often, which keeps the hole in their NAT open. */
+/** The time after which user agents on UDP register again, which keeps the NAT mapping open. */
 export const keepAliveSeconds = 30
 
-// RFC 5626 §4.4: the most that a user agent waits between its own keep-alives.
+// RFC 5626 §4.4: the longest time between the keep-alives of a user agent.
 const flowSeconds = 120
 
 export interface RegisteredFacts {
   readonly bound: readonly Binding[]
-  /** Those that the request is about. */
+  /** The bindings that the request is about. */
   readonly own: readonly Binding[]
   readonly request: SipRequest
   readonly now: number
-  /** Stands in the response instead of the time that is left. */
+  /** Sent in the response in place of the remaining time. */
   readonly seconds?: number
-  /** It took bindings away, and made none. */
+  /** The request removed bindings and made none. */
   readonly isRemoval?: boolean
 }
 
@@ -30,7 +30,8 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
   const leftOf = (binding: Binding): number => {
     const left = Math.ceil((binding.expiresAt - now) / 1000)
     if (!isOwn(binding)) return left
-    // Deviation from RFC 3261 §10.3 step 8: on UDP the answer is shorter than the binding, to keep NAT open.
+    // Deviation from RFC 3261 §10.3 step 8: on UDP the time in the response is shorter than the binding, to keep NAT
+    // open.
     return seconds ?? (isReliable(binding.remote) ? left : Math.min(keepAliveSeconds, left))
   }
   const ownFirst = [...bound.filter(isOwn), ...bound.filter((binding) => !isOwn(binding))]
@@ -52,8 +53,8 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
 }
 
 /**
- * Whether the phone is reached by its flow alone, which it is then to keep open (RFC 5626 §6). Deviation from there: one that has
- * come by a proxy without such flows is bound all the same, and not sent back with 439.
+ * Reports whether the phone is reached only by its flow, which it must then keep open (RFC 5626 §6). Deviation from
+ * there: a phone behind a proxy without such flows is bound all the same, and not refused with 439.
  */
 function keepsFlow(request: SipRequest, own: readonly Binding[]): boolean {
   const [phone, another] = own
@@ -73,7 +74,7 @@ function contactOf({ contact, instance, q }: Binding, seconds: number): string {
   return `<${contact}>;expires=${seconds}${rank}${instance === undefined ? '' : instanceParams(instance)}`
 }
 
-/** RFC 5626 §6: as the phone has named itself. */
+/** Writes the instance as the phone sent it: RFC 5626 §6. */
 function instanceParams(instance: string): string {
   const end = instance.lastIndexOf(';')
   const flow = instance.slice(end + 1)

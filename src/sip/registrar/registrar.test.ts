@@ -41,7 +41,7 @@ beforeEach(() => {
   sequence = 0
 })
 
-/** With the bindings there are. */
+/** Returns a registrar with the existing bindings. */
 function registrarOf(asked: SipDirectory): Register {
   const authenticate = createAuthenticator({
     directory: asked,
@@ -88,7 +88,7 @@ async function send(wish: Wish, from = remote): Promise<SipResponse> {
   return responseTo(request, await register(request, from))
 }
 
-/** As a phone does it: once without credentials, once with. */
+/** Registers as a phone does: once without credentials, once with them. */
 async function sendWithDigest(wish: Wish, from = remote, user = credentials): Promise<SipResponse> {
   const challenge = await send(wish, from)
   const uri = wish.uri ?? 'sip:a.example'
@@ -245,7 +245,7 @@ describe('a user whose judge decides', () => {
   it.each([
     [undefined, 600],
     [120, 120],
-    // The bounds of a registration hold for a judge, too.
+    // The limits of a registration also apply to a judge.
     [1, 30],
     [10_000_000, 86_400],
   ])(
@@ -375,14 +375,14 @@ describe('a REGISTER that only keeps the NAT open', () => {
     ['realm', { realmState: async () => 'unknown' }, [403, 'Unknown or invalid realm']],
     ['account', { realmState: async () => 'inactive' }, [403, 'Account exists but is inactive']],
   ]
-  it.each(lost)('finds its binding gone when another node took its %s away', async (_what, gone, refusal) => {
+  it.each(lost)('finds no binding when another node took its %s away', async (_what, gone, refusal) => {
     register = registrarOf({ ...directory, ...gone })
     const response = await send({ expires: '600' })
     expect([response.status, headerOf(response, 'x-reason')]).toEqual(refusal)
     expect(await bindings.get('alice@a.example')).toEqual([])
   })
 
-  it('stays where a judge knows the user alone, and while the directory has no answer', async () => {
+  it('stays if only a judge has the user, and while the directory does not respond', async () => {
     const findUser = async () => undefined
     const judgeOf = async () => async () => ({ verdict: 'accepted' as const })
     register = registrarOf({ ...directory, findUser, judgeOf })
@@ -569,7 +569,7 @@ describe('createBindings', () => {
 })
 
 describe('the admission of devices', () => {
-  it('is asked for each new phone, and its no is a 503 that says so and binds nothing', async () => {
+  it('is called for each new phone, and its refusal is a 503 with the reason that binds nothing', async () => {
     const asked: string[] = []
     let refused: string | undefined
     const authenticate = createAuthenticator({
@@ -611,7 +611,7 @@ describe('the admission of devices', () => {
     expect(asked).toEqual([known, known, 'sip:alice@192.0.2.77:;'])
   })
 
-  it('is not asked for a phone that is there and changes: it has its place', async () => {
+  it('is not called for a bound phone that changes', async () => {
     const asked: string[] = []
     const admitDevice: SipDirectory['admitDevice'] = async ({ key }, bind) => {
       asked.push(key)

@@ -1,4 +1,4 @@
-// REGISTER, RFC 3261 §10.3: the phones of each user, each reached where its REGISTER came from.
+// The handling of REGISTER, RFC 3261 §10.3: each phone of a user is reached at the source of its REGISTER.
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -67,13 +67,14 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
     bindings.touch(kept)
     return registered({ bound: standing, own: [kept], request, seconds: keepAliveSeconds, now: clock.now() })
   }
-  // Another node removed the bindings that it knew of. Who may not stay is then challenged, or refused, as it would be there.
+  // Another node removed the bindings that it had. A phone that may not stay is then challenged or refused, as it
+  // would be there.
   if (kept !== undefined) for (const { key } of standing) await bindings.remove(aor, key)
   const bound = kept === undefined ? standing : []
 
   const authentication = await authenticate(request, remote)
   if (authentication.verdict !== 'accepted') return authentication.reply
-  // RFC 3261 §10.3 step 4: the right password of one user moves no other user's calls.
+  // RFC 3261 §10.3 step 4: the right password of one user must not move another user's calls.
   if (authentication.user.username !== username) {
     return refusal('not_permitted', 'These credentials are not for this address of record')
   }
@@ -96,7 +97,7 @@ async function change(input: ChangeInput, options: RegistrarOptions): Promise<Re
   if (wish.kind === 'query') return registered({ bound, own: [], request, now })
   const callId = headerOf(request, 'call-id') ?? ''
   const cseq = cseqOf(request).sequence
-  // An older request that was overtaken must not undo a newer one: RFC 3261 §10.3 step 7.
+  // A delayed older request must not undo a newer one: RFC 3261 §10.3 step 7.
   const toWanted = (phone: PhoneWish): Binding => toBinding(phone, input, now)
   const isAffected = (there: Binding): boolean =>
     wish.kind === 'remove-all' || wish.phones.some((phone) => isSamePhone(there, toWanted(phone)))
@@ -128,7 +129,7 @@ async function change(input: ChangeInput, options: RegistrarOptions): Promise<Re
   return registered({ bound: left, own: wanted, request, now, isRemoval: wanted.length === 0 })
 }
 
-/** Undefined when it is bound. */
+/** Returns undefined when it is bound. */
 async function bind(
   binding: Binding,
   { user, bound }: ChangeInput,
@@ -165,9 +166,9 @@ function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeI
 }
 
 /**
- * Withdraws a binding when its user has lost the right to it since authentication. A right is taken away in two steps: the
- * directory changes, then the bindings are removed. A binding made before the second step is found there, one made after
- * it is found here.
+ * Withdraws a binding if its user has lost the right to it since authentication. A right is taken away in two steps:
+ * the directory changes, then the bindings are removed. A binding made before the second step is removed by that step;
+ * one made after it is found here.
  */
 async function confirm(
   binding: Binding,
@@ -187,7 +188,7 @@ async function confirm(
 async function withdraw(binding: Binding, bindings: BindingStore): Promise<void> {
   const { aor, key, callId, cseq } = binding
   const bound = (await bindings.get(aor)).find((there) => there.key === key)
-  // Another owner of the realm may have a phone there already, or the same phone may have come with a new password.
+  // The binding may be another by now: of another owner of the realm, or of the same phone with a new password.
   if (bound?.callId === callId && bound.cseq === cseq) await bindings.remove(aor, key)
 }
 
@@ -199,15 +200,15 @@ async function refusalOf(
   const state = await directory.realmState(realm)
   if (state === 'unknown') return refuseRealm()
   if (state === 'inactive') return accountRefusal('REGISTER')
-  // The judge was asked a moment ago, and knows the user alone.
+  // The judge decided a moment ago, and the user is not in the directory.
   if (judged !== undefined) return undefined
   const user = await directory.findUser(realm, username)
   return user?.password === password ? undefined : credentialsRefusal()
 }
 
 /**
- * Whether a user who registered before may still do so, as far as is known without its password: the right may have been
- * taken away on another node, which does not reach the bindings in the memory of this one.
+ * Reports whether a user who registered before may still do so, as far as that is possible without the password:
+ * another node may have taken the right away, which does not change the bindings in this node's memory.
  */
 async function mayStay(
   { realm, username }: Pick<SipUser, 'realm' | 'username'>,
@@ -218,12 +219,15 @@ async function mayStay(
     if ((await directory.judgeOf?.(realm)) !== undefined) return true
     return (await directory.findUser(realm, username)) !== undefined
   } catch {
-    // Without an answer nothing was taken away: a database that is gone for a while unregisters no phone.
+    // Without a result nothing is taken away: a database that is unavailable for a while unregisters no phone.
     return true
   }
 }
 
-/** Later this is the Route set towards the phone, so every element must be a URI we could send to: RFC 3327 §5.3. */
+/**
+ * Returns the Path. It becomes the Route set towards the phone, so every element must be a URI that we can send to:
+ * RFC 3327 §5.3.
+ */
 function readPath(request: SipRequest): string[] {
   const isUsable = nameAddrsOf(request, 'path').every(({ uri }) => parseUri(uri).scheme !== 'tel')
   const path = pathOf(request)
@@ -237,7 +241,7 @@ function pathOf(request: SipRequest): string[] {
   return headersOf(request, 'path').flatMap(splitList)
 }
 
-/** A REGISTER that only keeps the NAT open changes nothing, so it is answered without a challenge. */
+/** Reports whether a REGISTER only keeps the NAT open. It changes nothing, so it needs no challenge. */
 function isKeepAlive(
   wish: ContactWish,
   current: Binding,
@@ -253,7 +257,7 @@ function isKeepAlive(
     phone !== undefined &&
     phone.seconds > 0 &&
     phone.uri === current.contact &&
-    // Behind a proxy: the address that NAT gives the phone is in there.
+    // Behind a proxy, the Path contains the address that NAT gives the phone.
     pathOf(request).join() === current.path.join() &&
     phone.instance === current.instance
   )

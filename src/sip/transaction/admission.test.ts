@@ -9,7 +9,7 @@ function at(address: string): Remote {
   return { transport: 'udp', address, port: 5060 }
 }
 
-/** Takes until it is refused, and says how many that were. */
+/** Takes room until a request is refused, and returns how many were admitted. */
 function fill(admission: Admission, remote: Remote, raw = small, method = 'INVITE'): number {
   for (let taken = 0; taken < 10_000; taken += 1) {
     if (!admission.admits(method, raw, remote)) return taken
@@ -21,7 +21,7 @@ function fill(admission: Admission, remote: Remote, raw = small, method = 'INVIT
 const sources = { isProven: ({ address }: Remote) => address.startsWith('192.0.2.') }
 
 describe('the bound of transactions', () => {
-  it('is all that is held against a source where nothing is known of sources', () => {
+  it('is the only limit for a source if there are no facts about sources', () => {
     const admission = new Admission({ maxTransactions: 100, sources: undefined })
     expect(fill(admission, at('203.0.113.1'))).toBe(100)
   })
@@ -54,7 +54,7 @@ describe('the bound of transactions', () => {
     const admission = new Admission({ maxTransactions: 100, sources: undefined })
     fill(admission, at('192.0.2.1'))
     expect(admission.admits('INVITE', small, at('192.0.2.1'))).toBe(false)
-    // A tenth more, as far as fractions allow.
+    // A tenth more, as far as rounding allows.
     expect([10, 11]).toContain(fill(admission, at('192.0.2.1'), small, 'BYE'))
     expect(admission.admits('CANCEL', small, at('192.0.2.1'))).toBe(false)
   })

@@ -1,4 +1,4 @@
-// How much of the transactions each source may take: a request over 4 kB counts as several.
+// The share of the transactions that each source may hold: a request over 4 kB counts as several.
 import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
 import { transactionLimits } from '../limits.ts'
@@ -7,11 +7,11 @@ import type { Sources } from '../sources.ts'
 
 export interface AdmissionOptions {
   readonly maxTransactions: number
-  /** Who has proved itself; left out, only the bound of all is held against a source. */
+  /** Reports which sources have proved themselves; left out, only the total limit applies to a source. */
   readonly sources: Pick<Sources, 'isProven'> | undefined
 }
 
-/** What a request takes, given back when its transaction is over. */
+/** The room that a request holds, given back when its transaction is over. */
 export interface Taken {
   giveBack(): void
 }
@@ -25,9 +25,9 @@ export class Admission {
     this.#shares = new Shares(options.maxTransactions)
   }
 
-  /** Whether there is room for a request of this method and size. */
+  /** Reports whether there is room for a request of this method and size. */
   admits(method: string, raw: Uint8Array, remote: Remote): boolean {
-    // What ends a call is let through a little longer: it frees more than it takes.
+    // Requests that end a call are admitted a little longer: they free more than they take.
     if (method === 'BYE' || method === 'CANCEL')
       return this.#shares.used < this.#options.maxTransactions * transactionLimits.endingShare
     return this.#shares.mayTake(networkOf(remote.address), this.#shareOf(remote), unitsOf(raw))

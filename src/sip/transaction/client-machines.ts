@@ -1,4 +1,4 @@
-// The client transactions of RFC 3261 §17.1 as tables. An input missing from a state is ignored there.
+// The client transactions of RFC 3261 §17.1 as tables. A state ignores an input that is missing from it.
 import type { Machine } from './machine.ts'
 
 export type ClientState = 'calling' | 'trying' | 'proceeding' | 'accepted' | 'completed' | 'terminated'
@@ -53,10 +53,11 @@ export type ClientAction =
 export type ClientMachine = Machine<ClientState, ClientInput, ClientAction>
 
 // RFC 3261 §17.1.1.2 figure 5, as corrected by RFC 6026 §7.2: a 2xx leads to accepted, where further 2xx (forks and
-// retransmissions) reach the core. `cancel` and `timerCancel` are RFC 3261 §9.1: CANCEL waits for a provisional response,
-// and without a final response 64*T1 later the transaction is given up. Timer C is RFC 3261 §16.6's, here for a UAC: 101 to
-// 199 start it again. `connectionLost` and `timerLost` are the transport error of RFC 3261 §17.1.4 for a request that went out:
-// the connection is gone by which its response would come, and one that came by another one has not come in time.
+// retransmissions) reach the core. `cancel` and `timerCancel` are RFC 3261 §9.1: CANCEL waits for a provisional
+// response, and without a final response 64*T1 later the transaction is given up. Timer C is that of RFC 3261 §16.6,
+// here for a UAC: 101 to 199 restart it. `connectionLost` and `timerLost` are the transport error of RFC 3261 §17.1.4
+// for a request that was sent: the connection for its response is gone, and no response has arrived in time by another
+// one.
 export const inviteClient: ClientMachine = {
   calling: {
     start: ['calling', 'startTimerA', 'startTimerB', 'send'],

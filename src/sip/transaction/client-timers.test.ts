@@ -1,4 +1,5 @@
-// When a client transaction repeats, gives up and is over: RFC 3261 §17.1 with RFC 6026, on a clock that the test moves.
+// The retransmissions, time-outs and ends of client transactions: RFC 3261 §17.1 with RFC 6026, on a clock that the
+// test controls.
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
@@ -15,21 +16,21 @@ import type { ClientTransaction, TransactionLayer } from './transaction.ts'
 interface Bench {
   readonly clock: FakeClock
   readonly layer: TransactionLayer
-  /** `0 INVITE`: the time in ms and the start of each message that went out. */
+  /** The time in ms and the method of each message sent, as in `0 INVITE`. */
   readonly sent: string[]
   readonly requests: SipRequest[]
   readonly heard: (number | string)[]
   readonly strays: number[]
   ask(request: SipRequest): ClientTransaction
-  /** The far end responds to the INVITE or request, and not to its CANCEL. */
+  /** The far end responds to the INVITE or request, but not to its CANCEL. */
   respond(status: number, times?: number): void
   /** A connection to the far end is gone. */
   lose(by?: Remote['transport']): void
-  /** From now on the network takes nothing. */
+  /** Makes the network fail from now on. */
   fail(): void
 }
 
-/** A response as it comes from the wire. */
+/** Returns a response as it arrives from the wire. */
 function received(request: SipRequest, status: number): SipMessage {
   return parseMessage(serializeMessage(responseTo(request, { status }, { toTag: 'b' })))
 }
@@ -110,7 +111,7 @@ describe('an INVITE over UDP (RFC 3261 §17.1.1.2)', () => {
     bench.respond(180)
     bench.clock.advance(3_000_000)
     bench.respond(183)
-    // 100 starts timer C no second time.
+    // 100 does not start timer C a second time.
     bench.clock.advance(1_000_000)
     bench.respond(100)
     bench.clock.advance(2_659_999)
@@ -145,7 +146,7 @@ describe('an INVITE over UDP (RFC 3261 §17.1.1.2)', () => {
     bench.respond(200)
     bench.clock.advance(31_999)
     bench.respond(200)
-    // What refuses after an answer is of another fork, and comes too late.
+    // A refusal after an answer is from another fork, and too late.
     bench.respond(486)
     expect(transaction.state).toBe('accepted')
     expect(bench.heard).toEqual([200, 200])
@@ -208,7 +209,7 @@ describe('a connection that is lost before any response', () => {
       await went()
       bench.lose()
       bench.clock.advance(999)
-      // Another connection that is lost is not the one it went by.
+      // The other connection that is lost is not the one of the request.
       bench.lose()
       expect(bench.heard).toEqual([])
       bench.clock.advance(1)
@@ -368,7 +369,7 @@ describe('the layer of client transactions', () => {
     expect(ask).not.toThrow()
   })
 
-  it('proves the place it sends a request to, and takes none once it has stopped', () => {
+  it('marks the place it sends a request to as proven, and takes none once it has stopped', () => {
     const clock = createFakeClock()
     const proven: Remote[] = []
     const remote: Remote = { transport: 'udp', address: '192.0.2.9', port: 5060 }

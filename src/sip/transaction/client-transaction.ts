@@ -1,4 +1,5 @@
-// One client transaction (RFC 3261 §17.1): runs the table, repeats the request, acknowledges refusals, reports to its core.
+// One client transaction (RFC 3261 §17.1): runs the table, retransmits the request, acknowledges refusals, and reports
+// to its core.
 import type { Clock } from '../../lib/clock.ts'
 import { ackFor, cancelOf } from '../message/build.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
@@ -14,7 +15,7 @@ import { TimerSet } from './timer-set.ts'
 import type { ClientHandlers, ClientTransaction } from './transaction.ts'
 import { isReliable } from '../transport/transports.ts'
 
-/** A request as it goes to one place, with the Via for that place. */
+/** A request for one place, with the Via for that place. */
 export interface OutgoingRequest {
   readonly request: SipRequest
   readonly bytes: Uint8Array
@@ -24,9 +25,9 @@ export interface OutgoingRequest {
 export interface ClientTransactionOptions {
   readonly branch: string
   readonly outgoing: OutgoingRequest
-  /** Tried when `outgoing` cannot be sent: UDP, for a request that went over TCP only for its size (RFC 3261 §18.1.1). */
+  /** Sent if `outgoing` cannot be sent: over UDP, for a request that used TCP only for its size (RFC 3261 §18.1.1). */
   readonly fallback: OutgoingRequest | undefined
-  /** `outgoing` could not be sent, and `fallback` is. */
+  /** Called when `outgoing` could not be sent, before `fallback` is. */
   fellBack(): void
   readonly handlers: ClientHandlers
   readonly clock: Clock
@@ -100,7 +101,10 @@ export class ClientTransactionMachine implements ClientTransaction {
     this.#input(this.#inputFor(response.status), { response, remote })
   }
 
-  /** The connection to its place is gone. What was not handed to that one goes by the next, or fails by itself. */
+  /**
+   * Handles the loss of the connection to its place. A request not yet handed to it uses the next one, or fails by
+   * itself.
+   */
   connectionLost(): void {
     if (!this.#isOnItsWay || !this.#isReliable) return
     this.#isOnItsWay = false
@@ -221,7 +225,7 @@ export class ClientTransactionMachine implements ClientTransaction {
   #sendAck(response: SipResponse): void {
     const ack = ackFor(this.request, response)
     const outgoing = { request: ack, bytes: serializeMessage(ack), remote: this.#outgoing.remote }
-    // A lost ACK is repaired by the far end, which repeats its response.
+    // A lost ACK needs no care: the far end repeats its response.
     this.#options.send(outgoing, false).catch(() => undefined)
   }
 

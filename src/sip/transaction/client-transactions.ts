@@ -1,4 +1,4 @@
-// The client transactions of the layer (RFC 3261 §17.1): made with a Via of their own, found by their responses.
+// The client transactions of the layer (RFC 3261 §17.1): created with their own Via, and found by their responses.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createRecent } from '../../lib/recent.ts'
@@ -22,7 +22,7 @@ export interface ClientTransactionsOptions {
   readonly maxTransactions: number
   readonly random: (bytes: number) => string
   readonly isProxy: (address: string) => boolean
-  /** Host and port for the Via of a request to `remote`. */
+  /** Returns host and port for the Via of a request to `remote`. */
   advertised(remote: Remote): { readonly host: string; readonly port: number }
   send(outgoing: OutgoingRequest, isRepeated: boolean): Promise<void>
 }
@@ -30,7 +30,7 @@ export interface ClientTransactionsOptions {
 export class ClientTransactions {
   readonly #options: ClientTransactionsOptions
   readonly #transactions = new Map<string, ClientTransactionMachine>()
-  /** Those that go over a connection, by its far end. */
+  /** Transactions that use a connection, by its far end. */
   readonly #byConnection = new Map<string, Set<ClientTransactionMachine>>()
   /** Places where no connection could be opened lately. */
   readonly #datagramsOnly: Recent
@@ -44,7 +44,7 @@ export class ClientTransactions {
     return this.#transactions.size
   }
 
-  /** Throws AppError overloaded at the bound. */
+  /** Starts a transaction. Throws AppError overloaded at the limit. */
   start(
     message: SipRequest,
     remote: Remote,
@@ -62,12 +62,12 @@ export class ClientTransactions {
     return this.#start(large, asked, branch, handlers)
   }
 
-  /** An ACK for a 2xx, with a Via of its own; no transaction (RFC 3261 §13.2.2.4). */
+  /** Completes an ACK for a 2xx with its own Via; there is no transaction (RFC 3261 §13.2.2.4). */
   toAck(ack: SipRequest, remote: Remote): OutgoingRequest {
     return this.#outgoing(ack, remote, this.#newBranch())
   }
 
-  /** The one whose branch the response has; undefined also where it cannot be read. */
+  /** Returns the transaction with the branch of the response, if there is one and it can be parsed. */
   find(response: SipResponse): ClientTransactionMachine | undefined {
     try {
       return this.#transactions.get(clientKeyOf(response, topVia(response)))
@@ -143,7 +143,7 @@ export class ClientTransactions {
   }
 }
 
-/** The core has no interest in what becomes of a CANCEL: it waits for the 487 of its INVITE. */
+/** The core ignores the outcome of a CANCEL: it waits for the 487 of its INVITE. */
 const ignored: ClientHandlers = { response: () => undefined, failed: () => undefined }
 
 function connectionOf(remote: Remote): string {

@@ -20,7 +20,7 @@ describe('INVITE transactions', () => {
     expect(other.statuses).toEqual([180])
   })
 
-  it('refuse who has not proved where it is once for each request, and keep nothing', () => {
+  it('refuse a sender that has not proved its address once for each request, and keep no state', () => {
     const both = createPair({
       onRequest: (transaction) => transaction.respond({ status: 401, isUnproven: true }),
     })
@@ -91,7 +91,7 @@ describe('INVITE transactions', () => {
     expect(ok === undefined ? undefined : headerOf(ok, 'to')).toContain(`tag=${both.requests[0]?.localTag}`)
     both.clock.advance(32_000)
     expect(both.clock.pending).toBe(0)
-    // A 200 that comes after timer M belongs to no transaction, and goes to the core.
+    // A 200 after timer M belongs to no transaction, and goes to the core.
     expect(heard.state()).toBe('terminated')
   })
 

@@ -1,6 +1,6 @@
-// The transaction machines of RFC 3261 §17 are tables; this reads them. No sockets, no timers, no side effects.
+// The interpreter of the tables of the transaction machines of RFC 3261 §17. No sockets, no timers, no side effects.
 
-/** For each state, what each input leads to: the next state, then the actions in order. */
+/** For each state and input: the next state, then the actions in order. */
 export type Machine<State extends string, Input extends string, Action extends string> = {
   readonly [S in State]: { readonly [I in Input]?: readonly [State, ...Action[]] }
 }
@@ -10,7 +10,7 @@ export interface Step<State extends string, Action extends string> {
   readonly actions: readonly Action[]
 }
 
-/** Undefined when the state ignores the input. */
+/** Returns undefined when the state ignores the input. */
 export function step<State extends string, Input extends string, Action extends string>(
   machine: Machine<State, Input, Action>,
   from: State,
@@ -22,7 +22,7 @@ export function step<State extends string, Input extends string, Action extends 
   return { state, actions }
 }
 
-/** Whether a state waits for an input: a timer that the new state does not listen for is stopped on entering it. */
+/** Reports whether a state handles an input: a timer that the new state does not handle is stopped on entering it. */
 export function listensFor<State extends string, Input extends string, Action extends string>(
   machine: Machine<State, Input, Action>,
   state: State,

@@ -1,10 +1,10 @@
-// What must hold of the four tables, whatever their entries are.
+// The invariants of the four tables, whatever their entries are.
 import { describe, expect, it } from 'vitest'
 import { inviteClient, nonInviteClient } from './client-machines.ts'
 import { listensFor, step } from './machine.ts'
 import { inviteServer, nonInviteServer } from './server-machines.ts'
 
-/** A table as text, so that one test reads all four. */
+/** A table with text keys, so that one test handles all four. */
 type Table = Readonly<Record<string, Readonly<Record<string, readonly [string, ...string[]]>>>>
 
 const tables: readonly [string, Table, string][] = [
@@ -14,7 +14,7 @@ const tables: readonly [string, Table, string][] = [
   ['the non-INVITE server (RFC 3261 §17.2.2)', nonInviteServer as unknown as Table, 'trying'],
 ]
 
-/** `startTimerE`, `doubleTimerE` and `startTimerEAtT2` all set timer E. */
+/** Returns the timer of an action: `startTimerE`, `doubleTimerE` and `startTimerEAtT2` all set timer E. */
 const timerOf = (action: string): string | undefined => {
   const name = /^(?:start|double)Timer([A-Z][a-z]*?)(?:AtT2)?$/.exec(action)?.[1]
   return name === undefined ? undefined : `timer${name}`
@@ -25,7 +25,7 @@ const entriesOf = (table: Table) =>
     Object.entries(inputs).map(([input, [next, ...actions]]) => ({ state, input, next, actions })),
   )
 
-/** Every state that inputs can lead to. */
+/** Returns every state that inputs can lead to. */
 function reachable(table: Table, from: string): ReadonlySet<string> {
   const found = new Set([from])
   for (const state of found) for (const [next] of Object.values(table[state] ?? {})) found.add(next)
@@ -63,7 +63,7 @@ describe.each(tables)('%s', (_name, table, first) => {
     expect(new Set(awaited)).toEqual(set)
   })
 
-  it('never leaves a state that it has been through for good', () => {
+  it('never returns to a state that it has left', () => {
     const order = ['calling', 'trying', 'proceeding', 'accepted', 'completed', 'confirmed', 'terminated']
     for (const { state, next } of entriesOf(table))
       expect(order.indexOf(next)).toBeGreaterThanOrEqual(order.indexOf(state))

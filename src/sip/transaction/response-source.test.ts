@@ -1,4 +1,4 @@
-// Responses that come from elsewhere than the request went, by every way that one can be forged.
+// Responses from elsewhere than the request went, in every way that one can be forged.
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createFakeNetwork } from '../../../test/support/fake-network.ts'
@@ -19,7 +19,10 @@ const at = (transport: Remote['transport'], more: Partial<Remote> = {}): Remote 
   ...more,
 })
 
-/** A request is under way to `to`; `hear` has a 200 come from there, and tells what the core has heard so far. */
+/**
+ * Sends a request to `to`. `hear` delivers a 200 from a place, and returns the statuses that the core has received so
+ * far.
+ */
 function ask(method: string, to: Remote) {
   const clock = createFakeClock()
   const heard: number[] = []
@@ -60,7 +63,7 @@ describe('a response', () => {
         ...(transport === 'udp' ? [] : [at(transport, { port: 40_000 })]),
       ]
       for (const forger of forgers) expect([forger, hear(forger)]).toEqual([forger, []])
-      // A stranger writes no journal.
+      // A stranger adds nothing to a journal.
       expect(shown).toEqual([])
       expect(layer.counters.forged).toBe(forgers.length)
       expect(hear(at(transport))).toEqual([200])
@@ -100,7 +103,7 @@ describe('a response', () => {
 })
 
 describe('an answer to a call', () => {
-  it('from elsewhere is nothing, whatever its branch; the one of the called phone is taken', async () => {
+  it('from elsewhere is ignored, whatever its branch; the one of the called phone is accepted', async () => {
     const received: string[] = []
     const stage = await openStage({
       handlers: {
@@ -127,7 +130,7 @@ describe('an answer to a call', () => {
     stage.peer.respond('INVITE', 200, { body: sdp.content })
     await stage.soon()
     expect(await settled(outcome)).toMatchObject({ kind: 'answered' })
-    // A fork that comes too late is ended, and one from elsewhere is not heard of.
+    // A late fork is ended, and one from elsewhere is ignored.
     await stage.pass(31_000)
     stage.network.deliver(serializeMessage({ ...forged, headers: other }), way)
     await stage.soon()

@@ -1,21 +1,22 @@
-// Where the response to a request may come from. The branch is no secret: it stands in journals and traces.
+// The allowed sources of the response to a request. The branch is not secret: it appears in journals and traces.
 import ipaddr from 'ipaddr.js'
 import type { Remote } from '../sip.ts'
 import { keyOf } from '../transport/connections.ts'
 import { isReliable } from '../transport/transports.ts'
 
 export interface ResponseSource {
-  /** Where the request went. */
+  /** The destination of the request. */
   readonly sentTo: Remote
-  /** The connection by which it went is gone. */
+  /** The connection that the request used is gone. */
   readonly isLost: boolean
-  /** Our own proxies, which pass on what others answer. */
+  /** Reports whether our own proxy, which forwards responses, is at an address. */
   readonly isProxy: (address: string) => boolean
 }
 
 /**
- * Over a connection, that one alone (RFC 3261 §18.2.2); once it is gone, another one from the same address, which is as
- * well proved. Over UDP the address that the request went to (RFC 3581 §4), from any port, as NAT changes ports.
+ * Reports whether a response may come from there. Over a connection, only that one (RFC 3261 §18.2.2); once it is
+ * gone, another one from the same address, which proves as much. Over UDP, the address that the request went to (RFC
+ * 3581 §4), with any port, since NAT changes ports.
  */
 export function mayAnswer({ sentTo, isLost, isProxy }: ResponseSource, from: Remote): boolean {
   if (from.transport !== sentTo.transport) return false
@@ -23,7 +24,7 @@ export function mayAnswer({ sentTo, isLost, isProxy }: ResponseSource, from: Rem
   return from.name === sentTo.name && (isSame(from.address, sentTo.address) || isProxy(from.address))
 }
 
-/** One address of IPv6 has several spellings. */
+/** Compares addresses. An IPv6 address has several spellings. */
 function isSame(one: string, other: string): boolean {
   if (one === other) return true
   return one.includes(':') && other.includes(':') && spell(one) === spell(other)

@@ -1,4 +1,4 @@
-// The server transactions of RFC 3261 §17.2 as tables. An input missing from a state is ignored there.
+// The server transactions of RFC 3261 §17.2 as tables. A state ignores an input that is missing from it.
 import type { Machine } from './machine.ts'
 
 export type ServerState = 'trying' | 'proceeding' | 'accepted' | 'completed' | 'confirmed' | 'terminated'
@@ -36,9 +36,9 @@ export type ServerAction =
 export type ServerMachine = Machine<ServerState, ServerInput, ServerAction>
 
 // RFC 3261 §17.2.1 figure 7, as corrected by RFC 6026 §7.1: a 2xx leads to accepted, where retransmitted INVITEs are
-// absorbed and the core repeats its 2xx until the ACK. A transport error ends nothing: the request may still be repeated.
-// sendOnce is a refusal of a sender that has not proved to be where the request says: repeating it would let a forged
-// address direct a stream of packets at a third party, and keeping it costs memory (RFC 3261 §26.3.2.4).
+// absorbed and the core repeats its 2xx until the ACK. A transport error ends nothing: the request may still be
+// repeated. sendOnce is a refusal of a sender that has not proved its address: repeating it would let a forged address
+// direct a stream of packets at a third party, and keeping it costs memory (RFC 3261 §26.3.2.4).
 export const inviteServer: ServerMachine = {
   trying: {},
   proceeding: {
@@ -67,9 +67,9 @@ export const inviteServer: ServerMachine = {
   terminated: {},
 }
 
-// RFC 3261 §17.2.2 figure 8. A core that has not answered after 64*T1 is too late: the client has given up by then, and
-// RFC 4320 §4.2 forbids a 408. sendOnce keeps nothing either: a repeated request is answered again, as a stateless server does
-// (RFC 3261 §8.2.7).
+// RFC 3261 §17.2.2 figure 8. A core that has not responded after 64*T1 is too late: the client has given up by then,
+// and RFC 4320 §4.2 forbids a 408. sendOnce keeps no state here either: a repeated request gets another response, as
+// from a stateless server (RFC 3261 §8.2.7).
 export const nonInviteServer: ServerMachine = {
   trying: {
     start: ['trying', 'startTimerAnswer'],

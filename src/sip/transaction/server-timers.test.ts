@@ -1,4 +1,5 @@
-// When a server transaction repeats, absorbs and is over: RFC 3261 §17.2 with RFC 6026, on a clock that the test moves.
+// The retransmissions, absorption and ends of server transactions: RFC 3261 §17.2 with RFC 6026, on a clock that the
+// test controls.
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
@@ -14,12 +15,12 @@ import type { EndReason, ServerTransaction, TransactionLayer } from './transacti
 interface Bench {
   readonly clock: FakeClock
   readonly layer: TransactionLayer
-  /** The time in ms and the status of each response that went out, and the method it is for. */
+  /** The time in ms and the status of each response sent, and the method it is for. */
   readonly sent: string[]
   readonly responses: SipResponse[]
   readonly transactions: ServerTransaction[]
   readonly acks: SipRequest[]
-  /** A request comes, and its transaction, once it has one. */
+  /** Delivers a request, and returns its transaction if it has one. */
   ask(request: SipRequest): ServerTransaction
   receive(request: SipRequest, from?: Partial<Remote>): void
   fail(): void
@@ -27,7 +28,7 @@ interface Bench {
 
 const via = { name: 'via', value: 'SIP/2.0/UDP 192.0.2.9;branch=z9hG4bK1' }
 
-/** A request as it comes in, by the branch of the INVITE unless it says another. */
+/** Returns a request as it arrives, with the branch of the INVITE unless another is given. */
 function incoming(
   method: string,
   fields: { readonly branch?: string; readonly cseq?: number } = {},
@@ -107,7 +108,7 @@ describe('an INVITE over UDP (RFC 3261 §17.2.1)', () => {
     expect(transaction.state).toBe('confirmed')
     bench.clock.advance(4_999)
     bench.receive(incoming('ACK'))
-    // The INVITE itself comes late: it is not answered any more (RFC 3261 §17.2.1).
+    // A late copy of the INVITE gets no response any more (RFC 3261 §17.2.1).
     bench.receive(incoming('INVITE'))
     expect([bench.sent, bench.acks, bench.transactions.length]).toEqual([['0 486 INVITE'], [], 1])
     bench.clock.advance(1)
@@ -239,7 +240,7 @@ describe('any other request (RFC 3261 §17.2.2)', () => {
 })
 
 describe('the owner of a transaction', () => {
-  it('that asks late is given the CANCEL and the end all the same, each once', () => {
+  it('that listens late is called for the CANCEL and the end all the same, each once', () => {
     const bench = open()
     const seen: string[] = []
     const transaction = bench.ask(incoming('INVITE'))
@@ -279,7 +280,7 @@ describe('the owner of a transaction', () => {
   })
 })
 
-describe('what belongs to no transaction', () => {
+describe('a message that belongs to no transaction', () => {
   it('an ACK of a 2xx has a branch of its own, and goes to the core', () => {
     const bench = open()
     bench.ask(incoming('INVITE')).respond({ status: 200 })
@@ -307,7 +308,7 @@ describe('what belongs to no transaction', () => {
     expect([seen, bench.sent]).toEqual([[], ['0 481 CANCEL']])
   })
 
-  it('nothing is listened to after the stop', () => {
+  it('is ignored after the stop', () => {
     const bench = open()
     bench.layer.stop()
     bench.receive(incoming('INVITE'))

@@ -1,4 +1,4 @@
-// One server transaction (RFC 3261 §17.2): runs the table, keeps the last response, reports to its core.
+// One server transaction (RFC 3261 §17.2): runs the table, keeps the last response, and reports to its core.
 import type { Clock } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
@@ -24,7 +24,7 @@ export interface ServerTransactionOptions {
   readonly clock: Clock
   readonly timers: Timers
   send(response: SipResponse, bytes: Uint8Array, target: ResponseTarget, isRepeated: boolean): Promise<void>
-  /** An ACK in state accepted: it is the core's. */
+  /** Called for an ACK in state accepted, which the core handles. */
   acknowledged(ack: SipRequest, raw: Uint8Array, remote: Remote): void
   terminated(): void
 }
@@ -92,7 +92,7 @@ export class ServerTransactionMachine implements ServerTransaction {
     if (this.#end !== undefined) listener(this.#end)
   }
 
-  /** The request came again. */
+  /** Handles a retransmission of the request. */
   repeated(): void {
     this.#input('request')
   }
@@ -102,7 +102,7 @@ export class ServerTransactionMachine implements ServerTransaction {
     else this.#input('ack')
   }
 
-  /** Only the first CANCEL before a final response reaches the listener (RFC 3261 §9.2). */
+  /** Handles a CANCEL. Only the first one before a final response reaches the listener (RFC 3261 §9.2). */
   cancelled(cancel: SipRequest): void {
     if (this.#cancel !== undefined || this.#state !== 'proceeding') return
     this.#cancel = cancel
@@ -117,7 +117,7 @@ export class ServerTransactionMachine implements ServerTransaction {
     const { status } = reply
     if (status < 200) return 'send1xx'
     if (this.#isInvite && status < 300) return 'send2xx'
-    // After a provisional response the client no longer repeats its request, so a lost refusal would stay lost.
+    // After a provisional response the client no longer repeats its request, so a lost refusal would never reach it.
     const mayBeLost = 'isUnproven' in reply && reply.isUnproven === true && this.#last === undefined
     if (mayBeLost) return 'sendOnce'
     return this.#isInvite ? 'send300-699' : 'send200-699'
@@ -182,8 +182,9 @@ export class ServerTransactionMachine implements ServerTransaction {
   }
 
   /**
-   * Over a reliable transport the transaction ends at once (RFC 3261 §17.2.1, §17.2.2: zero seconds), not when a timer of zero gets
-   * its turn: on a busy loop another client's request with the same branch would be taken for a repetition until then.
+   * Over a reliable transport the transaction ends immediately (RFC 3261 §17.2.1, §17.2.2: zero seconds). A timer of
+   * zero would fire late on a busy event loop, and until then another client's request with the same branch would be
+   * treated as a retransmission.
    */
   #lingerFor(timer: 'timerI' | 'timerJ', ms: number): void {
     if (this.#isReliable) this.#input(timer)

@@ -46,7 +46,7 @@ describe('a request belongs to the transaction (RFC 3261 §17.2.3)', () => {
     }
   })
 
-  it('of nothing unique where the branch is the cookie alone: the rest is compared', () => {
+  it('that the rest of the request identifies, if the branch is the cookie alone', () => {
     const via = 'SIP/2.0/UDP a.example:5060;branch=z9hG4bK'
     expect(keyOf({ via, callId: 'd' })).not.toBe(keyOf({ via }))
   })
@@ -86,7 +86,7 @@ describe('a response belongs to the request of its branch and method (RFC 3261 �
 
   it.each([
     ['SIP/2.0/UDP a.example;branch=z9hG4bK1', '1 INVITE', true],
-    // RFC 3261 §17.1.3: sent-by is the business of the one who sent it; a proxy may have written another transport.
+    // RFC 3261 §17.1.3: sent-by matters only to its sender; a proxy may have written another transport.
     ['SIP/2.0/TCP x.example;branch=z9hG4bK1;received=192.0.2.1', '7 INVITE', true],
     ['SIP/2.0/UDP a.example;branch=z9hG4bK1', '1 CANCEL', false],
     ['SIP/2.0/UDP a.example;branch=z9hG4bK2', '1 INVITE', false],

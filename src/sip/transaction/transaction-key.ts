@@ -1,4 +1,5 @@
-// Which transaction a message belongs to (RFC 3261 §17.1.3, §17.2.3), and which requests were merged (§8.2.2.2).
+// The keys that match messages with transactions (RFC 3261 §17.1.3, §17.2.3), and that detect merged requests
+// (§8.2.2.2).
 import { cseqOf } from '../message/cseq.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
@@ -6,7 +7,7 @@ import { tagOf } from '../message/name-addr.ts'
 import { magicCookie } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
 
-/** A response belongs to the client transaction of its branch and CSeq method. Throws when it has no CSeq. */
+/** Returns the key of a client transaction, from branch and CSeq method. */
 export function clientKey(branch: string, method: string): string {
   return `${branch}|${method}`
 }
@@ -15,7 +16,7 @@ export function clientKeyOf(response: SipResponse, via: Via): string {
   return clientKey(via.params.get('branch') ?? '', cseqOf(response).method)
 }
 
-/** `method` replaces the request's own: ACK and CANCEL look for the INVITE. */
+/** `method` replaces the request's own: ACK and CANCEL look up the INVITE. */
 export function serverKey(request: SipRequest, via: Via, method = request.method): string {
   const branch = via.params.get('branch')
   if (branch?.startsWith(magicCookie) === true && branch.length > magicCookie.length) {
@@ -24,7 +25,7 @@ export function serverKey(request: SipRequest, via: Via, method = request.method
   return rfc2543Key(request, via, method)
 }
 
-/** RFC 3261 §17.2.3, for clients of RFC 2543: their branches are not unique, the whole of the request is compared. */
+/** RFC 3261 §17.2.3, for clients of RFC 2543: their branches are not unique, so the request itself is compared. */
 function rfc2543Key(request: SipRequest, via: Via, method: string): string {
   const parts = [
     request.uri,
@@ -38,7 +39,10 @@ function rfc2543Key(request: SipRequest, via: Via, method: string): string {
   return parts.join('\n')
 }
 
-/** Equal for two copies of one request that came by different ways; undefined within a dialog, where it does not apply. */
+/**
+ * Returns a key that two copies of a request by different paths share; undefined within a dialog, where it does not
+ * apply.
+ */
 export function mergeKey(request: SipRequest): string | undefined {
   if (tagOf(headerOf(request, 'to')) !== undefined) return undefined
   const fromTag = tagOf(headerOf(request, 'from'))

@@ -49,7 +49,7 @@ describe('the layer', () => {
     expect(tags.size).toBe(1)
   })
 
-  it('keeps nothing of a request whose sender has proved nothing, and answers it alike when it is repeated', () => {
+  it('keeps no state for a request of an unproven sender, and sends the same response to its repetition', () => {
     const both = createPair({
       onRequest: (transaction) => transaction.respond({ status: 401, isUnproven: true }),
       duplicatePercent: 100,
@@ -65,7 +65,7 @@ describe('the layer', () => {
     expect(both.bob.layer.counters.server).toBe(0)
   })
 
-  it('asks its core first what needs no transaction, however full it is', () => {
+  it('calls its core first for responses without a transaction, however full it is', () => {
     const { clock, alice, bob } = createPair({
       bob: {
         maxTransactions: 0,
@@ -118,7 +118,7 @@ describe('the layer', () => {
     expect([first.statuses, second.statuses]).toEqual([[500], [200]])
   })
 
-  it('tells the core of a response without a transaction', () => {
+  it('hands a response without a transaction to the core', () => {
     const both = createPair({ onRequest: (transaction) => transaction.respond({ status: 200 }) })
     const heard = ask(both, requestOf('INVITE'))
     both.clock.advance(10)
@@ -163,7 +163,7 @@ describe('the layer', () => {
     expect(sent).toEqual(['tcp SIP/2.0/TCP', 'udp SIP/2.0/UDP'])
     clock.advance(500)
     expect(sent.at(-1)).toBe('udp SIP/2.0/UDP')
-    // No caller waits for that again, until the place may have changed.
+    // No later caller waits for that, until the place may have changed.
     const again = (): void => {
       sent.length = 0
       node.layer.request(requestOf('INVITE', { body: 'x'.repeat(1_300) }), remote, handlers)
@@ -203,7 +203,7 @@ describe('the layer', () => {
   })
 })
 
-/** A core that waits for CANCEL, refuses or accepts, by the number of the request. */
+/** A core that waits for CANCEL, refuses or accepts, depending on the number of the request. */
 function answerByNumber(transaction: ServerTransaction, clock: FakeClock): void {
   const cseq = Number(headerOf(transaction.request, 'cseq')?.split(' ')[0])
   if (cseq % 3 === 0) return transaction.onCancel(() => transaction.respond({ status: 487 }))
@@ -230,7 +230,7 @@ describe('under 10% loss, duplicates and reordering', () => {
     })
     const asked = Array.from({ length: 60 }, (_, index) => {
       const cseq = index + 1
-      // Every third is cancelled; among the others INVITE and OPTIONS take turns.
+      // Every third request is cancelled; the others are INVITE and OPTIONS in turn.
       const method = cseq % 3 === 0 || cseq % 2 === 0 ? 'INVITE' : 'OPTIONS'
       const heard = ask(both, requestOf(method, { cseq }))
       if (cseq % 3 === 0) heard.cancel()

@@ -1,4 +1,5 @@
-// The transaction layer (RFC 3261 §17): matches messages with transactions, makes new ones, refuses what must be refused.
+// The transaction layer (RFC 3261 §17): matches messages with transactions, creates new ones, and refuses bad
+// requests.
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -33,20 +34,26 @@ export interface TransactionLayerOptions {
   readonly transport: Pick<TransportLayer, 'send'>
   readonly user: TransactionUser
   readonly capabilities: Capabilities
-  /** Host and port for the Via of a request to `remote`, asked for each: the port may be known only after start. */
+  /**
+   * Returns host and port for the Via of a request to `remote`. Called for each request: the port may be unknown until
+   * start.
+   */
   advertised(remote: Remote): { readonly host: string; readonly port: number }
   readonly clock: Clock
   readonly log: Logger
-  /** Every message in either direction, retransmissions included. */
+  /** Called for every message in either direction, including retransmissions. */
   onWire?(event: WireEvent): void
   readonly timers?: Timers
-  /** Hex text that cannot be guessed; replaced by tests that need the same one twice. */
+  /** Returns hex text that cannot be guessed; tests that need the same text twice replace it. */
   readonly random?: (bytes: number) => string
-  /** Who has proved itself; left out, only the bound of all is held against a source. */
+  /** Reports which sources have proved themselves; left out, only the total limit applies to a source. */
   readonly sources?: Pick<Sources, 'isProven' | 'prove'>
-  /** Our own proxies: their responses are taken wherever the request went. Left out, there are none. */
+  /**
+   * Reports whether our own proxy is there: its responses are accepted wherever the request went. Left out, there are
+   * none.
+   */
   readonly isProxy?: ((address: string) => boolean) | undefined
-  /** How many server transactions, and as many client ones, may live at once. A request over 4 kB counts as several. */
+  /** The most server transactions, and the most client transactions. A request over 4 kB counts as several. */
   readonly maxTransactions?: number
 }
 
@@ -60,7 +67,7 @@ class Layer implements TransactionLayer {
   readonly #clients: ClientTransactions
   readonly #servers = new Map<string, ServerTransactionMachine>()
   readonly #admission: Admission
-  /** Requests outside dialogs, to tell a merged one (RFC 3261 §8.2.2.2). */
+  /** Requests outside dialogs, to detect a merged one (RFC 3261 §8.2.2.2). */
   readonly #merges = new Map<string, ServerTransactionMachine>()
   readonly #tagSecret: string
   readonly #counted = { retransmissionsReceived: 0, retransmissionsSent: 0, refused: 0, forged: 0 }
@@ -120,12 +127,15 @@ class Layer implements TransactionLayer {
       if (message.kind === 'request') this.#receiveRequest(message, raw, remote)
       else this.#receiveResponse(message, raw, remote)
     } catch (error) {
-      // A fault in the core over one message must not end the others.
+      // An exception in the core for one message must not stop the others.
       this.#options.log.error({ err: error, remote }, 'sip message not handled')
     }
   }
 
-  /** A journal shows what comes from where the request went, and nothing else: a stranger could write it without end. */
+  /**
+   * Handles a response. A journal shows only responses from where the request went: otherwise a stranger could fill it
+   * without limit.
+   */
   #receiveResponse(response: SipResponse, raw: Uint8Array, remote: Remote): void {
     const { log, user } = this.#options
     const transaction = this.#clients.find(response)
@@ -146,7 +156,7 @@ class Layer implements TransactionLayer {
     this.#wire('received', received, raw, remote)
     const via = readTopVia(received)
     if (via === undefined) {
-      // Without a Via value to route by, the answer goes back to where the request came from.
+      // Without a Via value to route by, the response goes back to the source of the request.
       if (headerOf(received, 'via') === undefined || received.method === 'ACK') return
       const refusal = validateRequest(received, this.#options.capabilities)
       return this.#refuse(received, refusal ?? { status: 400 }, { remote })
@@ -186,7 +196,9 @@ class Layer implements TransactionLayer {
     }
   }
 
-  /** The ACK of a refusal ends with its transaction; any other one belongs to a 2xx and is the core's. */
+  /**
+   * Handles an ACK. The ACK of a refusal ends with its transaction; any other belongs to a 2xx and goes to the core.
+   */
   #receiveAck(ack: SipRequest, via: Via, raw: Uint8Array, remote: Remote): void {
     const transaction = this.#servers.get(serverKey(ack, via, 'INVITE'))
     if (transaction !== undefined) return transaction.acknowledged(ack, raw, remote)
@@ -194,7 +206,10 @@ class Layer implements TransactionLayer {
     this.#options.user.ack(ack, raw, remote)
   }
 
-  /** RFC 3261 §9.2. Only an INVITE can be cancelled; for anything else it comes too late by nature. */
+  /**
+   * Handles a CANCEL: RFC 3261 §9.2. Only an INVITE can be cancelled; for any other request a CANCEL is always too
+   * late.
+   */
   #receiveCancel(
     cancel: SipRequest,
     key: string,
@@ -210,7 +225,7 @@ class Layer implements TransactionLayer {
     invite.cancelled(cancel)
   }
 
-  /** The response without a transaction to a request that may be served; undefined when it gets one. */
+  /** Returns the stateless response to a request that may be served; undefined if the request gets a transaction. */
   #refusalOf(request: SipRequest, raw: Uint8Array, remote: Remote): Reply | undefined {
     const immediate = request.method === 'CANCEL' ? undefined : this.#options.user.immediate?.(request)
     if (immediate !== undefined) return immediate
@@ -219,15 +234,15 @@ class Layer implements TransactionLayer {
     return { status: 503, headers: [{ name: 'retry-after', value: String(retryAfterSeconds) }] }
   }
 
-  /** Without a transaction: a repeated request is answered again, with the same tag (RFC 3261 §8.2.7). */
+  /** Refuses without a transaction: a repeated request gets another response, with the same tag (RFC 3261 §8.2.7). */
   #refuse(request: SipRequest, reply: Reply, target: ResponseTarget): void {
     const response = responseTo(request, withReason(reply), { toTag: this.#statelessTag(request) })
     this.#send(response, serializeMessage(response), target).catch(() => undefined)
   }
 
   /**
-   * To its source alone, and into no journal: lines are missing of what was read, so neither its Via nor what is masked in
-   * its text can be relied on.
+   * Refuses a request with lines that could not be parsed, at its source only and in no journal: neither its Via nor
+   * the masking of its text can be relied on.
    */
   #refuseMalformed(received: SipRequest, remote: Remote): void {
     const via = readTopVia(received)

@@ -1,55 +1,62 @@
-// The face of the transaction layer (RFC 3261 §17): what a user agent core sees of its transactions.
+// The public interface of the transaction layer (RFC 3261 §17), for a user agent core.
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
 import type { Remote, Reply } from '../sip.ts'
 
-/** Why a transaction is over. `answered`: it went its way to the end. */
+/** The reason why a transaction is over. `answered`: it ended normally. */
 export type EndReason = 'answered' | 'timeout' | 'transport-error' | 'stopped'
 
-/** A request received outside and inside dialogs alike; ACK is never one. 100 Trying to an INVITE that waits goes out by itself. */
+/**
+ * A request received outside or inside a dialog, except ACK. 100 Trying to an INVITE that waits is sent automatically.
+ */
 export interface ServerTransaction {
   readonly request: SipRequest
   readonly raw: Uint8Array
   readonly remote: Remote
   readonly state: 'trying' | 'proceeding' | 'accepted' | 'completed' | 'confirmed' | 'terminated'
-  /** The To tag this transaction's responses carry; a dialog made by it has it as local tag. */
+  /** The To tag in this transaction's responses; it is the local tag of a dialog that they create. */
   readonly localTag: string
   /**
-   * Sends a response: a whole one, or a reply that is completed from the request and `localTag`. After a 2xx to INVITE,
-   * the same call sends it again until the ACK came (RFC 6026 §7.1: the core repeats it, not the transaction).
-   * Does nothing once another final response went out or the transaction is over.
+   * Sends a response: a whole one, or a reply that is completed from the request and `localTag`. After a 2xx to
+   * INVITE, the same call sends it again until the ACK arrives (RFC 6026 §7.1: the core repeats it, not the
+   * transaction). Does nothing once another final response was sent or the transaction is over.
    */
   respond(response: SipResponse | Reply): void
-  /** INVITE only: a CANCEL came before a final response. It has been answered 200; the core sends the 487. */
+  /**
+   * INVITE only: called when a CANCEL arrives before a final response. It has its 200 already; the core sends the 487.
+   */
   onCancel(listener: (cancel: SipRequest) => void): void
-  /** INVITE only: from now on a CANCEL from elsewhere finds no transaction. */
+  /** INVITE only: from now on a CANCEL from another sender finds no transaction. */
   takeCancelFrom(isSender: (cancel: SipRequest, remote: Remote) => boolean): void
-  /** Once. `timeout`: no ACK for a final response 300 to 699, or the core never answered. */
+  /** Called once. `timeout`: no ACK for a final response 300 to 699, or the core never responded. */
   onEnd(listener: (reason: EndReason) => void): void
 }
 
 export interface ClientHandlers {
-  /** Every response that RFC 3261 §17.1 passes up: provisional ones, the final one, and each 2xx to INVITE again. */
+  /**
+   * Called for every response that RFC 3261 §17.1 passes up: provisional ones, the final one, and each 2xx to INVITE
+   * again.
+   */
   response(response: SipResponse, remote: Remote): void
-  /** No final response will come: timer B or F, timer C, a CANCEL without a 487, or the network refused. */
+  /** Called when no final response will come: timer B or F, timer C, a CANCEL without a 487, or a transport error. */
   failed(reason: 'timeout' | 'transport-error' | 'stopped'): void
 }
 
 export interface ClientTransaction {
-  /** As sent, with its Via. */
+  /** The request as sent, with its Via. */
   readonly request: SipRequest
   readonly branch: string
   readonly state: 'calling' | 'trying' | 'proceeding' | 'accepted' | 'completed' | 'terminated'
-  /** Whether a response to it may come from there; also once it is over. */
+  /** Reports whether a response to it may come from there; also once it is over. */
   hears(from: Remote): boolean
-  /** INVITE only: sends CANCEL now, or as soon as a provisional response came (RFC 3261 §9.1). Once. */
+  /** INVITE only: sends CANCEL once, now or as soon as a provisional response has arrived (RFC 3261 §9.1). */
   cancel(headers?: readonly HeaderField[]): void
 }
 
 export interface TransactionLayer {
   /**
-   * Sends a request in a new client transaction. The layer writes the Via (branch, sent-by, rport) on top of those it has;
-   * a request too large for UDP goes over TCP (RFC 3261 §18.1.1), unless it keeps its transport or nothing listened
-   * there lately. Not for ACK.
+   * Sends a request in a new client transaction. The layer adds its Via (branch, sent-by, rport) above the existing
+   * ones. A request too large for UDP goes over TCP (RFC 3261 §18.1.1), unless it keeps its transport or nothing
+   * listened there lately. Not for ACK.
    */
   request(
     message: SipRequest,
@@ -57,13 +64,13 @@ export interface TransactionLayer {
     handlers: ClientHandlers,
     options?: { readonly keepsTransport?: boolean },
   ): ClientTransaction
-  /** Sends an ACK for a 2xx, with a Via of its own; no transaction (RFC 3261 §13.2.2.4). Failures are only logged. */
+  /** Sends an ACK for a 2xx, with its own Via and no transaction (RFC 3261 §13.2.2.4). Failures are only logged. */
   sendAck(ack: SipRequest, remote: Remote): void
-  /** Where the transport hands received messages. */
+  /** Handles a message that the transport received. */
   receive(message: SipMessage, raw: Uint8Array, remote: Remote): void
-  /** The connection to `remote` is gone: requests that went by it and have no response fail soon (RFC 3261 §17.1.4). */
+  /** Notes that the connection to `remote` is gone: requests on it without a response fail soon (RFC 3261 §17.1.4). */
   connectionLost(remote: Remote): void
-  /** Ends every transaction; their listeners hear `stopped`. Idempotent. */
+  /** Ends every transaction; their listeners are called with `stopped`. Idempotent. */
   stop(): void
   readonly counters: TransactionCounters
 }
@@ -73,30 +80,30 @@ export interface TransactionCounters {
   readonly server: number
   readonly retransmissionsReceived: number
   readonly retransmissionsSent: number
-  /** Requests answered 503 because the bound was reached. */
+  /** Requests refused with 503 because the limit was reached. */
   readonly refused: number
-  /** Responses from where nothing had been sent: dropped, and in no journal. */
+  /** Responses from a place that nothing had been sent to: dropped, and in no journal. */
   readonly forged: number
 }
 
 export interface TransactionUser {
   /**
-   * What a valid request is answered that nothing has to be remembered of, or asked for. It gets no transaction: a repeated
-   * one is answered alike (RFC 3261 §8.2.7).
+   * Returns the response to a valid request that needs no state and no call to the owner. Such a request gets no
+   * transaction: a repeated one gets the same response (RFC 3261 §8.2.7).
    */
   immediate?(request: SipRequest): Reply | undefined
-  /** A new request that passed `validateRequest`: answer it through the transaction. */
+  /** Called with a new request that passed `validateRequest`; respond through the transaction. */
   request(transaction: ServerTransaction): void
   /**
-   * A new INVITE outside a dialog that is well formed and is owed this refusal for what it asks. Left out, the layer refuses
-   * it without a transaction.
+   * Called with a new well-formed INVITE outside a dialog that is to be refused with `reply` for what it requires.
+   * Left out, the layer refuses it without a transaction.
    */
   refused?(transaction: ServerTransaction, reply: Reply): void
-  /** An ACK that belongs to a 2xx. */
+  /** Called with an ACK that belongs to a 2xx. */
   ack(ack: SipRequest, raw: Uint8Array, remote: Remote): void
   /**
-   * What takes a response without a transaction: a 2xx to INVITE that came late, or from another fork (RFC 3261 §13.2.2.4).
-   * Undefined for one that belongs to no call.
+   * Returns the handler of a response without a transaction: a 2xx to INVITE that is late, or from another fork (RFC
+   * 3261 §13.2.2.4). Undefined for a response that belongs to no call.
    */
   strayResponse(response: SipResponse, remote: Remote): (() => void) | undefined
 }

@@ -1,13 +1,13 @@
-// SIP over WebSockets at the ports of the API: what is asked for there is handed on to the transports (RFC 7118).
+// SIP over WebSockets at the ports of the API: upgrade requests there are passed to the transports (RFC 7118).
 import type { WebSocketTaker, WebSocketUpgrade } from '../../network/web-socket-upgrade.ts'
 import type { Listening } from './transports.ts'
 
 export interface WebSocketOptions {
-  /** The port of WebSockets in clear; 0 for any free one. Left out, they have none of their own. */
+  /** The port of clear WebSockets; 0 for any free one. Left out, they have no port of their own. */
   readonly port?: number | undefined
-  /** Hands on those that are asked for at the ports of the API. Left out, none are taken there. */
+  /** Passes on WebSockets that are requested at the ports of the API. Left out, none are accepted there. */
   readonly besideApi?: ApiWebSockets | undefined
-  /** The web pages that may connect, as browsers name them; all where it is left out. */
+  /** The origins of the web pages that may connect, as browsers send them; all if left out. */
   readonly origins?: readonly string[] | undefined
 }
 
@@ -23,13 +23,13 @@ export class ApiWebSockets implements WebSocketTaker {
   #transports: WebSocketTransports = {}
   #reachedAt: (ports: Ports) => void = () => undefined
 
-  /** From now on these take what is asked for; `reachedAt` is called with the ports, once those are known. */
+  /** From now on these transports accept the WebSockets; `reachedAt` is called with the ports once they are known. */
   serve(transports: WebSocketTransports, reachedAt: (ports: Ports) => void): void {
     this.#transports = transports
     this.#reachedAt = reachedAt
   }
 
-  /** The API listens at these. */
+  /** Called with the ports that the API listens on. */
   listens(ports: Pick<Ports, 'ws' | 'wss'>): void {
     this.#reachedAt(ports)
   }

@@ -1,4 +1,5 @@
-// The connections of one transport, found again by their far end (RFC 3261 §18): how many there are, and which gives way.
+// The connections of one transport, looked up by their far end (RFC 3261 §18), with their limits and the choice of
+// which to evict.
 import { networkOf } from '../../network/network-of.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Shares } from '../../lib/shares.ts'
@@ -9,26 +10,26 @@ import type { TransportHandlers } from './transport.ts'
 
 export interface Connection {
   readonly remote: Remote
-  /** Whether it ever brought a whole message; one that did not gives way when connections run out. */
+  /** True once it has brought a whole message; others are evicted when connections run out. */
   readonly hasSpoken: boolean
   readonly isOpen: boolean
   send(bytes: Uint8Array): Promise<void>
   close(): void
-  /** Closes once everything written has gone out. */
+  /** Closes once everything written has been sent. */
   closeSoon(): void
 }
 
-/** What a connection of each kind is made with. */
+/** The arguments for making a connection of any kind. */
 export interface ConnectionMeans {
   readonly remote: Remote
   readonly limits: ConnectionLimits
   readonly clock: Clock
   message(message: SipMessage, raw: Uint8Array, remote: Remote): void
-  /** Whether one more message is listened to; the connection closes itself at the first that is not. */
+  /** Reports whether one more message is admitted; the connection closes itself at the first that is not. */
   admits(): boolean
-  /** Input that cannot be read or came too slowly; the connection closes itself. */
+  /** Called for input that cannot be parsed or came too slowly; the connection closes itself. */
   misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
-  /** Asked when it has been idle for long: it is kept. */
+  /** Called when it has been idle for long: reports whether to keep it. */
   isNeeded(): boolean
   closed(): void
 }
@@ -40,7 +41,7 @@ export interface ConnectionsOptions {
   readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
 }
 
-// How many connections are looked at to find one that gives way.
+// The most connections examined to find one to evict.
 const maxLookedAt = 64
 
 export class Connections {
@@ -74,13 +75,16 @@ export class Connections {
     return this.#connections.size
   }
 
-  /** The connection to `remote` that stands. */
+  /** Returns the open connection to `remote`. */
   find(remote: Remote): Connection | undefined {
     const connection = this.#connections.get(keyOf(remote))
     return connection?.isOpen === true ? connection : undefined
   }
 
-  /** Whether one more of this source is taken. At the bound, only of one that has none: its flood ends no connection of others. */
+  /**
+   * Reports whether one more connection of this source is accepted. At the limit, only if it has none, so that its
+   * flood ends no connection of others.
+   */
   mayEnter(remote: Remote): boolean {
     const { handlers, limits } = this.#options
     const network = networkOf(remote.address)
@@ -89,7 +93,7 @@ export class Connections {
     return this.#shares.mayTake(network, share)
   }
 
-  /** At the bound, the oldest connection of a stranger gives way, or one that never brought a message. */
+  /** At the limit, evicts the oldest connection that is a stranger's or never brought a message. */
   makeRoom(): boolean {
     if (this.#connections.size < this.#options.limits.maxConnections) return true
     let left = maxLookedAt
@@ -100,7 +104,7 @@ export class Connections {
         connection.close()
         return true
       }
-      // Behind the others: the next look is at those that this one did not come to.
+      // Moved behind the others, so that the next search begins with those not examined yet.
       this.#connections.delete(key)
       this.#connections.set(key, connection)
       left -= 1
@@ -116,7 +120,7 @@ export class Connections {
     this.#connections.set(key, connection)
   }
 
-  /** The connection has closed. */
+  /** Handles a connection that has closed. */
   #gone(connection: Connection): void {
     const { remote } = connection
     const key = keyOf(remote)
@@ -125,7 +129,7 @@ export class Connections {
     if (isCurrent) this.#options.handlers.closed?.(remote)
   }
 
-  /** Flushes and closes every one, within a second, with the listener that takes no more of them. Idempotent. */
+  /** Flushes and closes all connections within a second, with the listener, which accepts no more. Idempotent. */
   async closeWith(listener: { stop(): Promise<void> }): Promise<void> {
     for (const connection of this.#connections.values()) connection.closeSoon()
     const lastChance = this.#options.clock.after(1_000, () => this.#closeAll())
@@ -151,8 +155,8 @@ export class Connections {
 }
 
 /**
- * With both names: what was opened to one domain carries nothing for another, even at the same address (RFC 5923 §6), and
- * nothing of one of our names is sent where we have shown the certificate of another.
+ * Returns the key of a far end, with both names: a connection to one domain carries nothing for another, even at the
+ * same address (RFC 5923 §6), and nothing for one of our names goes where we have shown another's certificate.
  */
 export function keyOf({ address, port, name = '', ownName = '' }: Remote): string {
   return `${address}|${port}|${name}|${ownName}`

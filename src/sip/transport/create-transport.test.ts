@@ -79,12 +79,12 @@ async function arrivals(count: number): Promise<Received[]> {
   return received
 }
 
-/** `once` would reject on the reset that closing a connection with unread bytes is. */
+/** Resolves when the socket closes. `once` would reject on the reset from closing a connection with unread bytes. */
 function closeOf(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()))
 }
 
-/** Waits for a condition that sockets bring about. */
+/** Waits for a condition that socket events change. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -282,7 +282,7 @@ describe('TCP', () => {
     const [socket] = await accepted
     socket.resume()
     const closed = closeOf(socket)
-    // No message is due there, since the far end may have nothing to say.
+    // No message is due on this connection, since the far end may have nothing to send.
     expect(clock.pending).toBe(1)
     socket.write('OPTIONS sip:a@b SIP/2.0\r\n')
     await until(() => clock.pending === 2)
@@ -317,7 +317,7 @@ describe('TCP', () => {
     await closed
   })
 
-  it('keeps an idle connection that is needed, and tells when it is gone', async () => {
+  it('keeps an idle connection that is needed, and reports when it is gone', async () => {
     const socket = await connect()
     socket.write(options('1'))
     const [{ remote }] = (await arrivals(1)) as [Received]
@@ -366,7 +366,7 @@ describe('TCP', () => {
     if (first === undefined) throw new Error('nothing received')
     await transport.send(options('answer'), first.remote)
     await until(() => heard.includes('Call-ID: answer'))
-    // However many pieces the network made of it.
+    // The exact number depends on how the network split the data.
     expect(heard.indexOf('OPTIONS')).toBeLessThan(100)
   })
 
@@ -385,7 +385,7 @@ describe('TCP', () => {
       phone.write(options(String(count)))
       await arrivals(count)
     }
-    // Ten strangers for two places: each takes that of the one before.
+    // Ten strangers share two places: each evicts the one before.
     for (let host = 2; host <= 11; host += 1) {
       const stranger = await connect(`127.0.0.${host}`)
       stranger.write(options(String(host)))

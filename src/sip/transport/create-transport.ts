@@ -1,4 +1,5 @@
-// Every transport that is served, behind the face of transport.ts: UDP and TCP on one port, the others on their own.
+// All transports that are served, behind the interface of transport.ts: UDP and TCP on one port, the others on their
+// own.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { toListenError } from '../../network/listen-error.ts'
@@ -21,7 +22,7 @@ import { WebSocketTransport } from './web-socket-transport.ts'
 export interface TransportOptions {
   /** The address to bind. */
   readonly bind: string
-  /** 0: any port that is free for both UDP and TCP. */
+  /** 0 for any port that is free for both UDP and TCP. */
   readonly port: number
   readonly secure?: SecureTransports | undefined
   readonly webSockets?: WebSocketOptions | undefined
@@ -30,7 +31,7 @@ export interface TransportOptions {
   readonly limits?: Partial<ConnectionLimits>
 }
 
-// With port 0, the port that TCP was given may be taken for UDP: another one is asked for this many times.
+// With port 0, the port that TCP was given may be in use for UDP: another one is requested this many times.
 const portAttempts = 50
 const logIntervalMs = 1_000
 
@@ -43,11 +44,11 @@ type Stream = Pick<
   'listen' | 'stop' | 'send' | 'open' | 'isOpen' | 'connections' | 'handshakes'
 >
 
-/** A transport besides UDP and TCP. */
+/** A transport other than UDP and TCP. */
 interface Served {
   readonly stream: Stream
   readonly setting: ListenPlace['setting']
-  /** Of its own; undefined where it has that of the API alone. */
+  /** Its own port; undefined if it only has that of the API. */
   readonly port: number | undefined
 }
 
@@ -211,7 +212,7 @@ class Transports implements TransportLayer {
     return false
   }
 
-  /** Writes at most one line a second: garbage must not fill the log. */
+  /** Logs at most one line a second: garbage must not fill the log. */
   #dropped(reason: string, remote: Remote, kind: 'unparsable' | 'slow' | 'dropped' = 'unparsable'): void {
     if (kind !== 'slow') this.#counted[kind] += 1
     this.#unlogged += 1

@@ -1,4 +1,5 @@
-// The listening socket of a transport with connections: who may connect, and the handshake before the first byte of SIP.
+// The listening socket of a transport with connections: the admission of sources, and the handshake before the first
+// byte of SIP.
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -18,9 +19,9 @@ export interface ListenerOptions<Channel> {
   readonly clock: Clock
   readonly handlers: TransportHandlers
   readonly connections: Pick<Connections, 'mayEnter'>
-  /** Makes what SIP is spoken over of a socket. Calls `done` once; at once where there is nothing to be done. */
+  /** Turns a socket into the channel for SIP. Calls `done` once; immediately if there is no handshake. */
   readonly handshake: Handshake<Channel>
-  /** A connection that may be used from now on. */
+  /** Called with a connection that may be used from now on. */
   readonly accepted: (channel: Channel, remote: Remote) => void
   readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
   readonly refused: () => void
@@ -47,7 +48,7 @@ export class Listener<Channel = Socket> {
     this.#strangers = createTokenBuckets(options.clock)
   }
 
-  /** Handshakes that are not over. */
+  /** The number of handshakes in progress. */
   get handshakes(): number {
     return this.#pending.size
   }
@@ -59,7 +60,7 @@ export class Listener<Channel = Socket> {
       server.once('error', reject)
       server.listen({ host: address, port, backlog: 511 }, () => {
         server.off('error', reject)
-        // Out of file descriptors, for one: the connection is lost, the server goes on.
+        // For example, no file descriptors are left: the connection is lost, and the server continues.
         server.on('error', () => this.#options.refused())
         this.#server = server
         const bound = server.address()
@@ -68,7 +69,7 @@ export class Listener<Channel = Socket> {
     })
   }
 
-  /** Takes no more connections; what was accepted stays. Resolves once those are closed as well. */
+  /** Accepts no more connections; existing ones stay. Resolves once those are closed as well. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const socket of this.#pending.keys()) {
@@ -78,7 +79,7 @@ export class Listener<Channel = Socket> {
     await this.unlisten()
   }
 
-  /** Closes the listening socket, to open it again elsewhere. */
+  /** Closes the listening socket, so that it can be opened again elsewhere. */
   async unlisten(): Promise<void> {
     const server = this.#server
     this.#server = undefined
@@ -88,9 +89,9 @@ export class Listener<Channel = Socket> {
   #accept(socket: Socket): void {
     const { remoteAddress, remotePort } = socket
     const { transport, handlers, handshake, limits } = this.#options
-    // Its end is what matters, and `close` says it.
+    // Only the end of the connection matters, and `close` reports it.
     socket.on('error', () => undefined)
-    // A far end that vanished without a word is found out, and what it registered with it.
+    // Keep-alive detects a far end that vanished silently, and so ends its registration.
     socket.setKeepAlive(true, limits.keepAliveMs)
     const remote = { transport, address: toPlainAddress(remoteAddress ?? ''), port: remotePort ?? 0 }
     const mayConnect = remotePort !== undefined && !this.#isStopped && handlers.admits?.(remote) !== false
@@ -108,7 +109,7 @@ export class Listener<Channel = Socket> {
     const isProven = this.#options.handlers.isProven?.(remote) === true
     const share = isProven ? limits.provenShare : limits.strangerShare
     if (!this.#halfOpen.mayBegin(remote.address, share)) return this.#refuse(socket)
-    // What its own share has refused costs the other strangers nothing of theirs.
+    // A handshake that the source's own share refuses is not counted against the other strangers.
     if (!isProven && this.#strangers.take('', limits.strangerHandshakes) > 0) return this.#refuse(socket)
     this.#makeRoom()
     const timer = clock.after(limits.handshakeMs, () => {
@@ -134,7 +135,7 @@ export class Listener<Channel = Socket> {
     socket.destroy()
   }
 
-  /** False for one that was ended before. */
+  /** Returns false for a handshake that has ended already. */
   #end(socket: Socket): boolean {
     const pending = this.#pending.get(socket)
     if (pending === undefined) return false

@@ -1,4 +1,4 @@
-// The sockets from before their start to after their stop, on real ports.
+// The sockets on real ports, from before their start to after their stop.
 import { createSocket } from 'node:dgram'
 import type { Socket as Datagrams } from 'node:dgram'
 import { once } from 'node:events'
@@ -131,8 +131,8 @@ describe('the start', () => {
   })
 })
 
-describe('a place that nothing can be sent to', () => {
-  it.each([0, -1, 65_536])('by port %i is refused for either transport', async (port) => {
+describe('a destination that cannot be sent to', () => {
+  it.each([0, -1, 65_536])('with port %i is refused for either transport', async (port) => {
     const transport = open()
     await start(transport)
     for (const remote of [udp, tcp])
@@ -141,7 +141,7 @@ describe('a place that nothing can be sent to', () => {
       )
   })
 
-  it('by its size is refused for UDP, and the socket goes on', async () => {
+  it('of a message too large for UDP is refused, and the socket continues', async () => {
     const transport = open()
     const arrivals = await start(transport)
     const phone = await bindDatagrams()
@@ -238,7 +238,7 @@ describe('input that is dropped', () => {
     expect(transport.counters).toMatchObject({ unparsable: 11, slowConnections: 0 })
   })
 
-  it('is no garbage where a connection was only slow', async () => {
+  it('does not include a connection that was only slow', async () => {
     const transport = open()
     await start(transport)
     await connect(transport.listening.port)

@@ -53,7 +53,7 @@ describe('the mark on the top Via of a request (RFC 3261 §18.2.1, RFC 3581 §4)
     ],
     ['SIP/2.0/UDP 10.0.0.5;branch=z9hG4bK1', 'SIP/2.0/UDP 10.0.0.5;branch=z9hG4bK1;received=192.0.2.9'],
     ['SIP/2.0/UDP a.example;branch=z9hG4bK1', 'SIP/2.0/UDP a.example;branch=z9hG4bK1;received=192.0.2.9'],
-    // What the sender claims to have received is not believed.
+    // A `received` that the sender wrote itself is replaced.
     [
       'SIP/2.0/UDP a.example;rport=1;received=203.0.113.1;branch=z9hG4bK1',
       'SIP/2.0/UDP a.example;rport=40000;received=192.0.2.9;branch=z9hG4bK1',

@@ -1,4 +1,4 @@
-// Where a response goes, and the marks on the Via that say so (RFC 3261 §18.2, RFC 3581 §4).
+// The destination of a response, and the Via parameters that it is taken from (RFC 3261 §18.2, RFC 3581 §4).
 import { isHidden } from '../hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
 import { withTopVia } from '../message/via.ts'
@@ -6,7 +6,7 @@ import type { Via } from '../message/via.ts'
 import type { Remote } from '../sip.ts'
 import { isReliable, transports } from './transports.ts'
 
-/** The request with `received` and `rport` filled in on its top Via, as its responses copy it. */
+/** Returns the request with `received` and `rport` filled in on its top Via, which its responses copy. */
 export function markReceived(request: SipRequest, via: Via, remote: Remote): SipRequest {
   const wantsPort = via.params.has('rport')
   if (!wantsPort && via.host === remote.address) return request
@@ -18,21 +18,21 @@ export function markReceived(request: SipRequest, via: Via, remote: Remote): Sip
 
 export interface ResponseTarget {
   readonly remote: Remote
-  /** For a connection that is gone by then. */
+  /** The destination if the connection is gone by then. */
   readonly alternative?: Remote
 }
 
 /**
- * Deviations from RFC 3261 §18.2.2: `maddr` is not followed; it serves multicast, which we do not, and would let a request
- * send our responses to a third party. A sender behind NAT that does not ask for `rport` is answered at its source port
- * all the same: the port it names is one of its own network.
+ * Returns where a response goes. Deviations from RFC 3261 §18.2.2: `maddr` is not followed; it serves multicast, which
+ * we do not, and would let a request send our responses to a third party. A sender behind NAT without `rport` gets the
+ * response at its source port all the same: the port it names is one of its own network.
  */
 export function responseTarget(via: Via | undefined, remote: Remote): ResponseTarget {
   if (via === undefined) return { remote }
   const { defaultPort, isOpenedHere, isSecure } = transports[remote.transport]
   const sentByPort = { ...remote, port: via.port ?? defaultPort }
   if (!isOpenedHere) return { remote }
-  // What listens there must prove to be what the request named: RFC 5922 §7.2.
+  // The server there must prove to be the host that the request named: RFC 5922 §7.2.
   if (isSecure) return { remote, alternative: { ...sentByPort, name: via.host } }
   if (isReliable(remote)) return { remote, alternative: sentByPort }
   const isBehindNat = via.host !== remote.address && isHidden(via.host)

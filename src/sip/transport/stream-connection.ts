@@ -1,4 +1,5 @@
-// One connection over TCP or TLS, opened by either side: frames what comes in, answers pings, ends slow and idle far ends.
+// One connection over TCP or TLS, opened by either side: frames the input, answers pings, closes slow and idle far
+// ends.
 import type { Socket } from 'node:net'
 import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -8,11 +9,11 @@ import { StreamFramer } from './stream-framer.ts'
 
 export interface StreamConnectionOptions extends ConnectionMeans {
   readonly socket: Socket
-  /** The far end opened it, and owes a message soon. */
+  /** The far end opened it, and must send a message soon. */
   readonly isInbound: boolean
 }
 
-// DSCP CS3, signalling (RFC 4594 §4.2), in the upper six bits. Node.js has no such call for the sockets of UDP.
+// DSCP CS3, signalling (RFC 4594 §4.2), in the upper six bits. Node.js has no such call for UDP sockets.
 const signallingClass = 24 << 2
 const pong = Buffer.from('\r\n')
 
@@ -31,7 +32,7 @@ export class StreamConnection {
     this.#socket = options.socket
     this.#socket.setNoDelay(true)
     markAsSignalling(this.#socket)
-    // A far end that vanished without a word is found out, and what it registered with it.
+    // Keep-alive detects a far end that vanished silently, and so ends its registration.
     this.#socket.setKeepAlive(true, options.limits.keepAliveMs)
     this.#socket.on('data', (chunk: Buffer) => this.#received(chunk))
     // A pending write rejects with the error; `close` follows it.
@@ -45,7 +46,7 @@ export class StreamConnection {
     this.#watchIdle()
   }
 
-  /** Whether it ever brought a whole message; one that did not gives way when connections run out. */
+  /** True once it has brought a whole message, or if we opened it; others are evicted when connections run out. */
   get hasSpoken(): boolean {
     return this.#hasSpoken || !this.#options.isInbound
   }
@@ -72,7 +73,7 @@ export class StreamConnection {
     this.#socket.destroy()
   }
 
-  /** Closes once everything written has gone out. */
+  /** Closes once everything written has been sent. */
   closeSoon(): void {
     this.#socket.destroySoon()
   }
@@ -83,7 +84,7 @@ export class StreamConnection {
     let hasPinged = false
     for (const framed of this.#framer.push(chunk)) {
       if (framed.kind === 'ping') {
-        // A ping shows that the far end is there, not that it speaks SIP: the first message is still due in time.
+        // A ping does not prove that the far end speaks SIP: the first message is still due in time.
         if (this.#hasSpoken) this.#settled()
         hasPinged = true
       } else if (framed.kind === 'message') {
@@ -96,7 +97,7 @@ export class StreamConnection {
         return this.closeSoon()
       }
     }
-    // Pings that came together are one question.
+    // Pings that arrive together get one response.
     if (hasPinged) this.send(pong).catch(() => undefined)
     if (!this.#framer.isInsideMessage) return
     const hasJustBegun = !wasInside || this.#messageTimer === undefined
@@ -125,13 +126,13 @@ export class StreamConnection {
   }
 }
 
-/** Before the connection stands Node.js keeps the mark for later, and throws all the same. */
+/** Until it is connected, Node.js keeps the mark for later, but throws all the same. */
 function markAsSignalling(socket: Socket): void {
   const mark = (): void => {
     try {
       socket.setTypeOfService(signallingClass)
     } catch {
-      // The far end is gone, or the system knows no such mark: the connection does without.
+      // The far end is gone, or the system does not support the mark: the connection works without it.
     }
   }
   if (socket.connecting) socket.once('connect', mark)

@@ -39,7 +39,7 @@ describe('StreamFramer', () => {
     expect(kinds(framer.push(Buffer.from('\r\n')))).toEqual([])
   })
 
-  it('passes over bare line ends between messages, and a CRLF before one is no half of a ping', () => {
+  it('passes over bare line ends between messages, and a CRLF before one is not half of a ping', () => {
     const framer = new StreamFramer()
     expect(kinds(framer.push(Buffer.from(`\n\n${message('1')}\n\r\n${message('2')}`)))).toEqual(['1:', '2:'])
     expect(kinds(framer.push(Buffer.from('\r\n')))).toEqual([])
@@ -54,7 +54,7 @@ describe('StreamFramer', () => {
     expect(framer.isInsideMessage).toBe(false)
   })
 
-  it('takes the body of a message without Content-Length for the next message', () => {
+  it('treats the body of a message without Content-Length as the next message', () => {
     const framed = new StreamFramer().push(
       Buffer.from(`OPTIONS sip:a@b SIP/2.0\r\nCall-ID: 1\r\n\r\n${message('2')}`),
     )
@@ -71,7 +71,7 @@ describe('StreamFramer', () => {
     expect(framed?.kind === 'message' && Buffer.from(framed.raw).toString()).toBe(text)
   })
 
-  it('gives what came before the fault, and an answer to what is too large is owed 513', () => {
+  it('gives the messages before the fault, and one that is too large, to be refused with 513', () => {
     const framed = new StreamFramer().push(
       Buffer.from(`${message('1')}OPTIONS sip:a SIP/2.0\r\n${'X: y\r\n'.repeat(12_000)}`),
     )

@@ -1,4 +1,4 @@
-// Cuts a byte stream into SIP messages by Content-Length (RFC 3261 §18.3) and finds keep-alives (RFC 5626 §3.5.1).
+// The framing of a byte stream: SIP messages by Content-Length (RFC 3261 §18.3), and keep-alives (RFC 5626 §3.5.1).
 import { AppError } from '../../lib/errors.ts'
 import type { SipMessage } from '../message/message.ts'
 import { findBodyStart, messageLimits, parseHead, withBody } from '../message/parse-message.ts'
@@ -6,9 +6,9 @@ import type { MessageHead } from '../message/parse-message.ts'
 
 export type Framed =
   | { readonly kind: 'message'; readonly message: SipMessage; readonly raw: Uint8Array }
-  /** Two CRLFs between messages: the far end wants one back. */
+  /** Two CRLFs between messages: the far end expects one back. */
   | { readonly kind: 'ping' }
-  /** The rest of the stream cannot be framed: answer what came before, then close. */
+  /** The rest of the stream cannot be framed: respond to the messages before, then close. */
   | { readonly kind: 'broken'; readonly reason: string }
 
 const carriageReturn = 0x0d
@@ -24,7 +24,7 @@ export class StreamFramer {
   #crlfs = 0
   #isBroken = false
 
-  /** Whether a message has begun and is not complete. */
+  /** Reports whether a message has begun and is not complete. */
   get isInsideMessage(): boolean {
     return this.#length > 0
   }
@@ -49,7 +49,7 @@ export class StreamFramer {
       const bytes = this.#buffer.subarray(0, this.#length)
       const bodyStart = findBodyStart(bytes, this.#scanned)
       if (bodyStart === -1) {
-        // The empty line may be cut: its first LF and CR are looked at again.
+        // The empty line may be cut in two: its first LF and CR are examined again.
         this.#scanned = Math.max(0, this.#length - 2)
         if (this.#length > messageLimits.messageBytes) this.#breakOff(bytes, framed)
         return false
@@ -60,7 +60,8 @@ export class StreamFramer {
   }
 
   #takeMessage(head: MessageHead, framed: Framed[]): boolean {
-    // Deviation from RFC 3261 §18.3: without Content-Length the body is taken as empty, as lenient senders of ACK mean it.
+    // Deviation from RFC 3261 §18.3: without Content-Length the body is treated as empty, as lenient senders of ACK
+    // intend.
     const bodyBytes = head.contentLength ?? 0
     const end = head.bodyStart + bodyBytes
     if (!(end <= messageLimits.messageBytes)) {
@@ -96,7 +97,7 @@ export class StreamFramer {
     if (this.#length > 1) this.#crlfs = 0
   }
 
-  /** Headers without an end: what has come of them is enough for an answer. */
+  /** Handles headers without an end: the part that has arrived suffices for a response. */
   #breakOff(bytes: Buffer, framed: Framed[]): void {
     const raw = Buffer.from(bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1))
     try {
@@ -115,7 +116,7 @@ export class StreamFramer {
     framed.push({ kind: 'broken', reason })
   }
 
-  /** Grows by doubling, so that a sender of single bytes cannot make copying dear. */
+  /** Grows by doubling, so that a sender of single bytes does not cause much copying. */
   #append(chunk: Uint8Array): void {
     const needed = this.#length + chunk.byteLength
     if (needed > this.#buffer.byteLength) {
@@ -131,7 +132,7 @@ export class StreamFramer {
     this.#buffer.copyWithin(0, bytes, this.#length)
     this.#length -= bytes
     this.#scanned = 0
-    // An idle connection keeps no buffer: there may be thousands.
+    // An idle connection keeps no buffer: there may be thousands of them.
     if (this.#length === 0) this.#buffer = Buffer.alloc(0)
   }
 }

@@ -1,4 +1,4 @@
-// SIP over TCP and TLS: what connects here, and what is opened from here (RFC 3261 §18).
+// SIP over TCP and TLS: accepted connections and opened ones (RFC 3261 §18).
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
@@ -19,7 +19,7 @@ export interface StreamTransportOptions {
   readonly limits: ConnectionLimits
   readonly clock: Clock
   readonly handlers: TransportHandlers
-  /** Left out, it speaks in clear. */
+  /** Left out, connections are clear. */
   readonly tls?: Tls | undefined
   readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
   readonly refused: () => void
@@ -63,7 +63,7 @@ export class StreamTransport {
     await this.#connections.closeWith(this.#listener)
   }
 
-  /** Closes the listening socket again, when its port is not free for UDP. */
+  /** Closes the listening socket again if its port is not free for UDP. */
   unlisten(): Promise<void> {
     return this.#listener.unlisten()
   }
@@ -83,7 +83,7 @@ export class StreamTransport {
     return this.#connections.find(remote) !== undefined
   }
 
-  /** One connection per far end: requests that come while it opens wait for the same one. */
+  /** Opens one connection per far end: requests that arrive while it opens wait for the same one. */
   #open(remote: Remote): Promise<Connection> {
     const existing = this.#connections.find(remote)
     if (existing !== undefined) return Promise.resolve(existing)
@@ -113,7 +113,7 @@ export class StreamTransport {
     })
   }
 
-  /** Undefined, and `done` with the reason, where nothing is to be dialled. */
+  /** Returns undefined, and calls `done` with the reason, if nothing can be dialled. */
   #dial(remote: Remote, done: (outcome: Socket | AppError) => void): Socket | undefined {
     const { address, port, name, ownName } = remote
     const { tls } = this.#options
@@ -125,7 +125,7 @@ export class StreamTransport {
         socket.off('error', failed)
         done(socket)
       })
-      // What comes after the time-out is not waited for any more.
+      // An error after the time-out is ignored.
       socket.on('error', () => undefined)
       return socket
     }

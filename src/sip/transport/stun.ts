@@ -1,4 +1,5 @@
-// The keep-alive of phones on UDP: a Binding request of STUN (RFC 8489 §5), answered with the place that it came from (RFC 5626 §5.4).
+// The keep-alive of phones on UDP: a Binding request of STUN (RFC 8489 §5), whose response contains its source (RFC
+// 5626 §5.4).
 import ipaddr from 'ipaddr.js'
 import type { Remote } from '../sip.ts'
 
@@ -14,7 +15,7 @@ const xorMappedAddress = 0x0020
 // |                  magic cookie, 0x2112A442                     |
 // |           transaction id, 96 bits                             |
 
-/** No SIP message begins with a zero. */
+/** Detects a Binding request. No SIP message begins with a zero. */
 export function isBindingRequest(datagram: Buffer): boolean {
   return (
     datagram.length >= headerBytes &&
@@ -27,7 +28,8 @@ export function isBindingRequest(datagram: Buffer): boolean {
 export function toBindingResponse(request: Buffer, { address, port }: Remote): Buffer {
   const plain = ipaddr.parse(address).toByteArray()
   const response = Buffer.alloc(headerBytes + 8 + plain.length)
-  // Cookie and transaction id, by which the address is hidden from NAT that rewrites what looks like one (RFC 8489 §14.2).
+  // The cookie and transaction id, which mask the address, since some NATs rewrite bytes that look like one (RFC 8489
+  // §14.2).
   request.copy(response, 4, 4, headerBytes)
   response.writeUInt16BE(bindingResponse, 0)
   response.writeUInt16BE(8 + plain.length, 2)

@@ -100,7 +100,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A far end that shows `certificate`. */
+/** Starts a far end that shows `certificate`. */
 async function peer(certificate: Certificate): Promise<(name: string) => Remote> {
   const far = await open(() => ({ ...certificate, authorities: undefined }))
   return (name) => ({ transport: 'tls', address: '127.0.0.1', port: portOf(far), name })
@@ -139,7 +139,7 @@ describe('a phone over TLS', () => {
     expect((await phone()).getPeerCertificate().subjectaltname).toContain('next.example')
   })
 
-  it('is shown the certificate that has the name it asks for, or the first, and each as the files hold it by then', async () => {
+  it('is shown the certificate with the name it asks for, or the first, and each as the files hold it at that time', async () => {
     const [wild, exact] = ['DNS:*.many.example', 'DNS:a.many.example'].map((names) =>
       authority.issue({ names }),
     )
@@ -165,7 +165,7 @@ describe('a phone over TLS', () => {
     await until(() => transport.counters.unparsable === 1)
   })
 
-  it('cannot have the keys of its connection made again', async () => {
+  it('cannot renegotiate', async () => {
     const socket = await phone({ maxVersion: 'TLSv1.2' })
     const outcome = Promise.withResolvers<Error | null>()
     socket.on('error', (error) => outcome.resolve(error))
@@ -241,7 +241,7 @@ describe('handshakes of strangers', () => {
 })
 
 describe('a connection that is opened', () => {
-  it('goes to who proves to be the one that was named, and is used again for that name alone', async () => {
+  it('goes to a far end that proves the name, and is used again for that name only', async () => {
     const at = await peer(good)
     await transport.send(options('first'), at('sip.example'))
     await transport.send(options('second'), at('sip.example'))
@@ -281,9 +281,9 @@ describe('a connection that is opened', () => {
 
   it.each([
     ['has expired', { names: 'DNS:sip.example', days: -1 }, 'that sip.example shows has expired'],
-    ['is that of another', { names: 'DNS:other.example' }, 'is that of another name'],
-    ['has the name as part of its own', { names: 'DNS:sip.example.evil.test' }, 'is that of another name'],
-    ['is signed by itself', { names: 'DNS:sip.example', isSelfSigned: true }, 'is signed by itself'],
+    ['is that of another', { names: 'DNS:other.example' }, 'is for another name'],
+    ['has the name as part of its own', { names: 'DNS:sip.example.evil.test' }, 'is for another name'],
+    ['is signed by itself', { names: 'DNS:sip.example', isSelfSigned: true }, 'is self-signed'],
   ])('is given up where the certificate %s', async (_name, wish, words) => {
     const at = await peer(authority.issue(wish))
     const sent = transport.send(options('x'), at('sip.example'))
@@ -305,7 +305,7 @@ describe('a connection that is opened', () => {
       message: 'the certificate that sip.example shows was revoked',
     })
     await transport.send(options('y'), atOther('sip.example'))
-    // An authority of the same name, which is another.
+    // Another authority with the same name.
     const liar = createAuthority()
     identity = { ...good, authorities: authority.certificate, revoked: liar.revoke(other) }
     const beside = await peer(other)
@@ -319,7 +319,7 @@ describe('a connection that is opened', () => {
     const at = await peer(good)
     identity = { ...good, authorities: undefined }
     const sent = transport.send(options('x'), at('sip.example'))
-    await expect(sent).rejects.toThrow('an authority that is not believed')
+    await expect(sent).rejects.toThrow('an authority that is not trusted')
   })
 
   it('is given up where the far end is silent', async () => {
@@ -339,11 +339,11 @@ describe('a connection that is opened', () => {
   })
 })
 
-describe('whose a certificate is', () => {
+describe('the owner of a certificate', () => {
   const subjectaltname = 'DNS:node1.example, URI:sip:carrier.example, URI:https://web.example'
   const certificate = { subjectaltname } as Parameters<typeof identityError>[1]
 
-  it('say its SIP URIs alone, where it has any', () => {
+  it('is named only by its SIP URIs, if it has any', () => {
     expect(identityError('Carrier.Example', certificate)).toBeUndefined()
     expect(identityError('node1.example', certificate)).toMatchObject({
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -351,7 +351,7 @@ describe('whose a certificate is', () => {
     expect(identityError('web.example', certificate)).toBeInstanceOf(Error)
   })
 
-  it('does not say a URI of a person', () => {
+  it('is not named by a URI with a user', () => {
     const person = { ...certificate, subjectaltname: 'URI:sip:bob@carrier.example, DNS:x.example' }
     expect(identityError('carrier.example', person)).toBeInstanceOf(Error)
     expect(identityError('x.example', person)).toBeUndefined()

@@ -1,4 +1,4 @@
-// TLS under SIP (RFC 3261 §26.2, RFC 5922): handshakes from both sides, and which certificates are believed.
+// TLS under SIP (RFC 3261 §26.2, RFC 5922): handshakes from both sides, and the checks of certificates.
 import { isIP } from 'node:net'
 import type { Socket } from 'node:net'
 import { checkServerIdentity, connect, createSecureContext, rootCertificates } from 'node:tls'
@@ -12,9 +12,9 @@ import type { TlsIdentity } from '../../certificates/tls-server.ts'
 import { AppError } from '../../lib/errors.ts'
 
 export interface SecureTransports {
-  /** Asked for each handshake: what changes is shown from then on. */
+  /** Called for each handshake: a changed identity is used from then on. */
   readonly identity: () => TlsIdentity
-  /** The port of TLS; 0 for any free one. Left out, it is not served. */
+  /** The port of TLS; 0 for any free one. Left out, TLS is not served. */
   readonly tlsPort?: number | undefined
   /** The port of secure WebSockets, likewise. */
   readonly wssPort?: number | undefined
@@ -25,18 +25,24 @@ export class Tls {
   readonly #server: TlsServer
   #current: ClientSide | undefined
 
-  /** `identity` is asked for each handshake: another value takes the place of the one before. */
+  /** `identity` is called for each handshake: a new value replaces the one before. */
   constructor(identity: () => TlsIdentity) {
     this.#identity = identity
     this.#server = new TlsServer(identity)
   }
 
-  /** The far end opened the connection. `done` is called once; a handshake without an end is the caller's to close. */
+  /**
+   * Handles a connection that the far end opened. Calls `done` once; the caller must close a handshake that does not
+   * end.
+   */
   accept(raw: Socket, done: (outcome: TLSSocket | Error) => void): void {
     this.#server.accept(raw, done)
   }
 
-  /** Opens a connection to who proves to be `name`, and knows us by `ownName`. `done` is called once, with an AppError `sip_unreachable` if at all. */
+  /**
+   * Opens a connection to a far end that proves to be `name`, and knows us by `ownName`. Calls `done` once; a failure
+   * is an AppError `sip_unreachable` or `sip_certificate`.
+   */
   connect(
     { address, port, name, ownName }: FarEnd,
     done: (outcome: TLSSocket | AppError) => void,
@@ -46,7 +52,7 @@ export class Tls {
       host: address,
       port,
       secureContext: contextFor(ownName),
-      // RFC 6066 §3: no address is a server name.
+      // RFC 6066 §3: an address is not a server name.
       ...(isIP(name) === 0 ? { servername: name } : {}),
       checkServerIdentity: (_host, certificate) =>
         identityError(name, certificate) ?? revocationError(certificate, revoked),
@@ -77,20 +83,20 @@ interface FarEnd {
   readonly ownName?: string | undefined
 }
 
-/** What connections that are opened from here go by. */
+/** The state for connections that are opened from here. */
 interface ClientSide {
   readonly identity: TlsIdentity
-  /** With the certificate that has this name, one of our own. */
+  /** Returns the context with the certificate, one of our own, that has this name. */
   readonly contextFor: (ownName: string | undefined) => SecureContext
   readonly revoked: readonly RevocationList[]
 }
 
-/** Those that lead to the authority may be revoked as well. */
+/** Checks the certificate and its issuers against the revocation lists. */
 function revocationError(certificate: PeerCertificate, lists: readonly RevocationList[]): Error | undefined {
   if (lists.length === 0) return undefined
   const chain: Buffer[] = []
   let one: PeerCertificate | DetailedPeerCertificate | undefined = certificate
-  // The authority is its own issuer.
+  // The root authority is its own issuer.
   while (one !== undefined && !chain.some((raw) => raw.equals(one?.raw ?? raw))) {
     chain.push(one.raw)
     one = 'issuerCertificate' in one ? one.issuerCertificate : undefined
@@ -98,14 +104,14 @@ function revocationError(certificate: PeerCertificate, lists: readonly Revocatio
   try {
     if (!isRevoked(chain, lists)) return undefined
   } catch (cause) {
-    // It is no DER, as BER of indefinite length: what cannot be looked for in the lists is not believed. An error that is thrown
-    // within the handshake would end the process.
+    // The certificate is not DER, for example BER of indefinite length: one that cannot be looked up in the lists is
+    // not trusted. An error thrown within the handshake would end the process.
     return Object.assign(new Error('it cannot be read', { cause }), { code: unreadable })
   }
   return Object.assign(new Error('a revocation list names it'), { code: 'CERT_REVOKED' })
 }
 
-/** Each is made when it is first needed, since all authorities are read for it. */
+/** Creates each context when it is first needed, since that reads all authorities. */
 function clientContexts(identity: TlsIdentity): ClientSide['contextFor'] {
   const { authorities, isShown = true } = identity
   const pairs = readPairs(identity)
@@ -123,19 +129,19 @@ function clientContexts(identity: TlsIdentity): ClientSide['contextFor'] {
 }
 
 /**
- * RFC 5922 §7.1: the SIP URIs of a certificate say whose it is, and its other names where it has none. Deviations: a
- * wildcard stands for one label and an address may be named, as carriers have such certificates.
+ * Checks the name of a certificate. RFC 5922 §7.1: its SIP URIs name the owner, and its other names if it has none.
+ * Deviations: a wildcard stands for one label and an address may be named, as carriers have such certificates.
  */
 export function identityError(name: string, certificate: PeerCertificate): Error | undefined {
   const domains = sipDomains(certificate.subjectaltname ?? '')
   if (domains.length === 0) return checkServerIdentity(name, certificate)
   if (domains.includes(name.toLowerCase())) return undefined
-  return Object.assign(new Error(`it is that of ${domains.join(', ')}`), {
+  return Object.assign(new Error(`it is for ${domains.join(', ')}`), {
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   })
 }
 
-/** A URI with a user is that of a person (RFC 5922 §7.1). */
+/** Excludes URIs with a user, which name a person (RFC 5922 §7.1). */
 function sipDomains(alternativeNames: string): readonly string[] {
   const uris = alternativeNames.matchAll(/(?:^|, )URI:sip:([^\s,@;?]+)(?=,|$)/gi)
   return [...uris].map(([, domain = '']) => domain.toLowerCase())
@@ -143,19 +149,19 @@ function sipDomains(alternativeNames: string): readonly string[] {
 
 const unreadable = 'SWITCHHOOK_CERT_UNREADABLE'
 
-// The words of OpenSSL, in ours. What is not among them is no fault of the certificate.
+// Plain sentences for codes of OpenSSL and Node.js. Other codes are not faults of the certificate.
 const faults: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet',
   CERT_REVOKED: 'was revoked',
   [unreadable]: 'is not in DER, and cannot be looked for in the revocation lists',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is signed by itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'is signed by an authority that is not believed',
-  UNABLE_TO_GET_ISSUER_CERT: 'is signed by an authority that is not believed',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'is signed by an authority that is not believed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'is signed by an authority that is not believed',
-  INVALID_PURPOSE: 'is not one of a server',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is that of another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'is signed by an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'is signed by an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'is signed by an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'is signed by an authority that is not trusted',
+  INVALID_PURPOSE: 'is not for a server',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
 }
 
 function toRefusal(cause: Error, name: string): AppError {

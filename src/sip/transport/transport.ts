@@ -1,52 +1,52 @@
-// The face of the transports: each of them behind one `send`. `createTransport` in create-transport.ts makes it.
+// The public interface of the transports, all behind one `send`. `createTransport` in create-transport.ts makes it.
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
 import type { Listening } from './transports.ts'
 
 export interface TransportLayer {
-  /** From now on every message goes to `handlers`. */
+  /** Starts listening; from now on every message goes to `handlers`. */
   start(handlers: TransportHandlers): Promise<void>
   /** Closes every socket. Idempotent. */
   stop(): Promise<void>
   /** Known after start; with port 0 in the settings, one free port that serves both UDP and TCP. */
   readonly listening: Listening
   /**
-   * Sends to `remote`; over all but UDP on the connection that exists to it, or on a new one. `alternative` is where a new
-   * connection goes instead when `remote` was the far end of one that is closed (RFC 3261 §18.2.2). Rejects with AppError
-   * `sip_unreachable` when the bytes cannot be handed to the network, and `sip_certificate` when the far end is not the one
-   * that it should be.
+   * Sends to `remote`; except for UDP, over the existing connection to it, or a new one. `alternative` is the
+   * destination of a new connection if the connection from `remote` is closed (RFC 3261 §18.2.2). Rejects with
+   * AppError `sip_unreachable` when the bytes cannot be handed to the network, and `sip_certificate` when the
+   * certificate of the far end is refused.
    */
   send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void>
-  /** Resolves once a connection to `remote` stands. Rejects with AppError `sip_unreachable`. */
+  /** Resolves once a connection to `remote` is open. Rejects with AppError `sip_unreachable` or `sip_certificate`. */
   open(remote: Remote): Promise<void>
-  /** Whether a connection to `remote` stands. */
+  /** Reports whether a connection to `remote` is open. */
   isOpen(remote: Remote): boolean
   readonly counters: TransportCounters
 }
 
-/** What input was not served. */
+/** Counts of input that was not served. */
 export interface TransportCounters {
-  /** Input that was no SIP message: dropped, never answered. */
+  /** Input that was not a SIP message: dropped without a response. */
   readonly unparsable: number
   /** Input of sources over their budget: dropped unread. */
   readonly dropped: number
   readonly connections: number
-  /** Of TLS, and of WebSockets, that are not over. */
+  /** Handshakes of TLS and of WebSockets in progress. */
   readonly handshakes: number
   readonly refusedConnections: number
-  /** Connections closed because a message was not complete in time, or too large to frame. */
+  /** Connections closed because a message or handshake was too slow, or evicted for another. */
   readonly slowConnections: number
 }
 
 export interface TransportHandlers {
-  /** Every parsed message. `remote` is where it came from and where a response may go back to. */
+  /** Called for every parsed message. `remote` is its source, where a response may go back to. */
   message(message: SipMessage, raw: Uint8Array, remote: Remote): void
-  /** Whether one more message or connection of this source is listened to. Left out, every one is. */
+  /** Reports whether one more message or connection of this source is admitted. Left out, all are. */
   admits?(remote: Remote): boolean
-  /** Whether the source has proved itself: its connections do not give way to others. Left out, none has. */
+  /** Reports whether the source has proved itself: its connections are not evicted for others. Left out, none has. */
   isProven?(remote: Remote): boolean
-  /** The connection to `remote` is gone. */
+  /** Called when the connection to `remote` is gone. */
   closed?(remote: Remote): void
-  /** Whether an idle connection is kept: a registered phone is reached by it. */
+  /** Reports whether an idle connection is kept, since a registered phone is reached by it. */
   isNeeded?(remote: Remote): boolean
 }

@@ -26,7 +26,7 @@ describe('the table of transports', () => {
     expect(toTransport(name)).toBeUndefined()
   })
 
-  it('means UDP where a URI names none, and takes what is too large for it elsewhere', () => {
+  it('gives UDP for a URI that names none, and another transport for a request that is too large for it', () => {
     expect(transports[defaultTransport].uriParameter).toBeUndefined()
     expect(isReliable({ transport: defaultTransport })).toBe(false)
     expect(isReliable({ transport: largeRequestTransport })).toBe(true)
@@ -46,7 +46,8 @@ describe('the table of transports', () => {
 
   it('is the only place of the source that compares the names of transports', () => {
     const comparison = /(?:[!=]==? *|\bcase )'(?:udp|tcp|tls|wss?)'|'(?:udp|tcp|tls|wss?)' *[!=]==?/i
-    // Gateways are stored with protocols that the stack does not speak, WS is a method of hooks, and the candidates of ICE name UDP.
+    // Exempt: gateways are stored with protocols that the stack does not support, WS is a method of hooks, and ICE
+    // candidates name UDP.
     const others = [
       table,
       'api/carriers/sip-gateways.ts',

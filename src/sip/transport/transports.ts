@@ -1,17 +1,18 @@
-// The transports of SIP: how each is written, and what the stack may rely on. Nothing else compares their names.
+// The transports of SIP: their spellings, and the properties that the stack relies on. No other code compares their
+// names.
 
 interface TransportTraits {
   readonly name: string
-  /** What is sent arrives, in order, over a connection (RFC 3261 §18): nothing is repeated, and no size is too large. */
+  /** Data arrives, in order, over a connection (RFC 3261 §18): nothing is retransmitted, and no size is too large. */
   readonly isReliable: boolean
   readonly isSecure: boolean
-  /** The port of a URI or sent-by that names none (RFC 3261 §19.1.2, §18.2.2). */
+  /** The port for a URI or sent-by without one (RFC 3261 §19.1.2, §18.2.2). */
   readonly defaultPort: number
-  /** The transport of a Via: RFC 3261 §20.42. */
+  /** The transport in a Via: RFC 3261 §20.42. */
   readonly viaName: string
-  /** The transport parameter of our Contact; undefined for the one that a URI means without it. */
+  /** The transport parameter of our Contact; undefined for the default transport of a URI. */
   readonly uriParameter: string | undefined
-  /** False where the far end alone opens connections, so that one that is gone cannot be opened again (RFC 7118 §4). */
+  /** False if only the far end opens connections, so that a lost one cannot be opened again (RFC 7118 §4). */
   readonly isOpenedHere: boolean
 }
 
@@ -52,7 +53,7 @@ export const transports = {
     uriParameter: 'ws',
     isOpenedHere: false,
   },
-  // RFC 7118 §5.2.1: a URI says `transport=ws` for both, and sips: or the socket itself says which.
+  // RFC 7118 §5.2.1: a URI says `transport=ws` for both; the scheme sips, or the socket itself, tells them apart.
   wss: {
     name: 'wss',
     isReliable: true,
@@ -66,48 +67,48 @@ export const transports = {
 
 export type Transport = keyof typeof transports
 
-/** Where messages go to and come from. */
+/** A place that messages go to and come from. */
 export interface Remote {
   readonly transport: Transport
   readonly address: string
   readonly port: number
   /**
-   * The domain that the far end must prove by its certificate (RFC 5922 §7.2), of a connection that is opened from here over
-   * TLS. A connection that the far end opened has none.
+   * The domain that the far end must prove by its certificate (RFC 5922 §7.2), for a connection that is opened from
+   * here over TLS. A connection that the far end opened has none.
    */
   readonly name?: string
   /**
-   * The name that such a far end knows us by: it is shown the certificate that has it, where it asks for one. Left out, it is
-   * shown the first.
+   * The name that such a far end knows us by: if it requests a certificate, it gets the one with this name. Left out,
+   * it gets the first.
    */
   readonly ownName?: string
 }
 
-/** A place over TLS, for one that knows us by this name. */
+/** Returns a place over TLS with the name that it knows us by. */
 export function knownAs<T extends Remote>(remote: T, ownName: string | undefined): T {
   return ownName === undefined || remote.name === undefined ? remote : { ...remote, ownName }
 }
 
-/** Where the transports listen. */
+/** The address and ports that the transports listen on. */
 export interface Listening {
   readonly address: string
-  /** The one of UDP and TCP. */
+  /** The port of UDP and TCP. */
   readonly port: number
-  /** What else is served has a port of its own. */
+  /** The ports of the other transports, each with its own. */
   readonly ports?: Readonly<Partial<Record<Transport, number>>>
 }
 
-/** Where a peer of this transport reaches us; one that is not known yet, by that of UDP and TCP. */
+/** Returns the port for a peer of this transport; that of UDP and TCP for a peer that is not known yet. */
 export function portFor({ port, ports }: Listening, transport: Transport | undefined): number {
   return (transport === undefined ? undefined : ports?.[transport]) ?? port
 }
 
-/** What a sip URI without a transport parameter means: RFC 3263 §4.1. */
+/** The transport of a sip URI without a transport parameter: RFC 3263 §4.1. */
 export const defaultTransport: Transport = 'udp'
-/** Carries a request that is too large for a datagram: RFC 3261 §18.1.1. */
+/** The transport for a request that is too large for a datagram: RFC 3261 §18.1.1. */
 export const largeRequestTransport: Transport = 'tcp'
 
-/** What a sips URI makes of the transport that it names: RFC 3261 §26.2.2, RFC 7118 §5.2.1. */
+/** The transport of a sips URI, by the transport that it names: RFC 3261 §26.2.2, RFC 7118 §5.2.1. */
 const secureTransports: Readonly<Partial<Record<Transport, Transport>>> = {
   tcp: 'tls',
   tls: 'tls',
@@ -115,7 +116,7 @@ const secureTransports: Readonly<Partial<Record<Transport, Transport>>> = {
   wss: 'wss',
 }
 
-/** The transport that a URI asks for; undefined for one that is not served, or that a sips URI cannot go by. */
+/** Returns the transport of a URI; undefined for one that is not served, or that a sips URI cannot use. */
 export function transportOf(scheme: 'sip' | 'sips', parameter: string | undefined): Transport | undefined {
   if (scheme === 'sip') return toTransport(parameter ?? defaultTransport)
   const named = toTransport(parameter ?? 'tls')
@@ -126,7 +127,7 @@ export function isReliable({ transport }: { readonly transport: Transport }): bo
   return transports[transport].isReliable
 }
 
-/** The transport of this name, in any case; undefined for one that is not served. */
+/** Returns the transport with this name, in any case; undefined for one that is not served. */
 export function toTransport(name: string): Transport | undefined {
   const lower = name.toLowerCase()
   return isTransport(lower) ? lower : undefined

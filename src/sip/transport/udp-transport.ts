@@ -15,7 +15,7 @@ export interface UdpTransportOptions {
   unparsable(reason: string, remote: Remote): void
 }
 
-// A burst of 1,000 messages of 1.3 kB waits here while the main thread is busy; the kernel may grant less.
+// Room for a burst of 1,000 messages of 1.3 kB while the main thread is busy; the kernel may grant less.
 const receiveBufferBytes = 2_097_152
 
 export class UdpTransport {
@@ -28,7 +28,7 @@ export class UdpTransport {
   }
 
   listen(address: string, port: number): Promise<void> {
-    // Remotes are addresses, never names: nothing to look up, and no turn of the event loop to wait for it.
+    // Remotes are addresses, never names, so the lookup returns without a turn of the event loop.
     this.#isV6 = isIPv6(address)
     const family = this.#isV6 ? 6 : 4
     const socket = createSocket({
@@ -43,7 +43,7 @@ export class UdpTransport {
       socket.once('error', fail)
       socket.bind({ address, port, exclusive: true }, () => {
         socket.off('error', fail)
-        // An earlier datagram caused it, and its sender is not known here.
+        // The error is about an earlier datagram, whose recipient is not known here.
         socket.on('error', () => undefined)
         socket.setRecvBufferSize(receiveBufferBytes)
         socket.on('message', (bytes, { address: from, port: fromPort }) => {
@@ -82,7 +82,7 @@ export class UdpTransport {
     // Keep-alives of phones behind NAT: line ends, or four zero bytes.
     if (bytes.byteLength <= 4 && isKeepAlive(bytes)) return
     if (this.#options.handlers.admits?.(remote) === false) return
-    // A stranger gets none: it could have them sent to whom it names.
+    // A stranger gets none: it could forge the address of a third party.
     if (isBindingRequest(bytes) && this.#options.handlers.isNeeded?.(remote) === true)
       return void this.send(toBindingResponse(bytes, remote), remote).catch(() => undefined)
     let message

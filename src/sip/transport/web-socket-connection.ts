@@ -1,4 +1,5 @@
-// One WebSocket that speaks SIP (RFC 7118 §5): a message in each frame, pings answered, slow and idle far ends closed.
+// One WebSocket that speaks SIP (RFC 7118 §5): one message in each frame; answers pings, closes slow and idle far
+// ends.
 import { isUtf8 } from 'node:buffer'
 import type { RawData, WebSocket } from 'ws'
 import type { Timer } from '../../lib/clock.ts'
@@ -14,7 +15,7 @@ export interface WebSocketConnectionOptions extends ConnectionMeans {
 // RFC 6455 §7.4.1.
 const goingAway = 1001
 const maxKeepAliveBytes = 4
-// One may be on its way when the next is due.
+// The pong to one ping may be on its way when the next ping is due.
 const maxUnanswered = 2
 
 export class WebSocketConnection implements Connection {
@@ -35,7 +36,7 @@ export class WebSocketConnection implements Connection {
     channel.on('message', (data) => this.#received(data))
     channel.on('ping', () => this.#pinged())
     channel.on('pong', () => (this.#unanswered = 0))
-    // `close` follows it.
+    // `close` follows the error.
     channel.on('error', (error) => options.misbehaved(error.message, 'unparsable'))
     channel.on('close', () => {
       this.#firstTimer?.cancel()
@@ -66,7 +67,7 @@ export class WebSocketConnection implements Connection {
     }
     this.#watchIdle()
     return new Promise((resolve, reject) => {
-      // RFC 7118 §5.3: a frame of text, unless what it carries is none.
+      // RFC 7118 §5.3: a text frame, unless the bytes are not UTF-8.
       this.#channel.send(bytes, { binary: !isUtf8(bytes) }, (error) => {
         if (error === null || error === undefined) resolve()
         else reject(new AppError('sip_unreachable', 'the connection failed', { cause: error }))
@@ -82,7 +83,7 @@ export class WebSocketConnection implements Connection {
     this.#channel.close(goingAway)
   }
 
-  /** A far end that asks all the time is none that has to be answered all the time. */
+  /** Handles a ping, which counts against the budget of its source. */
   #pinged(): void {
     if (this.#options.admits()) this.#watchIdle()
     else this.close()
@@ -102,11 +103,11 @@ export class WebSocketConnection implements Connection {
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#options.misbehaved(error.message, 'unparsable')
-      // One that never spoke SIP is not going to.
+      // A far end that has not sent SIP yet is not expected to.
       return this.#hasSpoken ? undefined : this.close()
     }
     if (message.kind === 'request' && message.malformed !== undefined) {
-      // It gets its answer, and is no sign that the next one can be read.
+      // The request gets its response, but does not show that the next one can be parsed.
       this.#options.misbehaved(message.malformed, 'unparsable')
     } else {
       this.#hasSpoken = true
@@ -115,14 +116,14 @@ export class WebSocketConnection implements Connection {
     this.#options.message(message, bytes, this.remote)
   }
 
-  /** RFC 5626 §3.5.1: two line ends ask for one. */
+  /** Responds to two line ends with one: RFC 5626 §3.5.1. */
   #answerPing(bytes: Buffer): void {
     if (bytes.byteLength === maxKeepAliveBytes) this.send(Buffer.from('\r\n')).catch(() => undefined)
   }
 
   /**
-   * A page cannot ask for itself whether we are there (RFC 7118 §6), and proxies close what is silent for a minute. A far end that
-   * answers no more is gone, also behind a proxy that is still there.
+   * Pings the far end: a web page cannot check whether we are there (RFC 7118 §6), and proxies close connections that
+   * are silent for a minute. A far end that no longer responds is gone, even if a proxy before it is there.
    */
   #pingLater(): void {
     this.#pingTimer = this.#options.clock.after(this.#options.limits.keepAliveMs, () => {

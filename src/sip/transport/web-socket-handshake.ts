@@ -1,4 +1,4 @@
-// The opening of a WebSocket that speaks SIP: RFC 7118 §4.
+// The opening handshake of a WebSocket that speaks SIP: RFC 7118 §4.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { WebSocket, WebSocketServer } from 'ws'
@@ -8,24 +8,24 @@ import { messageLimits } from '../message/parse-message.ts'
 
 type Done = (outcome: WebSocket | Error) => void
 
-// The request of a browser with its cookies; more is no use to us.
+// Enough for the request of a browser with its cookies, and for any that is of use.
 const maxHeaderBytes = 16_384
-// A refused far end that does not read the refusal is not waited for.
+// The wait for a refused far end to read the refusal.
 const refusalMs = 5_000
 
 export class WebSocketHandshake {
   readonly #origins: readonly string[] | undefined
   readonly #waiting = new Map<Socket, Done>()
-  /** Loaded where a WebSocket is asked for only. */
+  /** Loaded only when a WebSocket is requested. */
   readonly #sockets = once(openSockets)
   #http: Server | undefined
 
-  /** `origins`: the web pages that may connect; all where it is left out. A program that is no browser names none. */
+  /** `origins` are the web pages that may connect; all if left out. Programs other than browsers send no origin. */
   constructor(origins: readonly string[] | undefined) {
     this.#origins = origins
   }
 
-  /** For a port of its own: node:http takes part of a start. */
+  /** Prepares its own port. node:http is loaded only then, since it slows a start. */
   async load(): Promise<void> {
     const [{ createServer }] = await Promise.all([import('node:http'), this.#sockets()])
     this.#http = createServer({ maxHeaderSize: maxHeaderBytes }, (_request, response) => {
@@ -39,14 +39,14 @@ export class WebSocketHandshake {
     this.#http.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  /** What connected to the port that it has for itself. */
+  /** Handles a connection to the port of its own. */
   accept(socket: Socket, done: Done): void {
     this.#waiting.set(socket, done)
     socket.once('close', () => this.#settle(socket, new Error('closed before it was a WebSocket')))
     this.#http?.emit('connection', socket)
   }
 
-  /** What asks for a WebSocket. `done` is called once, also where the far end goes before. */
+  /** Handles an upgrade request. Calls `done` once, also if the far end closes before. */
   upgrade({ request, socket, head }: UpgradeRequest, done: Done): void {
     const refusal = this.#refusalOf(request)
     if (refusal !== undefined) {
@@ -59,7 +59,7 @@ export class WebSocketHandshake {
       socket.off('close', gone)
       done(channel)
     }
-    // Where it has closed, nothing more comes of it.
+    // If the socket has closed, handleUpgrade has no effect.
     void this.#sockets().then((sockets) => sockets.handleUpgrade(request, socket, head, opened))
   }
 
@@ -99,7 +99,7 @@ export interface UpgradeRefusal {
   readonly retryAfterSeconds?: number
 }
 
-/** In the shape of every refusal over HTTP. */
+/** Refuses an upgrade in the format of all refusals over HTTP. */
 export function refuseUpgrade(
   socket: Socket,
   { status, code, msg, retryAfterSeconds }: UpgradeRefusal,

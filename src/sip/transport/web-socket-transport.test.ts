@@ -106,7 +106,7 @@ describe('a WebSocket', () => {
     await once(browser.socket, 'pong')
   })
 
-  it('is asked twice a minute whether its far end is there, and closed where that does not answer', async () => {
+  it('is pinged twice a minute, and closed if the far end does not respond', async () => {
     const [browser, gone] = [await phone(), await phone('ws', { autoPong: false })]
     for (const one of [browser, gone]) one.send(options)
     await until(() => received.items.length === 2)
@@ -116,7 +116,7 @@ describe('a WebSocket', () => {
       clock.advance(30_000)
       await pings.next('both', () => pings.items.length === 2 * rounds)
     }
-    // The pong of the one comes before what it sends afterwards.
+    // The pong arrives before the message that the browser sends after it.
     browser.send(options)
     await until(() => received.items.length === 3)
     clock.advance(30_000)
@@ -124,7 +124,7 @@ describe('a WebSocket', () => {
     expect(browser.socket.readyState).toBe(browser.socket.OPEN)
   })
 
-  it('is closed when its first frame is no SIP, and later on only loses what is none', async () => {
+  it('is closed when its first frame is not SIP; later frames that are not SIP are dropped', async () => {
     const bad = await phone()
     bad.send('hello')
     await bad.closed
@@ -189,7 +189,7 @@ describe('the opening of a WebSocket', () => {
     await phone('ws', { origin: 'https://APP.example' })
   })
 
-  it('is what the port is for, as it says to a request of HTTP', async () => {
+  it('is the only use of the port, as its response to plain HTTP states', async () => {
     const response = await new Promise<{ statusCode?: number | undefined }>((resolve) => {
       get({ port: portOf('ws'), host: '127.0.0.1', path: '/' }, (message) => resolve(message.resume()))
     })

@@ -1,4 +1,4 @@
-// SIP over WebSockets, in clear and over TLS (RFC 7118): browsers connect here, and nothing is opened from here.
+// SIP over WebSockets, clear and over TLS (RFC 7118): browsers connect here; no connection is opened from here.
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { WebSocketUpgrade } from '../../network/web-socket-upgrade.ts'
@@ -21,7 +21,7 @@ export interface WebSocketTransportOptions {
   readonly clock: Clock
   readonly handlers: TransportHandlers
   readonly origins: readonly string[] | undefined
-  /** Left out, it speaks in clear. */
+  /** Left out, connections are clear. */
   readonly tls?: Tls | undefined
   readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
   readonly refused: () => void
@@ -54,7 +54,7 @@ export class WebSocketTransport {
     })
   }
 
-  /** A WebSocket that was asked for at the port of the API. */
+  /** Accepts a WebSocket that was requested at the port of the API. */
   take(upgrade: WebSocketUpgrade): void {
     const { request, socket, head, address, port } = upgrade
     const { transport, handlers, limits, misbehaved, refused } = this.#options
@@ -119,5 +119,5 @@ const busy: UpgradeRefusal = {
 }
 
 function gone(): AppError {
-  return new AppError('sip_unreachable', 'the WebSocket is gone, which its far end alone can open')
+  return new AppError('sip_unreachable', 'the WebSocket is gone, which only its far end can open')
 }
