@@ -34,7 +34,7 @@ function makeSpeech(options: Partial<SpeechOptions> = {}) {
 
 const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
 afterAll(() => outgoing.close())
-/** Two accounts have credentials of their own for the vendor `paid`. */
+/** Two accounts have their own credentials for the vendor `paid`. */
 const credentials: SpeechCredentials = {
   find: async ({ account_sid, vendor, label }) =>
     vendor === 'paid' && (account_sid === 'a' || account_sid === 'c')
@@ -124,7 +124,7 @@ describe('the embedded voice', () => {
     const before = order.length
     await say('b', 0)
     expect(order).toContain('b')
-    // What was being spoken, and one turn of the other.
+    // The text that was being spoken, and one turn of the other account.
     expect(order.length - before).toBeLessThanOrEqual(3)
     await speech.stop()
     await Promise.all(many)
@@ -159,7 +159,7 @@ describe('the embedded voice', () => {
         () => 'spoken',
         (error: unknown) => error,
       )
-      // Until the text has reached the voice, its time does not run.
+      // The time limit of a text starts only when the text has reached the voice.
       await until('the time of the text to run', () => clock.pending > 0)
       clock.advance(20_000)
       expect(await outcome).toMatchObject({ code: 'speech_failed', message: 'the voice took too long' })

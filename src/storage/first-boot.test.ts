@@ -21,7 +21,7 @@ onEachStore(({ open }) => {
     return secrets
   }
 
-  /** What the operator is shown; undefined: nothing. */
+  /** Runs a first boot and returns the secrets that were shown, or undefined if none were. */
   async function boot(given: Omit<FirstBootOptions, 'show'> = {}): Promise<FirstBootSecrets | undefined> {
     let shown: FirstBootSecrets | undefined
     const show: FirstBootOptions['show'] = async (secrets) => void (shown = secrets)

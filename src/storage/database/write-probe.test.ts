@@ -57,7 +57,7 @@ describe('whether writing works', () => {
       const clock = { ...systemClock, monotonic: () => (elapsed += 1000) }
       let elapsed = 0
       const storage = createStorage({ dataDir, databaseUrl: database.url, clock, log: silentLogger })
-      /** As a server that has become a standby does: connections end, and those that come may only read. */
+      /** Behaves like a server that has become a standby: open connections end, and new ones may only read. */
       const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
         const elsewhere = postgresUrl(database.folder, 'postgres')
         await runOn(elsewhere, `alter database ${database.name} set default_transaction_read_only = ${value}`)

@@ -47,7 +47,7 @@ onEachStore(({ open }) => {
       const revision = test.storage.revision(['voip_carriers'])
       await store().save(kept(), status)
       expect(await carrierRow()).toEqual({ ...before, register_status: JSON.stringify(status) })
-      // Lists that were sent are old, once; a refresh that goes as the one before makes nothing old.
+      // The first outcome makes the lists that were sent out of date; a refresh with the same outcome does not.
       expect(test.storage.revision(['voip_carriers'])).toBeGreaterThan(revision)
       const turned = test.storage.revision(['voip_carriers'])
       await store().save(kept(), { ...status, timestamp: 2 })

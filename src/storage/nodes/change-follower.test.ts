@@ -57,7 +57,7 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     clients: here.revision(['clients']),
   })
 
-  /** The next look has been answered. */
+  /** Waits until the next poll has reported the change. */
   async function look(before: Seen): Promise<Seen> {
     clock.advance(lookMs)
     await until('the change to be seen', () => here.revision() > before.any)
@@ -81,7 +81,7 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     for (let n = 0; n < 250; n++) await addHook()
     const after = await look(before)
     expect(after.clients).toBeGreaterThan(before.clients)
-    // And changes are reported from here on.
+    // Later changes are reported one by one again.
     const { webhook_sid } = await addHook()
     const next = await look(after)
     expect([next.webhooks > after.webhooks, next.clients > after.clients]).toEqual([true, false])
@@ -90,7 +90,7 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
 
   it('may be anything while it cannot be read: what was read before counts as old', async () => {
     await database.query('alter table audit_log rename to audit_log_away')
-    // Still within what the last look has vouched for.
+    // The last poll is still recent enough to be trusted.
     expect(seen()).toEqual(seen())
     clock.advance(1000)
     const before = seen()

@@ -39,7 +39,7 @@ describe('a node', () => {
     look(1)
     clock.advance(60_000)
     expect(look(1)).toEqual([])
-    // From here on it had its time to be heard.
+    // From here on the other node has had its time to be seen.
     for (let ms = 0; ms < silentMs; ms += beatMs) {
       clock.advance(beatMs)
       expect(look(1)).toEqual(ms + beatMs < silentMs ? [] : ['other'])

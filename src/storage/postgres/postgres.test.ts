@@ -21,13 +21,13 @@ import { openPostgres } from './postgres.ts'
 import { callCounts, endedCall } from '../../../test/support/ended-calls.ts'
 import { makeAccount } from '../../../test/support/each-store.ts'
 
-/** Stands between storage and the server, and cuts the line when told to. */
+/** A connection between storage and the server that the test can cut. */
 interface Line {
   readonly url: string
   /** Ends every connection and refuses new ones. */
   cut(): void
   restore(): void
-  /** Cuts as soon as a client sends `text`, after passing it on, before anything comes back. */
+  /** Cuts when a client sends `text`, after passing it on and before any response comes back. */
   cutAfter(text: string): Promise<void>
   close(): Promise<void>
 }
@@ -60,7 +60,7 @@ async function layLine(database: TestDatabase): Promise<Line> {
         isMuted = true
         isCut = true
         upstream.write(bytes)
-        // The server has read it when it begins to answer.
+        // The server has read the text when it begins to respond.
         upstream.once('data', () => {
           end()
           fired()

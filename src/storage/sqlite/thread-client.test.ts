@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-// Counts itself in the database.
+// This job leaves a count of its runs in the database.
 const counted: ThreadJob = { kind: 'restart', truncate: false }
 
 async function runs(): Promise<unknown> {
