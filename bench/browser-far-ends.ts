@@ -1,4 +1,5 @@
-// The far ends of `npm run bench -- webrtc`, a process of their own: each speaks PCMU all the time, and counts what it hears.
+// The far ends of `npm run bench -- webrtc`, in a separate process: each sends PCMU all the time, and counts the
+// packets that it receives.
 import library from 'node-datachannel'
 
 const frameMs = 20

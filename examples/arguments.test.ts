@@ -1,4 +1,4 @@
-// What the commands for a terminal say to arguments that make no sense, and to Ctrl-C before they are ready.
+// Tests of the terminal commands: their responses to invalid arguments, and to Ctrl-C before they are ready.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -48,7 +48,7 @@ it('story.ts says what the API says where that has no journal to give', () => {
 })
 
 it('an example that is interrupted before it is set up ends without a word of what it was waiting for', async () => {
-  // A platform that takes the connection and never responds.
+  // A platform that accepts the connection and never responds.
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo

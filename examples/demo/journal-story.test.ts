@@ -1,4 +1,5 @@
-// The story of a call, from the journals that the engine writes: a person reads in each of the two who did what.
+// The story of a call, from the journals that the engine writes: in the story of either side a person reads who did
+// what.
 import { expect, it } from 'vitest'
 import { parseVerbs } from '../../src/verbs/index.ts'
 import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
@@ -23,7 +24,7 @@ async function talking(): Promise<Dialled> {
   return one
 }
 
-/** The sentences, without their times. */
+/** Returns the sentences without their times. */
 const storyOf = ({ engine, sidOf }: Dialled, side: (typeof sides)[number]): string[] =>
   journalStory(engine.store.journalOf(sidOf(side))).map((line) => line.replace(/^ *[\d.]+ s {2}/, ''))
 

@@ -28,11 +28,11 @@ export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
       choose: (wanted) => chooseVoice(elevenLabsOffer(), wanted, preset),
       soundOf: ({ model_id, options, api_uri }) => JSON.stringify([model_id, options, api_uri]),
       async synthesize(utterance, settings) {
-        // Every plan has PCM at 16 kHz; not every model has it at 8 kHz.
         const path = `/v1/text-to-speech/${encodeURIComponent(utterance.voice)}`
         const answer = await callVendor(outgoing, settings, {
           vendor,
           method: 'POST',
+          // Every plan has PCM at 16 kHz; not every model has it at 8 kHz.
           url: `${baseOf(settings)}${path}?output_format=pcm_${spokenRate}`,
           headers: { ...keyHeader(settings), 'content-type': 'application/json' },
           body: JSON.stringify(toRequest(utterance, settings)),
