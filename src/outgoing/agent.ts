@@ -1,4 +1,4 @@
-// The connections of the one client: HTTP/1.1, kept alive, each to an address that was checked.
+// The connections of the HTTP client: HTTP/1.1, kept alive, each to an address that was checked.
 import { Agent, buildConnector } from 'undici'
 import type { AddressGuard } from '../network/address-guard.ts'
 import { literalOf } from '../network/address-guard.ts'
@@ -10,7 +10,7 @@ export interface AgentOptions {
   readonly isAllowed: AddressGuard
   readonly resolve: Resolve
   readonly connectTimeoutMs: number
-  /** To one origin. */
+  /** The most connections to one origin. */
   readonly maxConnections?: number | undefined
 }
 
@@ -23,24 +23,28 @@ export function createAgent(options: AgentOptions): Agent {
     // HTTP/1.1 only: one request per connection at a time, so that a slow response holds up no other.
     allowH2: false,
     connections: options.maxConnections ?? 128,
-    // Under the five seconds after which many servers close: a request must not meet a closing connection.
+    // This is less than the five seconds after which many servers close, so that no request is sent on a closing
+    // connection.
     keepAliveTimeout: 4000,
     keepAliveMaxTimeout: 60_000,
-    // A name that moves to another machine is looked up again within a minute, also under steady load.
+    // A name that moves to another machine is resolved again within a minute, even under steady load.
     clientTtl: 60_000,
-    // Exchange keeps the time; a second set of timers per request would only cost.
+    // Exchange keeps these times; a second set of timers per request would be wasted.
     headersTimeout: 0,
     bodyTimeout: 0,
     webSocket: { maxPayloadSize: maxMessageBytes },
   })
 }
 
-/** Checks what a socket is about to connect to: literals before, names with the addresses their one lookup gave. */
+/**
+ * Returns a connector that checks the target of each socket: a literal address before connecting, a name by the
+ * addresses of its only lookup.
+ */
 function createConnector({ isAllowed, resolve, connectTimeoutMs }: AgentOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     allowH2: false,
-    // Stated, because an environment variable could otherwise turn it off.
+    // Set explicitly, because an environment variable could otherwise turn verification off.
     rejectUnauthorized: true,
     autoSelectFamily: true,
     lookup: guardedLookup(isAllowed, resolve),

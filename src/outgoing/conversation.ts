@@ -1,5 +1,5 @@
-// One conversation over a WebSocket (RFC 6455): says what there is to say, hears until enough was heard or the other
-// side closes; bounded in time and bytes. The dispatcher it is given guards where it leads.
+// One conversation over a WebSocket (RFC 6455): sends all messages, then receives until enough was heard or the other
+// side closes; bounded in time and bytes. The given dispatcher guards its destination.
 import { WebSocket } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../lib/clock.ts'
@@ -24,7 +24,7 @@ export function converse(conversation: Conversation, dispatcher: Dispatcher, clo
       signal?.removeEventListener('abort', onAbort)
       if (error === undefined) resolve()
       else reject(error)
-      // Last: one that is still connecting reports its end as an error of its own.
+      // Closed last, because a socket that is still connecting reports its close as an error.
       socket.close()
     }
     socket.addEventListener('open', () => {

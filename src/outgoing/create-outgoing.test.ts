@@ -120,7 +120,7 @@ describe('request', () => {
     )
     const client = outgoing()
     for (let turn = 0; turn < 10; turn++) await client.request(get(url))
-    // More than one, since an answer is reported a moment before its connection is free again.
+    // There may be more than one, because a response is reported a moment before its connection is free again.
     expect(ports.size).toBeLessThanOrEqual(5)
   })
 

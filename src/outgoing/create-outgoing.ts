@@ -1,5 +1,5 @@
-// The one client for every URL a customer names: hooks, audio, application variables, speech vendors.
-// Bounded in time and bytes, guarded by address, without redirects, proxies or content encodings.
+// The HTTP client for every URL that a customer names: hooks, audio, application variables, speech vendors. It is
+// bounded in time and bytes, guarded by address, and uses no redirects, proxies or content encodings.
 import type { Readable } from 'node:stream'
 import type { Agent } from 'undici'
 import { actingTenant } from '../lib/acting-for.ts'
@@ -22,9 +22,9 @@ export interface OutgoingOptions {
   readonly connectTimeoutMs?: number
   readonly maxConnectionsPerOrigin?: number
   readonly maxRunning?: number
-  /** The most of them that may be of one tenant while no other has any, in percent. */
+  /** The most running requests, in percent, that one tenant may have while no other has any. */
   readonly sharePercent?: number
-  /** Name resolution; by default that of the machine. */
+  /** Resolves names; by default as the machine does. */
   readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
 
@@ -36,7 +36,10 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   let opened: Promise<Agent> | undefined
   let isClosed = false
 
-  /** What speaks HTTP is loaded for the first request: a hundred modules, which no start waits for. */
+  /**
+   * Opens the agent. The HTTP library is loaded for the first request: it has a hundred modules, and no start should
+   * wait for them.
+   */
   async function open(): Promise<Agent> {
     const { createAgent } = await import('./agent.ts')
     const { maxConnectionsPerOrigin: maxConnections } = options
@@ -74,8 +77,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     try {
       return await exchange.answer
     } catch (error) {
-      // A kept-alive connection may be closed by the other side just as we write to it. The request was not
-      // answered and no new connection was involved, so that is no failure of the receiver: say it once more.
+      // The other side may close a kept-alive connection just as we write to it. The request got no response and no
+      // new connection was involved, so the receiver has not failed: the request is sent once more.
       const isStale = !exchange.hasHead && connects === connectsBefore && isLostConnection(error)
       if (isStale && clock.monotonic() < deadline) throw new StaleConnection()
       throw error
@@ -128,7 +131,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   }
 }
 
-/** Without it a stream would be sent in chunks, which storages refuse. */
+/** Returns the content length. Without it a stream would be sent in chunks, which storage vendors refuse. */
 function lengthOf({ body }: OutgoingRequest): Readonly<Record<string, string>> {
   return isStreamed(body) ? { 'content-length': String(body.bytes) } : {}
 }
@@ -143,7 +146,7 @@ function isStreamed(body: OutgoingRequest['body']): body is StreamedBody {
 
 class StaleConnection extends Error {}
 
-/** The same client for one piece of work: all its requests end when the signal aborts. */
+/** Returns the same client for one piece of work: all its requests end when the signal aborts. */
 export function endingWith(signal: AbortSignal, outgoing: Outgoing): Outgoing {
   return {
     ...outgoing,

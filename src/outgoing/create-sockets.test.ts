@@ -1,4 +1,4 @@
-// Against a real server of the library on loopback.
+// These tests run against a real server of the library on loopback.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -27,7 +27,7 @@ afterEach(async () => {
 interface Served {
   readonly url: string
   readonly handshakes: IncomingMessage[]
-  /** The next one that connects. */
+  /** The next socket that connects. */
   readonly connected: Promise<WebSocket>
 }
 
@@ -196,14 +196,14 @@ describe('a socket', () => {
     await expect(socket).rejects.toMatchObject({ code: 'hook_timeout' })
   })
 
-  it('breaks at a message that is longer than is taken, and says so', async () => {
+  it('breaks at a message that is longer than accepted, and says so', async () => {
     const server = await serve()
     const { socket, heard, ended } = ask(server.url)
     await socket
     ;(await server.connected).send('x'.repeat(1_000_000))
     expect(await ended).toEqual({
       code: 1009,
-      because: 'the application sent a message that is longer than is taken',
+      because: 'the application sent a message that is longer than accepted',
     })
     expect(heard).toEqual([])
   })

@@ -1,4 +1,5 @@
-// The one client for WebSockets that stay open. It goes where HTTP may go: each host, also that of a redirect, passes the guard.
+// The client for WebSockets that stay open. It may go where HTTP may: each host, also that of a redirect, passes the
+// guard.
 import type { ClientRequestArgs, IncomingMessage } from 'node:http'
 import { connect as connectPlain, isIP } from 'node:net'
 import type { Socket as NetSocket } from 'node:net'
@@ -20,9 +21,9 @@ export interface SocketsOptions {
   readonly clock: Clock
 }
 
-/** For the goodbye of the other side. */
+/** The time for the other side's close frame. */
 const closeMs = 2000
-/** Of one message: 4 MiB in pieces of 4 KiB. */
+/** The most fragments of one message: 4 MiB in pieces of 4 KiB. */
 const maxFragments = 1024
 const maxUnreadPongBytes = 64 * 1024
 
@@ -50,16 +51,16 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
         maxFragments,
         createConnection: connect as typeof connectPlain,
       }
-      // Loaded at the first use: a start has no need of it.
+      // Loaded at the first use, because no start needs it.
       const ws = await import('ws')
       const socket = new ws.WebSocket(url, [...protocols], wishes)
       socket.on('upgrade', (response: IncomingMessage) => {
-        // The library takes a server that picks no protocol for one that speaks none of them.
+        // The library treats a server that picks no protocol as one that speaks none of them.
         const [first] = protocols
         if (first !== undefined) response.headers['sec-websocket-protocol'] ??= first
       })
       const { received } = request
-      // After the library, which has read the same bytes by then.
+      // This listener comes after the library's, which has then read the same bytes.
       if (received !== undefined)
         socket.once('open', () => network?.on('data', (bytes: Buffer) => received(bytes.length)))
       return await opened(socket, request, clock)
@@ -67,7 +68,7 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
   }
 }
 
-/** Resolves when it is open. From then on its end goes to `closed` alone. */
+/** Resolves when the socket is open. From then on its end is reported to `closed` only. */
 function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promise<Socket> {
   const { subject, handshakeMs, heard, closed, signal } = request
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
@@ -80,7 +81,8 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
   const timer = clock.after(handshakeMs, () => fail(new ExchangeLimit('answer-time')))
   const onAbort = (): void => fail(signal?.reason as Error)
   signal?.addEventListener('abort', onAbort, { once: true })
-  // Before the handshake this is why there is no socket, afterwards why it breaks. An end follows either way.
+  // Before the handshake an error is the reason why there is no socket, afterwards why it breaks. An end follows
+  // either way.
   socket.on('error', (error) => {
     failure ??= error
   })
@@ -96,7 +98,7 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
   })
   socket.on('ping', (data: Buffer) => {
     request.controlled?.()
-    // One that does not read what it asks for is not answered without end.
+    // A peer that does not read its pongs gets no further ones.
     if (socket.readyState === openState && socket.bufferedAmount < maxUnreadPongBytes) socket.pong(data)
   })
   socket.on('pong', () => request.controlled?.())
@@ -113,7 +115,7 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
 
 function handleOf(socket: WebSocket): Socket {
   const isUp = (): boolean => socket.readyState === openState
-  // What fails to be written breaks the socket, and its end says so.
+  // A message that cannot be written breaks the socket, and the socket's end reports it.
   const ignored = (): void => undefined
   return {
     send: (message) => void (isUp() && socket.send(message, ignored)),
@@ -128,20 +130,20 @@ function handleOf(socket: WebSocket): Socket {
   }
 }
 
-/** What is thrown here fails the handshake. */
+/** Returns a connect function; an error that it throws fails the handshake. */
 function createConnect(
   isAllowed: AddressGuard,
   resolve: Resolve,
 ): (options: ClientRequestArgs & { readonly socketPath?: string | undefined }) => NetSocket {
   const lookup = guardedLookup(isAllowed, resolve)
   return ({ host, port, defaultPort, socketPath }) => {
-    // A redirect may name a socket of this machine.
+    // A redirect may name a Unix socket of this machine.
     if (typeof host !== 'string' || socketPath !== undefined) throw refusedAddress('the host')
     const literal = literalOf(host)
     if (literal !== undefined && !isAllowed(literal)) throw refusedAddress('the host')
     const place = { host, port: Number(port), lookup }
     if (defaultPort !== securePort) return connectPlain(place)
-    // Stated, because an environment variable could otherwise turn it off.
+    // Set explicitly, because an environment variable could otherwise turn verification off.
     return connectSecure({ ...place, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: true })
   }
 }

@@ -1,4 +1,4 @@
-// What a failed outgoing request is called: socket and protocol errors become a code and a public sentence.
+// The translation of failed outgoing requests: socket and protocol errors become a code and a public sentence.
 import { AppError } from '../lib/errors.ts'
 
 /** Thrown by an exchange that ran out of its time or its bytes. */
@@ -56,13 +56,16 @@ export function refusedAddress(subject: string): AppError {
   return new AppError('hook_refused_address', `${subject} is at an address that may not be reached`)
 }
 
-/** True when an established connection broke, as opposed to one that was never there. */
+/** Reports whether an established connection broke, as opposed to one that was never established. */
 export function isLostConnection(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** An error of undici's parser, by its name: to import the class would load all of undici at each start. */
+/**
+ * Reports an error of undici's parser, recognised by its name: importing the class would load all of undici at each
+ * start.
+ */
 function isBrokenHttp(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError'
 }
@@ -71,14 +74,17 @@ function isCertificateCode(code: string): boolean {
   return /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS/.test(code)
 }
 
-/** The two never came to a certificate. A socket that fails while it writes has EPROTO in place of the code of OpenSSL. */
+/**
+ * Reports whether TLS failed before any certificate was exchanged. A socket that fails while it writes has EPROTO
+ * instead of OpenSSL's code.
+ */
 function isTlsFailure(error: unknown, code: string): boolean {
   return (
     (code.startsWith('ERR_SSL') && !code.includes('CERT')) || (code === 'EPROTO' && /SSL/.test(textOf(error)))
   )
 }
 
-/** Another try would fail as this one did. */
+/** Returns an error that is marked as lasting: another try would fail in the same way. */
 function tlsFailure(error: unknown, subject: string): AppError {
   const detail = { isLasting: true }
   if (/wrong version number|packet length too long|http request/i.test(textOf(error)))
@@ -100,7 +106,7 @@ function textOf(error: unknown): string {
 }
 
 function codeOf(error: unknown): string {
-  // Several addresses were tried: the first one's failure stands for all.
+  // When several addresses were tried, the failure of the first one is reported.
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return ''

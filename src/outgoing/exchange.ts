@@ -1,10 +1,12 @@
-// One outgoing request and its answer, as undici tells of it: keeps the deadlines, counts the bytes, settles once.
+// One outgoing request and its response, as a handler of undici: it keeps the deadlines, counts the bytes and settles
+// once.
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { ExchangeLimit } from './errors.ts'
 import type { BodySink, OutgoingAnswer, OutgoingRequest } from './outgoing.ts'
 
-// A receiver that says a little more than a status keeps its connection; beyond this the connection is not worth it.
+// A receiver that sends a little more than a status keeps its connection; beyond this limit the connection is not
+// worth keeping.
 const discardedBytes = 64 * 1024
 
 export class Exchange implements Dispatcher.DispatchHandler {
@@ -45,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // Given up while it waited for a connection: it must not be sent any more.
+    // The request was given up while it waited for a connection: it must no longer be sent.
     if (this.#failure !== undefined) controller.abort(this.#failure)
   }
 
@@ -54,7 +56,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx are no answers (RFC 9110 §15.2).
+    // 1xx responses are interim (RFC 9110 §15.2).
     if (status < 200) return
     this.#head = { status, headers }
     this.#timer.cancel()
@@ -67,7 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // undici hands on an empty piece after each resume; to pause for it would go in circles.
+    // undici delivers an empty chunk after each resume; pausing for it would loop.
     if (chunk.length === 0) return
     this.#bytes += chunk.length
     const maxBytes = this.#sink === 'discard' ? discardedBytes : this.#request.maxBodyBytes
@@ -104,7 +106,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(error: Error): void {
     this.#failure ??= error
     this.#release()
-    // Rejected here as well: an exchange that still waits for its connection hears of no error until it has one.
+    // Rejected here as well, because undici reports no error for an exchange that still waits for its connection.
     this.#reject(this.#failure)
     this.#controller?.abort(this.#failure)
   }

@@ -1,4 +1,4 @@
-// A corpus of addresses that must never be reached, in every notation we know: none may lead to a connection.
+// A corpus of addresses that must never be reached, in every known notation: none may lead to a connection.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -33,7 +33,7 @@ const wide = (text: string): string =>
 const percent = (text: string): string =>
   text.replace(/./g, (letter) => `%${letter.codePointAt(0)?.toString(16)}`)
 
-/** The hosts that name `address` in one notation or another. */
+/** Returns hosts that name `address` in one notation or another. */
 function notations(address: string): string[] {
   const octets = address.split('.').map(Number)
   const [a = 0, b = 0, c = 0, d = 0] = octets

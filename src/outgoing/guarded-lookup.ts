@@ -1,4 +1,4 @@
-// Where a socket may go: the addresses of a name that may be reached, from one lookup that the socket then uses.
+// The lookup of a socket: the addresses of a name that may be reached, from a single resolution.
 import type { LookupFunction } from 'node:net'
 import type { AddressGuard } from '../network/address-guard.ts'
 import type { ResolvedAddress } from '../network/names.ts'
@@ -6,7 +6,10 @@ import { refusedAddress } from './errors.ts'
 
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
-/** Only checked addresses go on to the socket, which makes no lookup of its own that could answer differently. */
+/**
+ * Returns a lookup that gives the socket only checked addresses. The socket makes no lookup of its own, which could
+ * have another result.
+ */
 export function guardedLookup(isAllowed: AddressGuard, resolve: Resolve): LookupFunction {
   const answer = async (
     hostname: string,

@@ -1,4 +1,4 @@
-// Mail to people, through one SMTP server (RFC 5321).
+// Mail to people, sent through one SMTP server (RFC 5321).
 import type { Part } from '../lib/lifecycle.ts'
 
 export interface Mail {
@@ -8,19 +8,19 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** False when no SMTP server is set: `send` rejects. */
+  /** False when no SMTP server is set: then `send` rejects. */
   readonly isConfigured: boolean
-  /** Resolves when the server has taken the mail. */
+  /** Resolves when the server has accepted the mail. */
   send(mail: Mail): Promise<void>
 }
 
 export interface MailerOptions {
-  /** smtp:// or smtps://, with user and password if the server wants them. */
+  /** smtp:// or smtps://, with user and password if the server requires them. */
   readonly url: string | undefined
   readonly from: string
 }
 
-// RFC 5321 §4.5.3.2 is more patient; a person waits for this mail.
+// RFC 5321 §4.5.3.2 allows longer, but a person waits for this mail.
 const answerTimeoutMs = 30_000
 const connectTimeoutMs = 10_000
 
@@ -43,7 +43,7 @@ export function createMailer({ url, from }: MailerOptions): Mailer & Part {
   }
 }
 
-/** Its modules are loaded for the first mail: most platforms send none. */
+/** Loads the mail library for the first mail: most platforms send none. */
 async function openTransport(url: string) {
   const { createTransport } = await import('nodemailer')
   return createTransport({
@@ -53,7 +53,7 @@ async function openTransport(url: string) {
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,
     socketTimeout: answerTimeoutMs,
-    // The platform writes the text itself: nothing in it names a file or a URL to be read.
+    // The platform writes the text itself, and it names no file or URL to be read.
     disableFileAccess: true,
     disableUrlAccess: true,
   })

@@ -2,14 +2,16 @@
 import type { Readable } from 'node:stream'
 
 export interface Outgoing {
-  /** Throws AppError hook_*, or the signal's reason when that aborts. Any status is an answer, also 3xx. */
+  /**
+   * Throws AppError hook_*, or the signal's reason when that aborts. A response of any status, also 3xx, is returned.
+   */
   request(request: OutgoingRequest): Promise<OutgoingAnswer>
   /**
-   * Over a WebSocket. Throws AppError hook_*, what `hear` throws, or the signal's reason when that aborts; resolves when
-   * enough was heard, or all of it.
+   * Holds a conversation over a WebSocket. Throws AppError hook_*, the error that `hear` throws, or the signal's
+   * reason when that aborts. Resolves when `hear` wants no more, or the other side closes.
    */
   converse(conversation: Conversation): Promise<void>
-  /** Cuts what is still running. Idempotent. */
+  /** Cuts the requests that are still running. Idempotent. */
   close(): Promise<void>
 }
 
@@ -24,13 +26,13 @@ export interface OutgoingAnswer extends AnswerHead {
   readonly body: Buffer
 }
 
-/** Takes the body piece by piece; the sender waits while a returned promise is pending. */
+/** Receives the body chunk by chunk; the sender waits while a returned promise is pending. */
 export type BodySink = (chunk: Buffer) => Promise<void> | undefined
 
-/** A body that is not in memory, of a length that is known: sent as fast as the other side takes it. */
+/** A body that is not in memory, of known length: sent as fast as the other side accepts it. */
 export interface StreamedBody {
   readonly bytes: number
-  /** Called for each attempt to send it. What it fails with fails the request. */
+  /** Opens the body for each attempt to send it. An error of the stream fails the request. */
   open(): Readable
 }
 
@@ -39,16 +41,16 @@ export interface OutgoingRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | StreamedBody
-  /** How sentences about a failure call the other side: "the hook". */
+  /** The name of the other side in sentences about a failure: "the hook". */
   readonly subject: string
-  /** Until the status line and headers are there. */
+  /** The time limit for the status line and headers. */
   readonly answerTimeoutMs: number
-  /** Until the last byte of the body. */
+  /** The time limit for the last byte of the body. */
   readonly totalTimeoutMs: number
   readonly maxBodyBytes: number
   /**
-   * `collect` (the default) answers with the body; `discard` answers as soon as the status is known and lets the
-   * rest run out; a function sees the head and returns where the body goes (undefined: discard).
+   * `collect` (the default) returns the body. `discard` returns as soon as the status is known and drains the rest. A
+   * function gets the head and returns the sink for the body (undefined: discard).
    */
   readonly answerBody?: 'collect' | 'discard' | ((head: AnswerHead) => BodySink | undefined)
   readonly signal?: AbortSignal
@@ -58,11 +60,11 @@ export interface Conversation {
   /** ws or wss. */
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent in this order as soon as the other side listens. */
+  /** The messages, sent in this order as soon as the socket is open. */
   readonly messages: readonly (string | Uint8Array<ArrayBuffer>)[]
-  /** Takes one message; true when no more is wanted. What it throws ends the conversation. */
+  /** Receives one message and returns true when no more is wanted. An error that it throws ends the conversation. */
   readonly hear: (message: string | Buffer) => boolean
-  /** How sentences about a failure call the other side. */
+  /** The name of the other side in sentences about a failure. */
   readonly subject: string
   readonly totalTimeoutMs: number
   /** The most bytes of all messages heard. */

@@ -17,7 +17,10 @@ export interface ServiceAccountOptions {
 }
 
 export interface ServiceAccountTokens {
-  /** `ask` posts the form to the URL and answers with the parsed document. Throws AppError of the given code. */
+  /**
+   * Returns a token. `ask` posts the form to the URL and returns the parsed document. Throws AppError of the given
+   * code.
+   */
   obtain(serviceKey: string, ask: (form: string) => Promise<unknown>): Promise<string>
 }
 
@@ -27,11 +30,11 @@ interface Token {
 }
 
 const tokenSeconds = 3600
-// Longer than one request with it may take to be sent.
+// Longer than it may take to send one request with the token.
 const renewBeforeMs = 60_000
 const maxTokens = 500
 
-/** Tokens are kept until shortly before they expire. */
+/** Creates the tokens, which are kept until shortly before they expire. */
 export function createServiceAccountTokens(options: ServiceAccountOptions): ServiceAccountTokens {
   const { clock, code } = options
   const tokens = new Map<string, Token>()
@@ -72,7 +75,7 @@ async function signAssertion(serviceKey: string, options: ServiceAccountOptions)
     textOf(key, name),
   )
   if (email === undefined || privateKey === undefined) throw unusable(undefined)
-  // Loaded for the first token: most platforms ask for none.
+  // Loaded for the first token: most platforms need none.
   const [{ SignJWT }, { importPKCS8 }] = await Promise.all([
     import('jose/jwt/sign'),
     import('jose/key/import'),

@@ -1,4 +1,4 @@
-// Signs requests to AWS, and to servers that speak its protocols, with Signature Version 4.
+// Signature Version 4 for requests to AWS and to servers that speak its protocols.
 import { AwsV4Signer } from 'aws4fetch'
 import type { Clock } from '../lib/clock.ts'
 

@@ -1,4 +1,4 @@
-// Why a WebSocket was not opened, or is over, in words.
+// The reasons why a WebSocket was not opened or has ended, in sentences.
 import { AppError } from '../lib/errors.ts'
 import type { SocketEnd } from './sockets.ts'
 
@@ -18,16 +18,16 @@ export function endOf({ subject, code, reason, failure }: End): SocketEnd {
   return { code, because: `${subject} closed the socket ${named}${words}` }
 }
 
-/** What breaks the protocol, by the code of the library's error. */
+/** Violations of the protocol, by the code of the library's error. */
 const faults: Readonly<Record<string, { readonly code: number; readonly text: string }>> = {
-  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: { code: 1009, text: 'a message that is longer than is taken' },
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: { code: 1009, text: 'a message that is longer than accepted' },
   WS_ERR_INVALID_UTF8: { code: 1007, text: 'text that is not UTF-8' },
-  WS_ERR_INVALID_OPCODE: { code: 1002, text: 'what is no WebSocket frame' },
-  WS_ERR_UNEXPECTED_RSV_1: { code: 1002, text: 'what is no WebSocket frame' },
-  WS_ERR_UNEXPECTED_RSV_2_3: { code: 1002, text: 'what is no WebSocket frame' },
-  WS_ERR_UNEXPECTED_MASK: { code: 1002, text: 'what is no WebSocket frame' },
-  WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH: { code: 1002, text: 'what is no WebSocket frame' },
-  WS_ERR_EXPECTED_FIN: { code: 1002, text: 'what is no WebSocket frame' },
+  WS_ERR_INVALID_OPCODE: { code: 1002, text: 'something that is not a WebSocket frame' },
+  WS_ERR_UNEXPECTED_RSV_1: { code: 1002, text: 'something that is not a WebSocket frame' },
+  WS_ERR_UNEXPECTED_RSV_2_3: { code: 1002, text: 'something that is not a WebSocket frame' },
+  WS_ERR_UNEXPECTED_MASK: { code: 1002, text: 'something that is not a WebSocket frame' },
+  WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH: { code: 1002, text: 'something that is not a WebSocket frame' },
+  WS_ERR_EXPECTED_FIN: { code: 1002, text: 'something that is not a WebSocket frame' },
   WS_ERR_INVALID_CLOSE_CODE: { code: 1002, text: 'a close code that does not exist' },
 }
 
@@ -35,7 +35,7 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** The response to a handshake that is none. */
+/** Returns the error for a response that refuses the handshake. */
 export function refusal(subject: string, status: number): AppError {
   return new AppError(
     'hook_bad_status',

@@ -4,46 +4,46 @@ export interface SocketRequest {
   /** ws or wss, without a fragment. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** What is offered; a server that picks none of them is accepted. */
+  /** The protocols that are offered; a server that picks none of them is accepted. */
   readonly protocols: readonly string[]
-  /** How sentences about a failure call the other side. */
+  /** The name of the other side in sentences about a failure. */
   readonly subject: string
-  /** Until the handshake is done, over all redirects. */
+  /** The time limit for the handshake, over all redirects. */
   readonly handshakeMs: number
   readonly maxRedirects: number
-  /** The most bytes of one message that is heard; a longer one breaks the socket off. */
+  /** The most bytes of one received message; a longer one breaks off the socket. */
   readonly maxMessageBytes: number
-  /** Texts as strings. Not called before the socket has been handed over. */
+  /** Runs for each message, with texts as strings. Not called before the socket has been returned. */
   readonly heard: (message: string | Buffer) => void
-  /** Bytes that the network has brought, after what they hold was heard. */
+  /** Runs with the number of bytes that the network has brought, after their messages were reported. */
   readonly received?: (bytes: number) => void
-  /** A ping or a pong (RFC 6455 §5.5). */
+  /** Runs for a ping or a pong (RFC 6455 §5.5). */
   readonly controlled?: () => void
-  /** Called once, for a socket that was handed over. */
+  /** Runs once, for a socket that was returned. */
   readonly closed: (end: SocketEnd) => void
-  /** Withdraws what is being opened, and breaks off what is open. */
+  /** Ends the opening of a socket, and breaks off an open one. */
   readonly signal?: AbortSignal
 }
 
 export interface SocketEnd {
-  /** RFC 6455 §7.4.1; 1005 without one, 1006 without a close frame. */
+  /** The close code of RFC 6455 §7.4.1; 1005 for a close frame without one, 1006 without a close frame. */
   readonly code: number
-  /** In words for a journal. */
+  /** The reason, in words for a journal. */
   readonly because: string
 }
 
 export interface Socket {
   send(message: string | Uint8Array): void
-  /** Says goodbye; the other side has two seconds for it. */
+  /** Sends a close frame; the other side has two seconds to send its own. */
   close(code: number, reason?: string): void
-  /** Without a word. */
+  /** Closes without a close frame. */
   cut(): void
-  /** Nothing more is read until `resume`: the other side has to wait. */
+  /** Stops reading until `resume`: the other side has to wait. */
   pause(): void
   resume(): void
-  /** A ping (RFC 6455 §5.5.2). */
+  /** Sends a ping (RFC 6455 §5.5.2). */
   ping(): void
-  /** What has been sent and not been taken by the network. */
+  /** The bytes that were sent but not yet accepted by the network. */
   readonly bufferedBytes: number
 }
 

@@ -1,4 +1,4 @@
-// Streamed answers over real sockets, with a server whose every byte a test decides about.
+// Streamed responses over real sockets, from a server whose every byte the test controls.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -50,7 +50,7 @@ function open(more: Partial<StreamedRequest> = {}): Promise<StreamedAnswer> {
 
 const asked = (): Promise<ServerResponse> => answers.next('the request', () => true)
 
-/** An answer whose first bytes have been sent. */
+/** Returns a response whose first bytes have been sent. */
 async function begun(bytes: string | Buffer, more: Partial<StreamedRequest> = {}) {
   const opening = open(more)
   const response = await asked()
@@ -68,7 +68,7 @@ function unlessOverloaded(error: unknown): undefined {
   if (!(error instanceof AppError) || error.code !== 'overloaded') throw error
 }
 
-/** Only one request may run: that it is over shows in that another one may. */
+/** Only one request may run at a time: that it is over shows when another one may run. */
 async function expectNothingRunning(): Promise<void> {
   answers = new Inbox()
   const next = until('another request to be let through', () => open().catch(unlessOverloaded))
@@ -90,7 +90,7 @@ describe('a streamed answer', () => {
     const { response, answer } = await begun('')
     const piece = Buffer.alloc(megabyte, 'x')
     let written = 0
-    // Sends what it can: more than any buffer between the two holds.
+    // Sends as much as it can: more than all buffers between the two hold.
     const send = (): void => {
       while (written < 64 * megabyte) {
         written += piece.length
@@ -102,7 +102,7 @@ describe('a streamed answer', () => {
     const { body } = answer
     await until('the stream to be full', () => body.readableLength >= body.readableHighWaterMark)
     expect(body.readableLength).toBeLessThanOrEqual(megabyte)
-    // Waiting for the reader is no failure of the sender.
+    // A pause by the reader must not count as a stall of the sender.
     clock.advance(6000)
     expect(body.errored).toBeNull()
     expect(written).toBeLessThan(64 * megabyte)
@@ -146,7 +146,7 @@ describe('a streamed answer', () => {
   it('lets go of the request also when all of it had come and its end was the end of the connection', async () => {
     const opening = open()
     const response = await asked()
-    // More than the stream holds, and no more after that: the rest waits for a reader to take it.
+    // More than the stream holds, and nothing after that: the rest waits for a reader.
     response.useChunkedEncodingByDefault = false
     response.writeHead(200, { connection: 'close' })
     response.end(Buffer.alloc(70_000))

@@ -1,22 +1,26 @@
-// The answer to an outgoing request as a stream: as many bytes come as its reader takes, and none once it is destroyed.
+// The response to an outgoing request as a stream: the sender is read at the pace of the reader, and no longer once
+// the stream is destroyed.
 import { Readable } from 'node:stream'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { AnswerHead, Outgoing, OutgoingRequest } from './outgoing.ts'
 
 export interface StreamedAnswer extends AnswerHead {
-  /** Fails as the request does. A reader that stops before the end destroys it. */
+  /** The body. It fails as the request does. A reader that stops before the end must destroy it. */
   readonly body: Readable
 }
 
 export interface StreamedRequest extends Omit<OutgoingRequest, 'answerBody'> {
-  /** Between two pieces of the body that are waited for. */
+  /** The longest wait for the next piece of the body. */
   readonly stallTimeoutMs: number
-  /** What failures become, before and after the head. */
+  /** Translates failures, before and after the head. */
   readonly toFailure?: (error: Error) => Error
 }
 
-/** Resolves when the head is there. Throws AppError hook_* or what `toFailure` makes of it, or the signal's reason when that aborts. */
+/**
+ * Resolves with the head. Throws AppError hook_* or the error that `toFailure` makes of it, or the signal's reason
+ * when that aborts.
+ */
 export function streamAnswer(
   outgoing: Pick<Outgoing, 'request'>,
   clock: Clock,
@@ -38,7 +42,7 @@ export function streamAnswer(
     destroy(error, done) {
       watch.stop()
       leaving.abort(error ?? new Error('the answer is no longer read'))
-      // An answer that had come to its end waits for its last piece to be taken, and would wait for ever.
+      // A response that has ended still waits until its last piece is read, and would wait for ever.
       takeUp()
       done(error)
     },
@@ -80,7 +84,7 @@ export function streamAnswer(
   })
 }
 
-/** Calls `onStall` when it was started and neither stopped nor started again in time. */
+/** Returns a timer that calls `onStall` if it was started and neither stopped nor restarted in time. */
 function createWatch(clock: Clock, timeoutMs: number, onStall: () => void) {
   let timer: Timer | undefined
   const stop = (): void => timer?.cancel()

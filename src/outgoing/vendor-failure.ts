@@ -1,26 +1,27 @@
-// What a vendor's refusal becomes: a sentence with the vendor's own reason, without the secrets it may have repeated.
+// The errors for refusals of vendors: a sentence with the vendor's own reason, without the secrets that it may have
+// repeated.
 import { AppError } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { textOf } from '../lib/members.ts'
 
-/** The code of the catalogue under which failures of a kind of vendor go out. */
+/** The catalogue code for failures of a kind of vendor. */
 export type VendorCode = 'speech_failed' | 'bucket_failed'
 
 export interface VendorRefusal {
-  /** How sentences call the vendor. */
+  /** The name of the vendor in sentences. */
   readonly vendor: string
   readonly status: number
-  /** In lower case. */
+  /** The content type in lower case. */
   readonly contentType: string
   readonly body: Buffer
   readonly secrets: readonly string[]
 }
 
 const maxReasonLength = 200
-// Whatever is longer is no sentence, and not worth a search.
+// A longer body is not a sentence, and not worth a search.
 const maxReadBytes = 64 * 1024
 
-/** A status that is none of success. */
+/** Returns the error for a response whose status is not one of success. */
 export function vendorRefusal(code: VendorCode, refusal: VendorRefusal): AppError {
   const { vendor, status, secrets } = refusal
   const reason = toReason(sentenceIn(refusal), secrets)
@@ -36,7 +37,8 @@ export function vendorRefusal(code: VendorCode, refusal: VendorRefusal): AppErro
   return new AppError(code, `${vendor} responded with ${said}`)
 }
 
-// The cures of the catalogue are about hooks. What is not here has the cure of the vendor's own code.
+// The cures of the catalogue are about hooks. For a code that is not listed here, the cure of the vendor's own code is
+// used.
 const cures: ReadonlyMap<ErrorCode, string> = new Map([
   ['hook_bad_url', 'Give an absolute http or https address without a user name or password in it.'],
   ['hook_unreachable', 'Check that the address of the vendor is right and answers from this machine.'],
@@ -47,18 +49,18 @@ const cures: ReadonlyMap<ErrorCode, string> = new Map([
   ['hook_timeout', 'Try again; when it stays so, ask the vendor.'],
 ])
 
-/** The HTTP client's errors speak of hooks; this makes them speak of the vendor. */
+/** Turns the HTTP client's errors, which are about hooks, into errors about the vendor. */
 export function toVendorError<E>(code: VendorCode, error: E): E | AppError {
   if (!(error instanceof AppError) || !error.code.startsWith('hook_')) return error
   const cure = cures.get(error.code)
   return new AppError(code, error.message, { cause: error, ...(cure === undefined ? {} : { cure }) })
 }
 
-/** A sentence of the vendor's own, on one line, short, with none of the secrets in it. */
+/** Returns a sentence of the vendor on one line, shortened, without any of the secrets. */
 export function toReason(sentence: string, secrets: readonly string[]): string {
   let shown = onOneLine(sentence)
   for (const secret of secrets.map(onOneLine))
-    // A shorter secret would be hidden within ordinary words.
+    // A shorter secret would also be found within ordinary words.
     if (secret.length >= 4) shown = shown.replaceAll(secret, '[hidden]')
   return shown.slice(0, maxReasonLength)
 }
@@ -67,7 +69,7 @@ function onOneLine(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
 }
 
-/** Where vendors put their sentence; each has a place of its own. */
+/** The places of the sentence in the responses of the vendors. */
 const reasonPaths: readonly (readonly (string | number)[])[] = [
   ['error', 'message'],
   ['detail', 'message'],

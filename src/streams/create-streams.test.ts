@@ -351,7 +351,7 @@ describe('a server that', () => {
     [
       'sends more than is taken',
       { onStream: ({ socket }: ServedStream) => socket.send(Buffer.alloc(5_000_000)) },
-      /longer than is taken/,
+      /longer than accepted/,
     ],
   ] as const)(
     '%s is reported as a failure, and nothing else of the thread is',

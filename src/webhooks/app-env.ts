@@ -1,5 +1,4 @@
-// The variables an application wants to be given: as it publishes them, checked, and compared with the values that an
-// account sets.
+// The variables that an application publishes, checked and compared with the values that an account sets.
 
 export type VariableType = 'string' | 'number' | 'boolean'
 
@@ -16,19 +15,22 @@ export type AppEnvSchema = Readonly<Record<string, AppVariable>>
 
 export type PublishedEnv =
   | { readonly outcome: 'schema'; readonly schema: AppEnvSchema }
-  /** It cannot be reached, or does not say. */
+  /** The application cannot be reached, or publishes no schema. */
   | { readonly outcome: 'none' }
   | { readonly outcome: 'invalid'; readonly fault: string }
 
 export interface AppEnv {
-  /** Throws overloaded, or the signal's reason; whatever else goes wrong is the application's silence. */
+  /**
+   * Returns the schema that the application publishes. Throws overloaded, or the signal's reason; any other failure
+   * counts as an application that publishes none.
+   */
   ask(url: string, signal?: AbortSignal): Promise<PublishedEnv>
 }
 
 const types: ReadonlySet<unknown> = new Set<VariableType>(['string', 'number', 'boolean'])
 const variableName = /^[a-zA-Z0-9_]+$/
 
-/** What is wrong with a published schema, or undefined. */
+/** Returns the fault of a published schema, or undefined if there is none. */
 export function schemaFault(published: unknown): string | undefined {
   if (!isObject(published)) return 'the application did not publish a JSON object'
   const variables = Object.entries(published)
@@ -55,7 +57,10 @@ function variableFault(variable: unknown): string | undefined {
   return undefined
 }
 
-/** What is wrong with the values that an account sets, or undefined. An account may also set values that the application does not publish. */
+/**
+ * Returns the fault of the values that an account sets, or undefined. An account may also set values that the
+ * application does not publish.
+ */
 export function valuesFault(
   schema: AppEnvSchema,
   values: Readonly<Record<string, unknown>>,
@@ -83,7 +88,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The other side's words, as far as they fit into a sentence. */
+/** Returns text of the other side in a form that fits into a sentence. */
 function shown(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
   return plain.length > 100 ? `${plain.slice(0, 100)}...` : plain

@@ -1,13 +1,13 @@
-// Requests the variables of an application from itself, with OPTIONS.
+// Requests for the variables of an application, by OPTIONS to the application.
 import { AppError } from '../lib/errors.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { schemaFault } from './app-env.ts'
 import type { AppEnv, AppEnvSchema } from './app-env.ts'
 
-// A person waits for the response in a form.
+// A person waits for the response in front of a form.
 const answerTimeoutMs = 3000
 const totalTimeoutMs = 5000
-// Room for long default texts, prompts for one.
+// Room for long default texts, such as prompts.
 const maxBodyBytes = 262_144
 
 export function createAppEnv({ outgoing }: { readonly outgoing: Pick<Outgoing, 'request'> }): AppEnv {
@@ -39,7 +39,7 @@ export function createAppEnv({ outgoing }: { readonly outgoing: Pick<Outgoing, '
   }
 }
 
-/** A WebSocket application answers OPTIONS at the same address. */
+/** Returns the URL over HTTP: a WebSocket application responds to OPTIONS at the same address. */
 function toHttp(text: string): string {
   const url = new URL(text)
   if (url.protocol === 'ws:') url.protocol = 'http:'

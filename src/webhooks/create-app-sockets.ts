@@ -1,4 +1,5 @@
-// The sockets of applications over WebSocket: who is asked to open one, how often, and how the platform shows who it is.
+// The sockets of applications over WebSocket: which server is contacted, how often, and how the platform authenticates
+// itself.
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -16,14 +17,14 @@ export interface AppSocketsOptions {
   readonly userAgent: string
   /** The longest message that an application may send. */
   readonly maxMessageBytes: number
-  /** How often a ping is sent; 0: never. */
+  /** The interval of pings; 0 sends none. */
   readonly pingMs: number
 }
 
 const protocol = 'ws.jambonz.org'
 const handshakeMs = 1500
 const maxRedirects = 2
-/** Over all tries and the waits between them, as for a hook over HTTP. */
+/** The limit over all tries and the waits between them, as for a hook over HTTP. */
 const totalMs = 20_000
 const backOffMs = [500, 1000, 2000, 4000, 6000]
 
@@ -32,7 +33,7 @@ export function createAppSockets(options: AppSocketsOptions): AppSockets {
 
   async function attempt(request: AppSocketRequest, url: string, id: string): Promise<AppSocket> {
     const { account_sid, hook, heard, closed, signal } = request
-    // A handshake has no body: it is signed as a GET without a payload is.
+    // A handshake has no body, so it is signed like a GET without a payload.
     const { headers = {} } = toRequest({
       url: url.replace(/^ws/i, 'http'),
       method: 'GET',
@@ -87,7 +88,7 @@ export function createAppSockets(options: AppSocketsOptions): AppSockets {
   }
 }
 
-/** Returns the function that stops it. */
+/** Sends pings. Returns the function that stops them. */
 function keepAlive(socket: Pick<Socket, 'ping'>, everyMs: number, clock: Clock): () => void {
   if (everyMs === 0) return () => undefined
   const ping = (): void => {

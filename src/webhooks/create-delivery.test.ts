@@ -23,10 +23,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** How many requests are under way: what the fake clock stands still for. */
+/** The number of running requests, during which the fake clock stands still. */
 let underWay = 0
 
-/** Counts what is under way. */
+/** Counts running requests. */
 function counting(outgoing: Outgoing): Pick<Outgoing, 'request'> {
   return {
     async request(asked) {
@@ -89,7 +89,7 @@ async function startWebSocketServer(port = 0) {
   return { port: taken, heard, closed, close }
 }
 
-/** Moves the clock on in small steps while no request is under way, until `done`; answers what it took. */
+/** Moves the clock on in small steps while no request is running, until `done`; returns the time it took. */
 async function advanceUntil(clock: FakeClock, done: Promise<unknown>, stepMs = 10): Promise<number> {
   let isDone = false
   const started = clock.monotonic()

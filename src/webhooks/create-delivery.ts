@@ -1,4 +1,4 @@
-// Notifications on their way from the outbox to their receivers: in order per call and URL, at least once.
+// The delivery of notifications from the outbox to their receivers: in order per call and URL, at least once.
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
@@ -13,32 +13,32 @@ export interface DeliveryOptions extends SenderOptions {
   readonly outbox: OutboxStore
   readonly clock: Clock
   readonly log: Logger
-  /** How long `stop` goes on with what is due: the last words of the last calls. */
+  /** The time for which `stop` still sends notifications that are due: the last ones of the last calls. */
   readonly dueGraceMs?: number
-  /** How long it lets running requests finish after that. */
+  /** The time after that for running requests to finish. */
   readonly stopGraceMs?: number
 }
 
-// Notifications come in bursts (the three of a short call, those of a hundred calls); a moment's patience turns each
-// burst into one claim.
+// Notifications come in bursts (the three of a short call, those of a hundred calls). A short wait turns each burst
+// into one claim.
 const gatherMs = 30
-// The same for outcomes: a commit costs more than what is in it.
+// The same for outcomes: a commit costs more than its content.
 const settleGatherMs = 15
 const batchSize = 64
 const maxHeld = 1024
 const laneBounds = { ofAccount: 32, active: 16, activeFailing: 2, waitingFailing: 4 }
-// Long enough for an item to wait in its lane and be sent; short enough after a crash.
+// The lease is long enough for an item to wait in its lane and be sent, and short enough after a crash.
 const leaseMs = 60_000
-// What is left of a lease must cover a request, or another node may send the same item meanwhile.
+// The remaining lease must cover a request, or another node may send the same item meanwhile.
 const sendingMs = 20_000
-// Looks again although nothing was announced: leases of a killed process run out unannounced.
+// The outbox is read again although nothing was announced: leases of a killed process end without notice.
 const lookAgainMs = 1000
 const maxSleepMs = 60_000
 const settleRetryMs = 1000
 
 interface Held extends LaneKey {
   readonly item: OutboxItem
-  /** Monotonic ms after which another node may be sending the item. */
+  /** The time, in monotonic ms, after which another node may be sending the item. */
   readonly leasedUntil: number
 }
 
@@ -56,7 +56,7 @@ class Delivery implements Part {
   #outcomes: Settlement[] = []
   #held = 0
   #isStarted = false
-  /** `stop` was called: each outcome is written at once, since no timer keeps the process alive. */
+  /** Set by `stop`: each outcome is then written immediately, since no timer keeps the process alive. */
   #isEnding = false
   #isStopping = false
   #isPumping = false
@@ -106,8 +106,8 @@ class Delivery implements Part {
   }
 
   /**
-   * Sends what is due, until nothing of it is left or its time is over. What a receiver failed to take has its time later, and
-   * waits for the next start.
+   * Sends due notifications until none is left or the time is over. One that its receiver failed to accept is due
+   * later, and waits for the next start.
    */
   async #sendDue(): Promise<void> {
     this.#isEnding = true
@@ -124,7 +124,7 @@ class Delivery implements Part {
     return !this.#isIdle || (dueAt !== undefined && dueAt <= this.#clock.now())
   }
 
-  /** Resolves when nothing is under way, or after this time. */
+  /** Resolves when no item is in progress, or after this time. */
   async #idle(graceMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#whenIdle = resolve
@@ -139,7 +139,7 @@ class Delivery implements Part {
     if (!this.#isPumping) this.#pumpAfter(gatherMs)
   }
 
-  /** Brings the next look at the outbox forward, never back. */
+  /** Moves the next read of the outbox forward, never back. */
   #pumpAfter(delayMs: number): void {
     const at = this.#clock.monotonic() + delayMs
     if (this.#isStopping || at >= this.#timerAt) return
@@ -166,7 +166,7 @@ class Delivery implements Part {
     if (!this.#isStopping) this.#pumpAfter(this.#wasWoken ? Math.min(nextMs, gatherMs) : nextMs)
   }
 
-  /** True when there may be more to claim at once. */
+  /** Returns true when there may be more to claim immediately. */
   async #claim(): Promise<boolean> {
     const limit = Math.min(batchSize, maxHeld - this.#held)
     if (limit <= 0) return false
@@ -175,7 +175,7 @@ class Delivery implements Part {
     for (const item of items) {
       this.#held++
       if (this.#isStopping) this.#finish(this.#putBack(item))
-      // Its lane is full of failures: the lease runs out and the item comes back when there may be room.
+      // The lane is full of failures: the lease runs out, and the item comes back when there may be room.
       else if (!this.#lanes.admit(toHeld(item, leasedUntil))) this.#held--
     }
     return items.length === limit
@@ -185,7 +185,7 @@ class Delivery implements Part {
     const dueAt = await this.#options.outbox.nextDueAt()
     if (dueAt === undefined) return maxSleepMs
     const inMs = dueAt - this.#clock.now()
-    // Due and yet not handed out: another node, or this one, holds a lease on it or on its predecessor.
+    // Due but not claimable: a node holds a lease on it or on its predecessor.
     return inMs <= 0 ? lookAgainMs : Math.min(inMs, maxSleepMs)
   }
 
@@ -196,7 +196,7 @@ class Delivery implements Part {
       this.#held--
       return
     }
-    // A request that was cut is no word against its receiver; it is said again after the next start.
+    // A request that was cut is not a failure of its receiver; it is sent again after the next start.
     const answer = await this.#send(item, this.#cut.signal)
     const outcome = this.#cut.signal.aborted && answer.outcome === 'retry' ? this.#putBack(item) : answer
     this.#lanes.done(held, outcome.outcome === 'delivered')
@@ -220,7 +220,7 @@ class Delivery implements Part {
       this.#settleTimer ??= this.#clock.after(settleGatherMs, () => void this.#settle())
   }
 
-  /** Everything that finishes while one batch is written makes up the next one. */
+  /** Writes outcomes. All that arrive while one batch is written form the next batch. */
   async #settle(): Promise<void> {
     this.#settleTimer?.cancel()
     this.#settleTimer = undefined
@@ -238,7 +238,8 @@ class Delivery implements Part {
           await new Promise<void>((resolve) => this.#clock.after(settleRetryMs, resolve))
           continue
         }
-        // A notification that was sent and not settled is sent again after the next start: at least once, not exactly once.
+        // A notification that was sent but not settled is sent again after the next start: at least once, not exactly
+        // once.
       }
       this.#held -= batch.length
     }

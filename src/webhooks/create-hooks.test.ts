@@ -316,7 +316,7 @@ describe('the share of an account', () => {
     closing.push(outgoing)
     const hooks = makeHooks({ outgoing })
     const given = new AbortController()
-    // As in a packet of the network: on behalf of no one.
+    // The requests run as in a packet handler: on behalf of no tenant.
     const asked = Array.from({ length: 20 }, () =>
       hooks
         .ask({ account_sid: 'a', hook: hookOf(app.url), payload, signal: given.signal })
@@ -333,7 +333,7 @@ describe('the share of an account', () => {
   })
 })
 
-/** Moves the clock on whenever the event loop has turned, until `done`. */
+/** Moves the clock on after each turn of the event loop, until `done`. */
 async function advanceUntil(clock: { advance(ms: number): void }, done: Promise<unknown>): Promise<void> {
   let isDone = false
   void done.then(() => (isDone = true))

@@ -1,4 +1,5 @@
-// The hooks a call waits for: asked within a budget, answered with JSON, every failure with its code and sentence.
+// The hooks that a call waits for: asked within a budget, answered with JSON, with a code and a sentence for every
+// failure.
 import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
@@ -14,9 +15,9 @@ import type { HookUrl } from './hook-url.ts'
 import type { HookAnswer, HookRequest, Hooks } from '../contracts/hook.ts'
 
 export interface HookBudgets {
-  /** Until the answer's headers, of one attempt. */
+  /** The time limit for the headers of the answer, for one attempt. */
   readonly answerMs: number
-  /** Over all attempts and the waits between them, until the last byte. */
+  /** The time limit for the last byte, over all attempts and the waits between them. */
   readonly totalMs: number
   readonly maxAnswerBytes: number
 }
@@ -97,7 +98,8 @@ export function createHooks(options: HooksOptions): Hooks {
   }
 
   return {
-    // What the far end of a call sends comes from the network, on behalf of no one: the share of the account counts all the same.
+    // A hook may be asked while a packet from the network is handled, on behalf of no tenant; it still counts in the
+    // account's share.
     ask: (request) => actingFor(request.account_sid, () => ask(request)),
   }
 }
@@ -109,7 +111,7 @@ interface Message {
   readonly deadline: number
 }
 
-/** Adds what the journal wants to know of a failure: which URL, how often, how long. */
+/** Adds the facts of a failure that the journal shows: the URL, the attempts, the duration. */
 function withFacts(error: AppError, facts: object): AppError {
   const detail = { ...error.detail, ...facts }
   return new AppError(error.code, error.message, { cause: error.cause, cure: error.cure, detail })
@@ -125,7 +127,10 @@ function badStatus(status: number): AppError {
   })
 }
 
-/** Verbs under another name than JSON: a frequent slip, which is to be called by its name. */
+/**
+ * Reports whether the body looks like verbs under a content type other than JSON: a frequent mistake that the journal
+ * should name.
+ */
 function isUnread(answer: OutgoingAnswer): boolean {
   if (saysJson(answer)) return false
   const text = answer.body.subarray(0, maxLookBytes).toString('utf8')
@@ -140,7 +145,7 @@ function saysJson({ headers }: OutgoingAnswer): boolean {
     .includes('application/json')
 }
 
-/** Only what says that it is JSON is read; anything else counts as an answer without a body. */
+/** Parses a body whose content type is JSON; any other answer counts as one without a body. */
 function parseBody(answer: OutgoingAnswer): unknown {
   const { headers, body, status } = answer
   if (!saysJson(answer) || body.length === 0) return undefined
@@ -154,7 +159,7 @@ function parseBody(answer: OutgoingAnswer): unknown {
         cure: 'Answer without compression when the request says Accept-Encoding: identity.',
       },
     )
-  // A byte order mark is no JSON, but some servers write one (RFC 8259 §8.1 lets us ignore it).
+  // A byte order mark is not JSON, but some servers write one, and RFC 8259 §8.1 allows a parser to ignore it.
   const text = body.toString('utf8').replace(/^\uFEFF/, '')
   if (isNestedTooDeep(text))
     throw new AppError(

@@ -1,16 +1,17 @@
-// How a hook becomes an HTTP request: shared by the hooks a call waits for and the notifications it does not.
+// The HTTP request of a hook: shared by the hooks that a call waits for and the notifications that it does not wait
+// for.
 import type { OutgoingRequest } from '../outgoing/outgoing.ts'
 import { signatureHeaders } from './signing.ts'
 import type { HookCredentials } from '../contracts/hook.ts'
 
 export interface HookMessage {
-  /** Absolute and without fragment. */
+  /** The absolute URL, without a fragment. */
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly credentials: HookCredentials
   /** The exact JSON text of the payload. */
   readonly json: string
-  /** The payload that `json` is the text of; only a GET reads it. */
+  /** Returns the payload that `json` encodes; only a GET reads it. */
   readonly payload: () => unknown
   readonly id: string
   readonly at: number
@@ -32,13 +33,13 @@ export function toRequest(
   return { url, method, headers: { 'content-type': 'application/json', ...headers }, body: json }
 }
 
-/** RFC 7617 §2. Half a pair is no credential. */
+/** Returns the Basic credentials of RFC 7617 §2. A user name or password alone is not a credential. */
 function authorization({ username, password }: HookCredentials): { authorization?: string } {
   if (username === null || username === '' || password === null || password === '') return {}
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}` }
 }
 
-/** A GET carries the flat values of its payload, next to what the URL had already. */
+/** Adds the flat values of the payload to the query of the URL, for a GET. */
 function withQuery(url: string, payload: unknown): string {
   const target = new URL(url)
   for (const [name, value] of Object.entries(payload ?? {})) {

@@ -1,17 +1,17 @@
-// What a hook's URL says: where it leads, and in its fragment which failures are worth another try.
+// The URL of a hook: its destination and, in its fragment, the failures that are worth another try.
 import { parseTarget } from '../network/address-guard.ts'
 import { AppError } from '../lib/errors.ts'
 
 type RetryClass = 'ct' | 'rt' | '4xx' | '5xx' | 'all'
 
 export interface RetryPolicy {
-  /** Tries after the first one. */
+  /** The number of tries after the first one. */
   readonly retries: number
   readonly on: ReadonlySet<RetryClass>
 }
 
 export interface HookUrl {
-  /** Absolute and without fragment. */
+  /** The absolute URL, without a fragment. */
   readonly url: string
   readonly retry: RetryPolicy
 }
@@ -19,7 +19,7 @@ export interface HookUrl {
 const maxRetries = 5
 const retryClasses: readonly RetryClass[] = ['ct', 'rt', '4xx', '5xx', 'all']
 
-/** Throws hook_bad_url: what is no absolute URL cannot be sent anywhere. */
+/** Throws hook_bad_url unless the text is an absolute URL. */
 export function parseHookUrl(text: string): HookUrl {
   const url = parseTarget(text)
   const retry = parseRetryPolicy(url.hash.slice(1))
@@ -27,7 +27,10 @@ export function parseHookUrl(text: string): HookUrl {
   return { url: url.href, retry }
 }
 
-/** The same for the URL of an application over WebSocket, whose connection is tried again where the URL does not say otherwise. */
+/**
+ * Parses the URL of an application over WebSocket in the same way. Its connection is tried again unless the URL says
+ * otherwise.
+ */
 export function parseSocketUrl(text: string): HookUrl {
   if (!isSocketUrl(text)) throw new AppError('hook_bad_url', 'the URL is neither ws nor wss')
   const url = parseTarget(text.replace(/^ws/i, 'http'))
@@ -40,7 +43,7 @@ export function isSocketUrl(text: string): boolean {
   return /^wss?:/i.test(text)
 }
 
-/** `#rc=<retries>&rp=<classes>`: anything else in the fragment is not for us. */
+/** Parses `#rc=<retries>&rp=<classes>`; anything else in the fragment is ignored. */
 function parseRetryPolicy(fragment: string, usual = 0): RetryPolicy {
   const parameters = new URLSearchParams(fragment)
   const count = Number(parameters.get('rc') ?? String(usual))
@@ -57,7 +60,7 @@ export function isWorthRetrying(error: AppError, policy: RetryPolicy): boolean {
   return kind !== undefined && (policy.on.has(kind) || policy.on.has('all'))
 }
 
-/** None of a failure that the next try would have too. */
+/** Returns undefined for a failure that the next try would also have. */
 function retryClassOf(error: AppError): RetryClass | undefined {
   if (error.detail !== undefined && 'isLasting' in error.detail) return undefined
   if (error.code === 'hook_unreachable') return 'ct'

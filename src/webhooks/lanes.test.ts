@@ -42,7 +42,7 @@ it('a destination that fails holds less, its account may send elsewhere, and it 
   admit('a', 'x', 'x', 'x', 'x', 'x', 'x', 'x')
   for (const item of running.splice(0)) lanes.done(item, false)
   expect([names(running), names(letGo)]).toEqual([['x'], ['x', 'x']])
-  // One has taken the place of the first that waited.
+  // The item took the place of the first that waited.
   expect(admit('a', 'x', 'x')).toEqual([true, false])
   expect(lanes.busy().lanes).toEqual([{ account_sid: 'a', destination: 'x' }])
   admit('a', 'y', 'y', 'y')

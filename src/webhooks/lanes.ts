@@ -1,7 +1,7 @@
-// Who may send how much at once: a lane for each destination of an account, so that a dead receiver delays its own
-// notifications only, and bounds for all lanes of an account, so that many dead receivers delay only its own.
+// Limits of concurrent sending: a lane for each destination of an account, so that a dead receiver delays only its own
+// notifications, and bounds for all lanes of an account, so that many dead receivers delay only that account.
 
-/** Whose it is, and where it goes. */
+/** The account and the destination of an item. */
 export interface LaneKey {
   readonly account_sid: string
   readonly destination: string
@@ -15,38 +15,38 @@ interface Lane<T> {
 
 interface Account<T> {
   active: number
-  /** By destination: the one that ran last comes last. */
+  /** The lanes by destination; the one that ran last comes last. */
   readonly lanes: Map<string, Lane<T>>
 }
 
 export interface LaneBounds {
-  /** Running at once for one account, over all of its destinations. */
+  /** The most items running for one account, over all of its destinations. */
   readonly ofAccount: number
-  /** Running at once for one destination of an account. */
+  /** The most items running for one destination of an account. */
   readonly active: number
-  /** The same while it fails: enough to notice that it is back. */
+  /** The same while the destination fails: enough to notice that it is back. */
   readonly activeFailing: number
-  /** Waiting for a destination that fails. */
+  /** The most items waiting for a destination that fails. */
   readonly waitingFailing: number
 }
 
-/** What has enough to do: an account, or one of its destinations. */
+/** The accounts and destinations that cannot run more items. */
 export interface Busy {
   readonly accounts: readonly string[]
   readonly lanes: readonly LaneKey[]
 }
 
 export interface Lanes<T extends LaneKey> {
-  /** Runs the item now or later. False: the lane is full, the caller keeps the item. */
+  /** Runs the item now or later. Returns false if the lane is full: the caller keeps the item. */
   admit(item: T): boolean
-  /** To be called once for each item that ran. */
+  /** Must be called once for each item that ran. */
   done(item: T, succeeded: boolean): void
   busy(): Busy
-  /** Takes everything out that has not begun. */
+  /** Removes and returns all items that have not begun. */
   drain(): T[]
 }
 
-/** Calls `letGo` with items that had waited when their receiver began to fail. */
+/** Creates lanes. `letGo` is called with items that were waiting when their receiver began to fail. */
 export function createLanes<T extends LaneKey>(
   bounds: LaneBounds,
   run: (item: T) => void,
@@ -61,13 +61,13 @@ export function createLanes<T extends LaneKey>(
   function begin(account: Account<T>, lane: Lane<T>, item: T): void {
     account.active++
     lane.active++
-    // The others have their turn before it.
+    // The lane moves to the end, so that the others have their turn first.
     account.lanes.delete(item.destination)
     account.lanes.set(item.destination, lane)
     run(item)
   }
 
-  /** Lets those run that have waited, each destination in its turn. */
+  /** Runs waiting items, one destination after another. */
   function fill(account: Account<T>): void {
     while (!isFull(account)) {
       const lane = account.lanes.values().find((one) => one.waiting.length > 0 && hasRoom(one))
@@ -101,7 +101,7 @@ export function createLanes<T extends LaneKey>(
       lane.isFailing = !succeeded
       if (lane.isFailing) for (const item of lane.waiting.splice(bounds.waitingFailing)) letGo(item)
       fill(account)
-      // A failing lane is remembered while it has something to do, and forgotten with the last of it.
+      // A failing lane is remembered while it has items, and forgotten with the last of them.
       if (lane.active === 0 && lane.waiting.length === 0) account.lanes.delete(destination)
       if (account.lanes.size === 0) accounts.delete(account_sid)
     },

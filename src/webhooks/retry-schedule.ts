@@ -1,11 +1,11 @@
-// When a notification that failed is tried again, and when it is given up.
+// The schedule of retries for a failed notification: the time of the next attempt, and when it is given up.
 import type { OutgoingAnswer } from '../outgoing/outgoing.ts'
 
 const secondMs = 1000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 
-/** The wait after the first, second ... failure. The first ones are short: most failures are a restart. */
+/** The waits after the first, second ... failure. The first ones are short, because most failures are a restart. */
 export const retryDelaysMs: readonly number[] = [
   secondMs,
   5 * secondMs,
@@ -18,13 +18,16 @@ export const retryDelaysMs: readonly number[] = [
   2 * hourMs,
   4 * hourMs,
 ]
-/** From then on. */
+/** The wait after each later failure. */
 const steadyDelayMs = 6 * hourMs
-/** A long weekend: a receiver that is repaired on Monday gets the notifications of Friday. */
+/**
+ * The age at which a notification is given up. It covers a long weekend: a receiver that is repaired on Monday gets
+ * the notifications of Friday.
+ */
 export const maxAgeMs = 72 * hourMs
-/** Spreads the return of everything that failed in the same second. */
+/** Spreads the retries of notifications that failed in the same second. */
 export const jitter = 0.1
-// A receiver may ask for patience, but not for more than a day of it.
+// The longest wait that a receiver may request with Retry-After.
 const maxRetryAfterMs = 24 * hourMs
 
 export interface Failure {
@@ -34,11 +37,11 @@ export interface Failure {
   readonly now: number
   /** The delay that Retry-After names. */
   readonly retryAfterMs: number | undefined
-  /** 0 up to 1. */
+  /** A number from 0 up to 1. */
   readonly random: number
 }
 
-/** Epoch ms of the next attempt; undefined when there is none. */
+/** Returns the epoch ms of the next attempt, or undefined when there is none. */
 export function nextAttemptAt({
   attempts,
   created_at,
@@ -51,7 +54,7 @@ export function nextAttemptAt({
   return at - created_at > maxAgeMs ? undefined : at
 }
 
-/** RFC 9110 §10.2.3: seconds or a date. */
+/** Returns the wait in a Retry-After header, seconds or a date: RFC 9110 §10.2.3. */
 export function retryAfterMs({ headers }: Pick<OutgoingAnswer, 'headers'>, now: number): number | undefined {
   const text = String(headers['retry-after'] ?? '').trim()
   if (text === '') return undefined

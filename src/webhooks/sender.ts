@@ -1,4 +1,4 @@
-// One attempt to deliver one notification, and what its outcome means: delivered, again later, or never.
+// One attempt to deliver one notification, and the meaning of its outcome: delivered, again later, or never.
 import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -15,7 +15,7 @@ import { nextAttemptAt, retryAfterMs } from './retry-schedule.ts'
 
 export interface SenderOptions {
   readonly outgoing: Outgoing
-  /** For hooks that are WebSocket URLs. */
+  /** The sockets for hooks that are WebSocket URLs. */
   readonly appSockets: AppSockets
   readonly signingSecret: (account_sid: string) => Promise<string | undefined>
   readonly clock: Clock
@@ -23,14 +23,14 @@ export interface SenderOptions {
   readonly userAgent?: string
   readonly answerTimeoutMs?: number
   readonly random?: () => number
-  /** Raised at the first failure of each notification, and when it is given up. */
+  /** Raises an alert at the first failure of each notification, and when it is given up. */
   readonly alerts?: Alerts
 }
 
 interface Answered {
   readonly status: number
   readonly isTaken: boolean
-  /** As the receiver asks for it. */
+  /** The wait that the receiver requests. */
   readonly patienceMs?: number | undefined
 }
 
@@ -44,7 +44,7 @@ export function createSender(
   const { outgoing, signingSecret, clock, log, random = Math.random } = options
   const { userAgent = 'switchhook', answerTimeoutMs = 10_000 } = options
 
-  /** The call and its socket are over: the notification has a socket of its own. */
+  /** Sends the notification over a new socket: the call and its socket have ended. */
   async function tell(item: OutboxItem, signal: AbortSignal): Promise<Answered> {
     const { account_sid, call_sid, sequence, hook, payload } = item
     const socket = await options.appSockets.open({
@@ -65,7 +65,7 @@ export function createSender(
     if (isSocketUrl(item.hook.url)) return await tell(item, signal)
     const answer = await post(item, signal)
     const { status } = answer
-    // Any 2xx is taken: unlike the hook of a call, a notification has no answer that could be misread.
+    // Any 2xx counts as delivered: unlike the hook of a call, a notification has no answer that could be misread.
     return { status, isTaken: status >= 200 && status < 300, patienceMs: retryAfterMs(answer, clock.now()) }
   }
 
@@ -134,11 +134,11 @@ export function createSender(
           durationMs: Math.round(clock.monotonic() - started),
         }
       const failure = { status, sentence: `the hook answered with status ${status}` }
-      // 410 is how a receiver says that it will not come back (RFC 9110 §15.5.11).
+      // Status 410 means that the receiver will not come back (RFC 9110 §15.5.11).
       return status === 410 ? abandon(item, failure) : retry(item, failure, patienceMs)
     } catch (error) {
       const failure = failureOf(error)
-      // Cut by a stop: no word against its receiver, and the outcome is not kept.
+      // A request that was cut by a stop is not a failure of its receiver, and its outcome is not kept.
       if (signal.aborted) return { id: item.id, outcome: 'retry', at: clock.now(), error: failure.sentence }
       if (failure.code === 'hook_bad_url') return abandon(item, failure)
       if (failure.code === undefined)

@@ -4,7 +4,7 @@ import { covers } from '../../test/support/covers.ts'
 import { signatureHeaders } from './signing.ts'
 
 describe('signatureHeaders', () => {
-  // The example of the Standard Webhooks and Svix documentation.
+  // This is the example of the Standard Webhooks and Svix documentation.
   it(
     'signs as the published vector of Standard Webhooks says',
     covers({

@@ -1,14 +1,15 @@
-// How a hook proves where it comes from: the signature header existing clients verify, and Standard Webhooks.
+// The signatures with which a receiver verifies the origin of a hook: the header that existing clients verify, and
+// Standard Webhooks.
 import { createHmac } from 'node:crypto'
 
 export interface Signable {
   /** The account's webhook secret; undefined leaves the request unsigned. */
   readonly secret: string | undefined
-  /** Stays the same when a delivery is repeated, so that a receiver can tell a duplicate. */
+  /** Stays the same when a delivery is repeated, so that a receiver can detect a duplicate. */
   readonly id: string
   /** Epoch milliseconds of this attempt. */
   readonly at: number
-  /** The exact JSON text that is posted, or would be on a GET. */
+  /** The exact JSON text that is posted, or would be posted if it were not a GET. */
   readonly body: string
 }
 
@@ -23,8 +24,8 @@ export function signatureHeaders({ secret, id, at, body }: Signable): Record<str
   }
 }
 
-// Standard Webhooks writes keys as `whsec_` and base64. Our own secrets are plain text: their bytes are the key, and
-// `whsec_` with the base64 of those bytes is what a receiver hands to a Standard Webhooks library.
+// Standard Webhooks writes keys as `whsec_` and base64. Our own secrets are plain text, and their bytes are the key. A
+// receiver passes `whsec_` with the base64 of those bytes to a Standard Webhooks library.
 function standardKey(secret: string): string | Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret
 }
