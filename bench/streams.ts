@@ -122,7 +122,7 @@ interface Run {
 /** Runs 200 calls that play, and 200 of the given kind. */
 async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
   const server = await startServer(seconds + 120)
-  // As the target says, on both cores, which the phones and the audio server share.
+  // The target is for both cores, which the phones and the audio server share.
   const platform = await startPlatform({
     env: {
       SWITCHHOOK_LOG_LEVEL: 'warn',

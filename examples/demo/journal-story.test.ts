@@ -100,7 +100,7 @@ it('names who hung up, from either side', async () => {
   expect(storyOf(one, 'inbound')).toContain(`the end: ${caller} hung up`)
 })
 
-it('names who asked for a transfer and tells once, with its cure, what refused it, from either side', async () => {
+it('names who asked for a transfer and shows its refusal once, with the cure, from either side', async () => {
   const one = await talking()
   const referTo = 'sip:alice@elsewhere.example'
   one.called().dialog.listener.referred?.(new ScriptedReferral({ referTo }))
@@ -115,7 +115,7 @@ it('names who asked for a transfer and tells once, with its cure, what refused i
   }
 })
 
-it('parts a sentence from its cure by one full stop, and tells an error of one moment once', () => {
+it('separates a sentence from its cure by one full stop, and shows an error of one moment once', () => {
   const error = { code: 'hook_invalid_payload', sentence: 'the answer is no list.', cure: 'Answer with one.' }
   const line = 'the answer is no list. Answer with one. (hook_invalid_payload)'
   const started = { at: 0, type: 'started', direction: 'inbound', from: 'a', to: 'b' }
@@ -146,7 +146,7 @@ it('names the hook that fails and its URL, and says that one has answered withou
   ])
 })
 
-it('tells ringing once, though the status hook hears of a call that rings from its beginning', () => {
+it('shows ringing once, though the status hook reports a ringing call from its beginning', () => {
   const status = (at: number, call_status: string, sip_status: number) => ({
     at,
     type: 'status',

@@ -95,11 +95,11 @@ async function createGateways(db: Kysely<unknown>): Promise<void> {
 async function createPhoneNumbers(db: Kysely<unknown>): Promise<void> {
   await owned('phone_numbers', versioned(db.schema.createTable('phone_numbers')))
     .addColumn('phone_number_sid', 'text', id)
-    // Without a leading plus: the form that calls are matched with.
+    // The number without a leading plus: the form that calls are matched with.
     .addColumn('number', 'text', required)
     // The number as it was sent.
     .addColumn('received_number', 'text', required)
-    // With the plus if it was sent with one; a bare number may be a national one.
+    // The number with the plus if it was sent with one; a bare number may be a national one.
     .addColumn('e164_number', 'text')
     // 1 if `number` has characters other than digits, and stands for every number it matches.
     .addColumn('is_pattern', 'integer', flag(0))
@@ -128,7 +128,7 @@ async function createTeamsTenants(db: Kysely<unknown>): Promise<void> {
   await owned('ms_teams_tenants', versioned(db.schema.createTable('ms_teams_tenants')))
     .addColumn('ms_teams_tenant_sid', 'text', id)
     .addColumn('application_sid', 'text', application)
-    // In lower case.
+    // Stored in lower case.
     .addColumn('tenant_fqdn', 'text', unique)
     .execute()
   await indexOwned(db, 'ms_teams_tenants', ['application_sid'])

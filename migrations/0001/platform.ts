@@ -13,8 +13,8 @@ export async function createPlatform(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Creates the single row of password rules, whose id is 'default', and the settings that the platform keeps, such as
- * the secret of login tokens.
+ * Creates the table of password rules, with one row whose id is 'default', and the table of settings that the platform
+ * keeps, such as the secret of login tokens.
  */
 async function createSettings(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('password_settings'))

@@ -44,7 +44,7 @@ async function createAccounts(db: Kysely<unknown>): Promise<void> {
       column.notNull().references('service_providers.service_provider_sid'),
     )
     .addColumn('name', 'text', required)
-    // In lower case.
+    // Stored in lower case.
     .addColumn('sip_realm', 'text', uniqueIfAny)
     .addColumn('is_active', 'integer', flag(1))
     .addColumn('plan_type', 'text', preset('trial'))
@@ -189,7 +189,7 @@ async function createCarrierHosts(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('carrier_hosts'))
     .addColumn('carrier_host_sid', 'text', id)
     .addColumn('account_sid', 'text', account)
-    // In lower case.
+    // Stored in lower case.
     .addColumn('host', 'text', required)
     // The time of the latest call, as far as it was stored.
     .addColumn('called_at', 'bigint', required)

@@ -34,7 +34,7 @@ export interface AudioFetcherOptions {
   /** The most of those bytes for one account while no other has any, in percent. */
   readonly sharePercent?: number
   /**
-   * How long a short file is kept after its last borrower: a call that needs it meanwhile does not wait for the disk.
+   * The time that a short file is kept after its last borrower: a call that needs it then does not wait for the disk.
    */
   readonly keptMs?: number
   readonly answerTimeoutMs?: number

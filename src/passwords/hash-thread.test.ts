@@ -32,7 +32,7 @@ describe('the password thread', () => {
     expect(await verifyAgainstNothing('correct horse', thread.derive)).toBe(false)
   })
 
-  it('answers several that ask at once, each with its own', async () => {
+  it('responds to several concurrent callers, each with its own hash', async () => {
     const passwords = ['a', 'b', 'c']
     const hashes = await Promise.all(passwords.map((password) => hashPassword(password, thread.derive)))
     for (const [index, hash] of hashes.entries())

@@ -68,7 +68,7 @@ describe('the embedded voice', () => {
   })
 
   it.each(['...', '', '日本', '-voice slt -lv', '😀'])(
-    'takes %j for what it is: text',
+    'treats %j as plain text',
     { timeout: 60_000 },
     async (text) => {
       const clip = await makeSpeech().synthesize(request(text))
@@ -269,7 +269,7 @@ describe('a vendor that needs a credential', () => {
     expect(embedded.said).toEqual([])
   })
 
-  it('is asked for an account although it said the same words for another: what one paid for, the other never hears', async () => {
+  it('is asked for an account although it spoke the same words for another: no account hears speech that another paid for', async () => {
     const { paid, speech } = twoVendors()
     const one = await speech.synthesize(request('hi', { vendor: 'paid' }))
     paid.script.fails = true

@@ -122,7 +122,7 @@ onEachStore(({ open }) => {
       expect(await keyOf(given.accountApiKey)).toMatchObject({ account_sid: secrets?.account_sid })
     })
 
-    it('makes nothing that was not shown: what cannot be shown is not there, and the next start shows its own', async () => {
+    it('stores no secret that was not shown: when showing fails nothing is stored, and the next start shows its own', async () => {
       test = await open()
       const show = vi.fn().mockRejectedValue(new Error('the terminal has gone'))
       await expect(firstBoot(test.storage, { show })).rejects.toThrow('the terminal has gone')

@@ -72,7 +72,7 @@ export function createRetention(options: RetentionOptions): Part {
 
 interface Job {
   readonly of: ExpiringTable
-  /** How long rows are kept, in days. Undefined if each row has its own expiry time; 0 keeps them for ever. */
+  /** The days that rows are kept. Undefined if each row has its own expiry time; 0 keeps them for ever. */
   readonly days?: number
   readonly size?: number
 }

@@ -37,7 +37,7 @@ export interface StorageOptions {
   readonly secretKey?: string | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** For tests: replaces the sync of the log file. */
+  /** A replacement for the sync of the log file, for tests. */
   readonly sync?: SqliteOptions['sync']
 }
 

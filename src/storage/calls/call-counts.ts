@@ -82,7 +82,7 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
     return Number(row?.['calls'] ?? 0)
   }
 
-  /** Finds the span of one length, between `from` and before `to`, that holds the record with `rank` newer ones. */
+  /** Finds the span of one length, starting from `from` and before `to`, that holds the record with `rank` newer ones. */
   async function spanAt(
     session: Session,
     match: CallMatch,

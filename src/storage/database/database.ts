@@ -37,7 +37,7 @@ export interface Database extends Readers {
   commitBeside<R>(work: (session: Session) => Promise<R>): Promise<R>
   /** Whether other processes may share the database. */
   readonly isShared: boolean
-  /** On a shared database, a connection for the few short statements that must not wait behind those of requests. */
+  /** A connection of a shared database for the few short statements that must not wait behind those of requests. */
   readonly pulse: Session
   /** Undefined where transactions never run concurrently. */
   readonly rowLocks: RowLocks | undefined

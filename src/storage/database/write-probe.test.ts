@@ -13,7 +13,7 @@ import { createStorage } from '../create-storage.ts'
 import { createWriteProbe } from './write-probe.ts'
 
 describe('whether writing works', () => {
-  it('is found out by one write a second, however many ask', async () => {
+  it('is checked by at most one write a second, however many callers ask', async () => {
     const clock = createFakeClock()
     let writes = 0
     const write = (): Promise<void> => {
@@ -30,7 +30,7 @@ describe('whether writing works', () => {
     expect(writes).toBe(2)
   })
 
-  it('is no while a write gets no answer, and one that waits is not joined by others', async () => {
+  it('is false while a write gets no response, and no second write is started beside it', async () => {
     const clock = createFakeClock()
     const hung = Promise.withResolvers<void>()
     let writes = 0
@@ -50,7 +50,7 @@ describe('whether writing works', () => {
   })
 
   it.skipIf(isMissing('postgres'))(
-    'is no while PostgreSQL only reads, and yes when it writes again',
+    'is false while PostgreSQL only reads, and true when it can write again',
     async () => {
       const database = await createMigratedDatabase()
       const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-probe-'))

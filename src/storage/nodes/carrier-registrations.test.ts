@@ -58,7 +58,7 @@ onEachStore(({ open }) => {
       expect(await store().hold([sid])).toEqual(new Set([sid]))
     })
 
-    it('say nothing any more once they are taken back, and again once they are made', async () => {
+    it('leave no status once they are withdrawn, and show one again once they are made', async () => {
       await store().hold([sid])
       await store().save(kept(), status)
       await store().save(kept(), undefined)

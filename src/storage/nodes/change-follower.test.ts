@@ -15,7 +15,7 @@ import type { Storage } from '../storage.ts'
 
 const lookMs = 250
 
-describe.skipIf(isMissing('postgres'))('what another node changes', () => {
+describe.skipIf(isMissing('postgres'))('a change by another node', () => {
   let database: TestDatabase
   let folder: string
   let here: Storage
@@ -64,7 +64,7 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     return seen()
   }
 
-  it('is in the revision of its table here, and of no other', async () => {
+  it('raises the revision of its table here, and of no other', async () => {
     const before = seen()
     const { webhook_sid } = await addHook()
     const made = await look(before)
@@ -76,7 +76,7 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     expect(removed.clients).toBe(before.clients)
   })
 
-  it('is seen as a change of everything when there is more of it than can be reported', async () => {
+  it('counts as a change of everything when there are more changes than can be reported', async () => {
     const before = seen()
     for (let n = 0; n < 250; n++) await addHook()
     const after = await look(before)
@@ -88,7 +88,7 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     await webhooks().remove(webhook_sid)
   })
 
-  it('may be anything while it cannot be read: what was read before counts as old', async () => {
+  it('may have been missed while changes cannot be read: rows read before count as out of date', async () => {
     await database.query('alter table audit_log rename to audit_log_away')
     // The last poll is still recent enough to be trusted.
     expect(seen()).toEqual(seen())

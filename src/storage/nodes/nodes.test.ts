@@ -189,7 +189,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     expect(await adoptAll(survivors[0]!)).toEqual([])
   })
 
-  it('leave with the calls of a dead one when it last gave a sign of life, by its own clock, also when the next one dies', async () => {
+  it('keep the time of the last sign of life of a dead one with its calls, by its own clock, also when the next one dies', async () => {
     const dead = await startNode('a', database.url, Date.now() - 3_600_000)
     const [call_sid = ''] = await openCalls(dead, 1)
     await beat(dead)
@@ -202,7 +202,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     expect(await third.storage.calls.adopt()).toMatchObject([{ call_sid, alive_at }])
   })
 
-  it('take no one for dead because the database was away for a minute', async () => {
+  it('declare no node dead because the database was away for a minute', async () => {
     const line = await layLine(join(database.folder, '.s.PGSQL.5432'), folder)
     try {
       const url = database.url.replace(encodeURIComponent(database.folder), encodeURIComponent(line.folder))
@@ -225,7 +225,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     }
   })
 
-  describe('and one of them that lives was taken for dead', () => {
+  describe('and one of them was declared dead while it was alive', () => {
     it('it keeps the calls that no other has taken, and every call has one record and notifications in a row', async () => {
       const a = await startNode('a')
       const b = await startNode('b')
@@ -251,14 +251,14 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       expect(await database.query('select call_sid from open_calls')).toEqual([])
     })
 
-    it('it learns so by its beat, too, and serves new calls as a new node', async () => {
+    it('its next beat shows that as well, and it serves new calls as a new node', async () => {
       const a = await startNode('a')
       const b = await startNode('b')
       const [call_sid = ''] = await openCalls(a, 1)
       await outlive([b], a)
       await adoptAll(b)
       a.clock.advance(beatMs)
-      await until('it to learn of it', () => a.lost.length > 0)
+      await until('its lost calls to be reported', () => a.lost.length > 0)
       expect(a.lost).toEqual([call_sid])
       // Further events of the lost call are not written; a new call is.
       end(a, call_sid, 2, 'caller hungup')
@@ -270,7 +270,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       expect(await database.query('select call_sid from recent_calls')).toEqual([{ call_sid: fresh }])
     })
 
-    it('a call that began while it could not be heard is its own, and is written whole', async () => {
+    it('a call that began while it was cut off stays its own, and is written whole', async () => {
       const a = await startNode('a')
       const b = await startNode('b')
       await openCalls(a, 1)
@@ -310,7 +310,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       expect(await storage.calls.adopt()).toEqual([])
     })
 
-    it('one in a copy of its data directory takes it for alive', async () => {
+    it('one in a copy of its data directory treats it as alive', async () => {
       const place = await placeOf(await startNode('a'))
       await running.pop()?.stop()
       await leaveBehind(place)

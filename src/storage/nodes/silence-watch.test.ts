@@ -34,7 +34,7 @@ describe('a node', () => {
     }
   })
 
-  it('is not dead because this one could not look: a database that is away silences everybody', () => {
+  it('is not dead because this one could not look: a database that is away silences every node', () => {
     const { clock, look } = open()
     look(1)
     clock.advance(60_000)

@@ -30,7 +30,7 @@ export interface SqliteOptions {
   readonly log: Logger
   /** Runs inside one transaction, before anything else is served. */
   readonly migrate: (db: Kysely<Schema>) => Promise<void>
-  /** For tests. The default is fdatasync of the log file, in the thread pool. */
+  /** A replacement for tests. The default is fdatasync of the log file, in the thread pool. */
   readonly sync?: ((log: FileHandle) => Promise<void>) | undefined
 }
 
