@@ -1,5 +1,4 @@
-// Test data for bench/api.ts, written into a data folder before a platform starts on it: many accounts, applications
-// and records.
+// Test data for bench/api.ts, written before a platform starts on the folder: many accounts, applications and records.
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { adminApiKey, adminPassword } from '../test/support/platform-process.ts'

@@ -52,8 +52,7 @@ export function offerOf(port: number, payloadType: number, keys?: MasterKey): st
 }
 
 /**
- * Returns the kernel's figures for the media worker: how long it ran, and how long it was ready to run without a
- * processor.
+ * Returns the kernel's figures for the media worker: how long it ran, and how long it was ready without a processor.
  */
 export function workerMs(): { cpu: number; waited: number } {
   // A test directly from phone to phone has no media worker.

@@ -18,10 +18,7 @@ import type { Crowd, Heard } from './rtp-crowd.ts'
 const firstPort = 30_000
 const settleMs = 3000
 
-/**
- * Opens a session, if need be after a while: a worker that was late a moment ago refuses calls, which is right and not
- * measured here.
- */
+/** Opens a session. A worker that was late a moment ago refuses calls, which is right, so it is asked again. */
 export async function openPatiently(media: Media): Promise<MediaSession> {
   for (let attempt = 0; ; attempt += 1) {
     try {

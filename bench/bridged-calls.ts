@@ -1,5 +1,4 @@
-// The main-thread cost of a whole bridged call: the caller's leg, a dial to a SIP address, its leg, two BYEs, the
-// hooks and records of both.
+// The main-thread cost of a bridged call: both legs, a dial to a SIP address, two BYEs, the hooks and records of both.
 import { provision } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'

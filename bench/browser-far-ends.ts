@@ -1,5 +1,4 @@
-// The far ends of `npm run bench -- webrtc`, in a separate process: each sends PCMU all the time, and counts the
-// packets that it receives.
+// The far ends of `npm run bench -- webrtc`, in a separate process: each sends PCMU and counts the packets it receives.
 import library from 'node-datachannel'
 
 const frameMs = 20

@@ -94,10 +94,7 @@ class Phones {
     await reached.promise
   }
 
-  /**
-   * Sends an INVITE, if need be again: a media worker that was late a moment ago refuses calls, which is right and not
-   * measured here.
-   */
+  /** Sends an INVITE. A media worker that was late a moment ago refuses calls, which is right, so it is sent again. */
   async #invite(options: OutgoingInviteOptions): Promise<InviteOutcome> {
     for (let attempt = 0; ; attempt += 1) {
       const outcome = await this.#sip.invite(options).outcome

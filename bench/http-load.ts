@@ -1,5 +1,4 @@
-// A load generator for one URL: keep-alive connections with pipelined requests. It prints one line of JSON, and runs as
-// a child process.
+// A load generator for one URL, run as a child process: keep-alive connections, pipelined requests, one line of JSON.
 import net from 'node:net'
 
 // With a body the request is a POST, and {n} in it is another number each time. With a `then` path, every other request

@@ -37,8 +37,7 @@ export async function measureLiveCalls(): Promise<Figure[]> {
     })
     try {
       const path = `/Accounts/${account_sid}`
-      // A machine that is too slow for the audio of all calls refuses some of them; the calls that are up are
-      // measured.
+      // A machine that is too slow for the audio of all calls refuses some; the calls that are up are measured.
       const areUp = async (): Promise<number | undefined> => {
         const { inbound } = await platform.api.must<{ inbound: number }>('GET', `${path}/CallCount`)
         const { total } = await platform.api.must<{ total: number }>(

@@ -21,10 +21,7 @@ export function processCpuMs(pid: number): number {
   return cpuMs(`/proc/${pid}/stat`)
 }
 
-/**
- * Returns how long the threads whose names begin with `name` ran, and how long they were ready without a processor, in
- * total.
- */
+/** Returns how long the threads whose names begin with `name` ran, and how long they were ready without a processor. */
 export function threadsMs(pid: number | 'self', name: string): { cpu: number; waited: number } {
   const sum = { cpu: 0, waited: 0 }
   for (const task of readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`)) {

@@ -1,5 +1,4 @@
-// The main-thread cost of a queue in which a thousand callers wait: joining, being taken and leaving, with their hooks
-// and events.
+// The main-thread cost of a queue of a thousand callers: joining, being taken and leaving, with their hooks and events.
 import { loadCore } from './cores.ts'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -86,10 +85,7 @@ interface Step {
   readonly isDone: () => boolean
 }
 
-/**
- * Returns the main thread's time to send one call elsewhere, with all effects, but without the time for holding the
- * calls.
- */
+/** Returns the main thread's time to send one call elsewhere, with all effects, without that for holding the calls. */
 async function costOf({ pid, api }: Platform, url: (path: string) => string, step: Step): Promise<number> {
   const idle = await idleMsPerSecond(pid)
   const [at, used] = [performance.now(), mainThreadCpuMs(pid)]
@@ -143,8 +139,7 @@ export async function measureQueue(): Promise<Figure[]> {
     })
     try {
       const path = `/Accounts/${account_sid}/Calls`
-      // A machine that is too slow for the audio of all calls refuses some of them; the calls that are up are
-      // measured.
+      // A machine that is too slow for the audio of all calls refuses some; the calls that are up are measured.
       const areUp = async (): Promise<string[] | undefined> => {
         const calls = await platform.api.must<{ call_sid: string; call_status: string }[]>('GET', path)
         const { total } = await platform.api.must<{ total: number }>(

@@ -26,10 +26,7 @@ import type { Crowd, Heard } from './rtp-crowd.ts'
 const firstPort = 33_000
 const maxMore = 0.1
 const settleMs = 3000
-/**
- * The speed of machines changes from minute to minute, so each recorded period is compared with those before and after
- * it.
- */
+/** The speed of machines changes from minute to minute: each recorded period is compared with those around it. */
 const rounds = 3
 
 interface Period {

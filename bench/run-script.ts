@@ -1,5 +1,4 @@
-// A runner for a benchmark that prints its own report: a separate process, so that it measures nothing of its
-// neighbours.
+// A runner for a benchmark that prints its own report: a separate process that measures nothing of its neighbours.
 import { join } from 'node:path'
 import { ToolProcess } from '../test/support/processes.ts'
 

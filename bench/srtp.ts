@@ -69,10 +69,7 @@ async function run(media: Media, crowd: Crowd, seconds: number, isProtected: boo
   }
 }
 
-/**
- * Returns the calls for a share of a core, computed from the cost of a packet, so that packets which a busy machine
- * skipped do not count as carried.
- */
+/** Returns the calls for a share of a core, from the cost of a packet: packets that were skipped do not count. */
 const perCore = (period: Period): number =>
   Math.floor((share * 1e6) / (packetsPerSecond * perPacketUs(period)))
 

@@ -36,9 +36,7 @@ async function measured(name: string, count: number, work: () => Promise<void>):
   )
 }
 
-/**
- * Yields the batches of one inbound call as the engine writes them: 25 events in 6 batches, 3 notifications, 1 record.
- */
+/** Yields the batches of one inbound call as in the engine: 25 events in 6 batches, 3 notifications, 1 record. */
 function* batchesOf(account_sid: string, service_provider_sid: string, attempted_at: number) {
   const call_sid = createSid()
   const hook = {
@@ -127,10 +125,7 @@ async function benchRepository(storage: Storage, account_sid: string): Promise<v
 type Batch = Parameters<Storage['calls']['write']>[0]
 type Write = (batch: Batch) => void
 
-/**
- * Writes calls at the pace of a busy node. The cost of the same loop without storage is subtracted, so that the rest
- * is the cost of storage.
- */
+/** Writes calls at the pace of a busy node. The cost of the same loop without storage is subtracted. */
 async function benchCalls(storage: Storage, account_sid: string, provider: string): Promise<void> {
   const play = async (write: Write): Promise<{ main: number; all: number }> => {
     const before = { main: mainCpuMs(), all: cpuMs() }

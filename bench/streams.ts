@@ -25,10 +25,7 @@ interface AudioServer {
   close(): void
 }
 
-/**
- * Answers calls to `/play` with a long tone and calls to `/listen` with a stream; sends back all audio that it
- * receives.
- */
+/** Answers calls to `/play` with a long tone and calls to `/listen` with a stream; sends back all received audio. */
 async function startServer(seconds: number): Promise<AudioServer> {
   const wav = toWav(tone(440, seconds * 1000))
   let frames = 0
@@ -69,10 +66,7 @@ const listen = (origin: string): object => ({
   bidirectionalAudio: { enabled: true, streaming: true, sampleRate: 8000 },
 })
 
-/**
- * Returns the platform's RTP port for a call. A worker that is late refuses further sessions, which is not measured
- * here.
- */
+/** Returns the platform's RTP port for a call. A late worker refuses sessions, which is not measured here. */
 async function call(sip: Sip, platform: Platform, tenant: Tenant, port: number): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const result = await invite(sip, platform, tenant, port).outcome

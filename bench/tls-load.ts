@@ -1,5 +1,4 @@
-// Phones over TLS and secure WebSockets, from many addresses of the loopback network. tls.ts runs this as a separate
-// process.
+// Phones over TLS and secure WebSockets, from many loopback addresses. tls.ts runs this as a separate process.
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { connect } from 'node:tls'

@@ -1,5 +1,4 @@
-// The cost of TLS: the CPU of a handshake with each kind of key, and the memory of phones that are registered over
-// secure WebSockets and silent.
+// The cost of TLS: CPU of a handshake with each kind of key, and memory of silent phones over secure WebSockets.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAuthority } from '../test/support/certificates.ts'

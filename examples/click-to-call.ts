@@ -29,10 +29,7 @@ const json = (status: number, body: object): Page => ({
   body: `${JSON.stringify(body)}\n`,
 })
 
-/**
- * Returns the target of a dial: a number is called over the carriers of the account, any other name is one of its
- * users.
- */
+/** Returns the target of a dial: a number is called over the account's carriers, any other name is one of its users. */
 function toTarget(name: string): object {
   return /^\+?\d+$/.test(name) ? { type: 'phone', number: name } : { type: 'user', name }
 }

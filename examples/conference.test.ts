@@ -1,5 +1,4 @@
-// The conference with three real phones: two wait, the third begins it, each hears the other two and not itself, and
-// all leave with it.
+// The conference with three real phones: two wait, the third begins it, each hears only the others, all leave with it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
 import { durationMs, rms, slice, soundSegments, toneSegments, toneShare } from '../test/support/audio.ts'

@@ -29,9 +29,7 @@ export const ivr: Example = {
     'Dial sales or support: it rings there at once, and your call is answered together with it.',
   ],
   create({ url, api }) {
-    /**
-     * Returns a dial. The two sides are connected when the department answers; until then the caller hears ringing.
-     */
+    /** Returns a dial. The two sides are connected when the department answers; the caller hears ringing until then. */
     const dial = (department: string, isAnswered: boolean): Verb => ({
       verb: 'dial',
       target: [{ type: 'user', name: department }],

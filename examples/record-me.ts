@@ -1,5 +1,4 @@
-// "Record me" over WebSocket audio: the words of callers after the beep are played back to them. Run it with `npm run
-// example -- record-me`.
+// "Record me" over WebSocket audio: callers hear their words after the beep. Run it: `npm run example -- record-me`.
 import type { WebSocket } from 'ws'
 import type { Example } from './run/example.ts'
 
@@ -31,9 +30,7 @@ export const recordMe: Example = {
   }),
 }
 
-/**
- * Keeps the audio until a key is pressed or the limit is reached, plays it, and ends the stream when it was played.
- */
+/** Keeps the audio until a key is pressed or the limit is reached, plays it, and ends the stream after that. */
 function recordAndPlay(socket: WebSocket): void {
   const maxBytes = maxSeconds * sampleRate * 2
   const pieces: Buffer[] = []

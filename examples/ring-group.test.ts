@@ -1,5 +1,4 @@
-// The ring group with four real phones: all ring and one answers; then all reject and the caller hears the
-// announcement.
+// The ring group with four real phones: all ring and one answers; then all reject and an announcement is heard.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'

@@ -1,5 +1,4 @@
-// `npm run story`: reads the journal of a call, as the API returns it, from the standard input, and prints it as a
-// short story.
+// `npm run story`: reads the journal of a call, as the API returns it, from standard input, and prints it as a story.
 import { json } from 'node:stream/consumers'
 import { journalStory } from './demo/journal-story.ts'
 import type { StoryEvent } from './demo/journal-story.ts'

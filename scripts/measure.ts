@@ -104,8 +104,7 @@ interface FunctionSpan {
 }
 
 /**
- * Counts the lines of functions. The linter reports the span of every function; a function's own lines exclude those
- * of functions inside it.
+ * Counts the lines of functions. The linter reports whole spans; a function's own lines exclude functions inside it.
  */
 function functionLines(code: readonly SourceFile[]): readonly Figure[] {
   const bytesOf = new Map(code.map(({ path, text }) => [path, Buffer.from(text)]))
@@ -241,8 +240,7 @@ function testLines(code: readonly SourceFile[], tests: readonly SourceFile[]): F
 const isComment = (line: string): boolean => /^\s*(\/\/|\/\*|\*)/.test(line)
 
 /**
- * Compares one part with the tests beside it, without blank lines and comments, since a part may have more comments
- * than its tests.
+ * Compares a part with its tests, without blank lines and comments, as a part may have more comments than its tests.
  */
 function testLinesOf(part: string): Figure {
   const beside = sources.filter(({ path }) => path.startsWith(`src/${part}/`))

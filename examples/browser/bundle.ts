@@ -1,5 +1,4 @@
-// A bundler that turns a package into one script for a page: each CommonJS file is a function that runs when it is
-// first required.
+// A bundler of a package into one script for a page: each CommonJS file is a function that runs when first required.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -41,9 +40,7 @@ globalThis[${JSON.stringify(global)}] = load(${JSON.stringify(first)})
 })()`
 }
 
-/**
- * Resolves a name: a package's file for browsers, where there is one, and a package for a name of Node's own modules.
- */
+/** Resolves a name: to a package's file for browsers if it has one, and to a package for a name of Node's modules. */
 function forBrowsers(name: string, from: string): string {
   const { resolve } = createRequire(from)
   const path = resolve(/^[a-z]+$/.test(name) ? `${name}/` : name)

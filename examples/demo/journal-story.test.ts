@@ -1,5 +1,4 @@
-// The story of a call, from the journals that the engine writes: in the story of either side a person reads who did
-// what.
+// The story of a call, from the journals that the engine writes: for either side, a person reads who did what.
 import { expect, it } from 'vitest'
 import { parseVerbs } from '../../src/verbs/index.ts'
 import { account } from '../../test/support/scripted-engine/scripted-facts.ts'

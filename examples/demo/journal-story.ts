@@ -1,5 +1,4 @@
-// The journal of a call as a short story: one line for each fact that a reader wants to find first, in the order of
-// events.
+// The journal of a call as a short story: one line for each fact that a reader looks for first, in the order of events.
 
 /** An event as the REST API returns it. */
 export interface StoryEvent {
@@ -166,8 +165,7 @@ function isBeginning({ type, call_status }: StoryEvent): boolean {
 }
 
 /**
- * Returns lines, each with the seconds since the beginning and a sentence. Consecutive keys share one line, and so do
- * the events of one error.
+ * Returns lines of seconds since the beginning and a sentence. Consecutive keys share a line, as do events of an error.
  */
 export function journalStory(events: readonly StoryEvent[]): string[] {
   const started = events[0]

@@ -1,5 +1,4 @@
-// The audio of the demo's phone, in both directions: one RTP stream of G.711, divided into speech, the tone and
-// silence; and the keys.
+// The audio and keys of the demo's phone: one RTP stream of G.711, divided into speech, the tone and silence.
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -131,10 +130,7 @@ function toOffer(address: string, port: number): string {
   ].join('\r\n')
 }
 
-/**
- * Returns one key: packets of the same timestamp and a growing duration, the last ones marked as its end; then a
- * pause.
- */
+/** Returns one key: packets of one timestamp and growing duration, the last ones marked as its end; then a pause. */
 function eventOf(key: string, timestamp: number): Packet[] {
   const event = keypad.indexOf(key)
   if (event === -1) throw new Error(`${key} is not a key`)

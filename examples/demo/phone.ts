@@ -148,9 +148,7 @@ class OutgoingCall implements PhoneCall {
     this.#settled.resolve()
   }
 
-  /**
-   * Sends the credentials of RFC 7616 §3.4, for the first challenge: the platform puts the one that it prefers first.
-   */
+  /** Sends the credentials of RFC 7616 §3.4 for the first challenge, which is the one that the platform prefers. */
   #prove(challenge: SipResponse): void {
     this.#events.onChallenge?.()
     const { params } = parseAuthHeader(headerOf(challenge, 'www-authenticate') ?? '')

@@ -149,10 +149,7 @@ async function giveUp(signal: AbortSignal, next: () => Part): Promise<never> {
   throw new Error(`The call was given up after ${maxCallMs / 1000} s, before the ${next()} was heard.`)
 }
 
-/**
- * Returns the reason and the cure that the platform recorded for a call that it refused, or undefined if there are
- * none.
- */
+/** Returns the reason and the cure that the platform recorded for a refused call, or undefined if there are none. */
 async function whyRefused(
   { baseUrl, apiKey }: CallTarget,
   { account_sid, application_sid }: CallDemo,

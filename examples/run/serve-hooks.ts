@@ -8,10 +8,7 @@ import { isSignedWith } from '../hello.ts'
 import { text } from './example.ts'
 import type { Answers, Payload } from './example.ts'
 
-/**
- * Returns the reason and the cure that the platform recorded for a call that it refused, or undefined if there are
- * none.
- */
+/** Returns the reason and the cure that the platform recorded for a refused call, or undefined if there are none. */
 export type WhyFailed = (call_sid: string) => Promise<string | undefined>
 
 export interface HookServer {

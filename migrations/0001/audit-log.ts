@@ -44,8 +44,7 @@ async function createEntries(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Prevents accidental changes of an entry. The owner of the database can remove the trigger: then the chain shows the
- * change.
+ * Prevents accidental changes of an entry. The owner of the database can lift that: then the chain shows the change.
  */
 async function makeAppendOnly(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) {

@@ -101,8 +101,7 @@ async function createJournal(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', required)
     // The node that serves the call.
     .addColumn('node_id', 'text', required)
-    // The last sign of life of the node that carried the call, by that node's clock; null while that node is in
-    // `nodes`.
+    // The last sign of life of the node that carried the call, by its own clock; null while the node is in `nodes`.
     .addColumn('alive_at', 'bigint')
     .execute()
   // Calls that ended without a record, as their account wants it. The time gives the age of their journals.
@@ -118,10 +117,7 @@ async function createJournal(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/**
- * Creates the table of processes that serve calls. It ensures that a node closes only the calls of nodes that are
- * gone.
- */
+/** Creates the table of processes that serve calls, so that a node closes only the calls of nodes that are gone. */
 async function createNodes(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('nodes')
@@ -151,8 +147,7 @@ async function createOutbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('password', 'text')
     .addColumn('payload', 'text', required)
     .addColumn('attempts', 'integer', preset(0))
-    // The time at which it may be delivered or its lease ends; null while an earlier one of its call and URL is
-    // unsettled.
+    // The time of its delivery or the end of its lease; null while an earlier one of its call and URL is unsettled.
     .addColumn('due_at', 'bigint')
     .addColumn('created_at', 'bigint', required)
     .addUniqueConstraint('outbox_order', ['call_sid', 'sequence'])

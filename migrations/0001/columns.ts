@@ -44,10 +44,7 @@ interface Owned {
   readonly onProviderDelete: 'cascade' | 'no action'
 }
 
-/**
- * Adds the owner columns. The pair is checked together, so that no row can name an account and a provider that is not
- * its own.
- */
+/** Adds the owner columns, checked as a pair: no row can name an account and a provider that is not its own. */
 export function owned<T extends string, C extends string>(
   name: string,
   table: CreateTableBuilder<T, C>,
@@ -85,10 +82,7 @@ export async function indexEach(
     await db.schema.createIndex(`${table}_by_${column}`).on(table).column(column).execute()
 }
 
-/**
- * Creates the indexes of the owner and of the keys. Without an index on a foreign key, each delete of a referenced row
- * reads the whole table.
- */
+/** Creates the indexes of owner and keys. Without them, each delete of a referenced row reads the whole table. */
 export async function indexOwned(db: Kysely<unknown>, table: string, keys: readonly string[]): Promise<void> {
   await db.schema.createIndex(`${table}_by_owner`).on(table).columns(owner).execute()
   await db.schema.createIndex(`${table}_by_account`).on(table).column('account_sid').execute()

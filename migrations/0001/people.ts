@@ -67,10 +67,7 @@ async function createSessions(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('user_sessions_by_expiry').on('user_sessions').column('expires_at').execute()
 }
 
-/**
- * Creates the tables of password resets. Requests wait in the database, so that neither a stopped platform nor an
- * unreachable mail server loses one.
- */
+/** Creates the tables of password resets. Requests wait there, so that no stop and no absent mail server loses one. */
 async function createPasswordResets(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('password_resets'))
     .addColumn('password_reset_sid', 'text', id)

@@ -62,8 +62,7 @@ async function createLimits(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Creates the tables of addresses where carriers reach the platform. An address without a provider is for every
- * provider without one of its own.
+ * Creates the tables of the platform's addresses for carriers. One without a provider is for those without their own.
  */
 async function createAddresses(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('sbc_addresses'))

@@ -21,8 +21,7 @@ export async function createRecordings(db: Kysely<unknown>): Promise<void> {
     .addColumn('duration_ms', 'bigint', preset(0))
     // The number of failed attempts to store it or, once it has expired, to remove it.
     .addColumn('attempts', 'integer', preset(0))
-    // The time at which it may be stored or removed, or at which the lease for that ends; null if there is nothing to
-    // do.
+    // The time to store or remove it, or the end of the lease for that; null if there is nothing to do.
     .addColumn('next_attempt_at', 'bigint')
     .addColumn('started_at', 'bigint', required)
     .addColumn('ended_at', 'bigint')

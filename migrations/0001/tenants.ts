@@ -148,10 +148,7 @@ async function indexInOrder(db: Kysely<unknown>, table: string, key: string): Pr
     .execute()
 }
 
-/**
- * Creates the table of the places of each node's phones, so that a killed node can call them as soon as it listens
- * again.
- */
+/** Creates the table of each node's phones, so that a killed node can call them as soon as it listens again. */
 async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('registrations')
@@ -181,10 +178,7 @@ async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await indexEach(db, 'registrations', ['account_sid', 'client_sid', 'aor', 'realm', 'address', 'expires_at'])
 }
 
-/**
- * Creates the table of the host names with which carriers call accounts. Such a name cannot become another account's
- * SIP realm without a proof.
- */
+/** Creates the table of host names with which carriers call accounts. Others need a proof to use one as SIP realm. */
 async function createCarrierHosts(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('carrier_hosts'))
     .addColumn('carrier_host_sid', 'text', id)

@@ -61,10 +61,7 @@ function boundsOf({ format, minimum, maximum, exclusiveMinimum, maxLength }: Sch
   return bounds.length === 0 ? '' : ` (${bounds.join(' ')})`
 }
 
-/**
- * Returns one row per property, and per property of the objects within it: name, type, whether it is required, its
- * meaning.
- */
+/** Returns one row per property, also of nested objects: name, type, whether it is required, its meaning. */
 export function propertyTable(shape: Schema): string[] {
   const rows = membersOf(shape).map(({ path, schema, isRequired }) => [
     `\`${path}\``,

@@ -1,5 +1,4 @@
-// A file that is being received: in memory while it is short, since a caller waits for every disk operation; on the
-// disk from then on.
+// A file that is being received: in memory while it is short, since callers wait for the disk; then on the disk.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 
@@ -36,10 +35,7 @@ export class ArrivingFile {
     }
   }
 
-  /**
-   * Moves the file to the disk for other readers. When this resolves, its name and all that was written are on the
-   * disk.
-   */
+  /** Moves the file to the disk for other readers. Resolves when its name and all that was written are there. */
   async toDisk(): Promise<FileHandle> {
     if (this.#file !== undefined) return this.#file
     const file = await open(this.#path, 'wx+', 0o600)

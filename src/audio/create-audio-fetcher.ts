@@ -33,9 +33,7 @@ export interface AudioFetcherOptions {
   readonly maxHeldBytes?: number
   /** The most of those bytes for one account while no other has any, in percent. */
   readonly sharePercent?: number
-  /**
-   * The time that a short file is kept after its last borrower: a call that needs it then does not wait for the disk.
-   */
+  /** The time that a short file is kept after its last borrower, so that a later call does not wait for the disk. */
   readonly keptMs?: number
   readonly answerTimeoutMs?: number
   /** The time limit until a file is complete, or can be played from its head on. */

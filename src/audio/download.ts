@@ -1,5 +1,4 @@
-// The download of an audio file into a file of this machine. A long file can be played from its head on while the rest
-// is being received.
+// The download of an audio file. A long file can be played from its head on while the rest is being received.
 import { createHash } from 'node:crypto'
 import { audioKindOf, kindBytes } from '../lib/audio-kind.ts'
 import type { PlayableKind } from '../lib/audio-kind.ts'
@@ -9,8 +8,7 @@ import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'
 import type { ArrivingFile } from './arriving-file.ts'
 import { checkWav } from './wav-check.ts'
 
-// A file that is incomplete after this time, or larger than `largeBytes`, is played from its head on: a caller waits
-// for the first second.
+// After this time, or beyond this size, a file is played from its head on: a caller waits for the first second.
 const patienceMs = 700
 const largeBytes = 1024 * 1024
 // Enough to distinguish two files with the same URL and size.

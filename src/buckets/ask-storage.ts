@@ -10,8 +10,7 @@ import type { BucketRequest, BucketVendorOptions } from './vendor.ts'
 
 const answerTimeoutMs = 10_000
 const stallTimeoutMs = 20_000
-// Enough for a recording over a slow line. The upload of a longer one may take as long as the audio of a WAV file
-// lasts.
+// Enough for a recording over a slow line. A longer upload may take as long as the audio of a WAV file lasts.
 const leastTotalMs = 3_600_000
 const soundBytesPerMs = 32
 // The largest WAV file: its header counts in 32 bits.
@@ -20,8 +19,7 @@ const maxObjectBytes = 2 ** 32
 const maxDocumentBytes = 64 * 1024
 
 /**
- * Returns a successful response, whose body must be read or destroyed. Throws AppError not_found, bucket_failed or
- * overloaded.
+ * Returns a good response; its body must be read or destroyed. Throws AppError not_found, bucket_failed, overloaded.
  */
 export async function askStorage(
   { outgoing, clock }: BucketVendorOptions,
@@ -65,10 +63,7 @@ function lengthIn(range: unknown): string | undefined {
   return typeof range === 'string' && /^bytes \*\/\d{1,15}$/.test(range) ? range : undefined
 }
 
-/**
- * Watches an upload. A long body must make progress: each piece has a time limit, and so has the response after the
- * last piece.
- */
+/** Watches an upload: each piece of the body has a time limit, and so has the response after the last piece. */
 function watchUpload(body: BucketRequest['body'], vendor: string, clock: Clock) {
   if (typeof body !== 'object' || !('open' in body)) return undefined
   const stalled = new AbortController()
@@ -122,10 +117,7 @@ export async function readDocument({ body }: StreamedAnswer, vendor: string): Pr
 // An object to be written need not exist before.
 const looksForObject = { GET: true, DELETE: true, PUT: false, POST: false }
 
-/**
- * Reports whether a 404 is about the bucket and not the object, by the codes of S3 and Azure and the sentence of
- * Google.
- */
+/** Reports whether a 404 is about the bucket, by the codes of S3 and Azure and the sentence of Google. */
 function isAboutBucket(body: Buffer): boolean {
   return /<Code>(NoSuchBucket|ContainerNotFound)<|specified bucket does not exist/.test(body.toString('utf8'))
 }

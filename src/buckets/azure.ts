@@ -1,5 +1,4 @@
-// Azure Blob Storage over REST, with the access in a connection string of the storage account: the account's key or a
-// shared access signature.
+// Azure Blob Storage over REST, with a connection string that holds the account's key or a shared access signature.
 import { createHmac } from 'node:crypto'
 import { bodyOf, sizeOf } from './content.ts'
 import { methodOf, rangeOf } from './vendor.ts'

@@ -10,10 +10,7 @@ export function neededPart(credential: BucketCredential, name: string): string {
   return part
 }
 
-/**
- * Returns the name of the bucket. It becomes part of a path and, for some vendors, of a host name, so other characters
- * are refused.
- */
+/** Returns the bucket's name, which becomes part of a path or host name: other characters are refused. */
 export function bucketName(credential: BucketCredential): string {
   const name = neededPart(credential, 'name')
   if (!/^[a-z0-9][\w.-]{0,221}$/i.test(name)) throw unusable('has a name that no bucket can have')
@@ -24,10 +21,7 @@ export function pathOf(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/')
 }
 
-/**
- * Returns an address of the customer to which a path can be added: without a trailing slash, and https if no scheme is
- * given.
- */
+/** Returns a customer's address to which a path can be added: no trailing slash, https if no scheme is given. */
 export function baseUrl(given: string, part: string): string {
   const text = given.includes('://') ? given : `https://${given}`
   const url = URL.canParse(text) ? new URL(text) : undefined

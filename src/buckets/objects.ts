@@ -19,15 +19,11 @@ export interface ReadObject {
   readonly body: Readable
   /** Undefined if the vendor does not give it in advance. */
   readonly bytes: number | undefined
-  /**
-   * The part of the object that the body holds, in the form of a Content-Range header; undefined for the whole object.
-   */
+  /** The part of the object that the body holds, as in a Content-Range header; undefined for the whole object. */
   readonly range: string | undefined
 }
 
-/**
- * Access to objects. All methods throw AppError bucket_failed or overloaded, or the signal's reason when that aborts.
- */
+/** Access to objects. All methods throw AppError bucket_failed or overloaded, or the signal's reason if it aborts. */
 export interface Objects {
   put(object: StoredObject, job: BucketJob): Promise<void>
   /** Reads an object or a part of it (RFC 9110 §14.2). Also throws AppError not_found or range_not_satisfiable. */

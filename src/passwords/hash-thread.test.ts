@@ -15,8 +15,7 @@ afterEach(() => thread.stop())
 const threads = (): Promise<string[]> => readdir('/proc/self/task')
 
 /**
- * Returns the nice value from the kernel: field 19 of proc_pid_stat(5), the 17th after the name. Undefined for a
- * thread that has ended.
+ * Returns the nice value: field 19 of proc_pid_stat(5), the 17th after the name. Undefined for a thread that has ended.
  */
 async function niceOf(tid: string): Promise<number | undefined> {
   const stat = await readFile(`/proc/self/task/${tid}/stat`, 'utf8').catch(() => undefined)

@@ -1,5 +1,4 @@
-// Password hashes: argon2id of RFC 9106, in the PHC string form. The work runs off the main thread; the caller chooses
-// the thread.
+// Password hashes: argon2id of RFC 9106, in the PHC string form. The work runs on a thread that the caller chooses.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Argon2Parameters } from 'node:crypto'
 
@@ -57,9 +56,7 @@ export async function verifyPassword(
   return timingSafeEqual(actual, expected)
 }
 
-/**
- * Costs as much as a verification and always returns false, so that the time does not reveal that the user is unknown.
- */
+/** Costs as much as a verification and returns false, so that the time does not reveal that a user is unknown. */
 export async function verifyAgainstNothing(password: string, derive = deriveInPool): Promise<false> {
   const nonce = Buffer.alloc(saltBytes)
   await derive({ message: bytesOf(password), nonce, ...cost, tagLength: tagBytes })

@@ -1,5 +1,4 @@
-// Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the keys of the credential or of a role
-// that they may assume.
+// Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the credential's keys or its role's.
 import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -226,10 +225,7 @@ function ownKeys(settings: Settings): AwsKeys {
   return { accessKeyId, secretAccessKey }
 }
 
-/**
- * Reads the keys from the response to AssumeRole. It is flat enough to be read by its tags; none of its values
- * contains markup.
- */
+/** Reads the keys from the response to AssumeRole, by its tags: it is flat, and no value contains markup. */
 function readLentKeys({ body }: VendorAnswer) {
   const text = body.toString('utf8')
   const tag = (name: string): string => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1]?.trim() ?? ''

@@ -1,5 +1,4 @@
-// Spoken clips on disk, found by their content: bounded in bytes, and made once however many callers request one at
-// the same time.
+// Spoken clips on disk, found by their content: bounded in bytes, made once even for concurrent requests.
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../lib/log.ts'
@@ -40,9 +39,7 @@ export class ClipCache {
     return this.#isLoaded
   }
 
-  /**
-   * Returns a clip. `make` writes a whole file to the given path. If it fails, all callers that waited for it fail.
-   */
+  /** Returns a clip. `make` writes a whole file to the given path; if it fails, all callers that waited fail. */
   async obtain(
     name: string,
     make: (path: string) => Promise<void>,
@@ -86,9 +83,7 @@ export class ClipCache {
     await Promise.all(unused.map(([name]) => rm(this.#pathOf(name), { force: true })))
   }
 
-  /**
-   * Marks the clip as used, also in the file's time, which outlives the process. Returns false if the file is gone.
-   */
+  /** Marks the clip as used, also in the file's time, which outlives the process. Returns false if it is gone. */
   async #touch(name: string, entry: Entry): Promise<boolean> {
     entry.users++
     this.#entries.delete(name)

@@ -66,10 +66,7 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
   const find = (name: string): SpeechVendor | undefined =>
     vendors.get(name.startsWith('custom:') ? 'custom' : name)
 
-  /**
-   * Returns a vendor for this request only: it ends with the signal, and has no remembered token that could hide a bad
-   * credential.
-   */
+  /** Returns a vendor for one request: it ends with the signal, and no remembered token hides a bad credential. */
   function makeVendor(name: string, signal: AbortSignal | undefined): SpeechVendor | undefined {
     const vendor = find(name)
     if (signal === undefined || vendor?.needsCredential !== true) return vendor

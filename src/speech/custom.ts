@@ -1,5 +1,4 @@
-// A customer's own speech vendor: text goes to its HTTP endpoint and comes back as audio, audio goes to its WebSocket
-// and comes back as transcripts.
+// A customer's own speech vendor: text to audio over its HTTP endpoint, audio to transcripts over its WebSocket.
 import { AppError } from '../lib/errors.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import { checkedRate, readWav } from './read-wav.ts'

@@ -48,8 +48,7 @@ export function createFlite(options: VendorOptions): SpeechVendor {
 const jobTimeoutMs = 20_000
 // A piece takes a quarter of a second, which is the longest that a new text waits for the current one.
 const pieceLength = 250
-// The most texts that wait or are being spoken. At a tenth of a second each, one more would wait longer than a caller
-// does.
+// The most texts that wait or are spoken. At a tenth of a second each, one more would wait longer than a caller.
 const maxTexts = 64
 // The module and its code take 60 MB, which an idle platform need not hold; starting again takes a fifth of a second.
 const idleMs = 10_000
@@ -64,8 +63,7 @@ class Flite implements Synthesizer {
   readonly takesSsml = false
   readonly #options: VendorOptions
   /**
-   * The first pieces of texts, and later ones, in separate lines: a caller that has heard nothing yet does not wait
-   * for all the later pieces.
+   * The first pieces of texts, and later ones: a caller that has heard nothing yet does not wait for all later pieces.
    */
   readonly #lines = { first: new FairLine<Job>(), later: new FairLine<Job>() }
   #turn: 'first' | 'later' = 'first'

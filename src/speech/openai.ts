@@ -93,10 +93,7 @@ function listeningModel(settings: Settings): string {
   return model !== undefined && !/tts/.test(model) ? model : 'gpt-4o-mini-transcribe'
 }
 
-/**
- * Returns the offer from OpenAI's list of models of all kinds. Models that need an interface other than ours are left
- * out.
- */
+/** Returns the offer from OpenAI's list of all models, without those that need another interface. */
 function toOffer(answer: unknown): Offer {
   const ids = listOf(answer, 'data')
     .map((entry) => textOf(entry, 'id') ?? '')

@@ -14,10 +14,7 @@ const breakStrengthMs: Readonly<Record<string, number>> = {
 }
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/**
- * Parses SSML if the text begins with `<speak`, else plain text. Of SSML, the words, pauses, substitutes and spellings
- * are kept.
- */
+/** Parses SSML if the text begins with `<speak`, keeping words, pauses, substitutes and spellings; else plain text. */
 export function toSegments(source: string): Segment[] {
   const text = source.toWellFormed().trim()
   const raw = /^<speak[\s>]/i.test(text) ? readSsml(text) : [{ text }]

@@ -37,8 +37,8 @@ export interface SpeechVendors {
   /** Tries a credential; a fault of the credential is a result. Throws the signal's reason when that aborts. */
   test(trial: VendorTrial): Promise<TestResults>
   /**
-   * Speaks with the given credential and keeps nothing. Throws AppError speech_failed or synthesizer_unknown, or the
-   * signal's reason.
+   * Speaks with this credential, keeps nothing. Throws AppError speech_failed, synthesizer_unknown, or the signal's
+   * reason.
    */
   speak(request: SpeakRequest): Promise<Pcm>
   /** Returns the choices of a vendor; with settings they are requested from it. Undefined for an unknown vendor. */

@@ -1,5 +1,4 @@
-// The test of a vendor with a credential: it really speaks, and really listens to a short recording of the embedded
-// voice.
+// The test of a vendor with a credential: it really speaks, and listens to a short recording of the embedded voice.
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Pcm, Settings, SpeechVendor } from './vendor.ts'

@@ -10,8 +10,7 @@ export interface Pcm {
 }
 
 /**
- * The rate in Hz that is requested from vendors with a choice: the rate of a wideband codec. For G.711 it is halved at
- * playback.
+ * The rate in Hz requested from vendors with a choice, that of a wideband codec. For G.711 it is halved at playback.
  */
 export const spokenRate = 16_000
 
@@ -43,10 +42,7 @@ export interface Synthesizer {
   /** Whether documents that begin with `<speak` are passed on whole. If not, only their words and pauses are. */
   readonly takesSsml: boolean
   choose(wanted: WantedVoice, settings: Settings): ChosenVoice
-  /**
-   * Returns the settings that change the sound of a text or identify whose voice it is: part of the name of a cached
-   * clip.
-   */
+  /** Returns the settings that affect the sound of a text or name the voice's owner: part of a cached clip's name. */
   soundOf?(settings: Settings): string
   /** Gets ready, in the background. */
   warm?(): void

@@ -32,10 +32,7 @@ export interface Head {
 /** The previous hash of the first entry. */
 export const genesis = '0'.repeat(64)
 
-/**
- * Returns a row as JSON in the form of RFC 8785 §3.2: members sorted, no white space. Rows hold only texts, integers
- * and nulls.
- */
+/** Returns a row as JSON of RFC 8785 §3.2: members sorted, no white space. Rows hold only texts, integers and nulls. */
 export function canonical(row: Cells): string {
   return inOrder(Object.entries(row).map(([column, cell]) => [column, JSON.stringify(cell)]))
 }

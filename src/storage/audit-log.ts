@@ -1,5 +1,4 @@
-// The audit log: who changed what, written in the transaction of the change, and chained so that later tampering
-// shows.
+// The audit log: who changed what, written in the transaction of the change and chained, so that tampering shows.
 import { timingSafeEqual } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Kysely, SelectQueryBuilder } from 'kysely'

@@ -6,8 +6,7 @@ import { createPreparedCache, prepare, rowSlot, slot } from './database/prepared
 import type { Schema } from './tables.ts'
 
 /**
- * The tables whose rows expire, and the column with the time. With `recent_calls` their journals are removed;
- * `recordings` are only marked as expired.
+ * Tables with expiring rows, and their time column. With `recent_calls` journals go too; `recordings` are only marked.
  */
 const expiring = {
   idempotency_keys: { key: ['principal', 'key'], time: 'expires_at' },
@@ -54,8 +53,7 @@ export function createExpiredRows(database: Database): ExpiredRows {
   const recordings = recordingQueries(builder)
 
   /**
-   * Marks stored recordings as expired; a process that can reach them removes them. A recording still to be stored
-   * expires afterwards.
+   * Marks stored recordings as expired, for removal by a process that reaches them. Others expire once they are stored.
    */
   async function expireRecordings(session: Session, before: number, limit: number): Promise<number> {
     const failed = await recordings.forget.all(session, { before, limit })

@@ -64,17 +64,12 @@ export async function firstBoot(
   })
 }
 
-/**
- * Reports whether the platform was set up before. The last provider cannot be removed, so only a new platform has
- * none.
- */
+/** Reports whether the platform was set up. The last provider cannot be removed, so only a new platform has none. */
 export async function isSetUp({ service_providers }: Repositories): Promise<boolean> {
   return (await service_providers.count()) > 0
 }
 
-/**
- * Makes the first account. Portals offer a provider and an account to choose from, and fail if either list is empty.
- */
+/** Makes the first account. Portals offer a choice of providers and accounts, and fail if either list is empty. */
 async function insertDefaultAccount({ service_providers, accounts }: Repositories): Promise<Row<'accounts'>> {
   const { service_provider_sid } = await service_providers.insert({ name: 'default service provider' })
   const webhook_secret = createWebhookSecret()

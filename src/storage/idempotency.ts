@@ -122,9 +122,7 @@ interface Unit {
   run<A extends Answer>(work: (storage: UnitStorage) => Promise<A>): Promise<A>
 }
 
-/**
- * Creates a transaction that begins with the first change and ends when its work has ended; `keep` is its last step.
- */
+/** Creates a transaction that begins with the first change and ends when its work has; `keep` is its last step. */
 function createUnit(
   { database, repositories, change }: IdempotencyOptions,
   actor: Actor,
@@ -143,8 +141,7 @@ function createUnit(
         resolve({ session, changes })
         await keep(session, await finished.promise)
       }, actor)
-      // A failure before it is open means that it could not begin. After that, `run` awaits the commit and fails with
-      // it.
+      // A failure before it is open means that it could not begin; later, `run` awaits the commit and fails with it.
       committed.catch(reject)
     })
     return opened

@@ -54,8 +54,7 @@ export async function lookAtStorage(options: Omit<StorageOptions, 'sync'>): Prom
 
 function fileAt(path: string): LateDatabase {
   return createLateDatabase(createSqliteKind(), async () => {
-    // Without a log file no process has the database open. It is then read as immutable, so that no log file is
-    // created here either.
+    // Without a log file no process has the database open: it is read as immutable, so that no log file is created.
     const isOpen = existsSync(`${path}-wal`)
     const place = isOpen ? path : `${pathToFileURL(path).href}?immutable=1`
     const connection = openConnection({ path: place, readOnly: true, synchronous: 'NORMAL' })
@@ -83,10 +82,7 @@ function readOnly(reader: Session): Omit<OpenDatabase, 'close'> {
   }
 }
 
-/**
- * Reports whether the platform's tables exist. A database that was made for the platform but never used counts as
- * none.
- */
+/** Reports whether the platform's tables exist. A database that was never used counts as none. */
 async function hasTables({ reader, isShared }: LateDatabase): Promise<boolean> {
   const sql = isShared
     ? "select 1 as found where to_regclass('accounts') is not null"

@@ -86,8 +86,7 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
     },
     async settle(results) {
       if (results.length === 0) return
-      // No sync is awaited. If a crash of the machine loses this, the notification is delivered once more, with the
-      // same id.
+      // No sync is awaited. If a crash loses this, the notification is delivered once more, with the same id.
       await database.commitBeside(async (session) => {
         await lock(session, results)
         for (const result of results) await settleOne(session, result)

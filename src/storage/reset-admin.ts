@@ -1,5 +1,4 @@
-// The way back in for an operator who has lost every admin secret: write access to the data directory counts as
-// ownership of the platform.
+// The way back in for an operator without any admin secret: write access to the data directory proves ownership.
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'

@@ -107,10 +107,7 @@ export function createLateVault(): LateVault {
   }
 }
 
-/**
- * Returns the place as associated data. Each part is preceded by its length, so that no two places give the same
- * bytes.
- */
+/** Returns the place as associated data. Each part follows its length, so that no two places give the same bytes. */
 function associated({ table, row, column }: Place): Buffer {
   return Buffer.from([table, row, column].map((part) => `${part.length}:${part}`).join(','))
 }
@@ -134,10 +131,7 @@ export async function readKey(path: string): Promise<string> {
   return text
 }
 
-/**
- * Makes the key file by a hard link, which appears whole or not at all and never replaces a key that another process
- * made meanwhile.
- */
+/** Makes the key file by a hard link, which appears whole or not at all and never replaces another process's key. */
 async function makeKeyFile(path: string): Promise<void> {
   if (await exists(path)) return
   const draft = `${path}.${randomHex(8)}`

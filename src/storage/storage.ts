@@ -45,9 +45,7 @@ export interface StorageOptions {
 export interface Behalf {
   /** The actor in whose name rows are changed. Without one the platform changes them; `reader` may change nothing. */
   readonly maker?: Maker | undefined
-  /**
-   * The client of the request. Once it has disconnected, reads reject with `goneError`; changes are carried through.
-   */
+  /** The client of the request. Once it is gone, reads reject with `goneError`; changes are completed. */
   readonly asker?: Asker | undefined
 }
 

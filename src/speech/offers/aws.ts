@@ -1,5 +1,4 @@
-// The known part of the offer of Amazon Polly and Amazon Transcribe, without a request: the neural and standard
-// voices.
+// The offer of Amazon Polly and Amazon Transcribe as known without a request: the neural and standard voices.
 import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
 import type { Offer } from '../vendor.ts'

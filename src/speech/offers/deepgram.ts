@@ -1,4 +1,4 @@
-// The known part of the offer of Deepgram, without a request: the voices of Aura 2, and the models that listen.
+// The offer of Deepgram as known without a request: the voices of Aura 2, and the models that listen.
 import { once } from '../../lib/once.ts'
 import { capitalize, toLanguages, toVoices } from '../languages.ts'
 import type { Choice, Offer, VoicesOfLanguage } from '../vendor.ts'

@@ -1,4 +1,4 @@
-// The known part of the offer of ElevenLabs, without a request: the voices that every account has.
+// The offer of ElevenLabs as known without a request: the voices that every account has.
 import { once } from '../../lib/once.ts'
 import { toLanguages } from '../languages.ts'
 import type { Choice, Offer } from '../vendor.ts'

@@ -1,4 +1,4 @@
-// The known part of the offer of Azure Speech, without a request: the neural voices that every region has.
+// The offer of Azure Speech as known without a request: the neural voices that every region has.
 import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
 import type { Offer } from '../vendor.ts'

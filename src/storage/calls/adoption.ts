@@ -23,8 +23,7 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const adopted = new Map<string, Omit<UnfinishedCall, 'events'>>()
 
   /**
-   * Takes calls by the id of the dead node. A call that this node has since taken back, under its new id, no longer
-   * matches.
+   * Takes calls by the id of the dead node. Calls that this node took back since, under its new id, no longer match.
    */
   function take(gone: string): Promise<Cells[]> {
     return database.commitBeside(async (session) => {

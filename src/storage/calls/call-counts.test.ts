@@ -20,9 +20,7 @@ onEachStore(({ open }) => {
   let foreign: TestAccount
   const random = createRandom(seed)
 
-  /**
-   * Returns calls of six days, half of them in one hour and many at the same moment; a third belong to other accounts.
-   */
+  /** Returns calls of six days, half of them in one hour and many at one moment; a third are of other accounts. */
   function randomCall() {
     const ago = random() < 0.5 ? 30 * hourMs + random() * hourMs : random() * 6 * dayMs
     const account = random() < 0.7 ? busy : random() < 0.5 ? sibling : foreign

@@ -16,10 +16,7 @@ export interface CallCounts {
    * those within the hour of the end are read.
    */
   afterEnd(session: Session, match: CallMatch): Promise<number>
-  /**
-   * Returns the place of the record that has exactly `rank` newer ones, without a bound in time; undefined if there is
-   * none.
-   */
+  /** Returns the place of the record with exactly `rank` newer ones, unbounded in time; undefined if there is none. */
   place(session: Session, match: CallMatch, rank: number): Promise<CallPlace | undefined>
 }
 
@@ -49,10 +46,7 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
     return query
   }
 
-  /**
-   * Counts the calls after a moment: those of the later days, the later hours of its day, the later records of its
-   * hour.
-   */
+  /** Counts the calls after a moment: in the later days, the later hours of its day, the later part of its hour. */
   function after(match: CallMatch, moment: 'start' | 'end') {
     const records = matching(db.selectFrom('recent_calls'), match)
       .select((eb) => eb.fn.countAll<number>().as('calls'))
@@ -144,10 +138,7 @@ function countsOf(db: Kysely<Schema>, { service_provider_sid }: CallMatch, spanM
     : query.where('service_provider_sid', '=', slot('service_provider_sid'))
 }
 
-/**
- * Returns the owner whose counts are read. Given an account and a provider, it is the account, and only calls made
- * under that provider count.
- */
+/** Returns the owner of the counts: the account if given. With a provider, only calls made under it count. */
 function ownerOf({ account_sid, service_provider_sid }: CallMatch): string | undefined {
   return account_sid ?? service_provider_sid
 }

@@ -1,5 +1,4 @@
-// The store of running calls: it accepts what they write immediately and commits it soon, many calls in one
-// transaction.
+// The store of running calls: it accepts their writes immediately and commits them soon, many calls in one transaction.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createOutageLog } from '../../lib/outage-log.ts'
@@ -32,8 +31,7 @@ const maxPerTransaction = 64
 
 const soonMs = 200
 
-// A commit costs the same for one call as for ten. Under load `now` therefore waits for other calls, but never longer
-// than this.
+// A commit costs the same for one call as for ten: under load `now` waits for other calls, but no longer than this.
 const spacingMs = 25
 
 // No client is shown a call's events before they are on the disk, so their sync may wait for others: a sync for each
@@ -144,10 +142,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     listener?.lost([...gone])
   }
 
-  /**
-   * Reports whether the write would fail however often it is tried: it breaks a rule of the database, or holds a value
-   * that no column can hold.
-   */
+  /** Reports whether a write can never succeed: it breaks a rule of the database, or a value fits no column. */
   function isHopeless(error: unknown): boolean {
     return (
       database.brokenRule(error) !== undefined || error instanceof TypeError || error instanceof RangeError

@@ -21,10 +21,7 @@ export interface CallWriter {
   /** Returns the changes of the transaction to the state in memory, to be kept once it is committed. */
   write(session: Session, batches: readonly CallBatch[]): Promise<WrittenBatches>
   keep(written: WrittenBatches): void
-  /**
-   * Drops the state of these calls, which is then read from the database again: for example after a write of unknown
-   * outcome.
-   */
+  /** Drops the state of these calls, to be read from the database again: after a write of unknown outcome, say. */
   forget(calls: Iterable<string>): void
   /** Returns the calls that were written here and have not ended. */
   open(): Iterator<string> & Iterable<string>
@@ -49,15 +46,11 @@ interface CallState {
   /** The sequence number of the last notification. */
   readonly sequence: number
   readonly isClosed: boolean
-  /**
-   * The number of events that were numbered here and not by the call's own journal; undefined until that journal
-   * continues.
-   */
+  /** The number of events numbered here and not by the call's own journal; undefined until that continues. */
   readonly shift: number | undefined
 }
 
-// A call that has ended may still send a late notification. After this many further ended calls, its state is read
-// from the database.
+// A call that ended may still send a late notification. After this many others, its state is read from the database.
 const maxEndedInMemory = 10_000
 
 export function createCallWriter({ database, lease, vault, clock, log }: CallWriterOptions): CallWriter {
@@ -84,8 +77,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
   }
 
   /**
-   * Returns ids larger than any before, in earlier runs too. No id is used twice, so a late settlement never hits
-   * another item.
+   * Returns ids above all earlier ones, also of earlier runs. No id is reused, so a late settlement hits no other item.
    */
   async function nextOutboxIds(session: Session, count: number): Promise<number[]> {
     if (count === 0) return []

@@ -1,5 +1,4 @@
-// Recordings of calls: the rows that calls write about them, in the transaction of their events, and the operations
-// for the code that stores them.
+// Recordings of calls: the rows that calls write, in the transaction of their events, and the queries for storing.
 import type { Kysely } from 'kysely'
 import type {
   RecordingChange,

@@ -25,9 +25,8 @@ export interface Database extends Readers {
   /** Compiles queries; never runs them. */
   readonly builder: Kysely<Schema>
   /**
-   * Runs one transaction at a time over all processes that share the database, so that rows which `work` reads stay
-   * unchanged until it commits. Resolves once the transaction is committed. From then on it survives the end of the
-   * process.
+   * Runs one transaction at a time over all processes that share the database: rows that `work` reads stay unchanged
+   * until it commits. Resolves once it is committed; from then on it survives the end of the process.
    */
   commit<R>(work: (session: Session) => Promise<R>): Promise<R>
   /**
@@ -43,10 +42,7 @@ export interface Database extends Readers {
   readonly rowLocks: RowLocks | undefined
   /** Whether a text matches a pattern of LIKE, in any case of its ASCII letters; `\` escapes. */
   readonly matchesPattern: (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
-  /**
-   * Returns rising numbers that no other transaction gets. Undefined where the single writer can number its rows
-   * itself.
-   */
+  /** Returns rising numbers that no other transaction gets. Undefined where the single writer numbers its rows. */
   readonly nextIds: ((session: Session, count: number) => Promise<number[]>) | undefined
   /** Resolves when everything committed so far would survive a crash of the machine. */
   durable(): Promise<void>

@@ -1,5 +1,4 @@
-// A database object that exists before it is opened, so that every store is bound to it once, when the platform is put
-// together.
+// A database that exists before it is opened, so that every store is bound to it once, when the platform is built.
 import type { Database } from './database.ts'
 
 export interface LateDatabase extends Database {

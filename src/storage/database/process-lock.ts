@@ -10,10 +10,7 @@ export interface ProcessLock {
 
 const busyCode = 5
 
-/**
- * Takes the lock until it is released or the process ends, however it ends: the operating system holds it, on the
- * file.
- */
+/** Takes the lock until it is released or the process ends in any way: the operating system holds it, on the file. */
 export function takeProcessLock(path: string): ProcessLock {
   const database = new DatabaseSync(path)
   try {

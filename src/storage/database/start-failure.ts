@@ -1,5 +1,4 @@
-// Reasons why the database cannot be opened, in sentences for the operator. Failures that no operator can repair stay
-// as they are.
+// Reasons why the database cannot be opened, for the operator. Failures that no operator can repair stay as they are.
 import { DatabaseError } from 'pg'
 import { AppError } from '../../lib/errors.ts'
 import { StartError } from '../../lib/start-error.ts'
@@ -24,8 +23,7 @@ export function toPostgresStartError(error: unknown): unknown {
   const sentence = cause instanceof DatabaseError ? refusals[code] : undefined
   if (sentence !== undefined) return new StartError(sentence, { cause: error })
   if (!(error instanceof AppError && error.code === 'database_unavailable')) return error
-  // For a name with several addresses, none of which responds, the message is empty and only the code gives the
-  // reason.
+  // If several addresses of a name do not respond, the message is empty and only the code gives the reason.
   const reason = cause.message === '' ? code : cause.message
   return new StartError(`PostgreSQL does not answer (${reason}): start it, or correct ${setting}.`, {
     cause: error,

@@ -1,11 +1,9 @@
 // The session of one transaction: it ends with the transaction, and the first failed statement is its last one.
-// PostgreSQL has this rule by itself. The embedded database gets it here, so that no code comes to rely on its
-// absence.
+// PostgreSQL has this rule by itself. The embedded database gets it here, so that no code relies on its absence.
 import type { Clock } from '../../lib/clock.ts'
 import type { Cells, Parameter, Session } from './database.ts'
 
-// A transaction must await nothing but its own statements. One that awaits anything else would block every writer, so
-// it is ended.
+// A transaction must await only its own statements. One that awaits anything else would block all writers; it ends.
 const maxTransactionMs = 30_000
 
 /** Resolves with the result of `work` if every statement succeeded. The caller commits or rolls back. */
@@ -26,8 +24,7 @@ export async function runInSession<R>(
       throw error
     }
   }
-  // A connection carries one statement at a time. When several are begun together, those behind a failed one never
-  // run.
+  // A connection carries one statement at a time. Of several begun together, those behind a failed one never run.
   let last: Promise<unknown> = Promise.resolve()
   const session: Session = {
     all(sql, parameters) {

@@ -1,5 +1,4 @@
-// A check, by writing, of whether the database can be written: no other check detects a full disk or a read-only
-// server.
+// A check, by writing, that the database can be written: nothing else detects a full disk or a read-only server.
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 

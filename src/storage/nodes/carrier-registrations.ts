@@ -18,10 +18,7 @@ export function createCarrierRegistrationStore({
   turned,
 }: CarrierRegistrationStoreOptions): CarrierRegistrationStore {
   const queries = createQueries(database)
-  /**
-   * The outcomes of this node's registrations as last written. A refresh with an unchanged outcome is no reason to
-   * read carriers again.
-   */
+  /** Outcomes of this node's registrations as last written. An unchanged one is no reason to read carriers again. */
   const outcomes = new Map<string, string>()
 
   async function held(): Promise<ReadonlySet<string>> {

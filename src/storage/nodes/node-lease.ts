@@ -16,10 +16,7 @@ export interface NodeLease {
   readonly nodeId: string
   /** Whether another node has declared this one dead. */
   readonly isLost: boolean
-  /**
-   * Throws LeaseLostError if this node was declared dead. Otherwise no node declares it dead before the transaction
-   * has ended.
-   */
+  /** Throws LeaseLostError if this node was declared dead. Otherwise it cannot be until the transaction has ended. */
   demand(session: Session): Promise<void>
   /** Performs the smallest possible write. */
   touch(session: Session): Promise<void>
@@ -81,8 +78,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
   const write = (session: Session) => queries.beat.all(session, { node_id, alive_at: clock.now() })
 
   /**
-   * Writes a beat on an unshared database. No other node reads it; the next start takes from it how long the calls of
-   * this process lasted.
+   * Writes a beat on an unshared database. Only the next start reads it, for how long the calls of this process lasted.
    */
   async function beatAlone(): Promise<void> {
     if (listener.hasCalls()) await database.commitBeside(write)

@@ -1,15 +1,11 @@
-// The lock file of a data directory, which only one process can hold at a time. The process that holds it can rely on
-// the former holder being gone.
+// The lock file of a data directory. Only one process can hold it, and can then rely on the former holder being gone.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { takeProcessLock } from '../database/process-lock.ts'
 import type { ProcessLock } from '../database/process-lock.ts'
 
 export interface NodePlace extends ProcessLock {
-  /**
-   * Tries to take the place. Several nodes may share a data directory for its key: the first gets the place, the
-   * others have none.
-   */
+  /** Tries to take the place. Of several nodes that share a data directory for its key, only the first gets it. */
   take(): void
   readonly isHeld: boolean
   /** Undefined if the place is not held, or if nothing distinguishes it from others. */
@@ -43,10 +39,7 @@ export function createNodePlace(dataDir: string): NodePlace {
   }
 }
 
-/**
- * Returns the name of a place. A copy of the directory is another file, and a copy of the machine has another boot:
- * neither is the same place.
- */
+/** Returns the name of a place. A copied directory is another file and a copied machine another boot: other places. */
 function nameOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path)

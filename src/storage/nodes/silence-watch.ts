@@ -15,10 +15,7 @@ export interface SilenceWatch {
 export interface SilenceWatchOptions {
   readonly clock: Clock
   readonly silentMs: number
-  /**
-   * The longest pause between two looks. After a longer one all watching begins again: a database that is away
-   * silences every node.
-   */
+  /** After a longer pause between looks all watching begins again: a database that is away silences every node. */
   readonly gapMs: number
 }
 

@@ -5,8 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { BrokenRule, Cells, Parameter } from '../database/database.ts'
 
-// Each connection costs the server a process. Reads take milliseconds, so ten connections serve thousands of requests
-// a second.
+// Each connection costs the server a process. Reads take milliseconds, so ten serve thousands of requests a second.
 const maxConnections = 10
 // A longer queue means that the database has stopped responding: further queries fail immediately.
 const maxWaiting = 1000
@@ -17,8 +16,7 @@ const statementTimeoutMs = 30_000
 // The longest time that a node which hangs within a transaction holds up the others.
 const idleInTransactionMs = 35_000
 const lockTimeoutMs = 15_000
-// The server responds or ends the statement earlier than this. Without a response the connection is lost in the
-// network.
+// The server responds or ends the statement before this. Without a response the connection is lost in the network.
 const defaultAnswerTimeoutMs = 40_000
 
 export interface PostgresPool {

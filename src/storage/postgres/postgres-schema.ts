@@ -1,5 +1,4 @@
-// The migration of a PostgreSQL database to this version, with the optional extension and index that the user's rights
-// allow.
+// The migration of a PostgreSQL database to this version, with the extension and index that the user's rights allow.
 import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely'
 import type { Dialect, PostgresPool as KyselyPool } from 'kysely'
 import { DatabaseError } from 'pg'
@@ -33,10 +32,7 @@ export async function bringToVersion({ pool, lock, migrate, log }: SchemaOptions
   }
 }
 
-/**
- * Throws if the user may not create tables: since PostgreSQL 15 only the owner of the database may do so in schema
- * public, unless the right is granted.
- */
+/** Throws if the user may not create tables: since PostgreSQL 15, public requires owning the database or a grant. */
 async function demandRights(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{
     readonly role: string

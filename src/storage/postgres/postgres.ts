@@ -110,8 +110,7 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
       }
     },
     pulse: { all: pulse.query },
-    // COMMIT returns when the transaction is on the server's disk, and on that of a synchronous standby if there is
-    // one.
+    // COMMIT returns when the transaction is on the server's disk, and on that of any synchronous standby.
     durable: () => Promise.resolve(),
     close,
   }

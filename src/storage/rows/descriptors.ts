@@ -1,5 +1,4 @@
-// The properties of each table that a repository needs besides its columns: its key, its secrets, and who may access
-// its rows.
+// The properties of each table that a repository needs besides columns: its key, its secrets, who may access its rows.
 import type { Tenancy } from '../../contracts/caller.ts'
 import { references } from '../tables.ts'
 import type { Tables } from '../tables.ts'
@@ -26,10 +25,7 @@ export interface Descriptor<C extends string = string> {
   readonly ownedThrough?: C
   /** Set if rows of a provider, without an account, may also be read by its accounts. */
   readonly isShared?: boolean
-  /**
-   * The reference to the row that this one is a part of. The writer must own that row; being able to see it is not
-   * enough.
-   */
+  /** The reference to the row that this one is a part of. The writer must own that row, not just see it. */
   readonly parent?: C
   /** The lowest level that may perform each operation, and then only on rows that it owns. */
   readonly minLevel: { readonly [O in Operation]: Level }

@@ -1,5 +1,4 @@
-// The ownership of rows: which rows a tenancy sees, and the owner of a new or moved row, checked against the caller's
-// own tenancy.
+// The rows that a tenancy sees, and the owner of a new or moved row, checked against the caller's own tenancy.
 import type { Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Cell, Cells } from '../database/database.ts'

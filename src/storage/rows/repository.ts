@@ -1,5 +1,4 @@
-// Repositories: they read and write a table within a tenancy, seal its secrets, and turn broken rules into errors that
-// a caller can act on.
+// Repositories: they read and write a table within a tenancy, seal its secrets and explain the rules that a row breaks.
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Tenancy } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -236,10 +235,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return ownerIdsOf(descriptor, owning ?? {})
   }
 
-  /**
-   * Decrypts secrets to compare them. A secret that can no longer be decrypted must not keep its row from being
-   * repaired.
-   */
+  /** Decrypts secrets to compare them. One that can no longer be decrypted must not prevent its row's repair. */
   #opened(cells: Cells): Cells {
     if (this.#plan.descriptor.secrets.length === 0) return cells
     try {
@@ -260,10 +256,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
       })
   }
 
-  /**
-   * Throws unless the writer can see every row that this one points at. A foreign row and a missing one give the same
-   * error.
-   */
+  /** Throws unless the writer can see every row that this one points at. Foreign and missing rows give one error. */
   async #demandReferences(session: Session, cells: Cells, made: ChangeSet): Promise<void> {
     const { tenancy, plans } = this.#context
     const { references, parent } = this.#plan.descriptor

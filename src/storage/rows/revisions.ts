@@ -1,5 +1,4 @@
-// A count of the changes of each table, so that data derived from a few tables is read again only when those have
-// changed.
+// A count of the changes of each table, so that data derived from a few tables is read again only when those change.
 import type { TableName } from './rows.ts'
 
 export interface Revisions {

@@ -65,8 +65,7 @@ export function filterValues<R>({ where = {}, contains, alike }: Filter<R>): Cel
   return values
 }
 
-// One statement for each number of keys would be too many. A chunk is filled up to one of these sizes by repeating its
-// first key.
+// A statement for each number of keys would be too many: a chunk is filled up to one of these sizes with its first key.
 const chunkSizes = [4, 32, 256]
 
 /** Returns the ids in chunks of a few sizes, each filled up. */

@@ -1,5 +1,4 @@
-// Rows as the rest of the platform reads and writes them: repositories bound to a tenancy, transactions, and the actor
-// of a change.
+// Rows as other parts read and write them: repositories bound to a tenancy, transactions, and the actor of a change.
 import type { Principal, Tenancy } from '../../contracts/caller.ts'
 import type { Tables } from '../tables.ts'
 
@@ -24,10 +23,7 @@ export interface ListOptions<R> extends Filter<R> {
   readonly after?: string
 }
 
-/**
- * Reads and writes one table, and only the rows within the tenancy: the second line of defence behind the scopes of
- * the API.
- */
+/** Reads and writes one table within the tenancy: the second line of defence behind the scopes of the API. */
 export interface RowRepository<R> {
   find(sid: string): Promise<R | undefined>
   /** Returns rows in no order, without those that are missing or out of reach. */

@@ -182,10 +182,7 @@ function describe({ where, contains, alike }: FilterShape): string {
   return text
 }
 
-/**
- * Returns a LIKE pattern that finds the text anywhere, with `\` as the escape character. The database decides on
- * letter case.
- */
+/** Returns a LIKE pattern that finds the text anywhere, with `\` as escape. The database decides on letter case. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

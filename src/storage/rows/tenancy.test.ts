@@ -1,5 +1,4 @@
-// The second line of defence, for every table: a table that is added to the descriptors is tested without a new line
-// here.
+// The second line of defence: every table in the descriptors is tested, without a new line here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Tenancy } from '../../contracts/caller.ts'

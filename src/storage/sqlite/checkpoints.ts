@@ -16,9 +16,7 @@ export interface CheckpointOptions {
   readonly thread: ThreadClient
   /** Returns the pages in the log that are not yet in the database file, and the pages in the log. */
   readonly measure: () => { readonly behind: number; readonly length: number }
-  /**
-   * Runs `work` while no transaction is active. Transactions that arrive meanwhile wait without blocking the thread.
-   */
+  /** Runs `work` while no transaction is active. New transactions wait without blocking the thread. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>
 }
 

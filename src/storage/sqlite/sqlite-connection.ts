@@ -1,5 +1,4 @@
-// One connection to the embedded database: pragmas, prepared statements, and the adapter that Kysely uses for
-// migrations.
+// A connection to the embedded database: pragmas, prepared statements, and the adapter for Kysely's migrations.
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import type { SqliteDatabase } from 'kysely'
