@@ -1,4 +1,4 @@
-// Fills a data folder for bench/api.ts, before a platform is started on it: many accounts, applications and records.
+// Test data for bench/api.ts, written before a platform starts on the folder: many accounts, applications and records.
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { adminApiKey, adminPassword } from '../test/support/platform-process.ts'
@@ -11,11 +11,11 @@ import type { Repositories } from '../src/storage/storage.ts'
 
 export interface ApiData {
   readonly service_provider_sid: string
-  /** With 500 applications. */
+  /** An account with 500 applications. */
   readonly middling: string
-  /** With 30,000 applications. */
+  /** An account with 30,000 applications. */
   readonly large: string
-  /** With a million records of calls. */
+  /** An account with a million call records. */
   readonly busy: string
 }
 
@@ -28,7 +28,7 @@ export async function fillApiData(dataDir: string, records: number): Promise<Api
   const data = await storage.transaction(systemTenancy, async (rows) => {
     const { service_provider_sid } = await rows.service_providers.insert({ name: 'bench' })
     const sids: string[] = []
-    // One is there from the first boot.
+    // The first boot has made one account.
     for (let index = 1; index < accounts; index += 1) {
       const name = `account ${index}`
       const account = await rows.accounts.insert({
@@ -64,7 +64,7 @@ async function addApplications(rows: Repositories, account_sid: string, count: n
   }
 }
 
-/** Over ninety days, newest now. */
+/** Adds records over ninety days, the newest now. */
 function addRecords(path: string, { service_provider_sid, busy }: ApiData, count: number): void {
   const database = new DatabaseSync(path)
   const columns =

@@ -1,4 +1,4 @@
-// Load on the REST interface from another core, and what it costs the server: CPU of its main thread per request.
+// Load on the REST interface from another core, and its cost for the server: CPU of the main thread per request.
 import { join } from 'node:path'
 import { adminApiKey } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
@@ -15,7 +15,7 @@ export interface Work {
   readonly token?: string
   readonly body?: string
   readonly connections?: number
-  /** Asked for after each request with a body, in turn. */
+  /** A path to GET after each request with a body. */
   readonly then?: string
 }
 

@@ -1,5 +1,5 @@
-// What requests to the REST interface cost: CPU of the main thread per request, beside a bare node:http server that
-// returns the same bytes from the same core; and what large answers and logins do to everybody else.
+// The cost of requests to the REST interface: CPU of the main thread per request, compared with a bare node:http
+// server that returns the same bytes on the same core; and the effect of large responses and logins on other requests.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ import { residentMb } from './proc.ts'
 
 export const apiParts = ['requests', 'lists', 'pages', 'logins', 'long-list', 'memory'] as const
 
-/** `parts`: only these; all of them when left out. */
+/** Measures only the given parts, or all of them if none are given. */
 export async function measureApi({
   seconds = 3,
   records = 1_000_000,
@@ -77,8 +77,8 @@ async function measureWork(platform: Platform, work: Work, seconds: number): Pro
 }
 
 /**
- * Short lists are answered from memory until a row changes: here one is made between any two requests. What making it
- * costs is measured by itself, before and after, and taken out.
+ * Measures lists that are built again: short lists are served from memory until a row changes, and here a row is
+ * inserted between any two lists. The cost of that insertion is measured separately, before and after, and subtracted.
  */
 async function measureAnew(platform: Platform, data: ApiData, seconds: number): Promise<Figure[]> {
   const change = { ...createOf(data), connections: 1 }
@@ -90,7 +90,7 @@ async function measureAnew(platform: Platform, data: ApiData, seconds: number): 
     const both = await costOf({ ...change, then: path })
     const after = await costOf(change)
     const changeMs = (before.mainMs + after.mainMs) / 2
-    // Every other request was the list.
+    // Every second request was for the list.
     const listMs = 2 * both.mainMs - changeMs
     const refused = before.refused + both.refused + after.refused
     figures.push({
@@ -135,7 +135,7 @@ async function logIn({ api }: Platform): Promise<string> {
   return (await api.must<{ token: string }>('POST', '/login', body)).token
 }
 
-/** For a lone client: the time until the page is there. */
+/** Measures the time until a page arrives, for a single client. */
 async function measurePages(platform: Platform, { busy }: ApiData): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const page of [1, 100, 3000]) {
@@ -178,7 +178,7 @@ function timed({ httpPort }: Platform, path: string, body?: object): Promise<num
   })
 }
 
-/** The slowest of small requests while `work` runs. */
+/** Returns the time of the slowest small request while `work` runs. */
 async function slowestBeside(
   platform: Platform,
   path: string,
@@ -208,7 +208,7 @@ async function measureLogins(platform: Platform, { middling }: ApiData): Promise
   }
 }
 
-/** How long a login takes while the core is full. */
+/** Measures how long a login takes while the core is fully loaded. */
 async function measureBusyLogins(platform: Platform, { middling }: ApiData): Promise<Figure> {
   const body = { username: 'admin', password: adminPassword }
   const work = { what: 'load', path: `/v1/Accounts/${middling}`, maxMs: 0 }
@@ -219,7 +219,7 @@ async function measureBusyLogins(platform: Platform, { middling }: ApiData): Pro
   })
   while (!isOver) times.push(await timed(platform, '/v1/login', body))
   await loading
-  // The first and the last met the load only in part.
+  // The first and the last login overlapped the load only in part.
   const met = times.slice(1, -1)
   return {
     what: 'a login while 64 connections read one record, p50, slowest',

@@ -1,16 +1,16 @@
-// What Node itself takes for a relay: a thread with one socket for each phone, which sends what comes to the phone's partner
-// and looks at nothing. The figure of the platform is read beside it.
+// A relay in Node and nothing more: a thread with one socket for each phone, which forwards each packet to the phone's
+// partner without reading it. The platform's figure is compared with it.
 import { createSocket } from 'node:dgram'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { fileURLToPath } from 'node:url'
 
 export interface BareRelay {
-  /** Where each phone sends. */
+  /** The port to which each phone sends. */
   readonly ports: readonly number[]
   close(): Promise<void>
 }
 
-/** The thread is named as media workers are, so that it is measured like one. */
+/** Starts the relay. Its thread is named like media workers, so that it is measured like one. */
 export async function startBareRelay(phones: readonly number[]): Promise<BareRelay> {
   const worker = new Worker(fileURLToPath(import.meta.url), { workerData: phones, name: 'media-bare' })
   const ports = await new Promise<number[]>((resolve, reject) => {

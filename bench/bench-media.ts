@@ -1,4 +1,4 @@
-// Media for a measurement: one worker on loopback, what phones offer it, and what it takes of a processor.
+// Media for a measurement: one worker on loopback, the offers of phones, and the worker's use of a processor.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,14 +10,14 @@ import type { MasterKey } from '../src/media/srtp/suites.ts'
 import { threadsMs } from './proc.ts'
 
 export interface BenchMedia {
-  /** Not started yet. */
+  /** The media, not started yet. */
   readonly media: Media
-  /** For what a measurement writes; it goes with the media. */
+  /** A directory for files of the measurement; it is removed with the media. */
   readonly directory: string
   close(): Promise<void>
 }
 
-/** `ports`: how many from the first on; a session takes two. */
+/** `ports` is the number of ports from the first on; a session takes two. */
 export async function createBenchMedia(
   firstPort: number,
   ports: number,
@@ -44,15 +44,17 @@ export async function createBenchMedia(
   }
 }
 
-/** `keys`: of what the phone will send; plain RTP when left out. */
+/** Returns the offer of a phone. `keys` are those that the phone will send with; without them it is plain RTP. */
 export function offerOf(port: number, payloadType: number, keys?: MasterKey): string {
   const media = `m=audio ${port} RTP/${keys === undefined ? 'AVP' : 'SAVP'} ${payloadType} 101\r\na=rtpmap:101 telephone-event/8000\r\n`
   const crypto = keys === undefined ? '' : `a=crypto:1 ${keys.suite} ${toInline(keys, false)}\r\n`
   return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n${media}${crypto}`
 }
 
-/** By the kernel: how long the media worker ran, and how long it was ready to run and had no processor. */
+/**
+ * Returns the kernel's figures for the media worker: how long it ran, and how long it was ready without a processor.
+ */
 export function workerMs(): { cpu: number; waited: number } {
-  // From phone to phone there is none.
+  // A test directly from phone to phone has no media worker.
   return threadsMs('self', 'media-')
 }

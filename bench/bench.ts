@@ -1,4 +1,5 @@
-// `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
+// `npm run bench`: measures the promised speed and memory and prints the figures beside the targets. It is never a
+// gate.
 //   npm run bench                            everything, about a quarter of an hour
 //   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, fraud, scanner, tls, nodes,
 //                                            live-calls, queue, streams, media, bridge, srtp, webrtc, room, recording, codecs, heard,
@@ -35,10 +36,10 @@ import { measureWebSocket } from './websocket.ts'
 interface Section {
   readonly name: string
   readonly title: string
-  /** Programs it cannot do without. */
+  /** Programs that the part requires. */
   readonly needs: readonly string[]
   readonly run: () => Promise<Figure[] | string>
-  /** Runs only when it is named: it takes minutes more. */
+  /** Runs only when it is named, because it takes minutes more. */
   readonly isAskedFor?: boolean
 }
 
@@ -158,7 +159,7 @@ const sections: readonly Section[] = [
 function apiOptions(): Parameters<typeof measureApi>[0] {
   const parts = options['api-parts']?.split(',')
   const unknown = parts?.find((part) => !apiParts.some((known) => known === part))
-  if (unknown !== undefined) throw new Error(`${unknown} is no part of api: ${apiParts.join(', ')}`)
+  if (unknown !== undefined) throw new Error(`${unknown} is not a part of api: ${apiParts.join(', ')}`)
   return parts === undefined ? {} : { parts }
 }
 
@@ -176,7 +177,7 @@ async function report(section: Section): Promise<string> {
     const outcome = await section.run()
     return typeof outcome === 'string' ? outcome : toTable(outcome)
   } catch (error) {
-    // One part that cannot be measured does not hide the others.
+    // A part that cannot be measured must not hide the others.
     return `Not measured: ${error instanceof Error ? error.message : String(error)}`
   }
 }

@@ -1,4 +1,5 @@
-// Bridged calls: 300 of them on one media worker, of one codec (packets passed on as they come) and of two (on the beat).
+// Bridged calls: 300 of them on one media worker, with one codec (packets forwarded as they arrive) and with two (sent
+// on the tick).
 //   node bench/bridge.ts                            60 s for each of the two
 //   node bench/bridge.ts --seconds 20 --calls 100
 //   node bench/bridge.ts --seconds 300 --codecs one  the five minutes of the target, of one codec alone
@@ -17,7 +18,7 @@ import type { Crowd, Heard } from './rtp-crowd.ts'
 const firstPort = 30_000
 const settleMs = 3000
 
-/** A worker that was late a moment ago takes no call, which is right and not measured here. */
+/** Opens a session. A worker that was late a moment ago refuses calls, which is right, so it is asked again. */
 export async function openPatiently(media: Media): Promise<MediaSession> {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -29,7 +30,7 @@ export async function openPatiently(media: Media): Promise<MediaSession> {
   }
 }
 
-/** Two by two, each with the offer of its phone, whose answer may be asked for. */
+/** Bridges phones two by two, each with its own offer. `onAnswer` gets the answers. */
 export async function bridgeAll(
   media: Media,
   { ports }: Pick<Crowd, 'ports'>,
@@ -37,7 +38,7 @@ export async function bridgeAll(
   onAnswer?: (sdp: string) => void,
 ): Promise<MediaSession[]> {
   const sessions: MediaSession[] = []
-  // The load of the run before is forgotten.
+  // This lets the worker forget the load of the previous run.
   await setTimeout(settleMs)
   for (const [index, port] of ports.entries()) {
     const session = await openPatiently(media)
@@ -140,7 +141,7 @@ export async function benchBridge({ seconds, calls, codecs }: BridgeBenchOptions
     return measured
   }
   try {
-    // From phone to phone, without us: what the machine and the phones themselves take.
+    // Measured directly from phone to phone, without the platform: the delay of the machine and the phones themselves.
     await crowd.talk(
       all((index) => crowd.ports[index ^ 1] ?? 0),
       all(() => 0),

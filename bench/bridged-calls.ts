@@ -1,5 +1,4 @@
-// What a whole bridged call costs the main thread: the caller's leg, a dial to a SIP address, its leg, two BYEs, the hooks and
-// records of both.
+// The main-thread cost of a bridged call: both legs, a dial to a SIP address, two BYEs, the hooks and records of both.
 import { provision } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
@@ -11,7 +10,7 @@ import { costOfGet, startLoadedPlatform } from './loaded-platform.ts'
 
 const warmUpCalls = 500
 const talkMs = 500
-// Both legs report trying, in-progress and completed; the one that is dialled rings too.
+// Both legs report trying, in-progress and completed; the dialled leg also reports ringing.
 const statusesOfCall = 7
 
 export async function measureBridgedCalls({ seconds = 60, callsPerSecond = 50 } = {}): Promise<Figure[]> {

@@ -1,4 +1,4 @@
-// The far ends of `npm run bench -- webrtc`, a process of their own: each speaks PCMU all the time, and counts what it hears.
+// The far ends of `npm run bench -- webrtc`, in a separate process: each sends PCMU and counts the packets it receives.
 import library from 'node-datachannel'
 
 const frameMs = 20

@@ -1,4 +1,4 @@
-// Pages over many call records, and their removal beside a writer, on both stores. Takes some minutes.
+// Pages over many call records, and their removal while another client writes, on both stores. It takes some minutes.
 //   node bench/call-records.ts [--records 5000000] [--store SQLite]
 import { mkdtemp, rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
@@ -28,9 +28,9 @@ const rounds = 40
 
 interface Place {
   readonly databaseUrl?: string
-  /** Runs SQL beside the storage. */
+  /** Runs SQL directly on the database of the storage. */
   run(sql: string): Promise<void>
-  /** As `first` and those that follow, up to `last`, in a column named i. */
+  /** Returns a table of the numbers from `first` to `last`, in a column named i. */
   series(first: number, last: number): string
   close(): Promise<void>
 }
@@ -59,7 +59,7 @@ async function postgresPlace(): Promise<Place> {
   }
 }
 
-/** Over ninety days; half of them are of one account, the others of nine more of its provider. */
+/** Adds records over ninety days: half of them for one account, the others for nine more accounts of its provider. */
 async function addRecords(place: Place, account: string, provider: string): Promise<void> {
   const perStatement = 250_000
   const newest = Date.now()
@@ -119,7 +119,7 @@ async function measurePages({ recentCalls }: Storage, tenancy: Tenancy, account:
   return figures
 }
 
-/** How long durable writes take, one after another, alone or while `work` runs. */
+/** Measures durable writes, one after another, alone or while `work` runs. */
 async function writesBeside(storage: Storage, work: () => Promise<unknown>): Promise<string> {
   const { service_providers } = storage.for(systemTenancy)
   const times: number[] = []
@@ -142,7 +142,7 @@ async function writesBeside(storage: Storage, work: () => Promise<unknown>): Pro
 const sweepMs = 20_000
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Twenty seconds of the platform's own sweep, its first minute of rest left out. */
+/** Runs the platform's own sweep for twenty seconds, without its initial wait of a minute. */
 async function measureRetention(storage: Storage): Promise<Figure[]> {
   const quiet = await writesBeside(storage, () => pause(sweepMs))
   let removed = 0

@@ -1,4 +1,4 @@
-// What a whole inbound call costs under load: digest, call hook, 200, ACK, BYE, three status hooks, the record.
+// The cost of a whole inbound call under load: digest, call hook, 200, ACK, BYE, three status hooks, the record.
 import { setTimeout as delay } from 'node:timers/promises'
 import { provision } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
@@ -36,7 +36,7 @@ export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}):
   try {
     const application = { url: (path: string) => `${hooks.origin}${path}` }
     const tenant = await provision(platform.api, { application })
-    // Compiles the hot paths and fills the caches, so that growth afterwards is growth.
+    // The warm-up compiles the hot paths and fills the caches, so that later growth of memory is real growth.
     await placeCalls(platform, tenant, { calls: 1000, callsPerSecond, talkMs })
     await recordsOf(platform, tenant, 1000)
     await until('the status hooks of the warm-up', () => hooks.counts.statuses >= 3000, { everyMs: 200 })
@@ -51,7 +51,7 @@ export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}):
       everyMs: 200,
     }).catch(() => undefined)
     const busy = stateOf(platform.pid)
-    // Sockets of the keep-alive pools and transactions in their last state go away by themselves.
+    // Sockets of the keep-alive pools, and transactions in their last state, end by themselves in this time.
     await delay(40_000)
     const after = stateOf(platform.pid)
     const outcome: Outcome = {
@@ -72,12 +72,12 @@ export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}):
 }
 
 /**
- * Calls against GETs. What either costs falls by more than half from an idle core to a full one, since a thread that
- * wakes for each packet pays for the waking: so both are measured on a full one.
+ * Compares calls with GETs. The cost of either falls by more than half from an idle core to a fully loaded one,
+ * because a thread that wakes for each packet pays for waking up. Both are therefore measured on a fully loaded core.
  */
 async function fullCore(platform: Platform, tenant: Tenant, paced: Outcome): Promise<Figure[]> {
   const get = await costOfGet(platform, tenant.account_sid)
-  // At the pace at which calls that cost what the paced ones did would fill the core.
+  // The rate at which calls at the cost of the paced ones would fill the core.
   const callsPerSecond = Math.floor(1000 / ((paced.busy.allMs - paced.warm.allMs) / paced.calls))
   const calls = callsPerSecond * fullSeconds
   const before = stateOf(platform.pid)
@@ -111,7 +111,7 @@ interface Load {
   readonly talkMs: number
 }
 
-/** Callers that hang up after `talkMs`. */
+/** Places calls whose callers hang up after `talkMs`. */
 export async function placeCalls(
   platform: Platform,
   tenant: Tenant,
@@ -133,7 +133,7 @@ export async function placeCalls(
   return await sipp.finished
 }
 
-/** How many records there are once no call is live any more. */
+/** Returns the number of records once no call is live any more. */
 export async function recordsOf(
   { api }: Platform,
   { account_sid }: Tenant,

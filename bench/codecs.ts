@@ -1,6 +1,7 @@
-// What the codecs cost: each by itself, for one packet of 20 ms; and whole Opus calls on a media worker, plain and with SRTP.
+// The cost of the codecs: each alone, for one packet of 20 ms; and whole Opus calls on a media worker, plain and with
+// SRTP.
 //   node bench/codecs.ts --seconds 10
-//   node bench/codecs.ts --calls 12      beside other work, where a worker with 40 calls leaves packets out
+//   node bench/codecs.ts --calls 12      beside other work, where a worker with 40 calls skips packets
 import { createSocket } from 'node:dgram'
 import { randomBytes } from 'node:crypto'
 import { setImmediate, setTimeout } from 'node:timers/promises'
@@ -19,13 +20,13 @@ import type { Figure } from './figure.ts'
 
 const frames = 1000
 const rounds = 5
-// Of one processor; the rest is for what comes unevenly.
+// The share of one processor; the rest is reserved for uneven load.
 const share = 0.6
 const targetCalls = 70
 const warmUp = 500
 const firstPort = 27_000
 
-/** A voice of sorts: a pitch that glides, with its harmonics, in syllables. */
+/** Returns something like a voice: a pitch that glides, with its harmonics, in syllables. */
 function voiceAt(rate: Rate): Int16Array {
   let phase = 0
   return Int16Array.from({ length: frames * frameSamplesAt(rate) }, (_, at) => {
@@ -36,7 +37,7 @@ function voiceAt(rate: Rate): Int16Array {
   })
 }
 
-/** The least of several rounds: what others on the machine take only adds to it. In us for one frame. */
+/** Returns the lowest cost of several rounds, in us for one frame: other work on the machine can only add to it. */
 function costOf(run: (frame: number) => void): number {
   let least = Infinity
   for (let round = 0; round <= rounds; round += 1) {
@@ -84,7 +85,7 @@ async function measureCoders(): Promise<{ figures: Figure[]; opus: Buffer[] }> {
     })
     if (encoder.expectLoss !== undefined) {
       encoder.expectLoss(5)
-      // As browsers and phones speak it, which have cycles to spare.
+      // This is the setting of browsers and phones, which can afford more computation.
       const spoken = Array.from({ length: frames }, (_, frame) =>
         Buffer.from(into.slice(0, encoder.encode(frameAt(frame), into, 0))),
       )
@@ -115,13 +116,13 @@ async function measureCoders(): Promise<{ figures: Figure[]; opus: Buffer[] }> {
   return { figures, opus: packetsOf.get('OPUS') ?? [] }
 }
 
-/** Each call is decoded and coded again on the beat: it hears itself, a little quieter. */
+/** Measures calls that are decoded and encoded again on the tick: each hears itself, a little quieter. */
 async function measureCalls(
   opus: readonly Buffer[],
   isProtected: boolean,
   { seconds, calls }: { readonly seconds: number; readonly calls: number },
 ): Promise<Figure> {
-  // Others on the machine may hold some of the ports.
+  // Other programs on the machine may hold some of the ports.
   const bench = await createBenchMedia(firstPort, 8 * calls)
   const { media } = bench
   const socket = createSocket('udp4')
@@ -136,7 +137,7 @@ async function measureCalls(
       ...['v=0', 'o=bench 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'],
       `m=audio ${port} RTP/${isProtected ? 'SAVP' : 'AVP'} 96 101`,
       ...['a=rtpmap:96 opus/48000/2', 'a=fmtp:96 useinbandfec=1', 'a=rtcp-mux'],
-      // As all phones of Opus: without it their sound would be listened to for keys, by a decoder of its own.
+      // All Opus phones have this line. Without it their audio would be searched for key tones by a separate decoder.
       'a=rtpmap:101 telephone-event/48000',
       ...(isProtected ? [`a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${keys.toString('base64')}`] : []),
     ]
@@ -155,7 +156,7 @@ async function measureCalls(
         await setTimeout(Math.max(0, started + (packet + 1) * 20 - performance.now()))
       }
     }
-    // What runs in a platform that has been up for a while is compiled.
+    // The code of a platform that has been up for a while is compiled.
     await run(0, warmUp)
     const before = workerMs()
     const heardBefore = heard
@@ -163,7 +164,7 @@ async function measureCalls(
     await run(warmUp, seconds * 50)
     const elapsed = (performance.now() - at) / 1000
     const after = workerMs()
-    // By those that came out: a machine that is too busy leaves ticks out, which cost little.
+    // Divided by the packets that came out: a machine that is too busy skips ticks, which cost little.
     const perFrame = (1000 * (after.cpu - before.cpu)) / (heard - heardBefore)
     const perCore = Math.floor((share * 20_000) / perFrame)
     const sent = (heard - heardBefore) / (elapsed * 50 * calls)

@@ -1,4 +1,4 @@
-// The application of the bench of commands: dials, whispers, and notes when a redirect is asked.
+// The application of the benchmark of commands: it dials, whispers, and notes when a redirect hook is asked.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tone, toWav } from '../test/support/audio.ts'
@@ -6,7 +6,7 @@ import { Inbox } from '../test/support/wait.ts'
 
 export interface Application {
   readonly origin: string
-  /** When a redirect was asked, by its path. */
+  /** The redirect hooks that were asked, with their paths and times. */
   readonly asked: Inbox<{ readonly path: string; readonly atMs: number }>
   close(): void
 }

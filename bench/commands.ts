@@ -1,5 +1,5 @@
-// How long a command to a live call takes until it is heard, or asked: mute, whisper and redirect, measured on the RTP received and
-// on the hook, while other calls talk.
+// The time from a command to a live call until its effect: mute, whisper and redirect, measured on the received RTP
+// and at the hook, while other calls talk.
 import { constants, setPriority } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,14 +19,14 @@ import { tickMs } from '../src/media/tick-clock.ts'
 import { startCrowd } from './rtp-crowd.ts'
 import { createCallerStack } from '../test/support/caller-stack.ts'
 
-/** Those whose sound is looked at; what the others say only has to be carried. */
+/** The calls whose audio is measured; the audio of the others only has to be carried. */
 const watchedCalls = 10
 const rounds = 20
 const targetMs = 40
-/** After a command, so that what it has begun is over before the next one. */
+/** The pause after a command, so that its effect is over before the next one. */
 const restMs = 60
 
-// An effect comes with a beat: after a rest of whole beats, each command would wait for nearly all of the next one.
+// An effect begins with a tick: after a pause of whole ticks, each command would wait for almost the whole next one.
 const rest = (): Promise<void> => delay(restMs + Math.random() * tickMs)
 
 const listener: DialogListener = {
@@ -37,10 +37,10 @@ const listener: DialogListener = {
   requested: () => Promise.resolve({ status: 200 }),
 }
 
-/** The far end of a leg, as SDP has it. */
+/** The far end of a leg, described by its SDP. */
 interface Ear {
   readonly offer: string
-  /** The SDP of the platform. */
+  /** Receives the SDP of the platform. */
   readonly answered: (sdp: string) => void
 }
 
@@ -48,7 +48,7 @@ function sdpAt(port: number): string {
   return `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n`
 }
 
-/** All phones in one stack: those that call and those that are called. */
+/** All phones in one SIP stack: the callers and the called ones. */
 class Phones {
   readonly #sip: Sip
   #next: Ear | undefined
@@ -69,7 +69,7 @@ class Phones {
     return `sip:bob@127.0.0.1:${this.#sip.listening.port}`
   }
 
-  /** Resolves when the caller is answered and the called side has been called. */
+  /** Resolves when the caller has been answered and the other phone called. */
   async connect(caller: Ear, called: Ear, { sip }: Platform, tenant: Tenant): Promise<void> {
     const { realm, username, password, target } = tenant
     const reached = Promise.withResolvers<void>()
@@ -94,7 +94,7 @@ class Phones {
     await reached.promise
   }
 
-  /** A media worker that was late a moment ago takes no call, which is right and not measured here. */
+  /** Sends an INVITE. A media worker that was late a moment ago refuses calls, which is right, so it is sent again. */
   async #invite(options: OutgoingInviteOptions): Promise<InviteOutcome> {
     for (let attempt = 0; ; attempt += 1) {
       const outcome = await this.#sip.invite(options).outcome
@@ -122,7 +122,7 @@ interface Watched {
 
 interface Options {
   readonly origin: string
-  /** How many calls are up. */
+  /** The number of live calls. */
   readonly allCalls: number
 }
 
@@ -143,7 +143,7 @@ function toFigure(what: string, delays: readonly number[], allCalls: number): Fi
   }
 }
 
-// Of G.711 mu-law: what a voice says, a constant, and what is a tone: its octets below 0x80 are negative.
+// Checks of G.711 mu-law payloads: a voice, which is constant, and a tone, whose octets below 0x80 are negative.
 const isVoice = (payload: Uint8Array): boolean => payload.every((octet) => octet === 0x80)
 const isLoud = (payload: Uint8Array): boolean => payload.some((octet) => octet >= 0x80 && octet < 0x90)
 const isTone = (payload: Uint8Array): boolean => payload.some((octet) => octet < 0x60)
@@ -201,7 +201,7 @@ async function measureRedirects(
   return toFigure('redirect to its hook', delays, allCalls)
 }
 
-/** What the one who measures adds to the figures. */
+/** Returns the figure for the delay that this benchmark itself adds. */
 function toOwnFigure(own: ReturnType<typeof monitorEventLoopDelay>): Figure {
   const ms = (ns: number): string => `${(ns / 1e6).toFixed(1)} ms`
   return {
@@ -211,12 +211,15 @@ function toOwnFigure(own: ReturnType<typeof monitorEventLoopDelay>): Figure {
   }
 }
 
-/** The crowd, which runs on the same core, has the highest: ears that have less wait for it, and take that for the platform's delay. */
+/**
+ * Raises the priority of this process. The crowd on the same core has the highest; a listener with less would wait for
+ * it and count that as the platform's delay.
+ */
 function prioritise(priority: number): void {
   try {
     setPriority(priority)
   } catch {
-    // Without the right to it the figures hold what these ears are late, which is said beside them.
+    // Without the right to do so, the figures include the lateness of this process, which is printed beside them.
   }
 }
 

@@ -1,5 +1,6 @@
-// Who runs on which of the two cores: what is measured on one, what makes the load on the other. Left to the scheduler, a
-// generator of higher priority lands beside the media worker now and then and keeps it waiting for tenths of a second.
+// The assignment of processes to the two cores: the measured one on one, the load on the other. If left to the
+// scheduler, a load generator of higher priority now and then lands beside the media worker and delays it by tenths of
+// a second.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -7,7 +8,7 @@ import { availableParallelism } from 'node:os'
 export const platformCore = 0
 export const loadCore = 1
 
-/** All threads of the process, and those that they start. */
+/** Pins all threads of the process, and those that they will start. */
 export function pin(pid: number, core: number): void {
   place(pid, String(core))
 }
@@ -21,15 +22,15 @@ function place(pid: number, cores: string): void {
 }
 
 /**
- * For a process that was started detached: its session gets the priority of this one's. The kernel divides what a session gets
- * (`autogroup`) by the priorities of its threads: on a machine with other work, phones of the highest one on the other core leave
- * next to nothing for what is measured beside them in one session.
+ * Gives the session of a detached process the priority of this one's. The kernel divides the share of a session
+ * (`autogroup`) by the priorities of its threads. On a machine with other work, phones of the highest priority on the
+ * other core would leave almost nothing for the measured process in the same session.
  */
 export function giveOwnShare(pid: number): void {
   try {
     const [, nice = '0'] = /nice (-?\d+)/.exec(readFileSync('/proc/self/autogroup', 'utf8')) ?? []
     writeFileSync(`/proc/${pid}/autogroup`, nice)
   } catch {
-    // Without groups, or without the right to change them, the priorities of the threads alone count.
+    // Without groups, or without the right to change them, only the priorities of the threads count.
   }
 }

@@ -1,10 +1,10 @@
-// One measured figure beside its target, and how a list of them is printed.
+// One measured figure beside its target, and the table for a list of them.
 
 export interface Figure {
   readonly what: string
   readonly target: string
   readonly figure: string
-  /** undefined: measured for information, without a target. */
+  /** Undefined for a figure without a target, measured for information. */
   readonly isMet?: boolean | undefined
 }
 
@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
 
 const verdict = ({ isMet }: Figure): string => (isMet === undefined ? '' : isMet ? 'met' : 'missed')
 
-/** A Markdown table that also reads well in a terminal. */
+/** Returns a Markdown table that also reads well in a terminal. */
 export function toTable(figures: readonly Figure[]): string {
   const rows = [
     ['measure', 'target', 'figure', ''],

@@ -1,5 +1,6 @@
-// An attack with a stolen password, on an account that has set nothing: a phone calls premium numbers as fast as it can, then
-// ordinary ones. How much gets through, when the alert is there, and how long calls go on after the kill switch.
+// An attack with a stolen password on an account with default settings: a phone calls premium numbers as fast as it
+// can, then ordinary ones. It measures how many calls get through, when the alert is raised, and how long calls last
+// after the kill switch.
 import { setTimeout as delay } from 'node:timers/promises'
 import { startApplication } from '../test/support/application.ts'
 import type { Application } from '../test/support/application.ts'
@@ -14,9 +15,9 @@ import type { Figure } from './figure.ts'
 const thieves = 20
 const premiumSeconds = 10
 const ordinarySeconds = 40
-// What a thief lets each call last: then the next one begins.
+// The length of each call of a thief; the next one begins after it.
 const holdMs = 1500
-// Closed numbers, and forms of them that a thief tries who knows that they are closed.
+// Closed numbers, in forms that a thief who knows that they are closed might try.
 const premium = [
   '+8816123456',
   '008816123456',
@@ -28,10 +29,10 @@ const premium = [
   '+0088216123',
 ]
 
-/** What one side of the attack has counted. */
+/** The counts of one side of the attack. */
 class Count {
   asked = 0
-  /** Calls that came to the carrier, by the minute of the clock. */
+  /** Calls that reached the carrier, by the minute of the clock. */
   readonly byMinute = new Map<number, number>()
   spokenMs = 0
   readonly up = new Map<Dialog, number>()
@@ -65,7 +66,7 @@ function listener(ended: () => void): DialogListener {
   }
 }
 
-/** The phones of the thieves and the carrier: one stack. */
+/** Creates one stack for the phones of the thieves and for the carrier. */
 function createFarEnds(count: () => Count): Sip {
   return createSip({
     bind: '127.0.0.1',
@@ -92,7 +93,7 @@ interface Attack {
   readonly hooks: Pick<Application, 'url'>
 }
 
-/** One call after another, as fast as the platform responds. */
+/** Places one call after another, as fast as the platform responds. */
 async function attack(
   { platform: { sip }, tenant: { realm, username, password }, farEnds }: Attack,
   count: Count,
@@ -131,7 +132,7 @@ async function alertAfter({ platform: { api }, tenant }: Attack, alert_type: str
   }
 }
 
-/** Calls that stay up, and how long they do once the switch is thrown. */
+/** Measures how long live calls last after the switch is thrown. */
 async function throwSwitch(one: Attack, count: Count): Promise<number> {
   const { platform, tenant } = one
   const calls = 20

@@ -1,5 +1,5 @@
-// What is heard, measured on the RTP received: a tone through a bridge and a whisper, at changes of the wiring, and from a network
-// that loses and delays packets.
+// Audio quality, measured on the received RTP: a tone through a bridge and a whisper, at changes of the wiring, and
+// over a network that loses and delays packets.
 //   node bench/heard.ts
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -25,19 +25,19 @@ import type { Figure } from './figure.ts'
 const sampleRate = 8000
 const frameSamples = 160
 const tickMs = 20
-// Not a whole number of waves in a packet: a cut between two of them would be none.
+// A packet does not hold a whole number of waves, because a cut between two such packets would not be audible.
 const hz = 437
 const level = 0.3
 const laws = createLaws()
 const payloadTypes: Readonly<Record<Law, number>> = { PCMU: 0, PCMA: 8 }
 
 interface Network {
-  /** Of a hundred packets. */
+  /** The lost packets, in percent. */
   readonly lostPercent: number
   readonly jitterMs: number
 }
 
-/** A phone that says a tone without an end, and keeps what it hears. */
+/** A phone that sends an endless tone, and keeps all that it receives. */
 class Phone {
   readonly #socket: Socket
   readonly #law: Law
@@ -73,7 +73,7 @@ class Phone {
     return `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP ${payloadType}\r\n`
   }
 
-  /** By an absolute schedule, so that its own lateness never adds up. */
+  /** Sends by an absolute schedule, so that its own lateness never accumulates. */
   say(to: number): void {
     const startMs = performance.now()
     const beat = (): void => {
@@ -105,7 +105,7 @@ class Phone {
     else setTimeout(send, this.#below(jitterMs + 1))
   }
 
-  /** Everything so far, each packet in its place by its timestamp. */
+  /** Returns all audio received so far, each packet at the place given by its timestamp. */
   heard(): Audio {
     const [first] = this.#heard
     if (first === undefined) return { sampleRate, samples: new Float64Array() }
@@ -157,13 +157,13 @@ async function end({ phones, sessions }: Bridged): Promise<void> {
   await Promise.all(phones.map((phone) => phone.close()))
 }
 
-/** Against what was said, in dB; of the middle, where nothing begins or ends. */
+/** Returns the gain in dB relative to the sent level, measured in the middle, where nothing begins or ends. */
 function gainDb(heard: Audio, said: number): number {
   const lengthMs = (heard.samples.length / sampleRate) * 1000
   return 20 * Math.log10(rms(slice(heard, lengthMs / 2, lengthMs - 200)) / (said / Math.SQRT2))
 }
 
-/** How far samples jump: the largest second difference. A tone has its own, of its level and frequency. */
+/** Returns the largest second difference of samples. A tone has its own, given by its level and frequency. */
 function jumpOf({ samples }: Audio): number {
   let largest = 0
   for (let at = 2; at < samples.length; at += 1) {
@@ -173,7 +173,7 @@ function jumpOf({ samples }: Audio): number {
   return largest
 }
 
-/** The longest stretch of less than a tenth of the level. */
+/** Returns the longest stretch below a tenth of the level. */
 function longestGapMs(heard: Audio): number {
   const stepMs = 2.5
   const lengthMs = (heard.samples.length / sampleRate) * 1000
@@ -212,7 +212,7 @@ function levelOf(what: string, db: number): Figure {
   return { what, target: 'within 1 dB', figure: `${db.toFixed(2)} dB`, isMet: Math.abs(db) < 1 }
 }
 
-/** Whispers, layers, gains and mutes come and go while the tone is heard, as often as there are phases of it to meet. */
+/** Changes whispers, layers, gains and mutes while the tone is heard, often enough to hit many phases of the tone. */
 async function measureClicks(stage: Stage): Promise<Figure> {
   const bridged = await bridge(stage, ['PCMU', 'PCMU'])
   const [a, b] = bridged.sessions

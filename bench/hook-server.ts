@@ -1,4 +1,4 @@
-// The application of the call benches: answers each call, is silent, and counts its requests.
+// The application of the call benchmarks: it answers each call, stays silent, and counts its requests.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -12,7 +12,7 @@ export function answerAndPause(seconds: number): readonly object[] {
   return [{ verb: 'answer' }, { verb: 'pause', length: seconds }]
 }
 
-/** As little as possible: what it costs is not what is measured. */
+/** Starts a server that does as little as possible: its own cost is not to be measured. */
 export async function startHookServer(script: readonly object[] = answerAndPause(10)): Promise<HookServer> {
   const counts = { hooks: 0, statuses: 0 }
   const verbs = JSON.stringify(script)

@@ -1,8 +1,8 @@
-// The yardstick: a bare node:http server that returns the bytes it was given. Run as a child.
+// The yardstick: a bare node:http server that returns the bytes it was given. It runs as a child process.
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 
-// An answer too long for an argument comes in a file.
+// A response that is too long for an argument comes in a file.
 const given = process.argv[2] ?? '{}'
 const text = given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given
 const { port, headers, body } = JSON.parse(text) as {

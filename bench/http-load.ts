@@ -1,8 +1,8 @@
-// A load generator for one URL: keep-alive connections with pipelined requests. Prints one line of JSON. Run as a child.
+// A load generator for one URL, run as a child process: keep-alive connections, pipelined requests, one line of JSON.
 import net from 'node:net'
 
-// With a body the request is a POST; {n} in it is another number each time. With a path to be asked for then, every other
-// request of a connection is a GET of that.
+// With a body the request is a POST, and {n} in it is another number each time. With a `then` path, every other request
+// of a connection is a GET of that path.
 const [port, path, token, seconds, connections, depth, body, then] = process.argv.slice(2)
 const run = Date.now().toString(36)
 let made = 0
@@ -24,7 +24,7 @@ let completed = 0
 let refused = 0
 let isOver = false
 
-/** Takes whole responses off the front of `bytes` and returns what is left of the last one. */
+/** Takes whole responses off the front of `bytes`; returns their number and the rest. */
 function take(bytes: Buffer): { responses: number; rest: Buffer } {
   let at = 0
   let responses = 0

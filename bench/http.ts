@@ -1,4 +1,4 @@
-// What an authenticated read costs, in CPU and against a bare node:http server with the same bytes on the same core.
+// The CPU of an authenticated read, compared with a bare node:http server that returns the same bytes on the same core.
 import { join } from 'node:path'
 import { startApplication } from '../test/support/application.ts'
 import { adminApiKey, provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
@@ -37,7 +37,7 @@ export async function measureHttp({ seconds = 4 } = {}): Promise<Figure[]> {
     bare = pinned('http-bare.ts', [JSON.stringify({ port, headers, body: sample.text })], serverCore)
     await bare.lines.next('the bare server', (line) => line === 'ready')
 
-    // A warm-up each, then in turns, so that a busy moment of the machine hits both.
+    // Each gets a warm-up; then they alternate, so that a busy moment of the machine affects both.
     await load(platform.pid, platform.httpPort, path, 2)
     await load(bare.pid, port, path, 2)
     const ours: Round[] = []
@@ -81,7 +81,7 @@ function figures(ours: readonly Round[], theirs: readonly Round[]): Figure[] {
   ]
 }
 
-/** GETs over eight connections, as many as the core takes. */
+/** Sends GETs over eight connections, as many as the core can serve. */
 export async function load(pid: number, port: number, path: string, seconds: number): Promise<Round> {
   const before = { main: mainThreadCpuMs(pid), all: processCpuMs(pid) }
   const generator = pinned(

@@ -1,4 +1,4 @@
-// What the list of live calls costs while a thousand are up.
+// The cost of the list of live calls while a thousand are up.
 import { provision } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
@@ -10,7 +10,7 @@ import { startLoadedPlatform } from './loaded-platform.ts'
 import { mainThreadCpuMs } from './proc.ts'
 
 const calls = 1000
-// Slow enough for a machine three times slower; calls last longer than all of it takes there.
+// Slow enough for a machine three times slower; the calls last longer than the whole measurement there.
 const callsPerSecond = 40
 const talkSeconds = 600
 const maxSetUpMs = 300_000
@@ -37,7 +37,7 @@ export async function measureLiveCalls(): Promise<Figure[]> {
     })
     try {
       const path = `/Accounts/${account_sid}`
-      // A machine that is too slow for their sound refuses some of them: those that are up are measured.
+      // A machine that is too slow for the audio of all calls refuses some; the calls that are up are measured.
       const areUp = async (): Promise<number | undefined> => {
         const { inbound } = await platform.api.must<{ inbound: number }>('GET', `${path}/CallCount`)
         const { total } = await platform.api.must<{ total: number }>(
@@ -68,7 +68,7 @@ export async function measureLiveCalls(): Promise<Figure[]> {
   }
 }
 
-/** What holding the calls takes of the main thread by itself. */
+/** Returns the main thread's time for just holding the calls. */
 async function idleMsPerSecond(pid: number): Promise<number> {
   const [at, used] = [performance.now(), mainThreadCpuMs(pid)]
   await new Promise((resolve) => setTimeout(resolve, 3000))

@@ -1,4 +1,4 @@
-// The platform as the call benches load it: on a core of its own, with room for all calls and no limit of requests.
+// The platform as the call benchmarks use it: pinned to one core, with room for all calls and no limit of requests.
 import { startPlatform, unlimited } from '../test/support/platform-process.ts'
 import type { Platform } from '../test/support/platform-process.ts'
 import { platformCore } from './cores.ts'
@@ -8,7 +8,7 @@ import { load } from './http.ts'
 interface LoadedOptions {
   readonly firstRtpPort?: number
   readonly lastRtpPort?: number
-  /** Left out: its threads share one core. */
+  /** False runs it without pinning; by default its threads share one core. */
   readonly isPinned?: boolean
   readonly env?: Readonly<Record<string, string>>
 }
@@ -27,7 +27,7 @@ export function startLoadedPlatform(options: LoadedOptions = {}): Promise<Platfo
   })
 }
 
-/** What an authenticated GET costs the main thread of a platform at full speed, in ms. */
+/** Returns the main thread's cost of an authenticated GET at full speed, in ms. */
 export async function costOfGet({ pid, httpPort }: Platform, account_sid: string): Promise<number> {
   const costs: number[] = []
   for (let round = 0; round < 4; round += 1)

@@ -1,4 +1,5 @@
-// RTP pacing: 400 sessions play a clip on one media worker, heard by another process; calm, and with a blocked main thread.
+// RTP pacing: 400 sessions play a clip on one media worker and another process receives it; first calm, then with a
+// blocked main thread.
 //   node bench/media.ts                  60 s for each of the two
 //   node bench/media.ts --seconds 300    the five minutes of the target
 import { writeFile } from 'node:fs/promises'
@@ -78,7 +79,7 @@ async function blockQuarterSecond(): Promise<void> {
   await setTimeout(750)
 }
 
-/** Both measurements, one after the other. */
+/** Runs both measurements, one after the other. */
 export async function benchMedia({ seconds = 60, sessions: count = 400 }: MediaBenchOptions = {}): Promise<
   Figure[]
 > {

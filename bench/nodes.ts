@@ -1,5 +1,5 @@
-// Two nodes on one PostgreSQL: what a call costs each of them, how soon one hears what the other changed, and how soon a
-// survivor closes the calls of one that was killed.
+// Two nodes on one PostgreSQL: the cost of a call for each of them, how soon a change of one reaches the other, and
+// how soon a survivor closes the calls of a killed node.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,7 +92,7 @@ async function settled(api: Api, { account_sid }: Tenant, expected: number): Pro
   return await total()
 }
 
-/** How long a key that one node has removed is still good at the other, which has just used it. */
+/** Measures how long a key that one node has removed is still accepted by the other, which has just used it. */
 async function timeRevocations(a: Api, b: Api, { account_sid }: Tenant): Promise<readonly number[]> {
   const path = `/Accounts/${account_sid}`
   const times: number[] = []
@@ -120,7 +120,7 @@ async function timeClosing(a: Platform, b: Platform, tenant: Tenant): Promise<nu
     const answered = await a.api.must<readonly object[]>('GET', path)
     return answered.length === orphans
   })
-  // What was said of the last one is committed by then.
+  // The events of the last call are committed by then.
   await delay(1_000)
   await a.stop('SIGKILL')
   const killedAt = performance.now()

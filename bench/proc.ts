@@ -1,4 +1,4 @@
-// What the kernel says about a process: CPU time by thread, resident memory, open descriptors. Linux only.
+// Figures of the kernel about a process: CPU time by thread, resident memory, open descriptors. Linux only.
 import { readFileSync, readdirSync } from 'node:fs'
 
 // USER_HZ, the unit of /proc/<pid>/stat; 100 on every Linux that Node runs on.
@@ -6,22 +6,22 @@ const ticksPerSecond = 100
 
 function cpuMs(path: string): number {
   const text = readFileSync(path, 'utf8')
-  // The name in parentheses may hold spaces: the fields are counted from behind it.
+  // The name in parentheses may contain spaces, so fields are counted from behind it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1000
 }
 
-/** CPU of the thread that runs JavaScript's main loop, user and system. */
+/** Returns the CPU time of the thread that runs JavaScript's main loop, user and system. */
 export function mainThreadCpuMs(pid: number): number {
   return cpuMs(`/proc/${pid}/task/${pid}/stat`)
 }
 
-/** CPU of all threads. */
+/** Returns the CPU time of all threads. */
 export function processCpuMs(pid: number): number {
   return cpuMs(`/proc/${pid}/stat`)
 }
 
-/** What the threads whose names begin so have run, and how long they were ready and had no processor, together. */
+/** Returns how long the threads whose names begin with `name` ran, and how long they were ready without a processor. */
 export function threadsMs(pid: number | 'self', name: string): { cpu: number; waited: number } {
   const sum = { cpu: 0, waited: 0 }
   for (const task of readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`)) {
@@ -42,7 +42,7 @@ export function openDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
-/** Datagrams that the kernel threw away since the socket was opened, its receive buffer being full. */
+/** Returns the datagrams that the kernel dropped since the socket was opened, because its receive buffer was full. */
 export function lostDatagrams(port: number): number {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync('/proc/net/udp', 'utf8').split('\n')

@@ -1,4 +1,4 @@
-// What a queue costs the main thread while a thousand wait in it: joining, being taken and leaving, with their hooks and events.
+// The main-thread cost of a queue of a thousand callers: joining, being taken and leaving, with their hooks and events.
 import { loadCore } from './cores.ts'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,7 +19,7 @@ const maxSetUpMs = 400_000
 const maxMs = 2
 const atOnce = 8
 
-/** What each hook answers. All of them but `/pause` are those of a queue. */
+/** The answers of the hooks. All paths except `/pause` are those of a queue. */
 const answers: Readonly<Record<string, readonly object[]>> = {
   '/call': [{ verb: 'answer' }, { verb: 'pause', length: talkSeconds }],
   '/pause': [{ verb: 'pause', length: talkSeconds }],
@@ -40,9 +40,9 @@ interface QueueEventBody {
 
 interface Application {
   readonly origin: string
-  /** How often each path was asked. */
+  /** The number of requests for each path. */
   readonly counts: Map<string, number>
-  /** Who has left a queue, by call_sid. */
+  /** The calls that have left a queue, by call_sid. */
   readonly left: Set<string>
   close(): void
 }
@@ -79,13 +79,13 @@ async function startApplication(): Promise<Application> {
 
 interface Step {
   readonly sids: readonly string[]
-  /** Where the calls are sent. */
+  /** The path to which the calls are sent. */
   readonly path: string
-  /** All that follows from it has happened. */
+  /** Reports whether all effects of the step have happened. */
   readonly isDone: () => boolean
 }
 
-/** What it takes of the main thread to send one call elsewhere, all that follows included, without what holding the calls takes. */
+/** Returns the main thread's time to send one call elsewhere, with all effects, without that for holding the calls. */
 async function costOf({ pid, api }: Platform, url: (path: string) => string, step: Step): Promise<number> {
   const idle = await idleMsPerSecond(pid)
   const [at, used] = [performance.now(), mainThreadCpuMs(pid)]
@@ -108,8 +108,8 @@ async function idleMsPerSecond(pid: number): Promise<number> {
 
 export async function measureQueue(): Promise<Figure[]> {
   const application = await startApplication()
-  // Only the main thread is measured. What the callers hear goes out on the other core, and they say nothing: the sound of a
-  // thousand in both directions would be more than a core, and keep the main thread waiting.
+  // Only the main thread is measured. Audio to the callers is sent on the other core, and the callers send none: the
+  // audio of a thousand calls in both directions would take more than a core, and delay the main thread.
   const platform = await startLoadedPlatform({
     firstRtpPort: 44_000,
     lastRtpPort: 47_999,
@@ -139,7 +139,7 @@ export async function measureQueue(): Promise<Figure[]> {
     })
     try {
       const path = `/Accounts/${account_sid}/Calls`
-      // A machine that is too slow for their sound refuses some of them: those that are up are measured.
+      // A machine that is too slow for the audio of all calls refuses some; the calls that are up are measured.
       const areUp = async (): Promise<string[] | undefined> => {
         const calls = await platform.api.must<{ call_sid: string; call_status: string }[]>('GET', path)
         const { total } = await platform.api.must<{ total: number }>(

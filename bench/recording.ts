@@ -1,7 +1,7 @@
-// What recording costs: 300 bridged calls talk, unrecorded and recorded in turn, in one run of one process. A recording has both
-// sides, so a bridged call has one, as the platform makes them.
+// The cost of recording: 300 bridged calls talk, unrecorded and recorded in turn, in one run of one process. A
+// recording holds both sides, so each bridged call has one, as in the platform.
 //   node bench/recording.ts --seconds 10
-//   node bench/recording.ts --both     each leg has its own, as when two callers are bridged that are both recorded
+//   node bench/recording.ts --both     each leg has its own recording, as when both bridged callers are recorded
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -26,7 +26,7 @@ import type { Crowd, Heard } from './rtp-crowd.ts'
 const firstPort = 33_000
 const maxMore = 0.1
 const settleMs = 3000
-/** Machines change their pace from minute to minute: each is compared with what was before and after it. */
+/** The speed of machines changes from minute to minute: each recorded period is compared with those around it. */
 const rounds = 3
 
 interface Period {
@@ -43,7 +43,7 @@ async function measure(crowd: Crowd, { seconds, calls }: Size): Promise<Period> 
   return { cpuMsPerCallSecond: (user + system) / 1000 / seconds / calls, heard: await crowd.report() }
 }
 
-/** Each hears its neighbour; with a ring, both are given to the recorder. */
+/** Lets each session hear its neighbour; with a ring, the recorder gets both. */
 async function wire(sessions: readonly MediaSession[], rings: readonly (Ring | undefined)[]): Promise<void> {
   await Promise.all(
     sessions.map((session, index) => {
@@ -58,7 +58,7 @@ async function wire(sessions: readonly MediaSession[], rings: readonly (Ring | u
 }
 
 interface Size {
-  /** Of each period. */
+  /** The length of each period. */
   readonly seconds: number
   readonly calls: number
   readonly both: boolean
@@ -127,7 +127,7 @@ async function sizes(directory: string): Promise<number> {
 }
 
 interface Measured {
-  /** One more than of those recorded. */
+  /** The unrecorded periods: one more than the recorded ones. */
   readonly plain: readonly Period[]
   readonly recorded: readonly Period[]
   readonly gaps: number

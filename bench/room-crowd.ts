@@ -1,5 +1,6 @@
-// The phones of one room, in a process of their own: each sends a packet of 20 ms in its own rhythm. Two speak, with a loud packet
-// now and then; all others send silence, and note when they hear which of the two, and how evenly packets come.
+// The phones of one room, in a separate process: each sends a packet every 20 ms, in its own rhythm. Two speak, with a
+// loud packet now and then. All others send silence, and note when they hear which of the two, and how evenly packets
+// arrive.
 import { fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -9,15 +10,15 @@ import { fileURLToPath } from 'node:url'
 import { createLaws } from '../src/media/codecs/g711.ts'
 
 export interface HeardInRoom {
-  /** From the moment in which a loud packet was sent until its sound came, of all who listen. */
+  /** The time from sending a loud packet until its sound arrived, over all listeners. */
   readonly delayMs: { readonly p50: number; readonly p99: number; readonly largest: number }
-  /** Between two packets of one listener. */
+  /** The time between two packets of one listener. */
   readonly spacingMs: { readonly p1: number; readonly p99: number }
   readonly received: number
-  /** How many times a listener did not hear a loud packet, of the times that one should. */
+  /** The number of times that a listener did not hear a loud packet, out of `due`. */
   readonly missed: number
   readonly due: number
-  /** How late the phones themselves were, p99. */
+  /** The lateness of the phones themselves, p99. */
   readonly ownLateMs: number
 }
 
@@ -34,7 +35,7 @@ type Command =
   | { readonly kind: 'reset' }
   | { readonly kind: 'report' }
 
-/** Its sockets are bound when this resolves. */
+/** Starts the crowd. Its sockets are bound when this resolves. */
 export async function startRoomCrowd(phones: number): Promise<RoomCrowd> {
   const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [] })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -60,10 +61,10 @@ export async function startRoomCrowd(phones: number): Promise<RoomCrowd> {
 
 const packetMs = 20
 const frameBytes = 160
-// Of each speaker, in packets; the other one's fall in the middle between them.
+// The interval of loud packets of each speaker, in packets; those of the other speaker fall halfway between them.
 const loudEvery = 50
 const speakers = 2
-// Over all that the two say besides, and under what the sum of two could be cut at.
+// Louder than anything else the two send, and quiet enough that the sum of both is not clipped.
 const loudLevel = 12_000
 const voiceLevel = 600
 
@@ -80,7 +81,7 @@ function runCrowd(count: number): void {
   try {
     setPriority(constants.priority.PRIORITY_HIGH)
   } catch {
-    // Allowed to some users only: the figures are a little worse without it.
+    // Only some users may do this; without it the figures are a little worse.
   }
   const { encode, decode } = createLaws().PCMU
   const octetOf = (sample: number): number => encode[sample & 0xffff] ?? 0
@@ -89,7 +90,7 @@ function runCrowd(count: number): void {
   const voice = Buffer.alloc(frameBytes)
   for (let at = 0; at < frameBytes; at += 1)
     voice[at] = octetOf(Math.round(voiceLevel * Math.sin((2 * Math.PI * 400 * at) / 8000)))
-  /** When each speaker was loud last, and who has heard it. */
+  /** The time of each speaker's last loud packet, and the phones that have heard it. */
   const said = [
     { atMs: 0, heardBy: new Set<number>() },
     { atMs: 0, heardBy: new Set<number>() },
@@ -189,7 +190,7 @@ function runCrowd(count: number): void {
   }
 
   process.on('message', (command: Command) => process.send?.(answers[command.kind](command as never) ?? null))
-  // A bind that needs no look-up is done at once.
+  // A bind that needs no name look-up completes immediately.
   const bound = phones.map(
     ({ socket }) =>
       new Promise<number>((resolve) => {

@@ -59,11 +59,11 @@ export async function benchRoom({
   try {
     await media.start()
     const sessions: MediaSession[] = []
-    // Before there is work: a worker that is late takes no session more, which is not measured here.
+    // Opened before there is work: a worker that is late refuses further sessions, which is not measured here.
     while (sessions.length < members) sessions.push(await openPatiently(media))
     for (const [index, session] of sessions.entries()) {
       await session.answer(offerOf(crowd.ports[index] ?? 0, 0))
-      // As a conference states it whose application wants to know who talks.
+      // This is the wiring of a conference whose application is notified of who talks.
       await session.wire({
         hears: [{ id: 'room', from: { kind: 'room', id: 'room' } }],
         speaksIn: { room: 'room', reportsTalk: true },

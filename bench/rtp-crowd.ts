@@ -1,5 +1,5 @@
-// Many phones in a process of their own, two by two: each sends a packet of 20 ms in its own rhythm, silence with a loud one now
-// and then, and notes when its partner's loud one is heard.
+// Many phones in a separate process, two by two: each sends a packet every 20 ms, in its own rhythm: silence with a
+// loud one now and then. Each notes when its partner's loud packet is heard.
 import { fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -12,16 +12,16 @@ import { giveOwnShare, pin } from './cores.ts'
 export interface Heard {
   readonly sent: number
   readonly received: number
-  /** From the moment in which a loud packet was sent until its sound came. */
+  /** The time from sending a loud packet until its sound arrived. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly loud: number
-  /** How much later than its rhythm wants a packet was sent: the lateness of the phones themselves. */
+  /** The delay of sent packets behind their rhythm: the lateness of the phones themselves. */
   readonly lateP99Ms: number
   readonly lateMaxMs: number
 }
 
-/** What a phone encrypts with and what it is to decrypt with, in base64. */
+/** The keys with which a phone encrypts and decrypts, in base64. */
 export interface PhoneKeys {
   readonly suite: SuiteName
   readonly sends: string
@@ -31,11 +31,11 @@ export interface PhoneKeys {
 export interface Crowd {
   readonly ports: readonly number[]
   /**
-   * Where each sends, and as which payload type, 0 or 8; with no place they fall silent. With keys they speak SRTP, and what is not
-   * authentic is not heard.
+   * Sets the port to which each phone sends, and its payload type, 0 or 8; without a port the phones fall silent. With
+   * keys they use SRTP, and packets that are not authentic are not counted.
    */
   talk(to: readonly number[], payloadTypes: readonly number[], keys?: readonly PhoneKeys[]): Promise<void>
-  /** Forgets what was heard so far. */
+  /** Forgets all that was received so far. */
   reset(): Promise<void>
   report(): Promise<Heard>
   close(): Promise<void>
@@ -51,13 +51,13 @@ type Command =
   | { readonly kind: 'reset' }
   | { readonly kind: 'report' }
 
-// Of each phone, in packets.
+// The interval of loud packets of each phone, in packets.
 const loudEvery = 50
 const protectedPacket = Buffer.alloc(1500)
 const silences: Readonly<Record<number, number>> = { 0: 0xff, 8: 0xd5 }
 const louds: Readonly<Record<number, number>> = { 0: 0x80, 8: 0xaa }
 
-/** Its sockets are bound when this resolves. */
+/** Starts the crowd. Its sockets are bound when this resolves. */
 export async function startCrowd(phones: number, { core }: { core?: number } = {}): Promise<Crowd> {
   const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [], detached: true })
   if (child.pid !== undefined) giveOwnShare(child.pid)
@@ -103,7 +103,7 @@ interface Phone {
   payloadType: number
   protection: Protection | undefined
   packets: number
-  /** When it was loud last, until that was heard. */
+  /** The time of the phone's last loud packet, until it is heard. */
   loudMs: number | undefined
 }
 
@@ -173,7 +173,7 @@ class Phones {
     }
   }
 
-  /** Every millisecond a twentieth of them sends. */
+  /** Lets a twentieth of the phones send in every millisecond. */
   #beat(): void {
     const elapsedMs = performance.now() - this.#startMs
     this.#lateness.push(Math.max(0, elapsedMs - this.#step))
@@ -194,7 +194,7 @@ class Phones {
     packet.writeUInt16BE(phone.packets & 0xffff, 2)
     packet.writeUInt32BE((phone.packets * 160) >>> 0, 4)
     if (isLoud) phone.loudMs = performance.now()
-    // The socket keeps what it cannot send at once.
+    // The socket keeps a packet that it cannot send immediately.
     const bytes = protection?.sender.protect(packet, packet.length, protectedPacket)
     const sent =
       bytes === undefined
@@ -224,7 +224,7 @@ async function run(count: number): Promise<void> {
   try {
     setPriority(constants.priority.PRIORITY_HIGHEST)
   } catch {
-    // Without the right to it the figures hold the lateness of this process too.
+    // Without the right to do so, the figures include the lateness of this process.
   }
   const phones = new Phones()
   process.on('disconnect', () => process.exit())

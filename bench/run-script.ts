@@ -1,4 +1,4 @@
-// Runs a bench that prints its own report, in a process of its own so that it measures nothing of its neighbours.
+// A runner for a benchmark that prints its own report: a separate process that measures nothing of its neighbours.
 import { join } from 'node:path'
 import { ToolProcess } from '../test/support/processes.ts'
 
@@ -10,6 +10,6 @@ export async function runScript(name: string, args: readonly string[] = []): Pro
   const { code } = await child.exited
   if (code !== 0) throw new Error(`${name} ended with ${code}: ${child.stderr}`)
   const report = child.stdout.trim()
-  // What is no table of its own is shown as it was printed.
+  // A report without a table is shown as it was printed.
   return report.includes('| ---') ? report : ['```', report, '```'].join('\n')
 }

@@ -1,5 +1,5 @@
-// A scanner: sends OPTIONS, REGISTER and INVITE in turn at a steady rate from as many addresses of the loopback network as
-// it is given, and says what came back. Run by scanner.ts as a process of its own.
+// A scanner: sends OPTIONS, REGISTER and INVITE in turn at a steady rate from the given number of addresses of the
+// loopback network, and reports what came back. scanner.ts runs it as a separate process.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ export interface ScannerResult {
 const options = JSON.parse(process.argv[2] ?? '{}') as ScannerOptions
 const methods = ['OPTIONS', 'REGISTER', 'INVITE']
 const stepMs = 5
-// How long answers may take at the end.
+// The time for responses at the end.
 const lingerMs = 300
 
 let answered = 0

@@ -1,4 +1,4 @@
-// What a scanner costs beside good calls: main-thread CPU of its packets, and what it takes from phones.
+// The cost of a scanner beside good calls: main-thread CPU for its packets, and its effect on phones.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { provision, startPlatform } from '../test/support/platform-process.ts'
@@ -18,7 +18,7 @@ const liveCalls = 50
 const callsPerSecond = 5
 const perSecond = 4_000
 const maxPercent = 10
-// Each registers from an address of its own that has never been heard of.
+// Each phone registers from its own address, which the platform has never seen.
 const newPhones = 5
 const slowestNewPhoneMs = 32_000
 
@@ -39,12 +39,13 @@ export async function measureScanner({ seconds = 15 } = {}): Promise<Figure[]> {
       async () => (await platform.api.must<{ inbound: number }>('GET', path)).inbound >= liveCalls,
       { everyMs: 200 },
     )
-    // The first scan compiles what a scan runs through.
+    // The first scan compiles the code that a scan runs.
     await scan(platform, tenant, { seconds: 5, addresses: 8 })
     const alone = await cpuPercent(platform, () => delay(seconds * 1_000))
     const few = await beside(platform, tenant, { seconds, addresses: 8 })
     const many = await beside(platform, tenant, { seconds, addresses: 2_000 })
-    // At once after it: what all strangers together may ask in a burst is spent. One fewer, so that the new phones are others.
+    // This runs right after the scan before, which has spent the burst of all strangers together. One address fewer,
+    // so that the new phones have other addresses.
     const later = await beside(platform, tenant, { seconds, addresses: 1_999 })
     const memoryMb = residentMb(platform.pid)
     const result = await good.finished
@@ -78,7 +79,7 @@ function callsOf(platform: Platform, tenant: Tenant, calls: number): Parameters<
 }
 
 interface Beside extends ScannerResult {
-  /** Packets that found the receive buffer full. */
+  /** Packets that were dropped because the receive buffer was full. */
   readonly lost: number
   readonly percent: number
   readonly slowestPhoneMs: number
@@ -126,7 +127,7 @@ async function beside(
   return { ...value, lost, percent, registered: arrived.length, slowestPhoneMs: Math.max(0, ...arrived) }
 }
 
-/** How long a phone that was never seen takes to register, or undefined when it does not in three attempts. */
+/** Returns the time that an unknown phone takes to register, or undefined if it fails in three attempts. */
 async function registerNew(platform: Platform, tenant: Tenant, source: string): Promise<number | undefined> {
   const begunAt = performance.now()
   for (let attempt = 1; attempt <= 3; attempt += 1)
@@ -155,7 +156,7 @@ async function registers(
 function figuresOf(from: string, beside: Beside, alone: number): Figure[] {
   const { sent, answered, lost, seconds, percent, registered, slowestPhoneMs } = beside
   const rate = sent / seconds
-  // What the kernel threw away while the process had no core costs nothing, and must not look cheap.
+  // Packets that the kernel dropped while the process had no core cost nothing, and must not make the rest look cheap.
   const microseconds = ((percent - alone) * 10_000 * seconds) / (sent - lost)
   const atRate = (microseconds * perSecond) / 10_000
   const shares = `${share(answered, sent)} answered, ${share(lost, sent)} lost in the kernel`

@@ -1,5 +1,5 @@
-// Calls with SRTP whose keys SDP names, bridged two by two on one media worker, and the same number of plain ones before them: PCMU,
-// packets passed on as they come, decrypted and encrypted again.
+// Calls with SRTP keys in SDP, bridged two by two on one media worker, and the same number of plain calls before them:
+// PCMU, with packets forwarded as they arrive, decrypted and encrypted again.
 //   node bench/srtp.ts                            60 s for each of the two
 //   node bench/srtp.ts --seconds 20 --calls 200
 import { randomBytes } from 'node:crypto'
@@ -20,19 +20,19 @@ import type { Crowd, PhoneKeys } from './rtp-crowd.ts'
 const firstPort = 30_000
 const suite = 'AES_CM_128_HMAC_SHA1_80'
 const targetCalls = 300
-// Of one processor; the rest is for what comes unevenly.
+// The share of one processor; the rest is reserved for uneven load.
 const share = 0.6
 const packetsPerSecond = 50
 
 interface Period extends Measured {
-  /** Packets that the phones sent since their calls began and that never came in. */
+  /** Packets that the phones sent since their calls began and that never arrived. */
   readonly missed: number
   readonly rejected: number
 }
 
 const toBase64 = ({ key }: MasterKey): string => Buffer.from(key).toString('base64')
 
-/** What the media encrypts with, as its answer names it. */
+/** Returns the keys with which the media encrypts, from its answer. */
 function keysIn(sdp: string): MasterKey {
   const line = parseSdp(sdp).sections[0]?.crypto.usable[0]
   if (line?.suite !== suite) throw new Error(`the answer has no ${suite}`)
@@ -69,7 +69,7 @@ async function run(media: Media, crowd: Crowd, seconds: number, isProtected: boo
   }
 }
 
-/** By what a packet takes, so that what a busy machine left out does not count as carried. */
+/** Returns the calls for a share of a core, from the cost of a packet: packets that were skipped do not count. */
 const perCore = (period: Period): number =>
   Math.floor((share * 1e6) / (packetsPerSecond * perPacketUs(period)))
 
@@ -82,7 +82,7 @@ function carried(what: string, period: Period, target: number | undefined): Figu
     what: `${what}, bridged two by two: how many for 60 % of a core`,
     target: target === undefined ? '-' : `at least ${target}`,
     figure: `${calls} (${period.corePercent.toFixed(0)} % of a core here, ${cost})`,
-    // Of a worker that was mostly kept waiting it says too little.
+    // A worker that mostly waited for a processor gives no meaningful figure.
     isMet: target === undefined || lostOf(period) > 0.05 ? undefined : calls >= target,
   }
 }

@@ -1,4 +1,4 @@
-// How long the platform takes from spawn to healthy on an existing data directory, and what it weighs when idle.
+// The time from spawn to healthy on an existing data directory, and the memory of an idle platform.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What storage costs: CPU of the whole process per operation, over a real database in a temporary folder.
+// The cost of storage: CPU of the whole process per operation, over a real database in a temporary folder.
 // node bench/storage.ts
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ async function measured(name: string, count: number, work: () => Promise<void>):
   )
 }
 
-/** One inbound call as the engine writes it: 25 events in 6 batches, 3 notifications, 1 record. */
+/** Yields the batches of one inbound call as in the engine: 25 events in 6 batches, 3 notifications, 1 record. */
 function* batchesOf(account_sid: string, service_provider_sid: string, attempted_at: number) {
   const call_sid = createSid()
   const hook = {
@@ -125,7 +125,7 @@ async function benchRepository(storage: Storage, account_sid: string): Promise<v
 type Batch = Parameters<Storage['calls']['write']>[0]
 type Write = (batch: Batch) => void
 
-/** At the pace of a busy node. The same loop without storage is taken off, so that what is left is storage. */
+/** Writes calls at the pace of a busy node. The cost of the same loop without storage is subtracted. */
 async function benchCalls(storage: Storage, account_sid: string, provider: string): Promise<void> {
   const play = async (write: Write): Promise<{ main: number; all: number }> => {
     const before = { main: mainCpuMs(), all: cpuMs() }
@@ -158,7 +158,7 @@ async function benchCalls(storage: Storage, account_sid: string, provider: strin
       `${perCall('main')} us CPU of the main thread, ${perCall('all')} us of all threads`,
   )
   const ms = (nanoseconds: number): string => (nanoseconds / 1e6).toFixed(1)
-  // A sample is late by what it waited beyond the 20 ms between samples.
+  // A sample is late by its time beyond the 20 ms between samples.
   console.log(`  event loop p99 ${ms(loop.percentile(99))} max ${ms(loop.max)} ms (20 = not late)`)
 }
 

@@ -1,5 +1,5 @@
-// 200 calls whose sound goes to an audio server and back, beside 200 that play a file: how evenly all of them are heard, and what a
-// stream costs more than a call that plays.
+// 200 calls whose audio goes to an audio server and back, beside 200 that play a file: how evenly all of them are
+// heard, and the additional cost of a stream over a call that plays.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,12 +20,12 @@ const workers = 2
 
 interface AudioServer {
   readonly origin: string
-  /** Binary frames that came. */
+  /** Binary frames that arrived. */
   readonly frames: number
   close(): void
 }
 
-/** Answers calls to `/play` with a long tone and those to `/listen` with a stream; says what it hears. */
+/** Answers calls to `/play` with a long tone and calls to `/listen` with a stream; sends back all received audio. */
 async function startServer(seconds: number): Promise<AudioServer> {
   const wav = toWav(tone(440, seconds * 1000))
   let frames = 0
@@ -66,7 +66,7 @@ const listen = (origin: string): object => ({
   bidirectionalAudio: { enabled: true, streaming: true, sampleRate: 8000 },
 })
 
-/** Where the platform listens for the RTP of a call. A worker that is late takes no session more, which is not measured here. */
+/** Returns the platform's RTP port for a call. A late worker refuses sessions, which is not measured here. */
 async function call(sip: Sip, platform: Platform, tenant: Tenant, port: number): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const result = await invite(sip, platform, tenant, port).outcome
@@ -105,18 +105,18 @@ function invite(sip: Sip, platform: Platform, { realm, username, password, targe
 interface Run {
   readonly playing: Pacing
   readonly others: Pacing
-  /** Of all threads of the platform, for each call and second. */
+  /** CPU of all threads of the platform, per call and second. */
   readonly cpuMs: number
-  /** Frames that the audio server got in the time, of all streams. */
+  /** Frames that the audio server received in that time, over all streams. */
   readonly frames: number
-  /** How long each media worker was ready to run in a second, and had no processor: no packet is sent meanwhile. */
+  /** The time in each second that a media worker was ready to run without a processor: no packet is sent meanwhile. */
   readonly waitedMs: number
 }
 
-/** 200 calls that play, and 200 of the other kind. */
+/** Runs 200 calls that play, and 200 of the given kind. */
 async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
   const server = await startServer(seconds + 120)
-  // Both cores, as the target says, which the phones and the audio server share.
+  // The target is for both cores, which the phones and the audio server share.
   const platform = await startPlatform({
     env: {
       SWITCHHOOK_LOG_LEVEL: 'warn',

@@ -1,4 +1,4 @@
-// Phones over TLS and secure WebSockets, from many addresses of the loopback network. Run by tls.ts as a process of its own.
+// Phones over TLS and secure WebSockets, from many loopback addresses. tls.ts runs this as a separate process.
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { connect } from 'node:tls'
@@ -12,7 +12,7 @@ interface HandshakeOptions {
   readonly kind: 'handshakes'
   readonly port: number
   readonly count: number
-  /** They come from 127.<network>.x.y. */
+  /** The phones use addresses 127.<network>.x.y. */
   readonly network: number
 }
 
@@ -26,7 +26,7 @@ interface RegistrationOptions {
 }
 
 const atOnce = 16
-// What a stranger may send at once is more than these take.
+// Fewer than a stranger may send in a burst.
 const perAddress = 20
 
 const options = JSON.parse(process.argv[2] ?? '{}') as TlsLoadOptions
@@ -35,7 +35,7 @@ const address = (network: number, index: number): string => {
   return `127.${network}.${Math.floor(host / 250)}.${(host % 250) + 1}`
 }
 
-/** A full handshake each: nothing is resumed. */
+/** Makes a full handshake for each phone: no session is resumed. */
 async function shakeHands({ port, network }: HandshakeOptions, index: number): Promise<void> {
   const localAddress = address(network, index)
   const raw = createConnection({ host: '127.0.0.1', port, localAddress })

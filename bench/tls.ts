@@ -1,5 +1,4 @@
-// What TLS costs: the CPU of a handshake with each kind of key, and the memory of phones that are registered over secure
-// WebSockets and silent.
+// The cost of TLS: CPU of a handshake with each kind of key, and memory of silent phones over secure WebSockets.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAuthority } from '../test/support/certificates.ts'
@@ -18,7 +17,7 @@ const warmUp = 300
 const maxHandshakeMs = 4
 const clients = 5_000
 const maxMb = 500
-// Ten devices is what a user may have.
+// A user may have ten devices.
 const perUser = 10
 
 export async function measureTls(): Promise<Figure[]> {
@@ -64,7 +63,7 @@ async function withPlatform<T>(
   }
 }
 
-/** CPU of the process for each: the handshake, an OPTIONS and its response, and the end. */
+/** Returns the CPU of the process for each handshake, an OPTIONS and its response, and the close. */
 async function costOfHandshake({ platform, sipsPort }: Stage): Promise<number> {
   await load({ kind: 'handshakes', port: sipsPort, count: warmUp, network: 1 })
   const before = processCpuMs(platform.pid)

@@ -1,4 +1,5 @@
-// Browsers on one media worker: each is heard and hears a playback, over ICE, DTLS and SRTP, and what that takes of processors.
+// Browsers on one media worker: each sends audio and receives a playback, over ICE, DTLS and SRTP; the figure is their
+// use of processors.
 //   node bench/webrtc.ts --sessions 150 --seconds 30
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -26,10 +27,10 @@ interface Counts {
 }
 
 const firstPort = 30_000
-// Linux counts the time of other processes in these.
+// The unit in which Linux counts the CPU time of other processes.
 const ticksPerSecond = 100
 
-/** Of another process, all its threads. */
+/** Returns the CPU time of another process, all its threads. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

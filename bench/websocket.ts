@@ -1,5 +1,5 @@
-// Applications over WebSocket: how long a command takes until its effect, with 200 sessions, and what a question costs beside one
-// over HTTP.
+// Applications over WebSocket: the time from a command to its effect, with 200 sessions, and the cost of asking the
+// application compared with HTTP.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -22,10 +22,10 @@ interface Application {
   readonly server: http.Server
   readonly sockets: WebSocket[]
   readonly port: number
-  /** Called with each hook that is asked, over either transport. */
+  /** Runs for each hook that is asked, over either transport. */
   onHook: (hook: string) => void
   asks: number
-  /** Whether each question is answered with another. */
+  /** Whether each answer makes the platform ask again. */
   isEndless: boolean
 }
 
@@ -166,7 +166,7 @@ async function onStage<T>(scheme: 'ws' | 'http', work: (stage: Stage) => Promise
   }
 }
 
-/** One after another, each when the one before it has had its effect, at most 200 a second. */
+/** Sends one command after another, each when the one before it has had its effect, at most 200 a second. */
 async function latencies({ application, phones }: Stage, effect: 'info' | 'hook'): Promise<number[]> {
   const values: number[] = []
   for (let count = 0; count < commands; count++) {
@@ -190,7 +190,7 @@ interface Cost {
   readonly perSecond: number
 }
 
-/** Each call asks again and again, as fast as the platform lets a loop go. */
+/** Measures while each call asks again and again, as fast as the platform allows a loop. */
 async function costOfAsk({ platform, application }: Stage): Promise<Cost> {
   application.onHook = () => undefined
   application.isEndless = true
@@ -198,7 +198,7 @@ async function costOfAsk({ platform, application }: Stage): Promise<Cost> {
     for (const socket of application.sockets)
       socket.send(JSON.stringify({ type: 'command', command: 'redirect', data: again }))
   else await redirectAll(platform, application)
-  // The first ones come at once.
+  // The first questions come all at once.
   await delay(4000)
   const [cpu, asks] = [mainThreadCpuMs(platform.pid), application.asks]
   await delay(costSeconds * 1000)

@@ -1,4 +1,4 @@
-// What the commands for a terminal say to arguments that make no sense, and to Ctrl-C before they are ready.
+// Tests of the terminal commands: their responses to invalid arguments, and to Ctrl-C before they are ready.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -38,7 +38,7 @@ it.each([
   expect(status).toBe(1)
 })
 
-it('story.ts says what the API says where that has no journal to give', () => {
+it('story.ts prints the error that the API sent instead of a journal', () => {
   const input = JSON.stringify({ msg: 'no such call', code: 'not_found', cure: 'Check the identifier.' })
   const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'story.ts')], {
     encoding: 'utf8',
@@ -47,8 +47,8 @@ it('story.ts says what the API says where that has no journal to give', () => {
   expect([status, stderr]).toEqual([1, 'no such call. Check the identifier.\n'])
 })
 
-it('an example that is interrupted before it is set up ends without a word of what it was waiting for', async () => {
-  // A platform that takes the connection and never responds.
+it('an example that is interrupted before it is set up ends without an error about its setup', async () => {
+  // A platform that accepts the connection and never responds.
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo

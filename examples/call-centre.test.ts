@@ -1,4 +1,4 @@
-// The call centre with real phones: a caller waits, an agent takes it, then the next one, and the wallboard counts.
+// The call centre with real phones: a caller waits, an agent takes it and then the next one, and the wallboard counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'
@@ -104,10 +104,10 @@ describe.skipIf(isMissing('baresip'))('npm run example -- call-centre', () => {
     await hears(second, agentHz)
     await until('the second to be counted', async () => (await board())['taken'] === 2)
     expect(await board()).toMatchObject({ waiting: 0, gave_up: 0, agents: { anna: 2 } })
-    // The payload of this hook does not say who waits.
+    // The payload of this hook does not name the caller that waits.
     for (const name of ['caller', 'ben'])
       expect(run.process.stdout).toContain(`call from ${name} to 500: POST /waiting, answers say, pause`)
-    // The agent leaves: the caller is thanked and hung up on.
+    // The agent leaves: the caller is thanked and the call hung up.
     await agent.hangUp()
     await happens(second, 'CALL_CLOSED')
   }, 90_000)

@@ -1,4 +1,4 @@
-// A call centre: callers wait in a queue, agents take one after the other, and a page shows what a wallboard would.
+// A call centre: callers wait in a queue, agents take one after another, and a page serves as a wallboard.
 // Run it with `npm run example -- call-centre`.
 import { text } from './run/example.ts'
 import type { Example, Payload, Verb } from './run/example.ts'
@@ -6,10 +6,10 @@ import type { Example, Payload, Verb } from './run/example.ts'
 const queue = 'support'
 const agents = ['anna', 'ben']
 
-/** Which agents dial to take callers. */
+/** The number that agents dial to take callers. */
 export const agentNumber = '501'
 
-/** After this long a caller is offered to leave, in seconds. */
+/** The wait after which a caller is asked to leave, in seconds. */
 export const patienceSeconds = 300
 
 export const leaving = 'No one can take your call today. Please call again tomorrow. Goodbye.'
@@ -18,14 +18,14 @@ const say = (words: string): Verb => ({ verb: 'say', text: words })
 
 const takeNext: Verb = { verb: 'dequeue', name: queue, beep: true, actionHook: '/finished' }
 
-/** What the page shows, from the events of the queue alone. */
+/** The data of the page, computed from the events of the queue alone. */
 export class Wallboard {
-  /** When each of those who wait came, by call_sid. */
+  /** The time at which each waiting caller joined, by call_sid. */
   readonly #waiting = new Map<string, number>()
   #taken = 0
   #gaveUp = 0
   #waitedMs = 0
-  /** Who took how many. */
+  /** The number of callers that each agent took. */
   readonly #agents = new Map<string, number>()
 
   take(event: Payload): void {
@@ -69,7 +69,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** What a caller hears while it waits; it is asked for again when it is over. */
+/** Returns the verbs for a waiting caller; the hook is asked again when they have run. */
 function whileWaiting({ queue_position: before, queue_time: seconds }: Payload): Verb[] {
   if (Number(seconds) >= patienceSeconds) return [say(leaving), { verb: 'leave' }]
   const place = before === 0 ? 'You are next.' : `There are ${String(before)} callers before you.`
@@ -103,7 +103,7 @@ export const callCentre: Example = {
           return [say('Welcome. Please wait for the next agent.'), wait]
         },
         '/waiting': whileWaiting,
-        // The agent stays, and takes the next one.
+        // The agent stays, and takes the next caller.
         '/finished': () => [takeNext],
         '/left': ({ queue_result }) =>
           queue_result === 'bridged'

@@ -1,4 +1,4 @@
-// The phone for the terminal, as a child process that calls a real platform.
+// The phone for the terminal, run as a child process that calls a real platform.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApplication } from '../test/support/application.ts'

@@ -1,4 +1,4 @@
-// `npm run call`: a phone for the terminal. It places one call, prints what it hears and presses the keys it is given.
+// `npm run call`: a phone for the terminal. It places one call, prints what it hears and presses the given keys.
 import { placeCall } from './demo/phone.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 
@@ -26,10 +26,10 @@ const { values, positionals } = readArguments(
   help,
 )
 
-// Long enough to hear what the keys respond to.
+// Long enough to hear the prompt that the keys respond to.
 const listenMs = 400
 
-/** The longest call: what a timer of Node can wait. */
+/** The longest call: a timer of Node cannot wait longer. */
 const maxSeconds = 86_400
 
 function limitOf(text: string | undefined): number | undefined {

@@ -1,4 +1,4 @@
-// Click to call: a page calls the agent first; when the agent is there, it calls the customer and connects the two.
+// Click to call: a page calls the agent first; when the agent answers, it calls the customer and connects the two.
 // Run it with `npm run example -- click-to-call`.
 import { text } from './run/example.ts'
 import type { Example, Page, Payload } from './run/example.ts'
@@ -29,12 +29,12 @@ const json = (status: number, body: object): Page => ({
   body: `${JSON.stringify(body)}\n`,
 })
 
-/** A number goes by the carriers of the account, any other name is one of its users. */
+/** Returns the target of a dial: a number is called over the account's carriers, any other name is one of its users. */
 function toTarget(name: string): object {
   return /^\+?\d+$/.test(name) ? { type: 'phone', number: name } : { type: 'user', name }
 }
 
-/** Undefined where it does not name an agent and a customer. */
+/** Returns undefined if the body does not name an agent and a customer. */
 function readJson(body: string): Payload | undefined {
   try {
     const asked = JSON.parse(body) as Payload | null
@@ -57,7 +57,7 @@ export const clickToCall: Example = {
   create: ({ api, application_sid }) => ({
     pages: {
       'GET /': () => ({ type: 'text/html; charset=utf-8', body: page }),
-      // A page from elsewhere cannot send this type without asking first, and so cannot place calls.
+      // A page from another site cannot send this content type without a preflight request, and so cannot place calls.
       'POST /click': async ({ contentType, body }) => {
         if (!contentType.startsWith('application/json'))
           return json(415, { msg: 'application/json is required' })
@@ -71,7 +71,7 @@ export const clickToCall: Example = {
           from: callerId,
           to: { type: 'user', name: text(agent) },
           application_sid,
-          // Every hook of the call brings it back as customerData.
+          // Every hook of the call returns this as customerData.
           tag: { customer: text(customer) },
           timeout: 20,
         })
@@ -79,7 +79,7 @@ export const clickToCall: Example = {
       },
     },
     hooks: {
-      // Asked when the agent has answered.
+      // This hook is asked when the agent has answered.
       '/call': ({ customerData }) => {
         const { customer } = customerData as { readonly customer: string }
         return [

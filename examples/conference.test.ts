@@ -1,4 +1,4 @@
-// The conference with three real phones: two wait, the third begins it, each hears the other two and not itself, all go with it.
+// The conference with three real phones: two wait, the third begins it, each hears only the others, all leave with it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
 import { durationMs, rms, slice, soundSegments, toneSegments, toneShare } from '../test/support/audio.ts'
@@ -13,10 +13,10 @@ import { waitingHz } from './conference.ts'
 const users = ['moderator', 'anna', 'ben'] as const
 const pitches = [700, 1100, 1600] as const
 
-/** The last half second: the beep of who came in is over by then. */
+/** Returns the last half second: the beep for the phone that joined is over by then. */
 const lately = (audio: Audio): Audio => slice(audio, durationMs(audio) - 500, durationMs(audio))
 
-/** The pitches of the phones that are in it, where nothing else is. */
+/** Returns the pitches of the phones that are heard, if nothing else is. */
 function heardIn(audio: Audio): readonly number[] {
   const last = lately(audio)
   if (rms(last) < 0.05) return []

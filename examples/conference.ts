@@ -1,10 +1,10 @@
-// A conference with a moderator: who calls first waits for the moderator, and all go when the moderator hangs up.
+// A conference with a moderator: earlier callers wait for the moderator, and all leave when the moderator hangs up.
 // Run it with `npm run example -- conference`.
 import { toneWav } from './hello.ts'
 import { text } from './run/example.ts'
 import type { Example, Verb } from './run/example.ts'
 
-/** What those hear who wait. */
+/** The tone for waiting callers. */
 export const waitingHz = 425
 
 export const goodbye = 'The moderator has left, and the conference is over. Goodbye.'
@@ -34,12 +34,12 @@ export const conference: Example = {
             ? { ...room, endConferenceOnExit: true }
             : { ...room, startConferenceOnEnter: false, waitHook: '/wait' },
         ],
-        // Asked again whenever its verbs have run, until the conference begins.
+        // This hook is asked again whenever its verbs have run, until the conference begins.
         '/wait': () => [
           { verb: 'play', url: `${url}/waiting.wav` },
           { verb: 'pause', length: 1 },
         ],
-        // What happens in the room is only reported: a wallboard would show it.
+        // These events are for information only, for example for a wallboard.
         '/events': ({ event, from, members }) => {
           console.log(`${text(event)}: ${text(from)} (${String(members)} in the room)`)
           return []

@@ -1,4 +1,4 @@
-// The demo as a newcomer runs it: a child process, judged by what it prints and by what it leaves behind.
+// The demo as a newcomer runs it: a child process, judged by its output and by what it leaves behind.
 import { readdir } from 'node:fs/promises'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ const conversation = [
   'platform: hangs up',
 ]
 
-// At once, each in a folder of its own: a call of the demo takes five seconds, most of which it speaks.
+// These run concurrently, each in its own folder: a call of the demo takes five seconds, most of which is speech.
 describe.concurrent('npm run demo without a platform', () => {
   const folders: string[] = []
   const openFolder = async (): Promise<string> => {

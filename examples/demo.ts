@@ -45,14 +45,14 @@ const { values } = readArguments(
 
 const apiKey = values['api-key']
 const baseUrl = values['base-url']
-// Since this process began.
+// The time since this process began.
 const seconds = (): string => (performance.now() / 1000).toFixed(1)
 
 function print(line: string): void {
   console.log(line)
 }
 
-/** The call through the platform that runs already. */
+/** Places the call through a running platform. */
 async function callThroughRunning(): Promise<void> {
   print(`A phone calls an application through the platform at ${baseUrl}.`)
   const sip = { host: new URL(baseUrl).hostname, port: portOf(values['sip-port'], '--sip-port') }
@@ -66,7 +66,7 @@ async function callThroughRunning(): Promise<void> {
   print(`Done after ${seconds()} s.`)
 }
 
-/** The call through a platform that is started for it. */
+/** Places the call through a platform that is started for it. */
 async function callThroughOwn(): Promise<void> {
   print('A phone calls an application through a platform, all of it on this machine.')
   const interrupted = interruption()
@@ -103,7 +103,7 @@ const lookFurther = [
   '  a softphone        npm run demo -- --phone, beside npm start',
 ].join('\n')
 
-/** What can be looked at as long as the platform is up. */
+/** Returns the addresses that work as long as the platform is up. */
 function addressesOf({ baseUrl: base }: CallTarget, record: CallRecord, shownKey: string): string {
   const calls = `${new URL(base).origin}/v1/Accounts/${record.account_sid}/RecentCalls`
   const curl = `curl -H "Authorization: Bearer ${shownKey}"`
@@ -157,7 +157,7 @@ async function waitForPhone(): Promise<void> {
   }
 }
 
-/** A page that registers as a phone, through the platform that runs or one of the demo's own, until Ctrl-C. */
+/** Serves a page that registers as a phone, through a running platform or the demo's own, until Ctrl-C. */
 async function serveBrowser(): Promise<void> {
   const interrupted = interruption()
   const own = apiKey === '' ? await startOwnPlatform() : undefined

@@ -1,4 +1,4 @@
-// The two applications over WebSocket audio with a real phone: it hears itself.
+// The two applications over WebSocket audio, with a real phone that hears itself.
 import { afterAll, describe, expect, it } from 'vitest'
 import { happens, startExample } from '../test/support/example-run.ts'
 import { sharedPlatform } from '../test/support/platform-process.ts'

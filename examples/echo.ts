@@ -19,7 +19,7 @@ export const echo: Example = {
       '/heard': () => [{ verb: 'say', text: 'That was you. Goodbye.' }, { verb: 'hangup' }],
     },
     sockets: {
-      // The first frame is text and says which call it is; all others are what the caller says.
+      // The first frame is text that identifies the call; all others are the audio of the caller.
       '/echo': (socket) =>
         void socket.on('message', (data: Buffer, isBinary) => {
           if (isBinary) socket.send(data)

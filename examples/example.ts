@@ -79,7 +79,7 @@ function runningPlatform(apiKey: string): Platform {
 
 interface Course {
   readonly interrupted: Promise<unknown>
-  /** It is ready for calls: from then on Ctrl-C ends it in order. */
+  /** Runs when the example is ready for calls: from then on Ctrl-C ends it in order. */
   readonly onSetUp: () => void
 }
 
@@ -149,7 +149,8 @@ async function main(): Promise<void> {
   const setUp = Promise.withResolvers<void>()
   const running = run(name, example, { interrupted, onSetUp: setUp.resolve })
   if ((await Promise.race([running, setUp.promise, interrupted])) !== 'interrupted') return running
-  // Ctrl-C reaches its platform too: what fails then is no fault. What was started ends with the process.
+  // Ctrl-C also reaches the example's platform, so failures from now on are not reported. Child processes end with
+  // this process.
   running.catch(() => undefined)
   print('Ended before it was set up.')
 }

@@ -22,7 +22,7 @@ export interface StatusEvent {
 }
 
 export interface HelloApplication {
-  /** Where the platform reaches it: `<url>/call` is the call hook, `<url>/status` the call status hook. */
+  /** The URL that the platform uses: `<url>/call` is the call hook, `<url>/status` the call status hook. */
   readonly url: string
   /** Every status event, oldest first. */
   readonly statusLog: readonly StatusEvent[]
@@ -34,7 +34,7 @@ export interface HelloApplication {
 type Verb = { readonly verb: string; readonly [option: string]: unknown }
 type Payload = Record<string, unknown>
 
-/** What the caller hears. */
+/** The sentences that the caller hears. */
 export const phrases = {
   greeting: 'Hello from Switchhook.',
   question: 'Please enter up to four digits, and then the pound key.',
@@ -141,8 +141,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /**
- * The header reads `t=<unix seconds>,v1=<hex>`; the digest is HMAC-SHA256 over `<t>.<body as received>`.
- * Any of several v1 entries may match, which is how a secret is changed without a gap.
+ * Verifies a signature. The header reads `t=<unix seconds>,v1=<hex>`; the digest is HMAC-SHA256 over `<t>.<body as
+ * received>`. Any of several v1 entries may match, so that a secret can be changed without a gap.
  */
 export function isSignedWith(secret: string, header: string | string[] | undefined, body: string): boolean {
   const parts = String(header ?? '').split(',')
@@ -159,11 +159,11 @@ export function isSignedWith(secret: string, header: string | string[] | undefin
 export interface ToneOptions {
   readonly hz: number
   readonly ms: number
-  /** Silence after the tone. */
+  /** The silence after the tone. */
   readonly silentMs?: number
 }
 
-/** A WAV file of 8000 samples a second, 16 bits, one channel. */
+/** Returns a WAV file of 8000 samples a second, 16 bits, one channel. */
 export function toneWav({ hz, ms, silentMs = 0 }: ToneOptions): Buffer {
   const rate = 8000
   const heard = Math.floor((rate * ms) / 1000)

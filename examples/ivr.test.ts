@@ -1,4 +1,4 @@
-// The menu with three real phones: what is pressed, who is reached, what is heard.
+// The menu with three real phones: the pressed keys, the users that are reached, the audio that is heard.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'
 import type { Audio } from '../test/support/audio.ts'

@@ -3,10 +3,10 @@ import { toneWav } from './hello.ts'
 import { text } from './run/example.ts'
 import type { Example, Verb } from './run/example.ts'
 
-/** Which user takes the calls of which key. */
+/** The user who takes the calls for each key. */
 const departments: Readonly<Record<string, string>> = { 1: 'sales', 2: 'support' }
 
-/** Pressed by sales while it talks: the caller goes on to support. */
+/** The keys that sales presses during a call to transfer the caller to support. */
 export const transferKeys = '*2'
 
 const menu: Verb = {
@@ -29,13 +29,13 @@ export const ivr: Example = {
     'Dial sales or support: it rings there at once, and your call is answered together with it.',
   ],
   create({ url, api }) {
-    /** The two hear each other when the department answers; meanwhile the caller hears that it rings. */
+    /** Returns a dial. The two sides are connected when the department answers; the caller hears ringing until then. */
     const dial = (department: string, isAnswered: boolean): Verb => ({
       verb: 'dial',
       target: [{ type: 'user', name: department }],
       timeout: 20,
-      // A caller who has heard the menu is answered already, and hears a tone. Another one hears what its phone makes
-      // of "180 Ringing", and pays from the moment on at which the department answers.
+      // A caller who has heard the menu is already answered, and hears a tone. Another caller hears the ringing of its
+      // own phone for "180 Ringing", and pays only from the moment when the department answers.
       ...(isAnswered ? { dialMusic: `${url}/ringing.wav` } : { answerOnBridge: true }),
       dtmfCapture: { childCall: [transferKeys] },
       dtmfHook: '/keys',
@@ -52,7 +52,7 @@ export const ivr: Example = {
           if (department === undefined) return [say('That is no choice.'), menu]
           return [say(`You will be connected with ${department}.`), dial(department, true)]
         },
-        // Keys are only reported here: what is to happen is asked for by the REST API, of the caller's call.
+        // Keys are only reported here. The action is requested through the REST API, for the caller's call.
         '/keys': async ({ parent_call_sid }) => {
           await api('PUT', `/Calls/${text(parent_call_sid)}`, {
             call_hook: { url: `${url}/transfer`, method: 'POST' },

@@ -1,4 +1,4 @@
-// "Record me" over WebSocket audio: what callers say after the beep is played to them. Run it with `npm run example -- record-me`.
+// "Record me" over WebSocket audio: callers hear their words after the beep. Run it: `npm run example -- record-me`.
 import type { WebSocket } from 'ws'
 import type { Example } from './run/example.ts'
 
@@ -30,7 +30,7 @@ export const recordMe: Example = {
   }),
 }
 
-/** Keeps what is said until a key is pressed or it is enough, plays it, and ends the stream when it was heard. */
+/** Keeps the audio until a key is pressed or the limit is reached, plays it, and ends the stream after that. */
 function recordAndPlay(socket: WebSocket): void {
   const maxBytes = maxSeconds * sampleRate * 2
   const pieces: Buffer[] = []

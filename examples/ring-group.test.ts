@@ -1,4 +1,4 @@
-// The ring group with four real phones: all ring, one answers; then all reject and the caller hears the announcement.
+// The ring group with four real phones: all ring and one answers; then all reject and an announcement is heard.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'
@@ -23,7 +23,7 @@ describe.skipIf(isMissing('baresip'))('npm run example -- ring-group', () => {
   })
   afterAll(() => run?.close())
 
-  /** The numbers of events so far, from which those of the next call count. */
+  /** Returns the counts of events so far, from which those of the next call are counted. */
   async function ringAll(): Promise<{ readonly atCaller: number; readonly atMembers: readonly number[] }> {
     const atCaller = caller.events.items.length
     const before = members.map(({ events }) => events.items.length)

@@ -1,10 +1,10 @@
-// A ring group: every phone rings at once, and when no one takes the call, an announcement says so.
+// A ring group: all phones ring at the same time, and when none is answered, an announcement says so.
 // Run it with `npm run example -- ring-group`.
 import type { Example, Verb } from './run/example.ts'
 
 const members = ['anna', 'ben', 'chris']
 
-/** How long the phones ring, in seconds. */
+/** The time for which the phones ring, in seconds. */
 export const ringSeconds = 15
 
 export const announcement = 'The office is closed at the moment. Please call again tomorrow. Goodbye.'

@@ -1,4 +1,4 @@
-// `npm run story`: the journal of a call, as the API returns it, from the standard input, printed as a short story.
+// `npm run story`: reads the journal of a call, as the API returns it, from standard input, and prints it as a story.
 import { json } from 'node:stream/consumers'
 import { journalStory } from './demo/journal-story.ts'
 import type { StoryEvent } from './demo/journal-story.ts'
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   for (const line of journalStory(events as readonly StoryEvent[])) console.log(line)
 }
 
-/** What the API says in place of a journal. */
+/** Returns the error that the API sent instead of a journal. */
 function refusalOf(answer: unknown): string | undefined {
   if (typeof answer !== 'object' || answer === null || !('msg' in answer)) return undefined
   const cure = 'cure' in answer ? ` ${String(answer.cure)}` : ''

@@ -1,4 +1,4 @@
-// The menu over WebSocket with a real phone: what is pressed, what is heard, and who ends the call.
+// The menu over WebSocket with a real phone: the pressed keys, the audio that is heard, and which side ends the call.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { soundSegments } from '../test/support/audio.ts'
@@ -21,7 +21,7 @@ describe.skipIf(isMissing('baresip'))('npm run example -- taxi', () => {
     await until('the menu to be heard', async () => soundSegments(await anna.heard()).length > 0)
     await anna.press('2')
     await happens(anna, 'CALL_CLOSED', established)
-    // The menu and "one moment", silence while the application searches, and what it has found.
+    // The caller hears the menu and "one moment", silence while the application searches, and the result.
     expect(soundSegments(await anna.heard()).length).toBeGreaterThanOrEqual(2)
   }, 60_000)
 

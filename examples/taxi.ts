@@ -1,5 +1,5 @@
-// A menu over WebSocket: the platform opens a socket for each call, and the application answers and speaks by itself. Run it with
-// `npm run example -- taxi`.
+// A menu over WebSocket: the platform opens a socket for each call, and the application answers and sends commands by
+// itself. Run it with `npm run example -- taxi`.
 import type { WebSocket } from 'ws'
 import { text } from './run/example.ts'
 import type { Example, Payload, Verb } from './run/example.ts'
@@ -15,7 +15,7 @@ const menu: Verb = {
   actionHook: 'choice',
 }
 
-/** How long it takes to find one. */
+/** The time it takes to find a taxi. */
 const searchMs = 1500
 
 export const taxi: Example = {
@@ -43,7 +43,7 @@ function serveCall(socket: WebSocket): void {
       console.log(`call from ${text(data['from'])}: ${type} ${text(data['digits'])}`.trimEnd())
     const ack = (...verbs: readonly Verb[]): void => send({ type: 'ack', msgid, data: verbs })
     if (type === 'session:new') return ack(menu)
-    // The call has gone on without us: nothing is to be changed.
+    // The call has continued without this socket, and nothing needs to change.
     if (type === 'session:reconnect') return ack()
     if (type !== 'verb:hook') return
     if (data['digits'] === '1') return ack(say(`It is ${new Date().getHours()} o'clock.`), menu)

@@ -1,4 +1,4 @@
-// What must hold before a change is accepted, apart from the tests: types, lint, format, imports, generated files.
+// The checks, apart from the tests, that a change must pass: types, lint, format, imports, generated files.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 

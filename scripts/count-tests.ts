@@ -1,5 +1,5 @@
-// Reads the machine-readable result of the tests, names those that passed at their second try only, and prints the one
-// line that CI ends with.
+// The summary of the tests from their machine-readable result: names the tests that passed only at their second try,
+// and prints the one line that CI ends with.
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
@@ -16,7 +16,7 @@ interface FileResult {
   readonly assertionResults: readonly {
     readonly fullName: string
     readonly status: string
-    /** Of every try, the failed ones before a good one included. */
+    /** The failures of every try, including those before a successful one. */
     readonly failureMessages: readonly string[]
   }[]
 }
@@ -42,7 +42,7 @@ function count(result: TestResult | undefined): { passed: number; failed: number
   return { passed: result.numPassedTests, failed: failed === 0 && exitCode !== '0' ? 1 : failed }
 }
 
-/** `file: test: why the first try failed`, one for each test. */
+/** Returns one line for each test: `file: test: why the first try failed`. */
 function secondTries({ testResults }: TestResult): string[] {
   return testResults.flatMap(({ name, assertionResults }) =>
     assertionResults

@@ -1,4 +1,5 @@
-// Before the tests: installs what they need beyond npm where it may (Debian, root), and names what is skipped otherwise.
+// The step before the tests: installs the tools that they need beyond npm where it may (Debian, root), and names the
+// suites that are skipped otherwise.
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import type { Tool } from '../test/support/tools.ts'
 const all: readonly Tool[] = Object.values(tools)
 const missing = (): readonly Tool[] => all.filter((tool) => commandPath(tool) === undefined)
 
-/** Why Debian installs nothing here; undefined when it can. */
+/** Returns why Debian cannot install anything here, or undefined if it can. */
 function obstacle(): string | undefined {
   if (process.platform !== 'linux' || !existsSync('/etc/debian_version')) return 'this is not Debian'
   if (process.getuid?.() !== 0) return 'not running as root'
@@ -16,7 +17,7 @@ function obstacle(): string | undefined {
   return undefined
 }
 
-// The output of apt and pip names mirrors, which do not belong in a log: a status says enough.
+// The output of apt and pip names mirrors, which do not belong in a log; the status is enough.
 const options = {
   timeout: 300_000,
   env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
@@ -36,7 +37,7 @@ function installPackages(wanted: readonly Tool[]): string | undefined {
   return `apt-get install ${packages.join(' ')} failed${update.status === 0 ? '' : ' (so did apt-get update)'}`
 }
 
-/** What is built for this machine only: nothing is compiled here. */
+/** Installs a package that is built for this machine only: nothing is compiled here. */
 function installPython({ command, python = '' }: Tool): string | undefined {
   const folder = pythonFolder(python)
   say(`installing for the tests, with pip into a folder of its own: ${python}`)
@@ -44,7 +45,7 @@ function installPython({ command, python = '' }: Tool): string | undefined {
   const steps = [
     ['python3', '-m', 'venv', '--clear', folder],
     [join(folder, 'bin/python3'), '-m', 'pip', ...pip],
-    // Last, so that what was interrupted is not taken for installed.
+    // This is the last step, so that an interrupted installation does not count as installed.
     ['ln', '-s', 'python3', join(folder, 'bin', command)],
   ]
   const failed = steps.find(([program = '', ...args]) => spawnSync(program, args, options).status !== 0)

@@ -1,4 +1,4 @@
-// Prints how the code reads in figures, beside where we want to be. Nothing gates on it.
+// Figures about the code, printed beside their targets. Nothing gates on them.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ interface Figure {
   readonly what: string
   readonly target: string
   readonly figure: string
-  /** Where the largest one is: the place to begin. */
+  /** The place of the largest one, where to begin. */
   readonly where?: string
 }
 
@@ -103,7 +103,9 @@ interface FunctionSpan {
   readonly last: number
 }
 
-/** The linter reports the span of every function; a function's own lines are those of no function inside it. */
+/**
+ * Counts the lines of functions. The linter reports whole spans; a function's own lines exclude functions inside it.
+ */
 function functionLines(code: readonly SourceFile[]): readonly Figure[] {
   const bytesOf = new Map(code.map(({ path, text }) => [path, Buffer.from(text)]))
   const spans: FunctionSpan[] = lint({
@@ -176,7 +178,7 @@ function importCycles(): Figure {
   }
 }
 
-/** Sets of files that reach each other, by types too. */
+/** Finds sets of files that reach each other, also through type imports. */
 function circles(code: readonly SourceFile[]): Figure {
   const knots = knotsOf(code.map(({ path, text }) => ({ path, text, imports: importsOf(path, text) })))
   const figure = String(knots.length)
@@ -197,7 +199,7 @@ function linesOf(code: readonly SourceFile[], folder: string): Figure {
 
 const windowLines = 6
 
-/** Lines inside a stretch of at least six that stands somewhere else as well, ignoring blanks and indentation. */
+/** Counts lines within a stretch of at least six that occurs elsewhere as well, ignoring blanks and indentation. */
 function repeatedLines(code: readonly SourceFile[]): Figure {
   const stripped = code.map(({ path, lines }) => ({
     path,
@@ -237,7 +239,9 @@ function testLines(code: readonly SourceFile[], tests: readonly SourceFile[]): F
 
 const isComment = (line: string): boolean => /^\s*(\/\/|\/\*|\*)/.test(line)
 
-/** Of one part with the tests beside it: without blank lines and comments, since a part may be commented more than its tests. */
+/**
+ * Compares a part with its tests, without blank lines and comments, as a part may have more comments than its tests.
+ */
 function testLinesOf(part: string): Figure {
   const beside = sources.filter(({ path }) => path.startsWith(`src/${part}/`))
   const count = (files: readonly SourceFile[]): number =>

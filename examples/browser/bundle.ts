@@ -1,11 +1,11 @@
-// A package as one script for a page: its CommonJS files, each as a function that is called when it is first required.
+// A bundler of a package into one script for a page: each CommonJS file is a function that runs when first required.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const required = /\brequire\(['"]([^'"]+)['"]\)/g
 
-/** `name`: the package, and what the page knows it by is `global`. */
+/** Returns the script of the package `name`, which the page finds under `global`. */
 export async function bundle(name: string, global: string): Promise<string> {
   const modules = new Map<string, { readonly code: string; readonly paths: Record<string, string> }>()
   const first = createRequire(import.meta.url).resolve(name)
@@ -40,7 +40,7 @@ globalThis[${JSON.stringify(global)}] = load(${JSON.stringify(first)})
 })()`
 }
 
-/** Where a package has another file for browsers, that one; one of Node's own names is a package here. */
+/** Resolves a name: to a package's file for browsers if it has one, and to a package for a name of Node's modules. */
 function forBrowsers(name: string, from: string): string {
   const { resolve } = createRequire(from)
   const path = resolve(/^[a-z]+$/.test(name) ? `${name}/` : name)

@@ -1,4 +1,4 @@
-// The page of a softphone, and what it needs to register: served on the loopback, which browsers trust as they do HTTPS.
+// The server of the softphone page and its account data, on the loopback, which browsers trust as they do HTTPS.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -7,17 +7,17 @@ import { join } from 'node:path'
 import { bundle } from './bundle.ts'
 
 export interface SoftphoneAccount {
-  /** Where SIP is spoken over WebSockets: `ws://127.0.0.1:3000`. */
+  /** The address of SIP over WebSockets: `ws://127.0.0.1:3000`. */
   readonly server: string
   readonly realm: string
   readonly username: string
   readonly password: string
-  /** What the page proposes to call. */
+  /** The number that the page proposes to call. */
   readonly number: string
 }
 
 export interface SoftphonePage {
-  /** With a word that only who is given the link knows: the page holds a password. */
+  /** The link has a random word in its path, because the page holds a password. */
   readonly url: string
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ const types = { html: 'text/html; charset=utf-8', script: 'text/javascript; char
 export async function serveSoftphone(account: SoftphoneAccount): Promise<SoftphonePage> {
   const word = randomBytes(9).toString('base64url')
   const page = await readFile(join(import.meta.dirname, 'softphone.html'), 'utf8')
-  // `<` could end the script that it stands in.
+  // `<` could end the script that holds this text.
   const { server: at, realm, username, password, number } = account
   const shown = JSON.stringify({ server: at, realm, username, password, number })
   const html = page.replace("'ACCOUNT'", () => shown.replaceAll('<', '\\u003c'))

@@ -1,4 +1,4 @@
-// The story of a call, from the journals that the engine writes: a person reads in each of the two who did what.
+// The story of a call, from the journals that the engine writes: for either side, a person reads who did what.
 import { expect, it } from 'vitest'
 import { parseVerbs } from '../../src/verbs/index.ts'
 import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
@@ -23,7 +23,7 @@ async function talking(): Promise<Dialled> {
   return one
 }
 
-/** The sentences, without their times. */
+/** Returns the sentences without their times. */
 const storyOf = ({ engine, sidOf }: Dialled, side: (typeof sides)[number]): string[] =>
   journalStory(engine.store.journalOf(sidOf(side))).map((line) => line.replace(/^ *[\d.]+ s {2}/, ''))
 
@@ -99,7 +99,7 @@ it('names who hung up, from either side', async () => {
   expect(storyOf(one, 'inbound')).toContain(`the end: ${caller} hung up`)
 })
 
-it('names who asked for a transfer and tells once, with its cure, what refused it, from either side', async () => {
+it('names who asked for a transfer and shows its refusal once, with the cure, from either side', async () => {
   const one = await talking()
   const referTo = 'sip:alice@elsewhere.example'
   one.called().dialog.listener.referred?.(new ScriptedReferral({ referTo }))
@@ -114,7 +114,7 @@ it('names who asked for a transfer and tells once, with its cure, what refused i
   }
 })
 
-it('parts a sentence from its cure by one full stop, and tells an error of one moment once', () => {
+it('separates a sentence from its cure by one full stop, and shows an error of one moment once', () => {
   const error = { code: 'hook_invalid_payload', sentence: 'the answer is no list.', cure: 'Answer with one.' }
   const line = 'the answer is no list. Answer with one. (hook_invalid_payload)'
   const started = { at: 0, type: 'started', direction: 'inbound', from: 'a', to: 'b' }
@@ -145,7 +145,7 @@ it('names the hook that fails and its URL, and says that one has answered withou
   ])
 })
 
-it('tells ringing once, though the status hook hears of a call that rings from its beginning', () => {
+it('shows ringing once, though the status hook reports a ringing call from its beginning', () => {
   const status = (at: number, call_status: string, sip_status: number) => ({
     at,
     type: 'status',

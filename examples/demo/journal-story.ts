@@ -1,4 +1,4 @@
-// The journal of a call as a short story: one line for what a reader wants to know first, in the order it happened.
+// The journal of a call as a short story: one line for each fact that a reader looks for first, in the order of events.
 
 /** An event as the REST API returns it. */
 export interface StoryEvent {
@@ -7,7 +7,7 @@ export interface StoryEvent {
   readonly [fact: string]: unknown
 }
 
-/** Who is at the far end of the call. */
+/** Returns the far end of the call. */
 const farEndOf = ({ direction, from, to }: StoryEvent): string => String(direction === 'inbound' ? from : to)
 const seconds = (ms: unknown): string => `${(Number(ms) / 1000).toFixed(1)} s`
 
@@ -18,21 +18,21 @@ function withVerbs(event: StoryEvent): string {
   return verbs.length === 0 ? ', without verbs' : `: ${verbs.join(', ')}`
 }
 
-/** The sentence of a failed hook says only what is wrong. */
+/** Returns the hook and its URL: the sentence of a failed hook only says what is wrong. */
 const whichHook = ({ hook, url }: StoryEvent): string =>
   typeof hook === 'string' && typeof url === 'string' ? `${hook} hook ${url}: ` : ''
 
-/** Two sentences of the journal have no full stop where the second one is there. */
+/** Joins a sentence of the journal and its cure, which need a full stop between them. */
 function withCure({ sentence, cure, code }: StoryEvent): string {
   const because = String(sentence).replace(/\.$/, '')
   return `${because}${typeof cure === 'string' ? `. ${cure}` : ''}${typeof code === 'string' ? ` (${code})` : ''}`
 }
 
-/** The error that an event is about. */
+/** Returns the error that an event reports. */
 const errorOf = ({ code, sentence }: StoryEvent): string | undefined =>
   typeof code === 'string' && typeof sentence === 'string' ? `${code} ${sentence}` : undefined
 
-/** What the journal says in the words of the record, with the names of the two. */
+/** Returns the end in the journal's words, with the names of the two sides. */
 function theEnd({ termination_reason, because }: StoryEvent, { direction, from, to }: StoryEvent): string {
   const farEnd = String(direction === 'inbound' ? from : to)
   const isByFarEnd =
@@ -42,18 +42,18 @@ function theEnd({ termination_reason, because }: StoryEvent, { direction, from, 
   return `the end: ${String(termination_reason)}`
 }
 
-/** What became of a gateway; of other places the SIP messages say it, where there were any. */
+/** Returns the outcome for a gateway. For other destinations the SIP messages show it, if there were any. */
 function attemptStory({ trunk, place, sip_gateway_sid, outcome, cause, post_dial_delay_ms }: StoryEvent) {
   if (sip_gateway_sid === undefined && outcome !== 'silent' && outcome !== 'unreachable') return undefined
   const where = sip_gateway_sid === undefined ? String(place) : `gateway ${String(place)} of ${String(trunk)}`
   return `${where}: ${String(outcome)}, ${String(cause)}, after ${seconds(post_dial_delay_ms)}`
 }
 
-// The INVITE, its answer and the BYE; the rest of the SIP messages is for a ladder.
+// The INVITE, its response and the BYE; the other SIP messages are for a ladder diagram.
 const toldSip = /^(INVITE|200 OK|BYE|CANCEL|[4-6]\d\d .*)$/
 
 const frameMs = 20
-/** What an audio server is sent. */
+/** The kinds of audio that an audio server is sent. */
 const modes: Readonly<Record<string, string>> = {
   on: 'sound again',
   silent: 'silence',
@@ -146,24 +146,27 @@ const sentences: Readonly<Record<string, Sentence>> = {
   ended: theEnd,
 }
 
-/** Why the platform has refused a call, and what helps. */
+/** Returns why the platform refused a call, with the cure. */
 export function refusalIn(events: readonly StoryEvent[]): string | undefined {
   const refusal = events.find(({ type }) => type === 'refusal')
   return refusal === undefined ? undefined : withCure(refusal)
 }
 
-/** What fails a question and then what asked it is two facts of one moment. */
+/** The time within which two events of one error count as one: a failed question, and then the verb that asked it. */
 const sameMs = 1_000
 
 /**
- * A caller may hear ringing before the application has answered. Its status hook hears of the call after that, from the
- * beginning, which the journal has as statuses; nothing has changed for the caller.
+ * Reports whether an event belongs to the beginning of a call. A caller may hear ringing before the application has
+ * answered. The status hook is notified after that, from the beginning, and the journal records these statuses;
+ * nothing has changed for the caller.
  */
 function isBeginning({ type, call_status }: StoryEvent): boolean {
   return type === 'status' && (call_status === 'trying' || call_status === 'ringing')
 }
 
-/** Lines of seconds since the beginning and a sentence each. Keys that follow each other share one line, and an error has one. */
+/**
+ * Returns lines of seconds since the beginning and a sentence. Consecutive keys share a line, as do events of an error.
+ */
 export function journalStory(events: readonly StoryEvent[]): string[] {
   const started = events[0]
   if (started === undefined) return []

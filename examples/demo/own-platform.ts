@@ -1,4 +1,4 @@
-// A platform for the demo alone: a child process on free ports of the loopback, with data that is gone afterwards.
+// A platform for the demo alone: a child process on free ports of the loopback, whose data are removed afterwards.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -17,7 +17,7 @@ export interface OwnPlatform {
 }
 
 const program = join(import.meta.dirname, '../../src/main.ts')
-// Within these the platform takes the first free pair; those of a platform that runs beside it are others by default.
+// The platform uses the first free ports of this range; a platform that runs beside it uses others by default.
 const rtpPorts = '44000-44999'
 const maxStartMs = 60_000
 const maxStopMs = 10_000
@@ -26,7 +26,7 @@ export async function startOwnPlatform(): Promise<OwnPlatform> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-demo-'))
   const apiKey = randomBytes(24).toString('hex')
   const child = spawn(process.execPath, [program], {
-    // A data directory and ports of the demo's own: what the terminal sets for another platform does not count here.
+    // The demo has its own data directory and ports: settings in the terminal for another platform are ignored.
     env: {
       ...Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^(SWITCHHOOK_|NODE_ENV$)/.test(name)),
@@ -44,7 +44,7 @@ export async function startOwnPlatform(): Promise<OwnPlatform> {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  // Where the demo ends without stopping it.
+  // Runs if the demo ends without stopping the platform.
   const abandon = (): void => {
     child.kill('SIGKILL')
     rmSync(dataDir, { recursive: true, force: true })
@@ -64,7 +64,7 @@ export async function startOwnPlatform(): Promise<OwnPlatform> {
   }
 }
 
-/** Reads the addresses from what the platform prints when it is ready. */
+/** Reads the addresses from the platform's output when it is ready. */
 function readiness(child: ChildProcess): Promise<Pick<OwnPlatform, 'baseUrl' | 'sip'>> {
   return new Promise((resolve, reject) => {
     let output = ''

@@ -1,4 +1,4 @@
-// What the demo's phone hears and presses: one RTP stream of G.711, divided into speech, the tone and silence.
+// The audio and keys of the demo's phone: one RTP stream of G.711, divided into speech, the tone and silence.
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -11,10 +11,10 @@ export type Sound = 'speech' | 'tone'
 export interface PhoneAudio {
   /** The SDP that asks for the stream. */
   readonly offer: string
-  /** Takes the SDP of the other side: from then on packets go there, one every 20 ms. */
+  /** Receives the SDP of the other side: from then on packets are sent there, one every 20 ms. */
   hear(answer: string): void
   press(keys: string): void
-  /** The next sound is reported although it is of the same kind as the last one. */
+  /** Reports the next sound even if it is of the same kind as the last one. */
   forgetLastSound(): void
   close(): Promise<void>
 }
@@ -30,9 +30,9 @@ const keyTicks = 4
 const endTicks = 3
 const gapTicks = 1
 
-// Of 32,768: louder than the noise of a quiet line.
+// The RMS level that counts as sound, of 32,768: above the noise of a quiet line.
 const loud = 300
-// A sound counts when it has lasted 100 ms: within a word, speech may be close to a tone for a packet or two.
+// A sound counts after 100 ms: within a word, speech may resemble a tone for a packet or two.
 const packetsOfSound = 5
 
 const { PCMU } = createLaws()
@@ -69,7 +69,7 @@ export async function openPhoneAudio(address: string, onSound: (sound: Sound) =>
     reported = sound
     onSound(sound)
   })
-  // A port that is closed already when a call ends.
+  // The port may already be closed when a call ends.
   socket.on('error', () => undefined)
 
   function sendTo(host: string, toPort: number): void {
@@ -130,10 +130,10 @@ function toOffer(address: string, port: number): string {
   ].join('\r\n')
 }
 
-/** One key: packets of the same timestamp and a growing duration, the last ones marked as its end; then a pause. */
+/** Returns one key: packets of one timestamp and growing duration, the last ones marked as its end; then a pause. */
 function eventOf(key: string, timestamp: number): Packet[] {
   const event = keypad.indexOf(key)
-  if (event === -1) throw new Error(`${key} is no key`)
+  if (event === -1) throw new Error(`${key} is not a key`)
   const pressed = Array.from({ length: keyTicks + endTicks }, (_, tick): Packet => {
     const isEnd = tick >= keyTicks
     const payload = Buffer.from([event, isEnd ? 0x8a : 0x0a, 0, 0])
@@ -150,7 +150,7 @@ function eventOf(key: string, timestamp: number): Packet[] {
   return [...pressed, ...pause]
 }
 
-/** Undefined for silence. The tone has nearly all of its energy at one frequency, which speech never has. */
+/** Returns undefined for silence. The tone has nearly all of its energy at one frequency, which speech never has. */
 function soundOf(payload: Buffer): Sound | undefined {
   let energy = 0
   let real = 0

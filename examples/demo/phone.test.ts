@@ -1,4 +1,4 @@
-// The demo's phone against an edge that stays in the call.
+// The demo's phone behind a proxy that stays in the call.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// The demo's phone: places one call over SIP and UDP, proves its password, and takes the BYE that ends the call.
+// The demo's phone: it places one call over SIP and UDP, proves its password, and handles the BYE that ends the call.
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -17,18 +17,18 @@ import { openPhoneAudio } from './phone-audio.ts'
 import type { PhoneAudio, Sound } from './phone-audio.ts'
 
 export interface PhoneOptions {
-  /** Where the platform takes SIP. */
+  /** The platform's SIP address. */
   readonly server: { readonly host: string; readonly port: number }
   readonly realm: string
   readonly username: string
   readonly password: string
 }
 
-/** What the phone sees and hears, in order. */
+/** The events of the phone, in order. */
 export interface CallEvents {
   readonly onChallenge?: () => void
   readonly onAnswer?: () => void
-  /** Each change of what is heard. The next sound of the same kind counts again after `forgetLastSound`. */
+  /** Runs at each change of the heard sound. The next sound of the same kind counts again after `forgetLastSound`. */
   readonly onSound?: (sound: Sound) => void
 }
 
@@ -36,14 +36,14 @@ export interface PhoneCall {
   readonly callId: string
   /** Resolves when the platform has hung up; rejects with the reason when it refuses the call. */
   readonly ended: Promise<void>
-  /** Presses keys of the keypad one after the other, as RFC 4733 events. */
+  /** Presses keys of the keypad one after another, as RFC 4733 events. */
   press(keys: string): void
   forgetLastSound(): void
-  /** Hangs up where the call is still up, and releases the sockets. */
+  /** Hangs up if the call is still up, and releases the sockets. */
   close(): Promise<void>
 }
 
-// RFC 3261 §17.1.1.2: T1, and as many doublings as a lost datagram on one machine can need.
+// RFC 3261 §17.1.1.2: T1, and enough doublings for a lost datagram on one machine.
 const firstResendMs = 500
 const maxResends = 6
 
@@ -71,7 +71,7 @@ class OutgoingCall implements PhoneCall {
   readonly #tag = token()
   #invite: SipRequest
   #ack: SipRequest | undefined
-  /** Since the answer: its Contact, and the proxies that have recorded themselves on its way. */
+  /** The state of the dialog since the answer: its Contact, and the proxies that added a Record-Route. */
   #dialog: DialogState | undefined
   #isOver = false
   #isClosed = false
@@ -84,7 +84,7 @@ class OutgoingCall implements PhoneCall {
     this.#socket = socket
     this.#audio = audio
     this.ended = this.#settled.promise
-    // Awaited by the caller, perhaps later than it fails.
+    // The caller may await this promise only after it has failed.
     this.ended.catch(() => undefined)
     this.#invite = this.#request('INVITE', uri, 1, `<${uri}>`, { body: audio.offer })
   }
@@ -101,7 +101,7 @@ class OutgoingCall implements PhoneCall {
       const { host, port } = this.#options.server
       this.#fail(
         new Error(
-          `The platform takes no SIP at ${host}:${port}: SWITCHHOOK_SIP_PORT names the port where it does.`,
+          `The platform does not accept SIP at ${host}:${port}: SWITCHHOOK_SIP_PORT names its port.`,
           { cause },
         ),
       )
@@ -148,7 +148,7 @@ class OutgoingCall implements PhoneCall {
     this.#settled.resolve()
   }
 
-  /** RFC 7616 §3.4, with the first challenge: the platform puts the one it prefers first. */
+  /** Sends the credentials of RFC 7616 §3.4 for the first challenge, which is the one that the platform prefers. */
   #prove(challenge: SipResponse): void {
     this.#events.onChallenge?.()
     const { params } = parseAuthHeader(headerOf(challenge, 'www-authenticate') ?? '')
@@ -196,7 +196,7 @@ class OutgoingCall implements PhoneCall {
     this.#events.onAnswer?.()
   }
 
-  /** A request by way of the proxies that stay in the call: RFC 3261 §12.2.1.1. */
+  /** Returns a request that goes through the proxies of the dialog: RFC 3261 §12.2.1.1. */
   #within(dialog: DialogState, method: string, sequence: number): SipRequest {
     const { uri } = addressed(dialog.remoteTarget, dialog.routeSet)
     const headers = [this.#via(), ...dialogHeaders(dialog, method, sequence), this.#contact()]

@@ -1,11 +1,11 @@
-// Sets up what the demo needs through the public REST API, and finds it again on the next run.
+// The setup of the demo through the public REST API; the next run finds it again.
 import { createHmac, randomBytes } from 'node:crypto'
 
 export interface DemoOptions {
   /** The platform: `http://127.0.0.1:3000`. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** The application server; `/call` and `/status` are appended. */
+  /** The URL of the application server; `/call` and `/status` are appended. */
   readonly hookUrl: string
   readonly realm: string
 }
@@ -27,7 +27,10 @@ const callClient = 'demo-caller'
 
 type Row = Record<string, unknown>
 
-/** What a softphone needs. A second run with the same API key finds everything, and changes no password. */
+/**
+ * Sets up an account, an application and a client for a softphone. A second run with the same API key finds them all,
+ * and changes no password.
+ */
 export async function provisionPhone(options: DemoOptions): Promise<Demo> {
   const { apiKey, hookUrl } = options
   const api = createClient(options)
@@ -57,11 +60,11 @@ export interface CallDemo extends Demo {
   remove(): Promise<void>
 }
 
-/** What one call of the demo's own phone needs: an application and a client that are removed after it. */
+/** Sets up one call of the demo's own phone: an application and a client that are removed after it. */
 export async function provisionCall(options: DemoOptions): Promise<CallDemo> {
   const api = createClient(options)
   const account_sid = await findOrCreateAccount(api, options.realm)
-  // A run that was killed has left its own.
+  // A killed run may have left its application and client.
   await removeCall(api, account_sid)
   const application_sid = await create(api, '/Applications', {
     ...applicationFields(options.hookUrl),
@@ -122,8 +125,8 @@ async function findOrCreateApplication(api: Api, account_sid: string, hookUrl: s
 }
 
 /**
- * Both are made from the API key, so that a second run knows them without storing them anywhere. Another key makes
- * another client: the password of a phone that is in use never changes.
+ * Returns a user name and password. Both are derived from the API key, so that a second run has them without storing
+ * them anywhere. Another key gives another client: the password of a phone in use never changes.
  */
 function credentialsFor(apiKey: string, account_sid: string): { username: string; password: string } {
   const secret = createHmac('sha256', apiKey).update(`demo client of ${account_sid}`).digest()
@@ -156,11 +159,11 @@ interface Asked {
   readonly asked: string
 }
 
-/** What the platform has refused, why, and what to do about it. */
+/** Returns a sentence with the refused request, the reason and the cure. */
 function sentenceOf({ status }: Response, text: string, { baseUrl, asked }: Asked): string {
   const refusal = refusalIn(text)
   if (refusal === undefined)
-    return `What runs at ${baseUrl} is no Switchhook: it responded to ${asked} with ${status}. Name the platform with --base-url.`
+    return `The server at ${baseUrl} is not Switchhook: it responded to ${asked} with ${status}. Name the platform with --base-url.`
   if (status === 401)
     return `The platform at ${baseUrl} does not take this API key (${refusal.msg}). Its first start has printed the admin API key, for SWITCHHOOK_ADMIN_API_KEY or --api-key; npm run reset-admin makes another one.`
   // The first boot prints both keys, one above the other.
@@ -184,7 +187,7 @@ async function list(api: Api, path: string): Promise<Row[]> {
   return (await api('GET', path)) as Row[]
 }
 
-/** The first row that has all of these values. */
+/** Returns the first row that has all of these values. */
 export async function findIn(api: Api, path: string, values: Row): Promise<Row | undefined> {
   const wanted = Object.entries(values)
   return (await list(api, path)).find((row) => wanted.every(([name, value]) => row[name] === value))

@@ -1,4 +1,4 @@
-// One call of the demo's phone to the hello application, printed as it happens, and what the platform kept of it.
+// One call of the demo's phone to the hello application, printed as it happens, and the platform's record of it.
 import { setTimeout as wait } from 'node:timers/promises'
 import { phrases, startHelloApplication } from '../hello.ts'
 import { journalStory, refusalIn } from './journal-story.ts'
@@ -26,7 +26,7 @@ type Print = (line: string) => void
 const keys = '42#'
 // Long enough to hear that a question is asked.
 const listenMs = 300
-// These end what will never come; a slow machine needs some of them.
+// Limits for waits that would never end; a slow machine needs part of them.
 const maxCallMs = 90_000
 const maxRecordMs = 20_000
 // A call that never reached the platform has no record to wait for.
@@ -34,7 +34,7 @@ const maxReasonMs = 2000
 const recordPollMs = 50
 const maxNotificationMs = 5000
 
-/** Places the call and prints it and its journal. Rejects when the call did not go as it should. */
+/** Places the call and prints it and its journal. Rejects if the call did not go as expected. */
 export async function runCall(target: CallTarget, print: Print): Promise<CallRecord> {
   let onServer: Print = () => undefined
   const application = await startHelloApplication({ print: (line) => onServer(line) })
@@ -50,7 +50,7 @@ export async function runCall(target: CallTarget, print: Print): Promise<CallRec
         throw why === undefined ? error : new Error(`The platform refused the call: ${why}`, { cause: error })
       })
       const record = await printRecord(target, demo, callId, print)
-      // A notification that finds no server would be tried again for days.
+      // A notification that does not reach the server would be retried for days.
       await Promise.race([conversation.completed, wait(maxNotificationMs)])
       return record
     } finally {
@@ -61,11 +61,11 @@ export async function runCall(target: CallTarget, print: Print): Promise<CallRec
   }
 }
 
-/** What is still to be heard, in order. */
+/** The sounds of the call that are still expected, in order. */
 type Part = 'greeting' | 'tone' | 'question' | 'goodbye' | 'nothing'
 
 class Conversation {
-  /** Resolves when the status hook has said so. */
+  /** Resolves when the status hook has reported the end of the call. */
   readonly completed: Promise<void>
   readonly #completed = Promise.withResolvers<void>()
   readonly #print: Print
@@ -149,7 +149,7 @@ async function giveUp(signal: AbortSignal, next: () => Part): Promise<never> {
   throw new Error(`The call was given up after ${maxCallMs / 1000} s, before the ${next()} was heard.`)
 }
 
-/** What the platform has kept of a call that it refused: the reason and the cure. Undefined where there is nothing. */
+/** Returns the reason and the cure that the platform recorded for a refused call, or undefined if there are none. */
 async function whyRefused(
   { baseUrl, apiKey }: CallTarget,
   { account_sid, application_sid }: CallDemo,

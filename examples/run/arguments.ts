@@ -1,8 +1,8 @@
-// Reads the arguments of an example, and says which one is wrong rather than where in Node it was found.
+// The arguments of an example: an error names the wrong argument rather than a place in Node.
 import { parseArgs } from 'node:util'
 import type { ParseArgsConfig } from 'node:util'
 
-/** Ends the process with the reason and the help where they make no sense. */
+/** Parses the arguments. Ends the process with the reason and the help if they are invalid. */
 export function readArguments<const T extends ParseArgsConfig>(
   config: T,
   help: string,
@@ -15,7 +15,7 @@ export function readArguments<const T extends ParseArgsConfig>(
   }
 }
 
-/** Throws where it is no port. `min` is 0 where any free port may be meant. */
+/** Throws unless the text is a port. `min` is 0 if the argument may stand for any free port. */
 export function portOf(text: string, name: string, min: 0 | 1 = 1): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port < min || port > 65_535)

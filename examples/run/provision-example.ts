@@ -1,4 +1,4 @@
-// Sets up what an example needs through the public REST API: an account, its application and a phone for each user.
+// The setup of an example through the public REST API: an account, its application and a phone for each user.
 import { createHmac } from 'node:crypto'
 import {
   applicationFields,
@@ -30,7 +30,7 @@ export interface Provisioned {
   readonly api: Api
 }
 
-/** A second run with the same API key finds everything and changes no password. */
+/** Sets up the example. A second run with the same API key finds everything and changes no password. */
 export async function provisionExample(options: ProvisionOptions): Promise<Provisioned> {
   const { name, realm, users, takesCalls, hookUrl, apiKey } = options
   const api = createClient(options)
@@ -62,7 +62,7 @@ export async function provisionExample(options: ProvisionOptions): Promise<Provi
   return { account_sid, application_sid, passwords, webhookSecret: webhook_secret, api }
 }
 
-/** Made from the API key, so that a second run has it without storing it anywhere. */
+/** Returns a password that is derived from the API key, so that a second run has it without storing it anywhere. */
 function passwordOf(username: string, apiKey: string, account_sid: string): string {
   return createHmac('sha256', apiKey)
     .update(`example client ${username} of ${account_sid}`)

@@ -1,4 +1,4 @@
-// The web server of an example: verifies that the platform has signed a hook, and answers it with verbs.
+// The web server of an example: it verifies that the platform has signed a hook, and answers it with verbs.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,12 +8,12 @@ import { isSignedWith } from '../hello.ts'
 import { text } from './example.ts'
 import type { Answers, Payload } from './example.ts'
 
-/** What the platform says of a call that it has refused: the reason and the cure. Undefined where it says nothing. */
+/** Returns the reason and the cure that the platform recorded for a refused call, or undefined if there are none. */
 export type WhyFailed = (call_sid: string) => Promise<string | undefined>
 
 export interface HookServer {
   readonly url: string
-  /** Until then every request is refused: the secret and the answers are known once the account is. */
+  /** Sets the answers and the secret, which are known once the account is. Until then every request is refused. */
   serve(answers: Answers, webhookSecret: string, whyFailed: WhyFailed): void
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ interface Served {
   readonly answers: Answers
   readonly secret: string
   readonly whyFailed: WhyFailed
-  /** How the log names a call, by its call_sid: a hook of a queue does not say who waits. */
+  /** The names of calls in the log, by call_sid: a hook of a queue does not name the caller that waits. */
   readonly names: Map<string, string>
 }
 
@@ -47,12 +47,12 @@ export async function startHookServer({ port, print }: HookServerOptions): Promi
   server.on('upgrade', (request, stream, head) => {
     const serve = served?.answers.sockets?.[new URL(request.url ?? '/', 'http://localhost').pathname]
     if (serve === undefined) return void stream.end('HTTP/1.1 404 Not Found\r\n\r\n')
-    // The socket of a call is signed as a request without a body is. That of a stream is not.
+    // The socket of a call is signed like a request without a body. The socket of a stream is not signed.
     const signature = request.headers['jambonz-signature']
     if (isOfCall(request) && !isSignedWith(served?.secret ?? '', signature, 'null'))
       return void stream.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      // A caller who hangs up in the middle of a frame breaks nothing here.
+      // A caller who hangs up in the middle of a frame must not cause an error here.
       socket.on('error', () => undefined)
       serve(socket)
     })
@@ -112,7 +112,7 @@ async function respond(
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify(verbs))
 }
 
-/** Names the call as a person does: several go on at once. */
+/** Returns a name for the call that a person recognises, because several calls run at the same time. */
 function whose({ call_sid, direction, from, to }: Payload, names: Served['names']): string {
   const id = text(call_sid)
   const known = names.get(id)

@@ -8,7 +8,7 @@ export async function createAuditLog(db: Kysely<unknown>): Promise<void> {
   await makeAppendOnly(db)
 }
 
-/** No foreign keys: an entry outlives what it is about. */
+/** Creates the audit log without foreign keys: an entry outlives its subject. */
 async function createEntries(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('audit_log')
@@ -25,11 +25,11 @@ async function createEntries(db: Kysely<unknown>): Promise<void> {
     // The table of the record, and its key there.
     .addColumn('resource', 'text', required)
     .addColumn('sid', 'text', required)
-    // JSON text of the columns that changed, as they were and as they are; secrets are masked.
+    // JSON text of the changed columns, before and after the change; secrets are masked.
     .addColumn('before', 'text')
     .addColumn('after', 'text')
     .addColumn('previous_hash', 'text', required)
-    // Of everything above, with the hash of the entry before.
+    // The hash of everything above, including the hash of the previous entry.
     .addColumn('hash', 'text', required)
     .execute()
   for (const column of ['account_sid', 'service_provider_sid', 'sid'])
@@ -43,7 +43,9 @@ async function createEntries(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** Keeps mistakes from changing an entry. The owner of the database can lift it: then the chain shows what was changed. */
+/**
+ * Prevents accidental changes of an entry. The owner of the database can lift that: then the chain shows the change.
+ */
 async function makeAppendOnly(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) {
     await sql`

@@ -1,5 +1,5 @@
-// How many call records each owner has in each hour and day, with the triggers that keep these counts: exact totals and far
-// pages without reading the records one by one. docs/decisions/0008-call-counts.md says why.
+// The number of call records of each owner in each hour and day, with the triggers that maintain it. It gives exact
+// totals and distant pages without reading the records one by one. docs/decisions/0008-call-counts.md says why.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { isPostgres, required } from './columns.ts'
@@ -11,7 +11,7 @@ export async function createCallCounts(db: Kysely<unknown>): Promise<void> {
 
 const counts = 'recent_call_counts'
 const spansMs = [3_600_000, 86_400_000]
-// A call counts for its account and for the provider of it.
+// A call counts for its account and for the account's provider.
 const owners = ['account_sid', 'service_provider_sid']
 const kinds = [
   { column: 'inbound_answered', direction: 'inbound', answered: 1 },
@@ -21,7 +21,7 @@ const kinds = [
 ]
 const isEmpty = kinds.map(({ column }) => `${column} = 0`).join(' and ')
 
-// The columns that name a span of an owner. The provider comes last: it divides what one span holds.
+// The columns that name a span of an owner. The provider comes last: it subdivides the calls of one span.
 const place = ['owner_sid', 'span_ms', 'starts_at']
 const key = [...place, 'service_provider_sid']
 const columns = [...key, ...kinds.map(({ column }) => column)].join(', ')
@@ -33,7 +33,7 @@ function tidying(touched: string): string {
   return `delete from ${counts} where ${isEmpty} and (${place.join(', ')}) in (${touched});`
 }
 
-/** What one record changes in each column. */
+/** Returns the change that one record makes to each column. */
 function changesBy(one: '1' | '-1', row = ''): string[] {
   return kinds.map(
     ({ direction, answered }) =>
@@ -50,11 +50,11 @@ async function createTable(db: Kysely<unknown>): Promise<void> {
     .addColumn('service_provider_sid', 'text', required)
   for (const { column } of kinds) table = table.addColumn(column as never, 'bigint', required)
   table = table.addPrimaryKeyConstraint('recent_call_counts_of_owner', key as never[])
-  // The rows stand in the index itself: sums read nothing else.
+  // On SQLite the rows are stored in the index itself, so that sums read nothing else.
   await (isPostgres(db) ? table : table.modifyEnd(sql`without rowid`)).execute()
 }
 
-/** What the records of a table change, in the order of the key. */
+/** Returns the query for the changes that the records of a table make, in the order of the key. */
 function countsOf(table: string, one: '1' | '-1' = '1'): string {
   const sums = changesBy(one).map((change) => `sum(${change})`)
   const order = key.map((_, index) => index + 1).join(', ')
@@ -73,8 +73,9 @@ function countsOf(table: string, one: '1' | '-1' = '1'): string {
 }
 
 /**
- * Once for all records of a statement. The counts are locked in the order of their key: transactions that meet there wait
- * for each other and never in a circle, as long as each writes its records in one statement.
+ * Creates triggers that count once for all records of a statement. They lock the counts in the order of the key:
+ * transactions that meet there wait for each other but never deadlock, as long as each writes its records in one
+ * statement.
  */
 async function countByStatement(db: Kysely<unknown>): Promise<void> {
   const counting = (one: '1' | '-1'): string =>

@@ -1,5 +1,5 @@
-// What calls leave: records, journals, notifications that wait for delivery. No foreign keys: a record outlives its account,
-// and the call path pays for nothing it does not need.
+// The tables that calls write: records, journals, notifications waiting for delivery. They have no foreign keys: a
+// record outlives its account, and calls do not pay for checks that they do not need.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { id, isPostgres, preset, required } from './columns.ts'
@@ -35,13 +35,13 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('remote_host', 'text', required)
     .addColumn('trunk', 'text', required)
     .addColumn('trace_id', 'text', required)
-    // A path below the API; null for a call that was not recorded.
+    // A path of the API; null for a call that was not recorded.
     .addColumn('recording_url', 'text')
-    // JSON text: what came of each place that an outbound call was sent to.
+    // JSON text: the outcome of each destination that an outbound call was sent to.
     .addColumn('attempts', 'text')
-    // JSON text: what the Identity header of an inbound call proves.
+    // JSON text: the facts that the Identity header of an inbound call proves.
     .addColumn('stir_shaken', 'text')
-    // JSON text: why the platform refused or ended the call.
+    // JSON text: the reason why the platform refused or ended the call.
     .addColumn('failure', 'text')
     .execute()
   for (const { name, owner, others } of pages) await indexPages(db, name, [owner], others)
@@ -65,8 +65,8 @@ const pages = [
 ]
 
 /**
- * Read backwards for "newest first". Whatever narrows a page is in the index that gives its order, so that no record is read
- * to be passed by.
+ * Creates the index of pages, which is read backwards for "newest first". It also holds every column that a page can
+ * be filtered by, so that no record is read only to be skipped.
  */
 async function indexPages(
   db: Kysely<unknown>,
@@ -93,18 +93,18 @@ async function createJournal(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', required)
     .addPrimaryKeyConstraint('call_journal_order', ['call_sid', 'first_seq'])
     .execute()
-  // Calls that have a journal and no end yet: what a killed process leaves behind.
+  // Calls with a journal but no end yet: a killed process leaves them behind.
   await db.schema
     .createTable('open_calls')
     .addColumn('call_sid', 'text', id)
     .addColumn('account_sid', 'text', required)
     .addColumn('created_at', 'bigint', required)
-    // The node that serves it.
+    // The node that serves the call.
     .addColumn('node_id', 'text', required)
-    // The last sign of life of the node that carried it, by that node's clock: null while that node is among `nodes`.
+    // The last sign of life of the node that carried the call, by its own clock; null while the node is in `nodes`.
     .addColumn('alive_at', 'bigint')
     .execute()
-  // Calls that ended without a record, as their account wants it: how old their journals are.
+  // Calls that ended without a record, as their account wants it. The time gives the age of their journals.
   await db.schema
     .createTable('unrecorded_calls')
     .addColumn('call_sid', 'text', id)
@@ -117,14 +117,14 @@ async function createJournal(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** A process that serves calls: so that only the calls of one that is gone are closed by another. */
+/** Creates the table of processes that serve calls, so that a node closes only the calls of nodes that are gone. */
 async function createNodes(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('nodes')
     .addColumn('node_id', 'text', id)
-    // What only one process can hold at a time; null when it holds none.
+    // An identifier that only one process can hold at a time; null if the process holds none.
     .addColumn('place', 'text')
-    // Rises while the process lives.
+    // Rises while the process is alive.
     .addColumn('beats', 'bigint', preset(0))
     // The time of the last beat, by the clock of the process.
     .addColumn('alive_at', 'bigint')
@@ -147,12 +147,12 @@ async function createOutbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('password', 'text')
     .addColumn('payload', 'text', required)
     .addColumn('attempts', 'integer', preset(0))
-    // When it may be delivered, or when its lease ends; null while an earlier one of its call and URL is unsettled.
+    // The time of its delivery or the end of its lease; null while an earlier one of its call and URL is unsettled.
     .addColumn('due_at', 'bigint')
     .addColumn('created_at', 'bigint', required)
     .addUniqueConstraint('outbox_order', ['call_sid', 'sequence'])
     .execute()
-  // Several nodes hand out the numbers of notifications.
+  // Several nodes number notifications, so the database gives out the numbers.
   if (isPostgres(db)) await sql`create sequence outbox_ids`.execute(db)
   await db.schema.createIndex('outbox_due').on('outbox').columns(['due_at', 'id']).execute()
   await db.schema

@@ -1,8 +1,8 @@
-// How the platform is registered with its carriers.
+// Registrations of the platform with its carriers.
 import type { Kysely } from 'kysely'
 import { carrier, id, indexEach, preset } from './columns.ts'
 
-/** One row for each carrier. The node is the one that registers; null when none does. */
+/** Creates the table, with one row for each carrier. `node_id` is the node that registers; null if none does. */
 export async function createCarrierRegistrations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('carrier_registrations')
@@ -12,7 +12,7 @@ export async function createCarrierRegistrations(db: Kysely<unknown>): Promise<v
     .addColumn('cseq', 'bigint', preset(0))
     .addColumn('contact', 'text')
     .addColumn('expires_at', 'bigint', preset(0))
-    // The gateway that it is registered over; null where that is the realm.
+    // The gateway that the registration goes over; null if it goes to the realm.
     .addColumn('gateway', 'text')
     // JSON texts: the addresses of the registrar, and the values of its Service-Route.
     .addColumn('addresses', 'text', preset('[]'))

@@ -24,7 +24,7 @@ export async function createCarriers(db: Kysely<unknown>): Promise<void> {
 
 const parentCarrier: Column = (column) => carrier(column.notNull()).onDelete('cascade')
 
-/** Without an account a carrier serves every account of its provider. */
+/** Creates the table of carriers. A carrier without an account serves every account of its provider. */
 async function createVoipCarriers(db: Kysely<unknown>): Promise<void> {
   await owned('voip_carriers', versioned(db.schema.createTable('voip_carriers')))
     .addColumn('voip_carrier_sid', 'text', id)
@@ -39,7 +39,7 @@ async function createVoipCarriers(db: Kysely<unknown>): Promise<void> {
     .addColumn('register_from_user', 'text')
     .addColumn('register_from_domain', 'text')
     .addColumn('register_public_ip_in_contact', 'integer', flag(0))
-    // JSON text: how the last registration went.
+    // JSON text: the outcome of the last registration.
     .addColumn('register_status', 'text')
     .addColumn('tech_prefix', 'text')
     .addColumn('inbound_auth_username', 'text')
@@ -58,12 +58,12 @@ async function createVoipCarriers(db: Kysely<unknown>): Promise<void> {
   await indexOwned(db, 'voip_carriers', ['application_sid'])
 }
 
-/** Owned as their carrier is. */
+/** Creates the tables of gateways. A gateway has the owner of its carrier. */
 async function createGateways(db: Kysely<unknown>): Promise<void> {
   await owned('sip_gateways', versioned(db.schema.createTable('sip_gateways')))
     .addColumn('sip_gateway_sid', 'text', id)
     .addColumn('voip_carrier_sid', 'text', parentCarrier)
-    // An address or, for outbound calls only, a host name. Without a port it is found by its SRV records.
+    // An address or, for outbound calls only, a host name. A host name without a port is resolved by its SRV records.
     .addColumn('ipv4', 'text', required)
     .addColumn('port', 'integer')
     .addColumn('netmask', 'integer', preset(32))
@@ -95,19 +95,19 @@ async function createGateways(db: Kysely<unknown>): Promise<void> {
 async function createPhoneNumbers(db: Kysely<unknown>): Promise<void> {
   await owned('phone_numbers', versioned(db.schema.createTable('phone_numbers')))
     .addColumn('phone_number_sid', 'text', id)
-    // Without a leading plus: what calls are matched with.
+    // The number without a leading plus: the form that calls are matched with.
     .addColumn('number', 'text', required)
-    // As it was sent.
+    // The number as it was sent.
     .addColumn('received_number', 'text', required)
-    // With the plus, if it was sent with one; a bare number may be a national one.
+    // The number with the plus if it was sent with one; a bare number may be a national one.
     .addColumn('e164_number', 'text')
-    // 1: `number` has characters other than digits, and stands for every number it matches.
+    // 1 if `number` has characters other than digits, and stands for every number it matches.
     .addColumn('is_pattern', 'integer', flag(0))
     .addColumn('voip_carrier_sid', 'text', carrier)
     .addColumn('application_sid', 'text', application)
     .addUniqueConstraint('phone_numbers_number', ['number', 'voip_carrier_sid'])
     .execute()
-  // NULL equals nothing: the constraint above says nothing of numbers without a carrier.
+  // NULL equals nothing, so the constraint above does not cover numbers without a carrier.
   await db.schema
     .createIndex('phone_numbers_without_carrier')
     .unique()
@@ -115,7 +115,7 @@ async function createPhoneNumbers(db: Kysely<unknown>): Promise<void> {
     .columns(['number', 'service_provider_sid'])
     .where(sql.ref('voip_carrier_sid'), 'is', null)
     .execute()
-  // Finds the few numbers that are patterns among the many that are plain.
+  // The index finds the few numbers that are patterns among the many that are plain.
   await db.schema
     .createIndex('phone_numbers_patterns')
     .on('phone_numbers')
@@ -128,7 +128,7 @@ async function createTeamsTenants(db: Kysely<unknown>): Promise<void> {
   await owned('ms_teams_tenants', versioned(db.schema.createTable('ms_teams_tenants')))
     .addColumn('ms_teams_tenant_sid', 'text', id)
     .addColumn('application_sid', 'text', application)
-    // In lower case.
+    // Stored in lower case.
     .addColumn('tenant_fqdn', 'text', unique)
     .execute()
   await indexOwned(db, 'ms_teams_tenants', ['application_sid'])

@@ -1,4 +1,4 @@
-// The columns and indexes that tables have in common.
+// Columns and indexes that several tables have in common.
 import { PostgresAdapter, sql } from 'kysely'
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
 
@@ -12,7 +12,7 @@ export const flag =
   (value: 0 | 1): Column =>
   (column) =>
     column.notNull().defaultTo(value)
-/** A word or number that a row has when nothing else is given. */
+/** Sets the word or number that a row gets by default. */
 export const preset =
   (value: string | number): Column =>
   (column) =>
@@ -39,12 +39,12 @@ export function versioned<T extends string>(
 }
 
 interface Owned {
-  /** The lowest owner a row must have; `any`: a row may also be a provider's, or the platform's. */
+  /** The lowest owner that a row must have. With `any` a row may also belong to a provider or the platform. */
   readonly level: 'account' | 'any'
   readonly onProviderDelete: 'cascade' | 'no action'
 }
 
-/** The pair of owners is checked together, so that no row can name an account and a provider that is not its own. */
+/** Adds the owner columns, checked as a pair: no row can name an account and a provider that is not its own. */
 export function owned<T extends string, C extends string>(
   name: string,
   table: CreateTableBuilder<T, C>,
@@ -69,10 +69,10 @@ export function owned<T extends string, C extends string>(
     )
 }
 
-/** For a table whose rows an account has and whose provider cannot be removed before them. */
+/** The ownership of a table whose rows belong to an account and whose provider cannot be removed before them. */
 export const ofAccount: Owned = { level: 'account', onProviderDelete: 'no action' }
 
-/** One index for each column, named after it. */
+/** Creates one index for each column, named after it. */
 export async function indexEach(
   db: Kysely<unknown>,
   table: string,
@@ -82,7 +82,7 @@ export async function indexEach(
     await db.schema.createIndex(`${table}_by_${column}`).on(table).column(column).execute()
 }
 
-/** A foreign key without an index makes each delete at its other end read the whole table. */
+/** Creates the indexes of owner and keys. Without them, each delete of a referenced row reads the whole table. */
 export async function indexOwned(db: Kysely<unknown>, table: string, keys: readonly string[]): Promise<void> {
   await db.schema.createIndex(`${table}_by_owner`).on(table).columns(owner).execute()
   await db.schema.createIndex(`${table}_by_account`).on(table).column('account_sid').execute()

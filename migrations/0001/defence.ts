@@ -1,4 +1,4 @@
-// What keeps thieves from calling at the expense of an account: what it may call, and how much it has.
+// Defence against calls at the expense of an account: the destinations it may call, and its usage.
 import type { Kysely } from 'kysely'
 import { account, id, preset, provider, required, versioned } from './columns.ts'
 
@@ -8,8 +8,8 @@ export async function createDefence(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * One row for an account, or for a provider: its id is that of its owner, so that there are never two. What is null is left to
- * others to say.
+ * Creates the table with one row for an account or a provider. The id of a row is that of its owner, so that there are
+ * never two. For a column that is null, other settings apply.
  */
 async function createCallDefences(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('call_defences'))
@@ -43,7 +43,7 @@ async function createCallDefences(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** What each node has counted of an account in its last minute and on its last day. */
+/** Creates the table of each node's counts for an account in its last minute and on its last day. */
 async function createOutdialUsage(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('outdial_usage')

@@ -1,4 +1,4 @@
-// Keys and users, with their sessions and what they do about forgotten passwords.
+// API keys and users, with their sessions and password resets.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { flag, id, owned, owner, preset, required, unique, uniqueIfAny, versioned } from './columns.ts'
@@ -48,7 +48,7 @@ async function createUsers(db: Kysely<unknown>): Promise<void> {
     .execute()
   await db.schema.createIndex('users_by_owner').on('users').columns(owner).execute()
   await db.schema.createIndex('users_by_account').on('users').column('account_sid').execute()
-  // A forgotten password is asked for without a token, in any case of the letters: that must not read every user.
+  // A password reset is requested without a token, with the address in any letter case: that must not read every user.
   await db.schema
     .createIndex('users_by_email')
     .on('users')
@@ -56,7 +56,7 @@ async function createUsers(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** One per login: a token whose session row is gone is refused. */
+/** Creates the table of logins, one row for each: a token whose row is gone is refused. */
 async function createSessions(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('user_sessions'))
     .addColumn('user_session_sid', 'text', id)
@@ -67,7 +67,7 @@ async function createSessions(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('user_sessions_by_expiry').on('user_sessions').column('expires_at').execute()
 }
 
-/** Requests wait in the database: neither a stopped platform nor a mail server that is away loses one. */
+/** Creates the tables of password resets. Requests wait there, so that no stop and no absent mail server loses one. */
 async function createPasswordResets(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('password_resets'))
     .addColumn('password_reset_sid', 'text', id)
@@ -75,7 +75,7 @@ async function createPasswordResets(db: Kysely<unknown>): Promise<void> {
     // The link itself is never stored.
     .addColumn('link_hash', 'text', unique)
     .addColumn('expires_at', 'bigint', required)
-    // When it was exchanged for a session, which works once.
+    // The time when it was exchanged for a session, which works only once.
     .addColumn('signed_in_at', 'bigint')
     .execute()
   await db.schema.createIndex('password_resets_by_user').on('password_resets').column('user_sid').execute()
@@ -86,7 +86,7 @@ async function createPasswordResets(db: Kysely<unknown>): Promise<void> {
     .execute()
   await versioned(db.schema.createTable('password_reset_requests'))
     .addColumn('password_reset_request_sid', 'text', id)
-    // As it was given: there may be no such user.
+    // The address as it was given: there may be no such user.
     .addColumn('email', 'text', required)
     .addColumn('attempts', 'integer', preset(0))
     .addColumn('due_at', 'bigint', required)

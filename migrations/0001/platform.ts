@@ -1,4 +1,4 @@
-// What the platform itself remembers: settings, limits, its own addresses, alerts, responses kept for repeated requests.
+// Tables of the platform itself: settings, limits, its own addresses, alerts, responses kept for repeated requests.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { flag, id, preset, provider, required, versioned } from './columns.ts'
@@ -12,7 +12,10 @@ export async function createPlatform(db: Kysely<unknown>): Promise<void> {
   await createIdempotencyKeys(db)
 }
 
-/** One row of rules for passwords, whose id is 'default'; and what the platform must remember, as the secret of login tokens. */
+/**
+ * Creates the table of password rules, with one row whose id is 'default', and the table of settings that the platform
+ * keeps, such as the secret of login tokens.
+ */
 async function createSettings(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('password_settings'))
     .addColumn('password_settings_sid', 'text', id)
@@ -26,7 +29,7 @@ async function createSettings(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** One row per category. Without an account it binds the whole provider. */
+/** Creates the table of limits, one row per category. A limit without an account applies to the whole provider. */
 async function createLimits(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('limits'))
     .addColumn('limit_sid', 'text', id)
@@ -43,7 +46,7 @@ async function createLimits(db: Kysely<unknown>): Promise<void> {
     )
     .addUniqueConstraint('limits_category', ['account_sid', 'category'])
     .execute()
-  // NULL equals nothing, so the constraint above says nothing of the limits of providers.
+  // NULL equals nothing, so the constraint above does not cover the limits of providers.
   await db.schema
     .createIndex('limits_provider_category')
     .unique()
@@ -58,7 +61,9 @@ async function createLimits(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** Where carriers reach the platform. Without a provider: every provider that has no address of its own. */
+/**
+ * Creates the tables of the platform's addresses for carriers. One without a provider is for those without their own.
+ */
 async function createAddresses(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('sbc_addresses'))
     .addColumn('sbc_address_sid', 'text', id)
@@ -81,7 +86,7 @@ async function createAddresses(db: Kysely<unknown>): Promise<void> {
     await db.schema.createIndex(`${table}_by_owner`).on(table).column('service_provider_sid').execute()
 }
 
-/** One row, whose id is 'default'. */
+/** Creates a table with one row, whose id is 'default'. */
 async function createSystemInformation(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('system_information'))
     .addColumn('system_information_sid', 'text', id)
@@ -93,7 +98,7 @@ async function createSystemInformation(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** Without foreign keys, as the call records: an alert outlives what it is about. */
+/** Creates the table of alerts without foreign keys, as for call records: an alert outlives its subject. */
 async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('alerts')
@@ -107,7 +112,7 @@ async function createAlerts(db: Kysely<unknown>): Promise<void> {
     .addColumn('call_sid', 'text')
     .addColumn('time', 'bigint', required)
     .execute()
-  // alert_type is in them, so that the filter counts without the table.
+  // The indexes include alert_type, so that the filter can count without reading the table.
   for (const owner of ['account_sid', 'service_provider_sid'])
     await db.schema
       .createIndex(`alerts_newest_by_${owner}`)
@@ -117,14 +122,14 @@ async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('alerts_by_age').on('alerts').column('time').execute()
 }
 
-/** Responses that are given again when a request is repeated. */
+/** Creates the table of responses that are repeated for repeated requests. */
 async function createIdempotencyKeys(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('idempotency_keys')
     .addColumn('principal', 'text', required)
     .addColumn('key', 'text', required)
     .addColumn('route', 'text', required)
-    // Differs for different requests and holds nothing of their bodies.
+    // Differs for different requests and reveals nothing of their bodies.
     .addColumn('fingerprint', 'text', required)
     .addColumn('status', 'integer', required)
     // JSON text, encrypted; null when there is no body.

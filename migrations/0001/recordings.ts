@@ -1,5 +1,5 @@
-// Recordings of calls: where the sound of each is, from its first frame until it is removed. No foreign keys, as calls have
-// none: a recording may be on its way when its account goes.
+// Recordings of calls: the place of each one's audio, from its first frame until it is removed. There are no foreign
+// keys, as for calls: a recording may still be on its way when its account is removed.
 import type { Kysely } from 'kysely'
 import { id, preset, required } from './columns.ts'
 
@@ -8,27 +8,27 @@ export async function createRecordings(db: Kysely<unknown>): Promise<void> {
     .createTable('recordings')
     .addColumn('call_sid', 'text', id)
     .addColumn('account_sid', 'text', required)
-    // In the bucket, and below the directory of the account on disk: 2026/11/21/<call_sid>.mp3.
+    // The key in the bucket, and on disk below the directory of the account: 2026/11/21/<call_sid>.mp3.
     .addColumn('key', 'text', required)
     .addColumn('format', 'text', required)
-    // recording, waiting, stored, failed, or expired: its call record is gone, and it is to be removed.
+    // recording, waiting, stored, failed, or expired: then its call record is gone, and it is to be removed.
     .addColumn('state', 'text', required)
-    // bucket or disk, once it is stored.
+    // bucket or disk, once the recording is stored.
     .addColumn('place', 'text')
     // The data directory that has the file: only processes there can send it.
     .addColumn('spool', 'text', required)
     .addColumn('bytes', 'bigint', preset(0))
     .addColumn('duration_ms', 'bigint', preset(0))
-    // How often storing it has failed, or removing it once it has expired.
+    // The number of failed attempts to store it or, once it has expired, to remove it.
     .addColumn('attempts', 'integer', preset(0))
-    // When it may be stored or removed, or when the lease of who does that ends; null where nothing is to be done.
+    // The time to store or remove it, or the end of the lease for that; null if there is nothing to do.
     .addColumn('next_attempt_at', 'bigint')
     .addColumn('started_at', 'bigint', required)
     .addColumn('ended_at', 'bigint')
     .addColumn('stored_at', 'bigint')
-    // Why it ended early, or could not be stored.
+    // The reason why it ended early or could not be stored.
     .addColumn('reason', 'text')
-    // JSON, sealed: the hook that hears what became of it, and what that hook is sent besides.
+    // JSON, sealed: the hook that is notified of the outcome, and the other facts that the hook is sent.
     .addColumn('notice', 'text')
     .execute()
   await db.schema

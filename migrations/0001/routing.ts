@@ -3,14 +3,14 @@ import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { carrier, flag, id, indexOwned, owned, owner, preset, required, versioned } from './columns.ts'
 
-/** Routes and entries are owned as their table is. */
+/** Creates the tables. Routes and entries have the owner of their LCR. */
 export async function createRouting(db: Kysely<unknown>): Promise<void> {
   await owned('lcrs', versioned(db.schema.createTable('lcrs')))
     .addColumn('lcr_sid', 'text', id)
     .addColumn('name', 'text', required)
     .addColumn('is_active', 'integer', flag(1))
     .execute()
-  // One table each: an account's, and a provider's own.
+  // Each account has at most one LCR, and so has each provider itself.
   await db.schema.createIndex('lcrs_of_account').unique().on('lcrs').column('account_sid').execute()
   await db.schema
     .createIndex('lcrs_of_provider')
@@ -25,7 +25,7 @@ export async function createRouting(db: Kysely<unknown>): Promise<void> {
     .addColumn('lcr_sid', 'text', (column) => column.notNull().references('lcrs.lcr_sid').onDelete('cascade'))
     .addColumn('regex', 'text', required)
     .addColumn('description', 'text')
-    // The lowest is tried first.
+    // The route with the lowest number is tried first.
     .addColumn('priority', 'integer', required)
     .execute()
   await indexOwned(db, 'lcr_routes', [])
@@ -40,12 +40,12 @@ export async function createRouting(db: Kysely<unknown>): Promise<void> {
       column.notNull().references('lcr_routes.lcr_route_sid').onDelete('cascade'),
     )
     .addColumn('voip_carrier_sid', 'text', (column) => carrier(column.notNull()))
-    // Its share of the calls among the entries of one priority.
+    // The share of calls that this entry gets among the entries of one priority.
     .addColumn('workload', 'integer', preset(1))
     .addColumn('priority', 'integer', preset(0))
     .execute()
   await indexOwned(db, 'lcr_carrier_set_entries', ['lcr_route_sid', 'voip_carrier_sid'])
-  // Tables point at entries, which belong to them: the column comes once both ends exist.
+  // LCRs point at entries, which belong to them: the column is added once both tables exist.
   await db.schema
     .alterTable('lcrs')
     .addColumn('default_carrier_set_entry_sid', 'text', (column) =>

@@ -1,4 +1,4 @@
-// Credentials for speech vendors, and the voices that customers had made at Google.
+// Credentials for speech vendors, and the voices that customers have had made by Google.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { flag, id, owned, owner, preset, required, versioned } from './columns.ts'
@@ -9,7 +9,7 @@ export async function createSpeech(db: Kysely<unknown>): Promise<void> {
     // `google`, `custom:mine` ...
     .addColumn('vendor', 'text', required)
     .addColumn('label', 'text')
-    // JSON text of the fields its vendor has.
+    // JSON text of the fields of its vendor.
     .addColumn('settings', 'text', required)
     .addColumn('use_for_tts', 'integer', flag(1))
     .addColumn('use_for_stt', 'integer', flag(1))
@@ -19,7 +19,7 @@ export async function createSpeech(db: Kysely<unknown>): Promise<void> {
     .addColumn('stt_tested_ok', 'integer')
     .addUniqueConstraint('speech_credentials_label', ['account_sid', 'vendor', 'label'])
     .execute()
-  // NULL equals nothing, so the constraint above says nothing of the credentials of providers.
+  // NULL equals nothing, so the constraint above does not cover the credentials of providers.
   await db.schema
     .createIndex('speech_credentials_provider_label')
     .unique()

@@ -44,7 +44,7 @@ async function createAccounts(db: Kysely<unknown>): Promise<void> {
       column.notNull().references('service_providers.service_provider_sid'),
     )
     .addColumn('name', 'text', required)
-    // In lower case.
+    // Stored in lower case.
     .addColumn('sip_realm', 'text', uniqueIfAny)
     .addColumn('is_active', 'integer', flag(1))
     .addColumn('plan_type', 'text', preset('trial'))
@@ -74,7 +74,7 @@ async function createWebhooks(db: Kysely<unknown>): Promise<void> {
     .execute()
   await db.schema.createIndex('webhooks_by_owner').on('webhooks').columns(owner).execute()
   await db.schema.createIndex('webhooks_by_account').on('webhooks').column('account_sid').execute()
-  // Providers and accounts point at hooks, which belong to them: the columns come once both ends exist.
+  // Providers and accounts point at hooks, which belong to them: the columns are added once both tables exist.
   await db.schema
     .alterTable('service_providers')
     .addColumn('registration_hook_sid', 'text', webhook)
@@ -105,8 +105,7 @@ async function createApplications(db: Kysely<unknown>): Promise<void> {
   await applications.execute()
   await indexInOrder(db, 'applications', 'application_sid')
   await indexEach(db, 'applications', ['call_hook_sid', 'call_status_hook_sid', 'messaging_hook_sid'])
-  // Accounts point at applications, as at hooks.
-  // A siprec_hook_sid is an application, in spite of its name.
+  // Accounts also point at applications. A siprec_hook_sid is an application, in spite of its name.
   const pointers = ['device_calling_application_sid', 'siprec_hook_sid']
   for (const column of pointers)
     await db.schema.alterTable('accounts').addColumn(column, 'text', application).execute()
@@ -132,8 +131,9 @@ async function createClients(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * An account may have thousands of these. Long lists go out chunk by chunk in the order of their ids: without an index in
- * that order, each chunk would read and sort every row its caller may see.
+ * Creates the indexes for a table in which an account may have thousands of rows. Long lists are sent in chunks in the
+ * order of their ids: without an index in that order, each chunk would read and sort every row that its caller may
+ * see.
  */
 async function indexInOrder(db: Kysely<unknown>, table: string, key: string): Promise<void> {
   await db.schema
@@ -148,7 +148,7 @@ async function indexInOrder(db: Kysely<unknown>, table: string, key: string): Pr
     .execute()
 }
 
-/** Where the phones of each node are, so that a node that was killed can call them as soon as it listens again. */
+/** Creates the table of each node's phones, so that a killed node can call them as soon as it listens again. */
 async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('registrations')
@@ -156,14 +156,14 @@ async function createRegistrations(db: Kysely<unknown>): Promise<void> {
     .addColumn('aor', 'text', required)
     .addColumn('key', 'text', required)
     .addColumn('account_sid', 'text', account)
-    // Null for a user that is no client.
+    // Null for a user that is not a client.
     .addColumn('client_sid', 'text', (column) => column.references('clients.client_sid').onDelete('cascade'))
     .addColumn('username', 'text', required)
     .addColumn('realm', 'text', required)
     .addColumn('contact', 'text', required)
     .addColumn('instance', 'text')
     .addColumn('q', 'text')
-    // JSON text: the values of Path.
+    // JSON text: the values of the Path header.
     .addColumn('path', 'text', required)
     .addColumn('transport', 'text', required)
     .addColumn('address', 'text', required)
@@ -178,14 +178,14 @@ async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await indexEach(db, 'registrations', ['account_sid', 'client_sid', 'aor', 'realm', 'address', 'expires_at'])
 }
 
-/** By which host names carriers call which accounts: such a name becomes no other account's SIP realm without a proof. */
+/** Creates the table of host names with which carriers call accounts. Others need a proof to use one as SIP realm. */
 async function createCarrierHosts(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('carrier_hosts'))
     .addColumn('carrier_host_sid', 'text', id)
     .addColumn('account_sid', 'text', account)
-    // In lower case.
+    // Stored in lower case.
     .addColumn('host', 'text', required)
-    // The latest call, as far as it was written down.
+    // The time of the latest call, as far as it was stored.
     .addColumn('called_at', 'bigint', required)
     .addUniqueConstraint('carrier_hosts_once', ['account_sid', 'host'])
     .execute()

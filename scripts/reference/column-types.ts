@@ -1,4 +1,4 @@
-// Columns whose values are fewer than their type in the database says. The types of all others follow from the migrations.
+// Columns with fewer values than their database type allows. The types of all others follow from the migrations.
 
 export const columnTypes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   webhooks: { method: "'GET' | 'POST'" },

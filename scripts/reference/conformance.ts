@@ -1,4 +1,4 @@
-// docs/reference/conformance.md, from what the tests say that they cover (test/support/covers.ts).
+// docs/reference/conformance.md, from the sentences that tests declare to cover (test/support/covers.ts).
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createVitest } from 'vitest/node'
@@ -35,7 +35,7 @@ export async function conformancePage(): Promise<string> {
   ])
 }
 
-/** Found by loading the test files, without running a test. */
+/** Returns the tests, found by loading the test files without running a test. */
 async function testsThatCover(): Promise<TestCase[]> {
   const files = globSync('{src,test}/**/*.test.ts', { cwd: root })
     .filter((file) => readFileSync(join(root, file), 'utf8').includes('support/covers.ts'))
@@ -67,7 +67,7 @@ function bySentence(tests: readonly TestCase[]): readonly Covered[] {
 
 const fileOf = (test: TestCase): string => relative(root, test.module.moduleId)
 
-/** Stable: by file, and in the order of the file. */
+/** Compares by file, and keeps the order within a file. */
 function byName(a: TestCase, b: TestCase): number {
   return fileOf(a) < fileOf(b) ? -1 : fileOf(a) > fileOf(b) ? 1 : 0
 }
@@ -84,7 +84,7 @@ const places = [
   'Versioning',
 ]
 
-/** As the specification has them; what it does not show comes last. */
+/** Compares by the order of the specification; sections that are not listed come last. */
 function byPlace(a: string, b: string): number {
   const placeOf = (section: string): number => {
     const place = places.findIndex((start) => section.startsWith(start))

@@ -5,16 +5,16 @@ import { page, table } from './page.ts'
 
 const folder = join(import.meta.dirname, '../../docs/decisions')
 
-/** Throws where a page is not named by its number, or has no title. */
+/** Returns the page. Throws if a file is not named by its number, or has no title. */
 export async function decisionsPage(): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.md') && name !== 'README.md').sort()
   const rows = await Promise.all(
     names.map(async (name) => row(name, await readFile(join(folder, name), 'utf8'))),
   )
   return page('Decisions', 'the pages in this folder', [
-    'Why it is so: one page for each decision that people ask about later, with its context, what follows from it and what else',
-    'was considered. A page is not rewritten when the decision changes: a later page supersedes it, and its first lines say so.',
-    'A number that is missing has no page, and is not given again.',
+    'The reasons: one page for each decision that people ask about later, with its context, its consequences and the alternatives',
+    'that were considered. A page is not rewritten when the decision changes: a later page supersedes it, and its first lines say so.',
+    'A missing number has no page and is not used again.',
     '',
     ...table(['Number', 'Decision', 'Status'], rows),
   ])

@@ -16,10 +16,10 @@ export function destinationsPage(): string {
     'may forbid that. Numbers are classed as a carrier would read them: with `+`, `00`, `011`, separators or feature codes as',
     '`*67`, as dialled and as they stand in the INVITE to the carrier. `country_code` says whose national numbers are dialled:',
     'without it, numbers that begin with a single 0 are not classed, except those of 0900, and ten digits as North America',
-    'writes them count as a number there. It says as well what is dialled there before a number abroad, with the codes that choose a',
+    'writes them count as a number there. It also gives the prefix for calls abroad there, with the codes that choose a',
     'carrier: 0021 in Brazil, 012 in Israel, 001 010 in Japan. The `country_code` of the service provider counts beside that of the account.',
     '',
-    'A number with other characters is read by its digits alone as well, by those before the first such character, with letters as',
+    'A number with other characters is also read by its digits alone, by those before the first such character, with letters as',
     'the keys of a telephone, percent-decoded and without `(0)`: one reading that is closed closes it. A number with control',
     'characters, or others that cannot be seen, is refused, as is one of more than ' +
       `${maxDialledLength} digits and marks. So is a closed number behind`,

@@ -1,4 +1,4 @@
-// How a generated page looks: its head, its tables, and how a JSON Schema is said in few words.
+// The layout of a generated page: its head, its tables, and JSON Schemas in few words.
 import { membersOf } from '../../src/lib/schema-members.ts'
 
 export function page(title: string, source: string, lines: readonly string[]): string {
@@ -20,7 +20,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 /** The members of a JSON Schema that the reference shows. */
 export interface Schema {
-  /** Of a shape that is shown in a section of its own. */
+  /** The name of a shape that has a section of its own. */
   readonly title?: string
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -61,7 +61,7 @@ function boundsOf({ format, minimum, maximum, exclusiveMinimum, maxLength }: Sch
   return bounds.length === 0 ? '' : ` (${bounds.join(' ')})`
 }
 
-/** One row per property, and per property of the objects within it: name, type, whether it must be there, what it means. */
+/** Returns one row per property, also of nested objects: name, type, whether it is required, its meaning. */
 export function propertyTable(shape: Schema): string[] {
   const rows = membersOf(shape).map(({ path, schema, isRequired }) => [
     `\`${path}\``,

@@ -12,7 +12,7 @@ export async function rfcsPage(): Promise<string> {
     for (const [reference] of text.matchAll(/RFC \d{3,5} §[A-Z0-9]+(?:\.\d+)*/g))
       places.set(reference, (places.get(reference) ?? new Set()).add(path))
   }
-  // By RFC, then section by section: §9 before §17.2.
+  // Sorted by RFC, then by section: §9 before §17.2.
   const sections = [...places].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
   const rows = sections.map(([reference, paths]) => [
     reference,

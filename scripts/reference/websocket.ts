@@ -39,7 +39,7 @@ export function webSocketPage(): string {
 
 const connection = [
   'An application whose `call_hook` is a `ws://` or `wss://` URL is asked over a WebSocket that the platform opens: one for each call.',
-  'Messages are JSON texts; the examples are what a test has seen. A guide: [your first application over WebSocket](../guides/websocket.md).',
+  'Messages are JSON texts; the examples were recorded by a test. A guide: [your first application over WebSocket](../guides/websocket.md).',
   '',
   '## The socket',
   '',
@@ -54,8 +54,8 @@ const connection = [
   '- When you close it with 1000 no other is opened. The platform closes it with 1000 when the call is over, and with 1001 when the',
   '  first ack was missing or had no verbs.',
   '- A call stays up when its verbs have run: it waits for a command. When no socket will come any more, it ends with its verbs.',
-  '- What is known only when the call is over (`event: "recording"` of `call_status_hook`, the end of a call whose process was killed) is a',
-  '  `call:status` over a socket of its own, which the platform closes with 1000. So is every change of a call whose application is asked over',
+  '- A fact that is known only after the call (`event: "recording"` of `call_status_hook`, the end of a call whose process was killed) is sent as a',
+  '  `call:status` over a socket of its own, which the platform closes with 1000. The same holds for every change of a call whose application is asked over',
   '  HTTP, where `call_status_hook` is a WebSocket URL. It is repeated until a socket could be opened; a repetition has the same `msgid`.',
   '- `b3` of each message is `<trace>-<span>-1`: the trace of the call, and the message as a span of it.',
   '- Messages are read as they come, 200 at once and then 100 a second; more wait in the network.',

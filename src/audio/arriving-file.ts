@@ -1,11 +1,11 @@
-// A file on its way: in memory while it is short, since a caller waits for every step of a disk; on the disk from then on.
+// A file that is being received: in memory while it is short, since callers wait for the disk; then on the disk.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 
-/** Of one file: what is said or sounded in a few seconds. */
+/** The most bytes of one file in memory: a few seconds of speech or music. */
 const maxShortBytes = 256 * 1024
 
-/** Of all files together. */
+/** The memory for all files together. */
 export interface Room {
   freeBytes: number
 }
@@ -30,12 +30,12 @@ export class ArrivingFile {
       this.#room.freeBytes -= chunk.length
     } else {
       const file = await this.toDisk()
-      // All of it: one write alone may take a part, where the disk is nearly full.
+      // writeFile writes all of the chunk; a single write may write only a part when the disk is nearly full.
       await file.writeFile(chunk)
     }
   }
 
-  /** For readers elsewhere. Its name is on the disk when this resolves, and all that was written. */
+  /** Moves the file to the disk for other readers. Resolves when its name and all that was written are there. */
   async toDisk(): Promise<FileHandle> {
     if (this.#file !== undefined) return this.#file
     const file = await open(this.#path, 'wx+', 0o600)
@@ -51,14 +51,14 @@ export class ArrivingFile {
     return buffer.subarray(0, bytesRead)
   }
 
-  /** Nothing is kept in memory. */
+  /** Frees the memory of the file. */
   forget(): void {
     this.#room.freeBytes += this.#bytes
     this.#bytes = 0
     this.#held = []
   }
 
-  /** What is in memory stays there. */
+  /** Closes the file on the disk. Content in memory stays there. */
   async close(): Promise<void> {
     await this.#file?.close()
   }

@@ -63,7 +63,7 @@ async function servingFile(file: Buffer): Promise<string> {
   return server.url
 }
 
-/** Removal runs beside the call; its end shows in the directory only. */
+/** Waits until the file is removed. Removal runs concurrently with the call, and only the directory shows its end. */
 async function whenEmpty(): Promise<void> {
   await until('the file to be removed', async () => (await readdir(join(cacheDir, 'fetched'))).length === 0)
 }
@@ -112,7 +112,7 @@ describe('fetch', () => {
     const second = await fetcher.fetch(url, {})
     second.release()
     clock.advance(900)
-    // The watcher has seen all that was before it sees this.
+    // When the watcher reports this file, it has reported all earlier changes.
     await writeFile(join(directory, 'mark'), '')
     await until('the watcher', () => names.has('mark'))
     watcher.close()
@@ -229,7 +229,7 @@ describe('fetch', () => {
     const url = await servingFile(Buffer.from(`ID3${'x'.repeat(900)}`))
     const clip = await fetcher.fetch(url, {})
     expect((await readFile(clip.path)).length).toBe(4044)
-    // The same content is decoded once as long as it is lent.
+    // The same content is decoded only once while it is lent.
     const again = await fetcher.fetch(url, {})
     expect([again.path, jobs]).toEqual([clip.path, ['mp3']])
     const other = await servingFile(wav({ samples: 1000 }))
@@ -273,7 +273,7 @@ describe('fetch', () => {
     await whenEmpty()
   })
 
-  /** Sends a file of an hour up to its head, and goes on when the test says so. */
+  /** Sends the head of an hour-long file, and the rest when the test says so. */
   async function servingSlowly(file: Buffer, { headBytes = 100_000 } = {}) {
     const rest = Promise.withResolvers<'all' | 'cut'>()
     const cut = Promise.withResolvers<void>()
@@ -283,7 +283,7 @@ describe('fetch', () => {
       response.on('close', () => cut.resolve())
       response.writeHead(200, { 'content-length': file.length })
       response.write(file.subarray(0, headBytes / 2))
-      // After the time for which a file that is short is waited for.
+      // Runs after the time for which the fetcher waits for a short file.
       const later = setTimeout(() => response.write(file.subarray(headBytes / 2, headBytes)), 800)
       void rest.promise.then((how) => {
         clearTimeout(later)
@@ -321,7 +321,7 @@ describe('fetch', () => {
     clip.release()
     await whenCut
     await whenEmpty()
-    // All that it held is free again.
+    // All that the first file held is free again.
     const other = await fetcher.fetch(await servingFile(wav({ samples: 70_000 })), {})
     other.release()
     await whenEmpty()

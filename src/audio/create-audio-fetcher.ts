@@ -1,5 +1,5 @@
-// Audio that an application names by URL: fetched through the guarded client, checked, lent out as a file. A long file is lent
-// while it is still on its way.
+// Audio that an application names by URL: fetched through the guarded client, checked, and lent out as a file. A long
+// file is lent while it is still being received.
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { actingTenant } from '../lib/acting-for.ts'
@@ -25,18 +25,18 @@ export interface AudioFetcherOptions {
   readonly cacheDir: string
   readonly log: Logger
   readonly clock?: Clock
-  /** Makes a WAV file of another kind of audio; resolves with its size. */
+  /** Converts another kind of audio to a WAV file; resolves with its size. */
   readonly decode?: Decode
   readonly userAgent?: string
   readonly maxFileBytes?: number
-  /** The bytes of all files that are lent out or on their way. */
+  /** The most bytes of all files that are lent out or being received. */
   readonly maxHeldBytes?: number
-  /** The most of that for one account while no other has any, in percent. */
+  /** The most of those bytes for one account while no other has any, in percent. */
   readonly sharePercent?: number
-  /** How long a short file stays after its last borrower: a call that wants the same meanwhile waits for no disk. */
+  /** The time that a short file is kept after its last borrower, so that a later call does not wait for the disk. */
   readonly keptMs?: number
   readonly answerTimeoutMs?: number
-  /** Until a file is whole, or can be heard from its head on. */
+  /** The time limit until a file is complete, or can be played from its head on. */
   readonly totalTimeoutMs?: number
 }
 
@@ -45,12 +45,12 @@ export type Decode = (
   options: { readonly signal: AbortSignal; readonly onHead?: () => void },
 ) => Promise<number>
 
-/** One file on its way, and what it holds until the last borrower gives it back. */
+/** One file that is being received, and what it occupies until the last borrower gives it back. */
 interface Fetching {
   readonly tenant: string | undefined
   readonly source: string
   readonly file: ArrivingFile
-  /** Where it is decoded to. */
+  /** The path of the decoded file. */
   readonly decoded: string
   readonly stop: AbortController
   readonly count: (bytes: number) => void
@@ -58,9 +58,9 @@ interface Fetching {
 }
 
 const megabyte = 1024 * 1024
-/** What is kept at most without a borrower, and of each. */
+/** The most bytes kept without a borrower, in total and for one file. */
 const keeping = { maxKeptBytes: 32 * megabyte, maxShortBytes: megabyte / 2 }
-/** Of all files that are on their way and not on the disk yet. */
+/** The most bytes in memory of all files that are being received and not on the disk yet. */
 const roomBytes = 16 * megabyte
 
 export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher & Part {
@@ -68,7 +68,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   const { userAgent = 'switchhook', answerTimeoutMs = 10_000, totalTimeoutMs = 30_000 } = options
   const { maxFileBytes = 256 * megabyte, maxHeldBytes = 2048 * megabyte } = options
   const directory = join(options.cacheDir, 'fetched')
-  // By content: calls that play the same file share one path, and media codes it once.
+  // The files by content: calls that play the same file share one path, and media encodes it once.
   const lent = new LentFiles({ clock, keptMs: options.keptMs ?? 30_000, ...keeping })
   const room = { freeBytes: roomBytes }
   const fetching = new Set<Fetching>()
@@ -105,7 +105,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     return begun
   }
 
-  /** Ends what is on its way. `kept` is a file that is lent on by itself. */
+  /** Ends a file that is being received. `kept` is a file that continues to be lent. */
   async function end(one: Fetching, work: readonly Promise<unknown>[], kept?: string): Promise<void> {
     one.stop.abort(new AppError('stopping', 'the audio is not wanted any more'))
     await Promise.allSettled(work)
@@ -121,7 +121,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     const limits = { maxFileBytes, answerTimeoutMs, totalTimeoutMs }
     const arriving = download({ outgoing, clock, url, userAgent, file, count, stop, ...limits })
     const whole = closing(file, arriving.whole)
-    // Looked at below, where it matters.
+    // A failure is handled where `whole` is awaited below.
     whole.catch(() => undefined)
     let isLent = false
     try {
@@ -146,7 +146,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       heldBytes = await decode({ kind, source, target: decoded }, { signal: stop.signal })
       count(heldBytes)
     }
-    // Another call may have fetched the same meanwhile.
+    // Another call may have fetched the same content meanwhile.
     const known = lent.borrow(digest)
     if (known !== undefined) {
       await end(one, [])
@@ -166,7 +166,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     return clip
   }
 
-  /** While it is on its way: it ends with its last borrower, wherever it is by then. */
+  /** Lends a file while it is being received. Receiving ends with the last borrower, however far it is by then. */
   async function lendGrowing(
     one: Fetching,
     { head, whole }: { readonly head: Head; readonly whole: Arriving['whole'] },
@@ -186,7 +186,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     })
   }
 
-  /** Resolves when the first seconds can be heard. */
+  /** Resolves when the first seconds can be played. */
   async function decodeGrowing(
     one: Fetching,
     kind: Exclude<PlayableKind, 'wav'>,
@@ -201,7 +201,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     return { path, work }
   }
 
-  /** Says in the file how it ended. What is broken is not lent again. */
+  /** Records in the file how it ended. A broken file is not lent again. */
   async function settle(work: Promise<unknown>, path: string, name: string): Promise<void> {
     try {
       await work
@@ -216,7 +216,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
 
   async function prepare(): Promise<void> {
     await mkdir(directory, { recursive: true })
-    // Whatever lies here was lent by a process that was killed.
+    // Any file here was left behind by a process that was killed.
     for (const name of await readdir(directory))
       await rm(join(directory, name), { force: true, recursive: true })
   }
@@ -241,7 +241,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       try {
         return await fetchFile(url, one)
       } finally {
-        // What is lent ends with its borrowers, of whom this call is one.
+        // A file that was lent ends with its borrowers, one of which is this call.
         signal?.removeEventListener('abort', abort)
       }
     },
@@ -262,7 +262,7 @@ function refuseToDecode(): Promise<never> {
   )
 }
 
-/** The HTTP client's errors speak of hooks; this makes them speak of audio. */
+/** Turns the HTTP client's errors, which are about hooks, into errors about audio. */
 function toAudioError(error: unknown, maxFileBytes: number): unknown {
   if (!(error instanceof AppError)) return toDiskFull(error)
   if (error.code === 'hook_too_large') {

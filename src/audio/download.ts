@@ -1,4 +1,4 @@
-// Fetches an audio file into a file of this machine. What is long can be heard from its head on, while the rest is on its way.
+// The download of an audio file. A long file can be played from its head on while the rest is being received.
 import { createHash } from 'node:crypto'
 import { audioKindOf, kindBytes } from '../lib/audio-kind.ts'
 import type { PlayableKind } from '../lib/audio-kind.ts'
@@ -8,12 +8,12 @@ import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'
 import type { ArrivingFile } from './arriving-file.ts'
 import { checkWav } from './wav-check.ts'
 
-// What has not arrived after this time is heard from its head on, and so is what is larger: a caller waits for the first second.
+// After this time, or beyond this size, a file is played from its head on: a caller waits for the first second.
 const patienceMs = 700
 const largeBytes = 1024 * 1024
-// Enough to tell one file from another of the same address and size.
+// Enough to distinguish two files with the same URL and size.
 const headBytes = 16 * 1024
-// A file is heard as fast as it is spoken: its end may come after two hours.
+// A file is received as fast as it is played: its end may come after two hours.
 const longestMs = 150 * 60 * 1000
 
 export interface DownloadOptions {
@@ -24,16 +24,16 @@ export interface DownloadOptions {
   readonly file: ArrivingFile
   readonly maxFileBytes: number
   readonly answerTimeoutMs: number
-  /** Until it is whole, or can be heard from its head on. */
+  /** The time limit until the file is complete, or can be played from its head on. */
   readonly totalTimeoutMs: number
-  /** Called for all that arrives; what it throws ends the download. */
+  /** Runs for each chunk that arrives; an error that it throws ends the download. */
   readonly count: (bytes: number) => void
   readonly stop: AbortController
 }
 
 export interface Head {
   readonly kind: PlayableKind
-  /** Of what is at this URL; undefined when the server does not say how long it is. */
+  /** A name for the content at this URL; undefined when the server does not give its length. */
   readonly name: string | undefined
 }
 
@@ -44,9 +44,9 @@ export interface Downloaded {
 }
 
 export interface Arriving {
-  /** Undefined: it was whole before it was long. Rejects like `whole`. */
+  /** Resolves with undefined if the file was complete before it counted as long. Rejects like `whole`. */
   readonly head: Promise<Head | undefined>
-  /** Throws AppError in the words of hooks and of audio. */
+  /** Throws AppError with the codes of hooks and of audio. */
   readonly whole: Promise<Downloaded>
 }
 
@@ -71,7 +71,7 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
   const decide = async (): Promise<void> => {
     isDecided = true
     const kind = demandPlayable(head)
-    // What stands before its format may be longer than what is there: it is heard when it is whole.
+    // The chunks before the format may be longer than the received part; such a file is played once it is complete.
     if (
       kind === 'wav' &&
       !(await checkWav(file).then(
@@ -88,7 +88,7 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
   const sink: BodySink = async (chunk) => {
     const hadKind = head.length >= kindBytes
     if (head.length < headBytes) head = Buffer.concat([head, chunk.subarray(0, headBytes - head.length)])
-    // Looked at before the rest arrives: a page of HTML is refused at its first bytes.
+    // Checked before the rest arrives: an HTML page is refused at its first bytes.
     if (!hadKind && head.length >= kindBytes) demandPlayable(head)
     bytes += chunk.length
     count(chunk.length)
@@ -127,7 +127,7 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
 
 export const playable = 'WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 and Ogg/Opus can be played.'
 
-/** Throws audio_not_supported with what the file is instead. */
+/** Throws audio_not_supported with the kind of file that was found instead. */
 function demandPlayable(head: Buffer): PlayableKind {
   const found = audioKindOf(head)
   if (found.kind !== undefined) return found.kind

@@ -1,5 +1,5 @@
-// Files that are lent out, to all who want the same content: each is there until its last borrower gives it back, a short one a
-// little longer, since what is whispered to one call is soon whispered to the next.
+// Files that are lent to all borrowers of the same content. Each exists until its last borrower gives it back; a short
+// one is kept a little longer, since audio that is whispered to one call is soon whispered to the next.
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { BorrowedClip } from '../contracts/speech.ts'
 
@@ -15,18 +15,18 @@ interface Lent extends File {
 
 export interface KeepingOptions {
   readonly clock: Clock
-  /** After the last borrower. */
+  /** The time that a file is kept after its last borrower. */
   readonly keptMs: number
-  /** Of one file that is kept, and of all. */
+  /** The most bytes of one kept file, and of all kept files. */
   readonly maxShortBytes: number
   readonly maxKeptBytes: number
 }
 
 export class LentFiles {
   readonly #options: KeepingOptions
-  /** By content. */
+  /** The files by content. */
   readonly #lent = new Map<string, Lent>()
-  /** Those without a borrower, the latest last. */
+  /** Files without a borrower, the latest last. */
   readonly #kept = new Map<string, Timer>()
   #keptBytes = 0
 
@@ -38,7 +38,7 @@ export class LentFiles {
     return this.#lent.has(name)
   }
 
-  /** Undefined when no one has it. */
+  /** Returns undefined when the file is not lent or kept. */
   borrow(name: string): BorrowedClip | undefined {
     const lent = this.#lent.get(name)
     if (lent === undefined) return undefined
@@ -46,19 +46,19 @@ export class LentFiles {
     return this.#lend(name, lent)
   }
 
-  /** Without `bytes` it is not kept. */
+  /** Adds a file. One without `bytes` is not kept after its last borrower. */
   add(name: string, file: Omit<File, 'bytes'> & { readonly bytes?: number }): BorrowedClip {
     const lent: Lent = { bytes: Infinity, ...file, borrowers: 0 }
     this.#lent.set(name, lent)
     return this.#lend(name, lent)
   }
 
-  /** Those who have it keep it; it is not lent to others. */
+  /** Stops lending a file to new borrowers; present ones keep it. */
   withdraw(name: string): void {
     this.#lent.delete(name)
   }
 
-  /** Nothing is kept any longer. */
+  /** Removes all kept files. */
   clear(): void {
     for (const name of [...this.#kept.keys()]) {
       const lent = this.#lent.get(name)

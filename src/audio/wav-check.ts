@@ -1,4 +1,4 @@
-// Whether a fetched file is a WAV file of a coding that can be played; media reads the rest when it plays.
+// The check that a fetched file is a WAV file of a playable coding; media reads the rest when it plays the file.
 import { AppError } from '../lib/errors.ts'
 import type { ArrivingFile } from './arriving-file.ts'
 
@@ -10,7 +10,7 @@ const playableBits: ReadonlyMap<number, readonly number[]> = new Map([
   [7, [8]],
 ])
 const extensible = 0xfffe
-// Notes and padding may stand before the format; a file that hides it deeper is not worth a search.
+// Notes and padding may precede the format; a file with more chunks than this before it is not worth a search.
 const maxChunks = 64
 
 function startsLikeWav(head: Buffer): boolean {

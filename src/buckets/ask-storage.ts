@@ -1,5 +1,5 @@
-// One request to a storage: bounded in time and bytes, and every failure a sentence that says what the vendor said,
-// without the secrets it may have repeated.
+// One request to a storage service, bounded in time and bytes. Every failure becomes a sentence with the vendor's
+// reason, without the secrets that it may have repeated.
 import { Readable } from 'node:stream'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -10,15 +10,17 @@ import type { BucketRequest, BucketVendorOptions } from './vendor.ts'
 
 const answerTimeoutMs = 10_000
 const stallTimeoutMs = 20_000
-// A recording over a slow line. One that is longer may take as long as the sound of a WAV file lasts.
+// Enough for a recording over a slow line. A longer upload may take as long as the audio of a WAV file lasts.
 const leastTotalMs = 3_600_000
 const soundBytesPerMs = 32
-// No WAV file is longer: its header counts in 32 bits.
+// The largest WAV file: its header counts in 32 bits.
 const maxObjectBytes = 2 ** 32
-// The most that is read of a response that is no recording.
+// The most that is read of a response that is not a recording.
 const maxDocumentBytes = 64 * 1024
 
-/** An answer of success, whose body is to be read or destroyed. Throws AppError not_found, bucket_failed or overloaded. */
+/**
+ * Returns a good response; its body must be read or destroyed. Throws AppError not_found, bucket_failed, overloaded.
+ */
 export async function askStorage(
   { outgoing, clock }: BucketVendorOptions,
   vendor: string,
@@ -48,7 +50,7 @@ export async function askStorage(
     })
   }
   const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
-  // Its status is known; of the rest, what can be had.
+  // The status is known; as much of the body is read as can be.
   const body = await readStart(answer.body).catch(() => Buffer.alloc(0))
   signal?.throwIfAborted()
   if (status === 404 && looksForObject[request.method] && !isAboutBucket(body))
@@ -56,12 +58,12 @@ export async function askStorage(
   throw vendorRefusal('bucket_failed', { vendor, status, contentType, body, secrets })
 }
 
-/** How long all of it is, where the storage says so (RFC 9110 §14.4). */
+/** Returns the total length from a Content-Range, if the storage gives it (RFC 9110 §14.4). */
 function lengthIn(range: unknown): string | undefined {
   return typeof range === 'string' && /^bytes \*\/\d{1,15}$/.test(range) ? range : undefined
 }
 
-/** A body that is long on its way must go on: each piece of it has its time, and so has the answer after the last. */
+/** Watches an upload: each piece of the body has a time limit, and so has the response after the last piece. */
 function watchUpload(body: BucketRequest['body'], vendor: string, clock: Clock) {
   if (typeof body !== 'object' || !('open' in body)) return undefined
   const stalled = new AbortController()
@@ -91,7 +93,7 @@ async function* watched(source: Readable, wait: () => void): AsyncGenerator<Buff
   wait()
 }
 
-/** Reads an answer of a few lines, and no more than that. Throws what the body fails with. */
+/** Reads the start of a response, which should have only a few lines. Throws the error of the body if it fails. */
 export async function readStart(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -112,10 +114,10 @@ export async function readDocument({ body }: StreamedAnswer, vendor: string): Pr
   }
 }
 
-// An object that is written need not be there before.
+// An object to be written need not exist before.
 const looksForObject = { GET: true, DELETE: true, PUT: false, POST: false }
 
-/** The codes of S3 and Azure, and the sentence of Google: 404 is about the object, or about all there is. */
+/** Reports whether a 404 is about the bucket, by the codes of S3 and Azure and the sentence of Google. */
 function isAboutBucket(body: Buffer): boolean {
   return /<Code>(NoSuchBucket|ContainerNotFound)<|specified bucket does not exist/.test(body.toString('utf8'))
 }

@@ -1,5 +1,4 @@
-// Azure Blob Storage over REST, with what a connection string of the storage account has in it: the account's key or a
-// shared access signature.
+// Azure Blob Storage over REST, with a connection string that holds the account's key or a shared access signature.
 import { createHmac } from 'node:crypto'
 import { bodyOf, sizeOf } from './content.ts'
 import { methodOf, rangeOf } from './vendor.ts'
@@ -71,7 +70,10 @@ interface Signed {
   readonly resource: string
 }
 
-/** "Authorize with Shared Key", learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key. */
+/**
+ * Returns the text to sign: "Authorize with Shared Key",
+ * learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key.
+ */
 function textToSign({ method, headers, length, resource }: Signed): string {
   const own = Object.keys(headers)
     .filter((name) => name.startsWith('x-ms-'))
@@ -85,7 +87,7 @@ function textToSign({ method, headers, length, resource }: Signed): string {
     // Content-MD5.
     '',
     headers['content-type'] ?? '',
-    // Date, for which x-ms-date stands; If-Modified-Since, If-Match, If-None-Match, If-Unmodified-Since.
+    // Date, which x-ms-date replaces; If-Modified-Since, If-Match, If-None-Match, If-Unmodified-Since.
     ...['', '', '', '', ''],
     headers['range'] ?? '',
     ...own.map((name) => `${name}:${headers[name]}`),
@@ -93,7 +95,10 @@ function textToSign({ method, headers, length, resource }: Signed): string {
   ].join('\n')
 }
 
-/** "Configure Azure Storage connection strings", learn.microsoft.com/azure/storage/common/storage-configure-connection-string. */
+/**
+ * Parses a string of "Configure Azure Storage connection strings",
+ * learn.microsoft.com/azure/storage/common/storage-configure-connection-string.
+ */
 function parseConnectionString(text: string): Connection {
   const parts = partsOf(text)
   const account = parts.get('accountname')
@@ -112,7 +117,7 @@ function parseConnectionString(text: string): Connection {
   return { endpoint, access: { by: 'signature', signature: signature.replace(/^\?/, '') } }
 }
 
-/** By their names in lower case. */
+/** Returns the parts by their names in lower case. */
 function partsOf(text: string): ReadonlyMap<string, string> {
   const parts = new Map<string, string>()
   for (const part of text.split(';')) {
@@ -122,7 +127,7 @@ function partsOf(text: string): ReadonlyMap<string, string> {
   return parts
 }
 
-// Becomes part of a host name and of a header.
+// The account name becomes part of a host name and of a header.
 const accountPattern = /^[a-z0-9-]{1,63}$/i
 
 function endpointIn(parts: ReadonlyMap<string, string>): string {

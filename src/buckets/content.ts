@@ -1,4 +1,4 @@
-// What is put into a bucket, as the body of a request: bytes in memory as they are, and a file as it is read.
+// The content of an object as the body of a request: bytes in memory as they are, and a file as it is read.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { StreamedBody } from '../outgoing/outgoing.ts'
@@ -8,7 +8,7 @@ export function sizeOf(content: Content): number {
   return 'path' in content ? content.size : content.length
 }
 
-/** With these bytes before it and after it. */
+/** Returns the content with these bytes before and after it. */
 export function bodyOf(content: Content, before = '', after = ''): Uint8Array | StreamedBody {
   const [head, tail] = [Buffer.from(before), Buffer.from(after)]
   if (!('path' in content))

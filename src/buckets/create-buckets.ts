@@ -1,4 +1,4 @@
-// The buckets of accounts, where their recordings are.
+// The buckets of accounts, which hold their recordings.
 import { finished } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
@@ -9,7 +9,7 @@ import type { Buckets } from './buckets.ts'
 
 export interface BucketsOptions extends ObjectsOptions {
   readonly log: Logger
-  /** How many one account may have open at a time. */
+  /** The most objects that one account may be reading at a time. */
   readonly maxReads?: number
 }
 
@@ -21,7 +21,7 @@ export function createBuckets(options: BucketsOptions): Buckets {
   return {
     ...objects,
     async get(key, job, range) {
-      // Readers may be as slow as they like, and accounts share the connections to a vendor.
+      // Readers may be arbitrarily slow, and accounts share the connections to a vendor.
       const leave = reads.enter(job.account_sid)
       try {
         const object = await objects.get(key, job, range)
@@ -35,16 +35,16 @@ export function createBuckets(options: BucketsOptions): Buckets {
         throw error
       }
     },
-    // With objects of its own, which remember no token that a bad credential could hide behind.
+    // The test uses new objects, without a remembered token that could hide a bad credential.
     test: (job) => tryBucket(createObjects(options), job, log),
   }
 }
 
-/** Counts what each owner does at a time. */
+/** Counts the concurrent reads of each owner. */
 function createTally(max: number) {
   const counts = new Map<string, number>()
   return {
-    /** Throws too_many_requests, or returns a function to be called at the end. */
+    /** Throws too_many_requests, or returns a function that must be called at the end. */
     enter(owner: string): () => void {
       const count = counts.get(owner) ?? 0
       if (count >= max)

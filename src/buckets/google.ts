@@ -64,7 +64,7 @@ export function createGoogle(
   }
 }
 
-/** The object and what is to be known about it in one body (RFC 2387), so that it is never there without its tags. */
+/** Returns the object and its metadata in one body (RFC 2387), so that the object never exists without its tags. */
 function toUpload({ key, contentType, content }: StoredObject, credential: BucketCredential) {
   const boundary = `object-${createSid()}`
   const facts = { name: key, contentType, metadata: Object.fromEntries(tagsOf(credential)) }
@@ -88,7 +88,7 @@ function privateKeyIn(serviceKey: string): readonly string[] {
   try {
     return [textOf(JSON.parse(serviceKey), 'private_key') ?? '']
   } catch {
-    // Then it cannot be used, which the first signature with it reports.
+    // The key is unusable, which the first signature with it reports.
     return []
   }
 }

@@ -1,4 +1,4 @@
-// Every vendor of buckets.
+// All vendors of buckets.
 import { createAzure } from './azure.ts'
 import type { BucketVendorMaker } from './vendor.ts'
 import { createGoogle } from './google.ts'

@@ -1,4 +1,4 @@
-// Objects in the buckets of any vendor: what is requested, and what the responses mean.
+// Objects in the buckets of any vendor: the requests, and the meaning of their responses.
 import type { Readable } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
 import type { StreamedAnswer } from '../outgoing/stream.ts'
@@ -17,20 +17,20 @@ import { bucketVendorMakers } from './index.ts'
 export interface ReadObject {
   /** Fails with AppError bucket_failed, or the signal's reason. A reader that stops before the end destroys it. */
   readonly body: Readable
-  /** Undefined where the vendor does not say it before. */
+  /** Undefined if the vendor does not give it in advance. */
   readonly bytes: number | undefined
-  /** What of it the body is, in the words of a header Content-Range; undefined: all of it. */
+  /** The part of the object that the body holds, as in a Content-Range header; undefined for the whole object. */
   readonly range: string | undefined
 }
 
-/** All throw AppError bucket_failed or overloaded, or the signal's reason when that aborts. */
+/** Access to objects. All methods throw AppError bucket_failed or overloaded, or the signal's reason if it aborts. */
 export interface Objects {
   put(object: StoredObject, job: BucketJob): Promise<void>
-  /** Of all of it, or of a part (RFC 9110 §14.2). Throws AppError not_found or range_not_satisfiable too. */
+  /** Reads an object or a part of it (RFC 9110 §14.2). Also throws AppError not_found or range_not_satisfiable. */
   get(key: string, job: BucketJob, range?: string): Promise<ReadObject>
-  /** Throws AppError not_found too. */
+  /** Also throws AppError not_found. */
   remove(key: string, job: BucketJob): Promise<void>
-  /** What is not there is removed already. */
+  /** Removes an object; one that does not exist counts as removed. */
   discard(key: string, job: BucketJob): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// Amazon S3, and storage of others that speaks its protocol: the REST interface, signed with Signature Version 4.
+// Amazon S3, and compatible storage of others: the REST interface, signed with Signature Version 4.
 import { createHash } from 'node:crypto'
 import { textOf } from '../lib/members.ts'
 import { signForAws } from '../outgoing/sign-aws.ts'
@@ -7,7 +7,7 @@ import { methodOf, rangeOf } from './vendor.ts'
 import type { BucketCredential, BucketVendor, BucketVendorOptions, ObjectAction } from './vendor.ts'
 import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
 
-/** Where a bucket is, without a slash at the end. */
+/** Returns the URL of a bucket, without a trailing slash. */
 type BucketUrl = (credential: BucketCredential) => string
 
 export interface S3Place {
@@ -15,16 +15,16 @@ export interface S3Place {
   readonly name: string
 }
 
-/** Tests put their own storage there. */
+/** Returns the address of a bucket; tests pass their own storage. */
 export type AwsS3Address = (place: S3Place) => string
 
 const inAws: AwsS3Address = ({ region, name }) => {
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
-  // The certificate of the hosts of buckets has one level below it; other names are found by their path.
+  // The certificate for bucket hosts covers one label; a bucket with another name is addressed by path.
   return /^[a-z0-9-]{3,63}$/.test(name) ? `https://${name}.${host}` : `https://${host}/${name}`
 }
 
-// Storage that knows no regions expects this one in signatures.
+// Storage without regions expects this one in signatures.
 const anyRegion = 'us-east-1'
 
 export function createAwsS3(options: BucketVendorOptions, at: AwsS3Address = inAws): BucketVendor {
@@ -55,7 +55,7 @@ function createS3(name: string, { clock }: BucketVendorOptions, bucketUrl: Bucke
         method,
         url: `${bucketUrl(credential)}/${pathOf(action.key)}`,
         headers: {
-          // Signed too: no machine on the way can put another recording in its place.
+          // The hash is signed too: no machine on the way can replace the recording with another.
           'x-amz-content-sha256': hashOf(action),
           ...(action.act === 'put'
             ? { 'content-type': action.contentType, ...toTagHeader('x-amz-tagging', credential) }
@@ -79,14 +79,14 @@ function hashOf(action: ObjectAction): string {
   return 'path' in content ? content.sha256 : createHash('sha256').update(content).digest('hex')
 }
 
-/** Becomes part of a host name and of signatures. */
+/** Returns the region, which becomes part of a host name and of signatures. */
 function regionOf(credential: BucketCredential): string {
   const region = textOf(credential, 'region') ?? anyRegion
   if (!/^[a-z0-9-]{1,40}$/i.test(region)) throw unusable('has a region that cannot be one')
   return region.toLowerCase()
 }
 
-/** Becomes part of a header. */
+/** Returns the key id, which becomes part of a header. */
 function accessKeyId(credential: BucketCredential): string {
   const id = neededPart(credential, 'access_key_id')
   if (!/^[\x21-\x7e]{1,128}$/.test(id)) throw unusable('has an access_key_id that cannot be one')

@@ -1,4 +1,4 @@
-// Tries a bucket credential: really writes a small object, reads it back and removes it.
+// The test of a bucket credential: a small object is really written, read back and removed.
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
@@ -8,7 +8,7 @@ import type { Objects } from './objects.ts'
 
 export interface BucketTestResult {
   readonly status: 'ok' | 'failed'
-  /** Why it failed. */
+  /** The reason of the failure. */
   readonly reason?: string
 }
 
@@ -16,7 +16,7 @@ const content = 'Written to try the credential of this bucket; it may be removed
 
 /** Throws the signal's reason when that aborts. */
 export async function tryBucket(objects: Objects, job: BucketJob, log: Logger): Promise<BucketTestResult> {
-  // A random name, so that it is no other object's.
+  // The name is random, so that it does not belong to another object.
   const key = `switchhook-test/${createSid()}.txt`
   let step = 'written'
   try {
@@ -44,7 +44,7 @@ async function demandContent(key: string, objects: Objects, job: BucketJob): Pro
     throw new AppError('bucket_failed', 'the bucket returned something other than what was written')
 }
 
-/** Also when the request has been given up: what was written for the test does not stay. */
+/** Removes the object of the test, even when the request was given up. */
 async function cleanUp(key: string, objects: Objects, { account_sid, credential }: BucketJob): Promise<void> {
   // The result reports the failure before this one.
   await objects.remove(key, { account_sid, credential }).catch(() => {})

@@ -1,25 +1,25 @@
-// What a vendor of buckets is to the platform: one shape, one file per vendor. A vendor knows how a request for an object
-// is put and signed; objects.ts sends it and understands the answer.
+// The interface of a bucket vendor: one shape, one file per vendor. A vendor builds and signs the request for an
+// object; objects.ts sends it and interprets the response.
 import type { Clock } from '../lib/clock.ts'
 import type { Outgoing, StreamedBody } from '../outgoing/outgoing.ts'
 
-/** The credential as the account has it, by the names of the API: vendor, name, region, access_key_id ... */
+/** The credential of the account, by the names of the API: vendor, name, region, access_key_id ... */
 export type BucketCredential = Readonly<Record<string, unknown>>
 
 export interface StoredObject {
-  /** Its parts are divided by "/". */
+  /** The key; its parts are separated by "/". */
   readonly key: string
   readonly contentType: string
   readonly content: Content
 }
 
-/** A file that does not change any more. */
+/** A file that no longer changes. */
 export interface FileContent {
   readonly path: string
-  /** In place of the file, where the disk had no room for it. */
+  /** The content itself, if the disk had no room for the file. */
   readonly bytes?: Uint8Array
   readonly size: number
-  /** Of all its bytes, in hexadecimal digits: reckoned where the file was made, for signatures. */
+  /** The SHA-256 of all bytes, in hexadecimal digits: computed where the file was made, for signatures. */
   readonly sha256: string
 }
 
@@ -27,15 +27,15 @@ export type Content = Uint8Array | FileContent
 
 export type ObjectAction =
   | ({ readonly act: 'put' } & StoredObject)
-  /** `range`: the value of a header Range. */
+  /** `range` is the value of a Range header. */
   | { readonly act: 'get'; readonly key: string; readonly range?: string }
   | { readonly act: 'remove'; readonly key: string }
 
-/** One piece of work for one account. */
+/** One operation for one account. */
 export interface BucketJob {
   readonly account_sid: string
   readonly credential: BucketCredential
-  /** Left out for work that is carried through although its client has gone. */
+  /** Left out for work that is completed even if its client has disconnected. */
   readonly signal?: AbortSignal
 }
 
@@ -50,9 +50,9 @@ export interface BucketRequest {
 
 export interface BucketVendor {
   readonly name: string
-  /** False where removing what is not there looks like success. */
+  /** False if removing a missing object looks like success. */
   readonly tellsWhatIsMissing: boolean
-  /** Throws AppError bucket_failed for a credential that cannot be used. */
+  /** Returns the signed request. Throws AppError bucket_failed for a credential that cannot be used. */
   sign(action: ObjectAction, job: BucketJob): Promise<BucketRequest>
 }
 
@@ -63,7 +63,7 @@ export interface BucketVendorOptions {
 
 export type BucketVendorMaker = (options: BucketVendorOptions) => BucketVendor
 
-/** The header of an action that reads a part. */
+/** Returns the Range header of an action that reads a part. */
 export function rangeOf(action: ObjectAction): Readonly<Record<string, string>> {
   return action.act === 'get' && action.range !== undefined ? { range: action.range } : {}
 }

@@ -1,4 +1,4 @@
-// Every vendor against a server on loopback that checks what it is sent and answers as the vendor documents.
+// Tests of every vendor against a server on loopback that checks each request and responds as the vendor documents.
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ const serviceKey = (private_key: string): string =>
     client_email: 'recorder@project.example',
     private_key,
     private_key_id: 'key-1',
-    // Another server: the assertion goes to Google, not to an address that a key may name.
+    // This is another server: the assertion must go to Google, not to an address that a key may name.
     token_uri: 'http://203.0.113.1/token',
   })
 
@@ -94,7 +94,7 @@ const makers: readonly BucketVendorMaker[] = [
 interface Case {
   readonly storage: () => BucketStandIn
   readonly credential: () => BucketCredential
-  /** The same with a secret that is another. */
+  /** The credential with a wrong secret. */
   readonly forged: () => BucketCredential
   readonly secrets: readonly string[]
   readonly refusal: string
@@ -483,7 +483,7 @@ describe('what vendors are asked', () => {
     const at = (name: string, region: string): Promise<string> =>
       urlsOf((options) => createAwsS3(options), { ...awsSecret('s'), name, region })
     expect(await at('acme', 'eu-west-1')).toBe('https://acme.s3.eu-west-1.amazonaws.com/a/b.wav')
-    // A wildcard of a certificate has one level.
+    // A wildcard certificate covers one label.
     expect(await at('rec.acme', 'us-east-1')).toBe('https://s3.us-east-1.amazonaws.com/rec.acme/a/b.wav')
     expect(await at('acme', 'cn-north-1')).toBe('https://acme.s3.cn-north-1.amazonaws.com.cn/a/b.wav')
   })

@@ -175,7 +175,7 @@ describe('a socket', () => {
     })
   })
 
-  it('says of a server of ws that wss asks that it speaks no TLS, and that another try is of no use', async () => {
+  it('reports that a ws server behind a wss URL does not speak TLS, and that another try is of no use', async () => {
     const { url } = await serve()
     await expect(ask(url.replace('ws', 'wss')).socket).rejects.toMatchObject({
       code: 'hook_unreachable',

@@ -8,7 +8,7 @@ import type { VendorCode } from './vendor-failure.ts'
 export const googleTokenUrl = 'https://oauth2.googleapis.com/token'
 
 export interface ServiceAccountOptions {
-  /** Where tokens are asked for. Never the one that a key names: that may be anybody's. */
+  /** The token endpoint. It is never the one that a key names, which may be anyone's. */
   readonly url: string
   /** The scopes of the tokens. */
   readonly scope: string

@@ -14,7 +14,9 @@ afterEach(() => thread.stop())
 
 const threads = (): Promise<string[]> => readdir('/proc/self/task')
 
-/** As the kernel has it: field 19 of proc_pid_stat(5), the 17th after the name. Undefined for a thread that has ended. */
+/**
+ * Returns the nice value: field 19 of proc_pid_stat(5), the 17th after the name. Undefined for a thread that has ended.
+ */
 async function niceOf(tid: string): Promise<number | undefined> {
   const stat = await readFile(`/proc/self/task/${tid}/stat`, 'utf8').catch(() => undefined)
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
@@ -29,7 +31,7 @@ describe('the password thread', () => {
     expect(await verifyAgainstNothing('correct horse', thread.derive)).toBe(false)
   })
 
-  it('answers several that ask at once, each with its own', async () => {
+  it('responds to several concurrent callers, each with its own hash', async () => {
     const passwords = ['a', 'b', 'c']
     const hashes = await Promise.all(passwords.map((password) => hashPassword(password, thread.derive)))
     for (const [index, hash] of hashes.entries())

@@ -1,5 +1,5 @@
-// A thread of its own for password hashes, so that its priority can be lowered: those of the pool also look up files and
-// names, and sync the database.
+// A separate thread for password hashes, so that its priority can be lowered: the threads of the pool also open files,
+// look up names and sync the database.
 import { Worker } from 'node:worker_threads'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
@@ -14,7 +14,7 @@ export type HashReply =
   { readonly id: number; readonly key: Uint8Array } | { readonly id: number; readonly error: Error }
 
 export interface HashThread extends Part {
-  /** One after the other; the caller bounds how many wait. */
+  /** Derives keys one after another; the caller bounds how many wait. */
   readonly derive: Derive
 }
 
@@ -23,7 +23,7 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** The first password starts it: until the first login it costs no memory. */
+/** Creates the thread, which starts with the first password: until the first login it costs no memory. */
 export function createHashThread(log: Logger): HashThread {
   const running = new Map<number, Job>()
   let worker: Worker | undefined
@@ -40,7 +40,7 @@ export function createHashThread(log: Logger): HashThread {
       if ('error' in reply) job?.reject(reply.error)
       else job?.resolve(Buffer.from(reply.key))
     })
-    // A thread that died takes along what it was asked; the next password starts another.
+    // When a thread dies, its jobs fail; the next password starts another thread.
     const gone = (error: Error): void => {
       if (worker !== thread) return
       worker = undefined

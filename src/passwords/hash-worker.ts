@@ -1,20 +1,21 @@
-// The entry of the thread that hashes passwords.
+// The entry point of the thread that hashes passwords.
 import { argon2Sync } from 'node:crypto'
 import { constants, getPriority, platform, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { HashReply, HashRequest } from './hash-thread.ts'
 
 /**
- * A hash takes a processor for tens of milliseconds: where there are few, all other work comes first. A tenth of a
- * full one is left to it, so that a login waits for some hundred milliseconds and not for the load to end.
+ * Lowers the priority of the thread. A hash takes a processor for tens of milliseconds; with few processors all other
+ * work comes first. A tenth of a fully loaded one remains, so that a login waits for some hundred milliseconds and not
+ * until the load ends.
  */
 function comeLast(): void {
-  // On Linux the priority is the calling thread's; elsewhere it would be the whole process's.
+  // On Linux the priority applies to the calling thread; elsewhere it would apply to the whole process.
   if (platform() !== 'linux') return
   try {
     setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
   } catch {
-    // Then all threads are equal: logins delay others longer, and are no less right.
+    // Then all threads have the same priority: logins delay other work longer, but still succeed.
   }
 }
 

@@ -1,5 +1,4 @@
-// Password hashes: argon2id as RFC 9106 describes it, in the PHC string form. The work runs off the main thread; the
-// caller says where.
+// Password hashes: argon2id of RFC 9106, in the PHC string form. The work runs on a thread that the caller chooses.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Argon2Parameters } from 'node:crypto'
 
@@ -9,25 +8,25 @@ interface Cost {
   readonly parallelism: number
 }
 
-// 19 MiB and two passes: the lower of the two settings OWASP names; tens of milliseconds on one core.
+// 19 MiB and two passes: the lower of the two settings that OWASP names. It takes tens of milliseconds on one core.
 const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const saltBytes = 16
 const tagBytes = 32
 
-// Bounds the work that a stored hash may demand, should one have been written into the database by hand.
+// Limits for the work that a stored hash may demand, in case one was written into the database by hand.
 const maxMemory = 1_048_576
 const maxPasses = 16
 
 const phc =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/
 
-/** What a tag is made of; in a form that can be handed to another thread. */
+/** The inputs of a tag, in a form that can be passed to another thread. */
 export type DeriveJob = Argon2Parameters
 
-/** Argon2id. */
+/** Derives an argon2id tag. */
 export type Derive = (job: DeriveJob) => Promise<Buffer>
 
-/** In a thread of the pool, for those who hash a password once. */
+/** Derives in a thread of the pool, for callers that hash a password only once. */
 export const deriveInPool: Derive = (job) =>
   new Promise((resolve, reject) => {
     argon2('argon2id', job, (error, key) => (error === null ? resolve(key) : reject(error)))
@@ -40,7 +39,7 @@ export async function hashPassword(password: string, derive = deriveInPool): Pro
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`
 }
 
-/** False also for a line that is no argon2id hash as this file writes it. */
+/** Returns false also for a line that is not an argon2id hash in the form that this file writes. */
 export async function verifyPassword(
   password: string,
   hash: string,
@@ -57,14 +56,14 @@ export async function verifyPassword(
   return timingSafeEqual(actual, expected)
 }
 
-/** Costs what a verification costs and is always false: the time does not show that the user is unknown. */
+/** Costs as much as a verification and returns false, so that the time does not reveal that a user is unknown. */
 export async function verifyAgainstNothing(password: string, derive = deriveInPool): Promise<false> {
   const nonce = Buffer.alloc(saltBytes)
   await derive({ message: bytesOf(password), nonce, ...cost, tagLength: tagBytes })
   return false
 }
 
-/** True for a hash made at another cost: make a new one at the next successful login. */
+/** Returns true for a hash made at another cost: a new one should be made at the next successful login. */
 export function needsRehash(hash: string): boolean {
   return !hash.startsWith(`$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$`)
 }

@@ -1,4 +1,4 @@
-// Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the keys of the credential or of a role they may assume.
+// Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the credential's keys or its role's.
 import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -22,10 +22,10 @@ import type { VendorAnswer } from './vendor-call.ts'
 
 const vendor = 'aws'
 
-/** Where a region's service is; tests put their own there. */
+/** Returns the address of a region's service; tests pass their own. */
 export type AwsAddress = (region: string, service: 'polly' | 'sts' | 'transcribestreaming') => string
 
-// The WebSockets of Transcribe have a port of their own.
+// The WebSockets of Transcribe have their own port.
 const inAws: AwsAddress = (region, service) =>
   `https://${service}.${region}.amazonaws.com${service === 'transcribestreaming' ? ':8443' : ''}`
 
@@ -64,7 +64,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
     return callVendor(outgoing, settings, { vendor, method, url, headers, accepts, ...content })
   }
 
-  /** The credential's own keys, or those that its role lends them for an hour. */
+  /** Returns the credential's own keys, or those that its role lends for an hour. */
   async function keysOf(settings: Settings): Promise<AwsKeys> {
     const own = ownKeys(settings)
     const role = textOf(settings, 'role_arn')
@@ -111,7 +111,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
             body: JSON.stringify(toRequest(utterance, engine)),
             accepts: /^audio\//,
           })
-        // Most voices have the better engine; Polly says so when one has not.
+        // Most voices have the better engine; Polly returns an error for one without it.
         const { body } = await say('neural').catch((error: unknown) => {
           if (error instanceof AppError && /does not support the selected engine/i.test(error.message))
             return say('standard')
@@ -156,13 +156,13 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
   }
 }
 
-/** Some voices are for other engines than those that are asked here. */
+/** Reports whether one of the engines in use here supports the voice. */
 function isSpokenHere(voice: unknown): boolean {
   const engines = listOf(voice, 'SupportedEngines')
   return engines.length === 0 || engines.some((engine) => engine === 'neural' || engine === 'standard')
 }
 
-/** Says the recording piece by piece and ends with an empty one; Transcribe closes once it has told all it heard. */
+/** Sends the recording in pieces and then an empty one; Transcribe closes after it has sent all that it heard. */
 async function listen(
   outgoing: Outgoing,
   signedUrl: string,
@@ -209,10 +209,10 @@ function toRequest({ text, isSsml, voice }: Utterance, engine: string): object {
   }
 }
 
-// Longer than one request with them may take.
+// Longer than one request with the keys may take.
 const renewBeforeMs = 60_000
 const maxRoles = 500
-// There is one today.
+// Today there is one page.
 const maxPages = 10
 
 function ownKeys(settings: Settings): AwsKeys {
@@ -225,7 +225,7 @@ function ownKeys(settings: Settings): AwsKeys {
   return { accessKeyId, secretAccessKey }
 }
 
-/** The document of AssumeRole is flat enough to be read by its tags; none of its values has markup. */
+/** Reads the keys from the response to AssumeRole, by its tags: it is flat, and no value contains markup. */
 function readLentKeys({ body }: VendorAnswer) {
   const text = body.toString('utf8')
   const tag = (name: string): string => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1]?.trim() ?? ''

@@ -1,7 +1,7 @@
-// Which voice of a vendor speaks when an application names only a language, or nothing.
+// The choice of a vendor's voice when an application names only a language, or nothing.
 import type { ChosenVoice, Offer, WantedVoice } from './vendor.ts'
 
-/** A voice that is named goes to the vendor as it is: our list does not know them all. */
+/** Chooses the voice. A named voice is passed to the vendor unchanged: our list does not have them all. */
 export function chooseVoice(
   { tts = [] }: Offer,
   { voice, language }: WantedVoice,

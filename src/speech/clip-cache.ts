@@ -1,11 +1,11 @@
-// Spoken clips on disk, found by their content: bounded in bytes, made once however many ask at the same time.
+// Spoken clips on disk, found by their content: bounded in bytes, made once even for concurrent requests.
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../lib/log.ts'
 
 interface Entry {
   readonly bytes: number
-  /** The accounts that asked for it. */
+  /** The accounts that requested the clip. */
   readonly askedBy: Set<string>
   users: number
 }
@@ -23,7 +23,7 @@ export interface CachedClip {
 
 export class ClipCache {
   readonly #options: ClipCacheOptions
-  /** In order of use, the latest last. */
+  /** The clips in order of use, the latest last. */
   readonly #entries = new Map<string, Entry>()
   readonly #making = new Map<string, Promise<void>>()
   #bytes = 0
@@ -33,13 +33,13 @@ export class ClipCache {
     this.#options = options
   }
 
-  /** Learns what an earlier process left; half-written files are removed. */
+  /** Reads the clips that an earlier process left; partly written files are removed. */
   load(): Promise<void> {
     this.#isLoaded ??= this.#load()
     return this.#isLoaded
   }
 
-  /** `make` writes a whole file to the path it is given. Its failure is everybody's who waited for it. */
+  /** Returns a clip. `make` writes a whole file to the given path; if it fails, all callers that waited fail. */
   async obtain(
     name: string,
     make: (path: string) => Promise<void>,
@@ -61,14 +61,14 @@ export class ClipCache {
     }
   }
 
-  /** How many clips there are; of one account, those it has asked for since the start. */
+  /** Returns the number of clips; with an account, of those that it has requested since the start. */
   async size(account_sid?: string): Promise<number> {
     await this.load()
     if (account_sid === undefined) return this.#entries.size
     return [...this.#entries.values()].filter(({ askedBy }) => askedBy.has(account_sid)).length
   }
 
-  /** Removes all clips, or those that only the one account has asked for. What is being played stays. */
+  /** Removes all clips, or those that only this account has requested. Clips that are being played stay. */
   async clear(account_sid?: string): Promise<void> {
     await this.load()
     const unused = [...this.#entries].filter(([, { users, askedBy }]) => {
@@ -83,7 +83,7 @@ export class ClipCache {
     await Promise.all(unused.map(([name]) => rm(this.#pathOf(name), { force: true })))
   }
 
-  /** Marks the clip as used, in the file's time too, which outlives the process. False when the file has gone. */
+  /** Marks the clip as used, also in the file's time, which outlives the process. Returns false if it is gone. */
   async #touch(name: string, entry: Entry): Promise<boolean> {
     entry.users++
     this.#entries.delete(name)

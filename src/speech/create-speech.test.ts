@@ -34,7 +34,7 @@ function makeSpeech(options: Partial<SpeechOptions> = {}) {
 
 const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
 afterAll(() => outgoing.close())
-/** Two accounts have credentials of their own for the vendor `paid`. */
+/** Two accounts have their own credentials for the vendor `paid`. */
 const credentials: SpeechCredentials = {
   find: async ({ account_sid, vendor, label }) =>
     vendor === 'paid' && (account_sid === 'a' || account_sid === 'c')
@@ -68,7 +68,7 @@ describe('the embedded voice', () => {
   })
 
   it.each(['...', '', '日本', '-voice slt -lv', '😀'])(
-    'takes %j for what it is: text',
+    'treats %j as plain text',
     { timeout: 60_000 },
     async (text) => {
       const clip = await makeSpeech().synthesize(request(text))
@@ -124,7 +124,7 @@ describe('the embedded voice', () => {
     const before = order.length
     await say('b', 0)
     expect(order).toContain('b')
-    // What was being spoken, and one turn of the other.
+    // The text that was being spoken, and one turn of the other account.
     expect(order.length - before).toBeLessThanOrEqual(3)
     await speech.stop()
     await Promise.all(many)
@@ -159,7 +159,7 @@ describe('the embedded voice', () => {
         () => 'spoken',
         (error: unknown) => error,
       )
-      // Until the text has reached the voice, its time does not run.
+      // The time limit of a text starts only when the text has reached the voice.
       await until('the time of the text to run', () => clock.pending > 0)
       clock.advance(20_000)
       expect(await outcome).toMatchObject({ code: 'speech_failed', message: 'the voice took too long' })
@@ -269,7 +269,7 @@ describe('a vendor that needs a credential', () => {
     expect(embedded.said).toEqual([])
   })
 
-  it('is asked for an account although it said the same words for another: what one paid for, the other never hears', async () => {
+  it('is asked for an account although it spoke the same words for another: no account hears speech that another paid for', async () => {
     const { paid, speech } = twoVendors()
     const one = await speech.synthesize(request('hi', { vendor: 'paid' }))
     paid.script.fails = true

@@ -1,4 +1,4 @@
-// Makes speech: chooses the vendor and its credential, keeps the clips, tries vendors for the API.
+// Speech, put together: chooses the vendor and its credential, keeps the clips, tries vendors for the API.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -40,10 +40,10 @@ export interface SpeechOptions {
   readonly makers?: readonly [VendorMaker, ...VendorMaker[]]
 }
 
-// Ten minutes of speech. A longer text is no prompt.
+// Ten minutes of speech; a longer text is not a prompt.
 const maxTextLength = 10_000
 const megabyte = 1024 * 1024
-// Recognizers want 16 kHz.
+// Recognizers expect 16 kHz.
 const sampleVoice = 'kal16'
 
 export function createSpeech(options: SpeechOptions): SpeechService & Part {
@@ -66,14 +66,14 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
   const find = (name: string): SpeechVendor | undefined =>
     vendors.get(name.startsWith('custom:') ? 'custom' : name)
 
-  /** A vendor for this request alone: it ends with the signal, and remembers no token that a bad credential could hide behind. */
+  /** Returns a vendor for one request: it ends with the signal, and no remembered token hides a bad credential. */
   function makeVendor(name: string, signal: AbortSignal | undefined): SpeechVendor | undefined {
     const vendor = find(name)
     if (signal === undefined || vendor?.needsCredential !== true) return vendor
     return makerOf.get(vendor)?.({ ...vendorOptions, outgoing: endingWith(signal, options.outgoing) })
   }
 
-  /** The vendor that was asked for where there is a credential for it, else the embedded voice. */
+  /** Returns the requested vendor if there is a credential for it, else the embedded voice. */
   async function findSpeaker(request: SpeechRequest): Promise<Speaker> {
     const { vendor: name } = request
     if (name === null) return embedded
@@ -89,7 +89,7 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
   async function prepare(request: SpeechRequest) {
     const { vendor, synthesizer, settings, owner, missing } = await findSpeaker(request)
     const { voice, language, text } = request
-    // The names of another vendor's voices mean nothing to the one that stands in.
+    // A stand-in does not have the voices of the requested vendor.
     const wanted = { voice: missing === undefined ? voice : null, language, text }
     const rendering = renderingOf(synthesizer, settings, wanted)
     return {
@@ -169,9 +169,9 @@ interface Speaker {
   readonly vendor: SpeechVendor
   readonly synthesizer: Synthesizer
   readonly settings: Settings
-  /** Who owns the credential; undefined for a voice that needs none. */
+  /** The owner of the credential; undefined for a voice that needs none. */
   readonly owner: string | undefined
-  /** Why the embedded voice stands in. */
+  /** The reason why the embedded voice stands in. */
   readonly missing?: string
 }
 
@@ -210,8 +210,9 @@ function speakerOf(
 }
 
 /**
- * The same words of the same voice are the same file for all who speak with credentials of one owner. Others get a file
- * of their own: what one customer paid for is neither heard by another nor tells another that it was said.
+ * Returns the name of a clip. The same words in the same voice are the same file for all callers whose credentials
+ * have one owner. Others get a separate file: speech that one customer paid for is not played to another, nor does it
+ * reveal to another that it was spoken.
  */
 function nameOf(
   { name, version }: SpeechVendor,
@@ -235,7 +236,7 @@ function noteOf(
   return `say: no such voice${language === null ? '' : ` for ${language}`}; ${voice} speaks`
 }
 
-/** The work goes on for other callers and for the cache; only this caller stops waiting. */
+/** Stops waiting when the signal aborts. The work continues for other callers and for the cache. */
 async function unlessAborted<T extends { release(): void }>(
   work: Promise<T>,
   signal?: AbortSignal,

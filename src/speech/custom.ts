@@ -1,5 +1,4 @@
-// A speech vendor of the customer's own: text goes to its HTTP endpoint and comes back as audio, audio goes to its
-// WebSocket and comes back as transcripts.
+// A customer's own speech vendor: text to audio over its HTTP endpoint, audio to transcripts over its WebSocket.
 import { AppError } from '../lib/errors.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import { checkedRate, readWav } from './read-wav.ts'
@@ -13,12 +12,12 @@ export function createCustom({ outgoing }: VendorOptions): SpeechVendor {
     name: 'custom',
     version: '1',
     needsCredential: true,
-    // Only its owner knows.
+    // Only the owner has the list.
     offer: () => ({ tts: [], stt: [] }),
     synthesizer: {
       takesSsml: true,
       choose: ({ voice, language }) => ({ voice: voice ?? '', language, isStandIn: false }),
-      // Two accounts may call different vendors by the same name.
+      // Two accounts may use the same name for different vendors.
       soundOf: (settings) => textOf(settings, 'custom_tts_url') ?? '',
       async synthesize({ text, isSsml, voice, language }, settings) {
         const answer = await callVendor(outgoing, settings, {
@@ -42,7 +41,7 @@ export function createCustom({ outgoing }: VendorOptions): SpeechVendor {
         if (/^audio\/(x-)?wav|^audio\/(vnd\.)?wave/.test(contentType)) return readWav(body, vendor)
         if (!contentType.startsWith('audio/l16')) throw notPlayable(contentType)
         const rate = /rate=(\d{4,6})/.exec(contentType)?.[1]
-        // RFC 2586 §3 wants network byte order; the endpoints this interface is known from send little-endian.
+        // RFC 2586 §3 requires network byte order; the known endpoints of this interface send little-endian.
         return {
           sampleRate: checkedRate(Number(rate ?? 8000), vendor),
           bytes: body.subarray(0, body.length - (body.length % 2)),
@@ -68,7 +67,7 @@ export function createCustom({ outgoing }: VendorOptions): SpeechVendor {
             ...toPieces(recording),
             JSON.stringify({ type: 'stop' }),
           ],
-          // It closes the WebSocket itself once it has said everything.
+          // The vendor closes the WebSocket once it has sent everything.
           hear(message) {
             const heard = parseMessage(message)
             const type = textOf(heard, 'type')

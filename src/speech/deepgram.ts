@@ -58,7 +58,7 @@ export function createDeepgram({ outgoing }: VendorOptions, at: string = publicA
       },
     },
     async fetchOffer(settings) {
-      // An installation of one's own has no list.
+      // A private installation has no list.
       if (textOf(settings, 'api_key') === undefined) return deepgramOffer()
       const answer = await callVendor(outgoing, settings, {
         vendor,
@@ -81,16 +81,16 @@ function recognitionAddress(settings: Settings): string {
   return addressOf(textOf(settings, 'deepgram_stt_uri') ?? publicAddress, isTls)
 }
 
-/** One's own installation needs no key. */
+/** Returns the header of the key, which a private installation does not need. */
 function keyHeader(settings: Settings): Readonly<Record<string, string>> {
   const key = textOf(settings, 'api_key')
   return key === undefined ? {} : { authorization: `Token ${key}` }
 }
 
-// The one model of a credential either speaks or listens, which its name tells. Flux voices are not asked this way.
+// The only model of a credential either speaks or listens, which its name shows. Flux voices use another interface.
 const speaking = /^aura-/
 
-/** The voice of the credential speaks its language, and where none is named. */
+/** Returns the voice of the credential if it speaks the wanted language, or if no language is wanted. */
 function ownVoice({ language }: WantedVoice, settings: Settings): string | null {
   const model = textOf(settings, 'model_id')
   if (model === undefined || !speaking.test(model)) return null

@@ -10,7 +10,6 @@ import { toUpload } from './upload.ts'
 
 const vendor = 'elevenlabs'
 const publicAddress = 'https://api.elevenlabs.io'
-// Every plan has this one; 8 kHz PCM not every model.
 const preset = { voice: 'JBFqnCBsd6RMkjVDRZzb', language: null }
 
 export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
@@ -33,6 +32,7 @@ export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
         const answer = await callVendor(outgoing, settings, {
           vendor,
           method: 'POST',
+          // Every plan has PCM at 16 kHz; not every model has it at 8 kHz.
           url: `${baseOf(settings)}${path}?output_format=pcm_${spokenRate}`,
           headers: { ...keyHeader(settings), 'content-type': 'application/json' },
           body: JSON.stringify(toRequest(utterance, settings)),
@@ -81,7 +81,7 @@ function keyHeader(settings: Settings): Readonly<Record<string, string>> {
 function toRequest({ text, language }: Utterance, settings: Settings): object {
   const model_id = textOf(settings, 'model_id')
   const settingsOfVoice = memberOf(parseOptions(settings), 'voice_settings')
-  // Models without a choice of language refuse one; those with it are of version 2.5.
+  // Models without a choice of language refuse one; the models with a choice are those of version 2.5.
   const takesLanguage = language !== null && /_v2_5$/.test(model_id ?? '')
   return {
     text,

@@ -28,7 +28,7 @@ export function encodeEvent({ headers, payload }: EventMessage): Buffer<ArrayBuf
   return message
 }
 
-/** Undefined for bytes that are no whole message.  */
+/** Returns undefined for bytes that are not one whole message. */
 export function decodeEvent(message: Buffer): EventMessage | undefined {
   const { length } = message
   if (length < preludeBytes + checksumBytes || message.readUInt32BE(0) !== length) return undefined
@@ -40,7 +40,7 @@ export function decodeEvent(message: Buffer): EventMessage | undefined {
   let at = preludeBytes
   while (at < headersEnd) {
     const nameEnd = at + 1 + message.readUInt8(at)
-    // Lengths that lead out of the headers, and types that AWS sends nowhere here.
+    // Refuses lengths that lead out of the headers, and types that AWS does not send here.
     if (nameEnd + 3 > headersEnd || message.readUInt8(nameEnd) !== textType) return undefined
     const textEnd = nameEnd + 3 + message.readUInt16BE(nameEnd + 1)
     if (textEnd > headersEnd) return undefined

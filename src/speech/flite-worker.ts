@@ -1,5 +1,5 @@
-// The thread in which the embedded voice speaks. Flite is a command compiled to WASI: each run is a fresh instance of
-// one compiled module, sees nothing of the file system but its scratch directory, and leaves one WAV file there.
+// The thread of the embedded voice. Flite is a command compiled to WASI: each run is a fresh instance of one compiled
+// module, sees nothing of the file system but its scratch directory, and leaves one WAV file there.
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -23,13 +23,13 @@ export interface FliteWorkerData {
   readonly modulePath: string
 }
 
-// The few names of the WebAssembly interface that are used here; the type library that has them is the browser's.
+// The few names of the WebAssembly interface that are used here; the type library that declares them is the browser's.
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => object
 }
 
-// The header Flite writes is the plain one of 44 bytes; its rate stands here.
+// Flite writes the plain header of 44 bytes, with the rate at this offset.
 const headerBytes = 44
 const rateOffset = 24
 const lengthOffset = 40
@@ -37,7 +37,7 @@ const lengthOffset = 40
 const { scratchDir, modulePath } = workerData as FliteWorkerData
 const module = new WebAssembly.Module(readFileSync(modulePath))
 
-// Every instance leaves 18 MB of memory to the collector, which does not see it as urgent: asked for it instead.
+// Every instance leaves 18 MB to the garbage collector, which does not treat it as urgent, so collection is requested.
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
@@ -53,7 +53,7 @@ function speak({ id, text, voice }: FliteJob): FliteResult {
     const code = run(['flite', '-voice', voice, '-t', text, '-o', `/scratch/${name}`])
     if (code !== 0) return { id, failure: `exit code ${code}` }
     const file = readFileSync(join(scratchDir, name))
-    // Flite does not look whether its writes succeed.
+    // Flite does not check whether its writes succeed.
     if (file.length < headerBytes || file.length < headerBytes + file.readUInt32LE(lengthOffset))
       return { id, failure: 'no audio', ...(hasNoRoom(scratchDir) ? { isDiskFull: true } : {}) }
     return {

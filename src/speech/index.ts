@@ -1,4 +1,4 @@
-// Every speech vendor. The first one is the embedded voice, which stands in for vendors that are not available.
+// All speech vendors. The first one is the embedded voice, which stands in for vendors that are not available.
 import { createAws } from './aws.ts'
 import { createCustom } from './custom.ts'
 import { createDeepgram } from './deepgram.ts'

@@ -1,13 +1,13 @@
-// How languages are named, and the short notation in which lists of languages and voices are written down.
+// The names of languages, and the short notation for lists of languages and voices.
 import type { Choice, VoicesOfLanguage } from './vendor.ts'
 import { once } from '../lib/once.ts'
 
-// Made when the first list is asked for: the names of all languages take some 7 MB.
+// Created when the first list is requested: the names of all languages take some 7 MB.
 const names = once(
   () => new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard', style: 'short' }),
 )
 
-/** Codes that vendors made up, or that name a language too vaguely. */
+/** Names for codes that vendors made up, or whose standard names are too vague. */
 const unusualNames: ReadonlyMap<string, string> = new Map([
   ['cmn-CN', 'Chinese (Mandarin)'],
   ['en-AB', 'English (Scotland)'],
@@ -16,7 +16,7 @@ const unusualNames: ReadonlyMap<string, string> = new Map([
   ['multi', 'Several languages at once'],
 ])
 
-/** The code itself where it has no name. */
+/** Returns the name of a language, or the code itself if it has no name. */
 export function languageName(code: string): string {
   const unusual = unusualNames.get(code)
   if (unusual !== undefined) return unusual
@@ -27,12 +27,12 @@ export function languageName(code: string): string {
   }
 }
 
-/** Codes between spaces. */
+/** Parses codes separated by spaces. */
 export function toLanguages(codes: string): readonly Choice[] {
   return toWords(codes).map((value) => ({ value, name: languageName(value) }))
 }
 
-/** For each language its voices between spaces; `toVoice` makes the value that the vendor wants. */
+/** Parses the voices of each language, separated by spaces; `toVoice` makes the value that the vendor expects. */
 export function toVoices(
   voices: Readonly<Record<string, string>>,
   toVoice: (name: string, language: string) => Choice = toSame,

@@ -1,4 +1,4 @@
-// The vendors that listen over a WebSocket, against a server on loopback that speaks their language.
+// Tests of the vendors that listen over a WebSocket, against a server on loopback that speaks their protocols.
 import { AwsV4Signer } from 'aws4fetch'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -38,7 +38,7 @@ async function serve(handlers: WebSocketHandlers): Promise<string> {
 interface Listener {
   readonly settings: (at: string) => Settings
   readonly transcribe: (at: string, settings: Settings) => Promise<string>
-  /** What the vendor sends: a final result, an interim one, a failure, nonsense. */
+  /** The messages of the vendor: a final result, an interim one, a failure, nonsense. */
   readonly result: (words: string, isFinal?: boolean) => string | Buffer
   readonly failure: (reason: string) => string | Buffer
   readonly isLast: (message: string | Buffer) => boolean
@@ -252,7 +252,7 @@ describe('the event stream encoding', () => {
     })
   })
 
-  // The example of the encoding's documentation has these figures: a message of 61 bytes with 32 of headers.
+  // These figures are in the documentation's example: a message of 61 bytes with 32 of headers.
   it('has the lengths and checksums in their places', () => {
     const example = encodeEvent({
       headers: { 'content-type': 'application/json' },

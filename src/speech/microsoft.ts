@@ -9,7 +9,7 @@ import { wavHeader } from '../lib/wav-header.ts'
 
 const vendor = 'microsoft'
 
-/** Where a region's service is; tests put their own there. */
+/** Returns the address of a region's service; tests pass their own. */
 export type MicrosoftAddress = (region: string, service: 'tts' | 'stt' | 'voice') => string
 
 const inAzure: MicrosoftAddress = (region, service) => `https://${region}.${service}.speech.microsoft.com`
@@ -70,7 +70,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
       },
     },
     async fetchOffer(settings) {
-      // A custom endpoint has no list of its own.
+      // A custom endpoint has no list of voices.
       if (textOf(settings, 'region') === undefined) return microsoftOffer()
       const answer = await callVendor(outgoing, settings, {
         vendor,
@@ -87,7 +87,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
 interface CustomEndpoint {
   /** The id of a deployment in the region. */
   readonly id: string | undefined
-  /** Or where a container of one's own listens. */
+  /** The URL of the customer's own container. */
   readonly url: string | undefined
 }
 
@@ -130,7 +130,7 @@ function keyHeader(settings: Settings): Readonly<Record<string, string>> {
   return key === undefined ? {} : { 'ocp-apim-subscription-key': key }
 }
 
-/** A document names its voice itself, or gets ours around what it says. */
+/** Returns the SSML. A document names its voice itself, or its text is wrapped in the chosen voice. */
 function toSsml({ text, isSsml, voice, language }: Utterance): string {
   const lang = escapeXml(language ?? 'en-US')
   const said = isSsml ? text.replace(/^\s*<speak[^>]*>/i, '').replace(/<\/speak>\s*$/i, '') : escapeXml(text)

@@ -1,4 +1,4 @@
-// The lists that are kept of each vendor, for those who have no credential yet.
+// Tests of the built-in lists of each vendor, which are for callers without a credential.
 import { afterAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'

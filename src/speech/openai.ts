@@ -82,7 +82,7 @@ export function createWhisper(options: VendorOptions): SpeechVendor {
   return createOpenAi(options, publicAddress, 'whisper')
 }
 
-/** The one model of a credential either speaks or listens, which its name tells. */
+/** Returns the model that speaks. The only model of a credential either speaks or listens, which its name shows. */
 function speakingModel(settings: Settings): string {
   const model = textOf(settings, 'model_id')
   return model !== undefined && /tts/.test(model) ? model : 'gpt-4o-mini-tts'
@@ -93,7 +93,7 @@ function listeningModel(settings: Settings): string {
   return model !== undefined && !/tts/.test(model) ? model : 'gpt-4o-mini-transcribe'
 }
 
-/** There is a list of models, of all kinds; those that are asked over other ways than ours are left out. */
+/** Returns the offer from OpenAI's list of all models, without those that need another interface. */
 function toOffer(answer: unknown): Offer {
   const ids = listOf(answer, 'data')
     .map((entry) => textOf(entry, 'id') ?? '')

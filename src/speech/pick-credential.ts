@@ -1,5 +1,5 @@
-// Which of several credentials for one vendor serves: an account's own before its provider's, the label asked for
-// before none.
+// The choice among several credentials for one vendor: an account's own before its provider's, one with the requested
+// label before one without a label.
 
 export interface Candidate {
   readonly account_sid: string | null
@@ -7,14 +7,14 @@ export interface Candidate {
   readonly created_at: number
 }
 
-/** The oldest of the best, so that the choice stays the same. */
+/** Returns the oldest of the best candidates, so that the choice stays the same. */
 export function pickCredential<C extends Candidate>(
   candidates: readonly C[],
   label: string | null,
 ): C | undefined {
   const rankOf = (candidate: C): number => {
     const isLabelled = candidate.label === label
-    // A label other than the one asked for was chosen for another purpose.
+    // A credential with another label is for another purpose.
     if (!isLabelled && candidate.label !== null) return 0
     return (candidate.account_sid === null ? 1 : 3) + (isLabelled ? 1 : 0)
   }

@@ -1,4 +1,4 @@
-// Reads what vendors answer with: WAV files of one channel with 16-bit samples.
+// The WAV files that vendors return: one channel of 16-bit samples.
 import { AppError } from '../lib/errors.ts'
 import type { Pcm } from './vendor.ts'
 
@@ -14,7 +14,7 @@ export function startsLikeWav(bytes: Buffer): boolean {
   )
 }
 
-/** Throws AppError speech_failed. `who` answered with it, for the sentence. */
+/** Returns the samples. Throws AppError speech_failed; `who` is the vendor in its sentence. */
 export function readWav(bytes: Buffer, who: string): Pcm {
   if (!startsLikeWav(bytes)) throw unusable(who, 'audio that is no WAV file')
   let sampleRate: number | undefined
@@ -26,7 +26,7 @@ export function readWav(bytes: Buffer, who: string): Pcm {
     if (name === 'fmt ') sampleRate = readFormat(bytes.subarray(start, start + size), who)
     if (name === 'data') {
       if (sampleRate === undefined) break
-      // Vendors that stream write 0 or the largest size, because they do not know it yet.
+      // Vendors that stream write 0 or the largest size, because the size is not known yet.
       const rest = bytes.length - start
       const length = size === 0 ? rest : Math.min(size, rest)
       return { sampleRate, bytes: bytes.subarray(start, start + length - (length % 2)) }
@@ -48,7 +48,7 @@ function readFormat(format: Buffer, who: string): number {
   return checkedRate(format.readUInt32LE(4), who)
 }
 
-/** A rate that can be played. */
+/** Returns the rate, or throws if it cannot be played. */
 export function checkedRate(rate: number, who: string): number {
   if (Number.isInteger(rate) && rate >= 8000 && rate <= 48_000) return rate
   throw unusable(who, `audio of ${rate} samples a second`)

@@ -1,4 +1,4 @@
-// Writes what was said as one WAV file: pieces of speech and the pauses between them.
+// The speech of one clip in one WAV file: spoken pieces and the pauses between them.
 import { open } from 'node:fs/promises'
 import { toDiskFull } from '../lib/full-disk.ts'
 import type { Segment } from './segments.ts'
@@ -12,10 +12,10 @@ export interface Rendering {
   readonly segments: readonly (Segment | { readonly ssml: string })[]
 }
 
-// Media refuses a file without samples; a text without a sound is a short silence.
+// The duration of a clip for a text without a sound: media refuses a file without samples.
 const shortestMs = 20
 
-/** A WAV file. */
+/** Writes a WAV file. */
 export async function writeClip(path: string, { sampleRate, bytes }: Pcm): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {
@@ -27,7 +27,7 @@ export async function writeClip(path: string, { sampleRate, bytes }: Pcm): Promi
   }
 }
 
-/** One piece after the other: between two of them the voice may speak for another call. */
+/** Speaks one piece after another: between two of them the voice may speak for another call. */
 export async function renderSpeech(rendering: Rendering): Promise<Pcm> {
   const spoken: (Pcm | number)[] = []
   for (const segment of rendering.segments)

@@ -1,4 +1,4 @@
-// From what an application wants said to what a voice can say: plain pieces of text, and pauses between them.
+// The conversion of an application's text to pieces that a voice can speak: plain text, and pauses between them.
 import { splitSentences } from './split-sentences.ts'
 
 export type Segment = { readonly text: string } | { readonly pauseMs: number }
@@ -14,7 +14,7 @@ const breakStrengthMs: Readonly<Record<string, number>> = {
 }
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** SSML when it begins with `<speak`, else plain text. SSML keeps its words, pauses, substitutes and spellings. */
+/** Parses SSML if the text begins with `<speak`, keeping words, pauses, substitutes and spellings; else plain text. */
 export function toSegments(source: string): Segment[] {
   const text = source.toWellFormed().trim()
   const raw = /^<speak[\s>]/i.test(text) ? readSsml(text) : [{ text }]
@@ -26,12 +26,12 @@ export function toSegments(source: string): Segment[] {
   return segments
 }
 
-/** Control characters and line breaks are no speech; white space is one space. */
+/** Replaces control characters, line breaks and other white space by single spaces. */
 function clean(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
 }
 
-/** Walks the tags once, from left to right: whatever is malformed is skipped or spoken, never searched for again. */
+/** Walks the tags once, from left to right: malformed parts are skipped or spoken, never searched again. */
 function readSsml(text: string): Segment[] {
   const segments: Segment[] = []
   let words = ''

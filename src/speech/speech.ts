@@ -1,14 +1,14 @@
-// Speech as the rest of the platform asks for it: the call engine, the API, and the directory that finds its credentials.
+// Speech as other parts use it: the call engine, the API, and the directory that finds the credentials.
 import type { Speech } from '../contracts/speech.ts'
 import type { TestResults, Uses } from './try-vendor.ts'
 import type { Offer, Pcm, Settings, WantedVoice } from './vendor.ts'
 
 export interface SpeechService extends Speech, SpeechVendors {
-  /** The clips that are kept: all of them, or those that one account has asked for since the start. */
+  /** The kept clips: all of them, or those that one account has requested since the start. */
   readonly cache: {
     size(account_sid?: string): Promise<number>
     clear(account_sid?: string): Promise<void>
-    /** Returns what `speak` says, and keeps it under the name as long as there is room. */
+    /** Returns the result of `speak`, and keeps it under the name as long as there is room. */
     keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
   }
 }
@@ -17,11 +17,11 @@ export interface CredentialQuery {
   readonly account_sid: string
   readonly vendor: string
   readonly label: string | null
-  /** Some voices belong to one credential. */
+  /** The voice, because some voices belong to one credential. */
   readonly voice: string | null
 }
 
-/** Which credential an account speaks with. */
+/** Finds the credential with which an account speaks. */
 export interface SpeechCredentials {
   find(query: CredentialQuery): Promise<FoundCredential | undefined>
 }
@@ -32,13 +32,16 @@ export interface FoundCredential {
   readonly owner: string
 }
 
-/** The vendors as the API asks about them, by the names that credentials have. */
+/** The vendors as the API uses them, by the names that credentials have. */
 export interface SpeechVendors {
-  /** Throws the signal's reason when that aborts; what is wrong with the credential is a result. */
+  /** Tries a credential; a fault of the credential is a result. Throws the signal's reason when that aborts. */
   test(trial: VendorTrial): Promise<TestResults>
-  /** Speaks with this very credential and keeps nothing. Throws AppError speech_failed or synthesizer_unknown, or the signal's reason. */
+  /**
+   * Speaks with this credential, keeps nothing. Throws AppError speech_failed, synthesizer_unknown, or the signal's
+   * reason.
+   */
   speak(request: SpeakRequest): Promise<Pcm>
-  /** What to choose from; the vendor is asked when settings are given. Undefined for an unknown vendor. */
+  /** Returns the choices of a vendor; with settings they are requested from it. Undefined for an unknown vendor. */
   offer(request: OfferRequest): Promise<Offer | undefined>
 }
 

@@ -1,10 +1,10 @@
-// Cuts long text where a speaker would breathe, so that each piece can be synthesised and heard on its own.
+// The division of long text where a speaker would breathe, so that each piece can be synthesised and played alone.
 import { maxUtteranceLength } from './vendor.ts'
 
-// Best first: the end of a sentence, of a clause, of a word.
+// Preferred boundaries first: the end of a sentence, of a clause, of a word.
 const boundaries = [/[.!?…。！？]["')\]]*\s/g, /[;:,–—]\s/g, /\s/g]
 
-/** Pieces of at most `maxLength` UTF-16 units, none of them empty. */
+/** Returns pieces of at most `maxLength` UTF-16 units, none of them empty. */
 export function splitSentences(text: string, maxLength = maxUtteranceLength): string[] {
   const pieces: string[] = []
   let rest = text.trim()
@@ -17,14 +17,14 @@ export function splitSentences(text: string, maxLength = maxUtteranceLength): st
 }
 
 function cutAt(text: string, maxLength: number): number {
-  // One more character, so that a boundary whose white space comes just after the limit is seen.
+  // One more character, so that a boundary whose white space comes just after the limit is found.
   const window = text.slice(0, maxLength + 1)
   for (const boundary of boundaries) {
     let end = 0
     for (const match of window.matchAll(boundary)) end = match.index + match[0].trimEnd().length
     if (end > 0) return end
   }
-  // One word without end. A surrogate pair is not torn apart.
+  // The text is one endless word. A surrogate pair is not split.
   const last = text.charCodeAt(maxLength - 1)
   return last >= 0xd800 && last <= 0xdbff ? maxLength - 1 : maxLength
 }

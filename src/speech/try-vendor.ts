@@ -1,4 +1,4 @@
-// Tries a vendor with a credential: really speaks, and really listens to a short recording of the embedded voice.
+// The test of a vendor with a credential: it really speaks, and listens to a short recording of the embedded voice.
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Pcm, Settings, SpeechVendor } from './vendor.ts'
@@ -10,7 +10,7 @@ export interface Uses {
 
 export interface TestResult {
   readonly status: 'success' | 'fail' | 'not tested'
-  /** Why it failed. */
+  /** The reason of the failure. */
   readonly reason?: string
 }
 
@@ -23,7 +23,7 @@ export interface Trial {
   readonly vendor: SpeechVendor | undefined
   readonly settings: Settings
   readonly uses: Uses
-  /** Speech at 16 kHz, which every recognizer takes. */
+  /** Speech at 16 kHz, which every recognizer accepts. */
   readonly recording: () => Promise<Pcm>
   readonly log: Logger
 }
@@ -42,7 +42,7 @@ export async function tryVendor(trial: Trial): Promise<TestResults> {
 
 const notTested: TestResult = { status: 'not tested' }
 
-/** What is wrong, or undefined. */
+/** Returns the fault, or undefined if there is none. */
 async function speak({ vendor, settings }: Trial): Promise<string | undefined> {
   const { synthesizer, name } = vendor ?? {}
   if (synthesizer === undefined) throw new NothingToTry()

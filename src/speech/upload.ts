@@ -1,4 +1,4 @@
-// A recording as a form with a file, which some vendors want it in.
+// A recording as a form with a file, which some vendors require.
 import type { Pcm } from './vendor.ts'
 import { wavHeader } from '../lib/wav-header.ts'
 

@@ -1,5 +1,5 @@
-// One request to a speech vendor: bounded in time and bytes, and every failure a sentence that says what the vendor
-// said, without the secrets it may have repeated.
+// One request to a speech vendor, bounded in time and bytes. Every failure becomes a sentence with the vendor's
+// reason, without the secrets that it may have repeated.
 import { AppError } from '../lib/errors.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -7,13 +7,13 @@ import { toReason, toVendorError, vendorRefusal } from '../outgoing/vendor-failu
 import type { Choice, Settings, VoicesOfLanguage } from './vendor.ts'
 
 export interface VendorCall {
-  /** How sentences call the vendor. */
+  /** The name of the vendor in sentences. */
   readonly vendor: string
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** The content types that a good answer may have. */
+  /** The content types that a good response may have. */
   readonly accepts: RegExp
 }
 
@@ -22,7 +22,7 @@ export interface VendorAnswer {
   readonly body: Buffer
 }
 
-// A caller hears silence meanwhile; the application's fallback voice is better than waiting longer.
+// The caller hears silence meanwhile; the application's fallback voice is better than a longer wait.
 const answerTimeoutMs = 10_000
 const totalTimeoutMs = 20_000
 // A minute and a half of speech at 48 kHz, in base64.
@@ -64,11 +64,11 @@ export interface VendorConversation {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly messages: readonly (string | Uint8Array<ArrayBuffer>)[]
-  /** True when no more is wanted. */
+  /** Receives one message and returns true when no more is wanted. */
   readonly hear: (message: string | Buffer) => boolean
 }
 
-/** Over a WebSocket, for vendors that listen to nothing else. */
+/** Holds a conversation over a WebSocket, for vendors that can listen only that way. */
 export async function converseWithVendor(
   outgoing: Outgoing,
   { vendor, ...conversation }: VendorConversation,
@@ -79,12 +79,12 @@ export async function converseWithVendor(
   })
 }
 
-/** A sentence of the vendor's own, fit to be passed on. */
+/** Returns an error with the vendor's own sentence, with its secrets hidden. */
 export function vendorSentence(vendor: string, sentence: string, settings: Settings): AppError {
   return new AppError('speech_failed', `${vendor} failed: ${toReason(sentence, secretsIn(settings))}`)
 }
 
-// Samples in small pieces, as a caller would deliver them.
+// Samples are sent in small pieces, as they arrive from a caller.
 const pieceBytes = 8192
 
 export function toPieces({ bytes }: { readonly bytes: Uint8Array }): Buffer<ArrayBuffer>[] {
@@ -102,7 +102,7 @@ export function parseAnswer({ body }: VendorAnswer, vendor: string): unknown {
   }
 }
 
-/** The text that a recognizer heard, in the member `text` of a JSON document. */
+/** Returns the text that a recognizer heard, from the member `text` of a JSON document. */
 export function parseTranscript(answer: VendorAnswer, vendor: string): string {
   const text = memberOf(parseAnswer(answer, vendor), 'text')
   if (typeof text !== 'string') throw withoutResult(vendor)
@@ -113,7 +113,7 @@ export function withoutResult(vendor: string): AppError {
   return new AppError('speech_failed', `${vendor} responded without a result`)
 }
 
-/** Under which names a vendor tells of a voice. */
+/** The member names in a vendor's description of a voice. */
 export interface VoiceNames {
   readonly language: string
   readonly languageName: string
@@ -121,7 +121,7 @@ export interface VoiceNames {
   readonly voiceName: string
 }
 
-/** A flat list of voices, each with its language, the other way round. */
+/** Groups a flat list of voices by language. */
 export function byLanguage(entries: readonly unknown[], names: VoiceNames): readonly VoicesOfLanguage[] {
   const languages = new Map<string, { readonly name: string; readonly voices: Choice[] }>()
   for (const entry of entries) {
@@ -135,7 +135,7 @@ export function byLanguage(entries: readonly unknown[], names: VoiceNames): read
   return [...languages].map(([value, language]) => ({ value, ...language }))
 }
 
-/** A setting without which the vendor cannot be asked. */
+/** Returns a setting that the vendor requires. */
 export function neededSetting(settings: Settings, name: string, vendor: string): string {
   const value = textOf(settings, name)
   if (value === undefined)
@@ -145,20 +145,20 @@ export function neededSetting(settings: Settings, name: string, vendor: string):
   return value
 }
 
-/** Becomes part of a host name, so that nothing else may stand in it. */
+/** Returns the region. It becomes part of a host name, so other characters are refused. */
 export function regionSetting(settings: Settings, name: string, vendor: string): string {
   const region = neededSetting(settings, name, vendor)
   if (/^[a-z0-9-]{1,40}$/i.test(region)) return region.toLowerCase()
   throw new AppError('speech_failed', `the credential for ${vendor} has a ${name} that is not a region`)
 }
 
-/** What follows the host and port a customer gave, with or without a scheme. */
+/** Returns the URL of a host and port that a customer gave, with or without a scheme. */
 export function addressOf(uri: string, isTls: boolean): string {
   const bare = uri.replace(/\/+$/, '').replace(/^ws(s?):\/\//i, 'http$1://')
   return /^https?:\/\//i.test(bare) ? bare : `${isTls ? 'https' : 'http'}://${bare}`
 }
 
-/** Texts of a credential that no sentence may repeat. */
+/** Returns the texts of a credential that no sentence may repeat. */
 function secretsIn(settings: Settings): readonly string[] {
   return Object.entries(settings).flatMap(([name, value]) =>
     /key|secret|token/.test(name) && typeof value === 'string' ? [value] : [],

@@ -1,4 +1,4 @@
-// What a speech vendor is to the platform: one shape, one file per vendor.
+// The interface of a speech vendor: one shape, one file per vendor.
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -9,22 +9,24 @@ export interface Pcm {
   readonly bytes: Uint8Array
 }
 
-/** Asked of vendors that offer a choice, in Hz: what a wide codec carries. For G.711 it is halved where it is played. */
+/**
+ * The rate in Hz requested from vendors with a choice, that of a wideband codec. For G.711 it is halved at playback.
+ */
 export const spokenRate = 16_000
 
-/** What a speech credential holds for its vendor, by the names of the API: api_key, region, model_id ... */
+/** The settings of a speech credential for its vendor, by the names of the API: api_key, region, model_id ... */
 export type Settings = Readonly<Record<string, unknown>>
 
 export interface WantedVoice {
   readonly voice: string | null
-  /** BCP 47. */
+  /** A BCP 47 tag. */
   readonly language: string | null
 }
 
 export interface ChosenVoice {
   readonly voice: string
   readonly language: string | null
-  /** True when it is not what was wanted. */
+  /** True when it is not the wanted voice. */
   readonly isStandIn: boolean
 }
 
@@ -37,10 +39,10 @@ export interface Utterance {
 }
 
 export interface Synthesizer {
-  /** Documents that begin with `<speak` are handed over whole; without it, their words and pauses. */
+  /** Whether documents that begin with `<speak` are passed on whole. If not, only their words and pauses are. */
   readonly takesSsml: boolean
   choose(wanted: WantedVoice, settings: Settings): ChosenVoice
-  /** Those settings that change how a text sounds, or whose voice it is: part of what a cached clip is found by. */
+  /** Returns the settings that affect the sound of a text or name the voice's owner: part of a cached clip's name. */
   soundOf?(settings: Settings): string
   /** Gets ready, in the background. */
   warm?(): void
@@ -49,7 +51,7 @@ export interface Synthesizer {
 }
 
 export interface Recognizer {
-  /** The words of a short recording. Throws AppError speech_failed. */
+  /** Returns the words of a short recording. Throws AppError speech_failed. */
   transcribe(recording: Pcm, language: string, settings: Settings): Promise<string>
 }
 
@@ -72,20 +74,20 @@ export interface Offer {
 
 export interface SpeechVendor {
   readonly name: string
-  /** Part of what a cached clip is found by: changes when the same text would sound different. */
+  /** Part of the name of a cached clip: changes when the same text would sound different. */
   readonly version: string
   readonly needsCredential: boolean
-  /** What is known without asking the vendor: a start, not everything there is. */
+  /** Returns the choices that are known without a request to the vendor: a start, not a complete list. */
   offer(): Offer
   readonly synthesizer?: Synthesizer
   readonly recognizer?: Recognizer
-  /** Asks the vendor. Throws AppError speech_failed. */
+  /** Requests the choices from the vendor. Throws AppError speech_failed. */
   fetchOffer?(settings: Settings): Promise<Offer>
   stop?(): Promise<void>
 }
 
 export interface VendorOptions {
-  /** A directory of the vendor's own. */
+  /** A directory for this vendor alone. */
   readonly scratchDir: string
   readonly outgoing: Outgoing
   readonly clock: Clock

@@ -1,4 +1,4 @@
-// Every vendor against a server on loopback that checks what is sent and answers as the vendor documents it.
+// Tests of every vendor against a server on loopback that checks each request and responds as the vendor documents.
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -87,11 +87,11 @@ const serviceKey = JSON.stringify({
   client_email: 'speech@project.example',
   private_key: rsa.privateKey,
   private_key_id: 'key-1',
-  // Another server: the assertion goes to Google, not to an address that a key may name.
+  // This is another server: the assertion must go to Google, not to an address that a key may name.
   token_uri: 'http://203.0.113.1/token',
 })
 
-/** Each vendor, the settings it needs, and a server that answers it well. */
+/** A vendor, the settings it needs, and a server that responds to it successfully. */
 interface Case {
   readonly make: () => SpeechVendor
   readonly settings: () => Settings
@@ -241,7 +241,7 @@ async function formOf({ headers, body }: Received): Promise<Record<string, strin
 describe('google', () => {
   const google = cases['google']!
 
-  it('signs an assertion for a token, and asks for 8 kHz samples with it', async () => {
+  it('signs an assertion for a token, and asks for 16 kHz samples with it', async () => {
     answer = google.good
     expect(await speak(google)).toEqual({ sampleRate: 16_000, bytes: samples })
     const grant = new URLSearchParams(received[0]!.body.toString())
@@ -441,7 +441,7 @@ describe('microsoft', () => {
 describe('aws', () => {
   const aws = cases['aws']!
 
-  /** Signs what arrived again, with the library's own reading of the request, and compares. */
+  /** Signs the received request again, as the library reads it, and compares the signatures. */
   async function expectSigned(request: Received, service: string, keys: object): Promise<void> {
     const { authorization, 'x-amz-date': datetime, host } = request.headers
     const again = await new AwsV4Signer({
@@ -459,7 +459,7 @@ describe('aws', () => {
     expect(authorization).toBe(again.headers.get('authorization'))
   }
 
-  it('signs its request, and asks for 8 kHz samples', async () => {
+  it('signs its request, and asks for 16 kHz samples', async () => {
     answer = aws.good
     expect(await speak(aws, { voice: 'Joanna' })).toEqual({ sampleRate: 16_000, bytes: samples })
     const [request] = received
@@ -561,7 +561,7 @@ describe('aws', () => {
 describe('deepgram', () => {
   const deepgram = cases['deepgram']!
 
-  it('names the voice as its model, and asks for 8 kHz samples', async () => {
+  it('names the voice as its model, and asks for 16 kHz samples', async () => {
     answer = deepgram.good
     expect(await speak(deepgram, { voice: 'aura-2-thalia-en' })).toEqual({
       sampleRate: 16_000,

@@ -1,4 +1,4 @@
-// Alerts: taken at once, written soon and in batches, read by page.
+// Alerts: accepted immediately, written soon and in batches, read by page.
 import { sql } from 'kysely'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Alert, AlertOwner, Alerts } from '../contracts/alert.ts'
@@ -20,7 +20,7 @@ export interface AlertQuery extends PageQuery {
   readonly alert_type?: string
   /** The last N x 24 hours; overrides start and end. */
   readonly days?: number
-  /** Epoch ms, both inclusive. */
+  /** Epoch ms; both are inclusive. */
   readonly start?: number
   readonly end?: number
 }
@@ -47,7 +47,7 @@ export interface AlertStoreOptions {
 const dayMs = 86_400_000
 const soonMs = 200
 const maxWaiting = 1000
-// How many alerts of one type an account may raise in a minute: enough to see it, too few to drown the rest.
+// The alerts of one type that an account may raise in a minute: enough to be noticed, too few to bury the others.
 const perTrouble = { capacity: 20, refillMs: 60_000 }
 const maxLength = { message: 500, detail: 1024 }
 
@@ -79,7 +79,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
         ? row.service_provider_sid
         : sql<string>`coalesce((select service_provider_sid from accounts where account_sid = ${row.account_sid}), '')`
     const query = db.insertInto('alerts').values({ ...row, service_provider_sid: provider })
-    // Another node has said it first.
+    // Another node may have raised the same alert first.
     const once = query.onConflict((conflict) => conflict.column('alert_sid').doNothing())
     await run(session, once)
   }
@@ -96,7 +96,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
       const owner = alert.account_sid ?? alert.service_provider_sid ?? ''
       const isFlood =
         waiting.length >= maxWaiting || troubles.take(`${owner} ${alert.alert_type}`, perTrouble) > 0
-      // A call that ends while the platform stops may still raise one.
+      // A call that ends while the platform stops may still raise an alert.
       if (isFlood || isStopped) return
       waiting.push(toRow(alert, clock.now()))
       timer ??= clock.after(soonMs, () => void flush())
@@ -105,7 +105,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
       async page(tenancy, owner, query) {
         const matching = filtered(db.selectFrom('alerts'), query, clock.now())
           .where((eb) => eb.and(filterOf(owner)))
-          // The second wall.
+          // The second line of defence.
           .where((eb) => eb.and(tenancyFilter(tenancy)))
         const newestFirst = matching.selectAll().orderBy('time', 'desc').orderBy('alert_sid', 'desc')
         return readPage(slowReader, matching, newestFirst, query)

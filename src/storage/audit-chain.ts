@@ -1,38 +1,38 @@
-// The chain of the audit log: what an entry hashes to, and whether the entries that are stored are those that were written.
-// What the chain proves and what not: docs/decisions/0006-audit-log.md.
+// The chain of the audit log: the hash of an entry, and the check that the stored entries are those that were written.
+// docs/decisions/0006-audit-log.md says what the chain proves and what not.
 import { hash as digest } from 'node:crypto'
 import type { Cells } from './database/database.ts'
 import type { Schema } from './tables.ts'
 
 export interface AuditVerdict {
   readonly isIntact: boolean
-  /** How many entries were read. */
+  /** The number of entries that were read. */
   readonly entries: number
-  /** Where the chain ends. A copy kept elsewhere proves later that nothing up to here was replaced. */
+  /** The end of the chain. A copy kept elsewhere proves later that nothing up to here was replaced. */
   readonly head: { readonly seq: number; readonly hash: string }
-  /** The first hundred. */
+  /** The first hundred problems. */
   readonly problems: readonly AuditProblem[]
 }
 
 export interface AuditProblem {
-  /** The entry at which it shows. */
+  /** The entry at which the problem shows. */
   readonly seq: number
   readonly problem: 'missing' | 'changed' | 'unchained' | 'head'
 }
 
 export type Entry = Omit<Schema['audit_log'], 'hash'>
 
-/** Where the chain ends, as the log keeps it. */
+/** The end of the chain, as the log stores it. */
 export interface Head {
   readonly seq: number
   readonly hash: string
   readonly isSealed: boolean
 }
 
-/** The hash before the first. */
+/** The previous hash of the first entry. */
 export const genesis = '0'.repeat(64)
 
-/** JSON as RFC 8785 §3.2 writes it: members sorted, no white space. Rows hold nothing but texts, integers and nulls. */
+/** Returns a row as JSON of RFC 8785 §3.2: members sorted, no white space. Rows hold only texts, integers and nulls. */
 export function canonical(row: Cells): string {
   return inOrder(Object.entries(row).map(([column, cell]) => [column, JSON.stringify(cell)]))
 }
@@ -42,12 +42,12 @@ function inOrder(members: readonly (readonly [string, string])[]): string {
   return `{${sorted.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join()}}`
 }
 
-/** SHA-256 of the entry as the API shows it, without this hash, in the form of RFC 8785. */
+/** Returns the SHA-256 of the entry as the API shows it, without this hash, in the form of RFC 8785. */
 export function hashOf({ before, after, at, ...facts }: Entry): string {
   const members = Object.entries({ ...facts, at: new Date(at).toISOString() })
   const text = inOrder([
     ...members.map(([name, value]) => [name, JSON.stringify(value)] as const),
-    // These are JSON already.
+    // These two are already JSON.
     ['before', before ?? 'null'],
     ['after', after ?? 'null'],
   ])
@@ -55,11 +55,11 @@ export function hashOf({ before, after, at, ...facts }: Entry): string {
 }
 
 const maxProblems = 100
-// A Date holds no later moment.
+// The latest time that a Date can hold.
 const maxTime = 8.64e15
 export const batchSize = 500
 
-/** Walks the chain from its beginning, a batch at a time, so that nothing else has to wait. */
+/** Walks the chain from its beginning, one batch at a time, so that nothing else has to wait. */
 export async function verifyChain(
   head: Head | undefined,
   read: (after: number, upTo: number) => Promise<readonly Schema['audit_log'][]>,
@@ -68,7 +68,7 @@ export async function verifyChain(
   const report = (seq: number, problem: AuditProblem['problem']): void => {
     if (problems.length < maxProblems) problems.push({ seq, problem })
   }
-  // What is written meanwhile is not yet looked at.
+  // Entries written meanwhile are not examined.
   const upTo = head?.seq ?? Number.MAX_SAFE_INTEGER
   let last = { seq: 0, hash: genesis }
   let entries = 0

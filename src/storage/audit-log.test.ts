@@ -184,7 +184,7 @@ onEachStore(({ name: store, open }) => {
   })
 
   it('masks every column that by its name may hold a secret', async () => {
-    // Names, ids, counts and marks that only sound like one.
+    // Names, ids, counts and flags that only sound like secrets.
     const harmless =
       /_sid$|^token_prefix$|^min_password_length$|^use_voice_cloning_key$|^private_network_cidr$/
     for (const [table, { secrets = [], hashes = [] }] of Object.entries(descriptors)) {
@@ -305,7 +305,7 @@ onEachStore(({ name: store, open }) => {
 
   describe('the chain', () => {
     const verdict = () => test.storage.audit.verify()
-    /** As the owner of the database may do. */
+    /** Changes entries as the owner of the database could. */
     const tamper = async (sql: string): Promise<void> => {
       if (store === 'SQLite') {
         await test.query('drop trigger audit_log_no_update')
@@ -416,7 +416,7 @@ onEachStore(({ name: store, open }) => {
   })
 })
 
-/** RFC 8785, for values without numbers beyond the integers. */
+/** Serialises in the form of RFC 8785, for values whose only numbers are integers. */
 function sorted(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-// The audit log: who changed what, written with the change, chained so that later tampering shows.
+// The audit log: who changed what, written in the transaction of the change and chained, so that tampering shows.
 import { timingSafeEqual } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
@@ -18,26 +18,26 @@ import type { Actor } from './rows/rows.ts'
 import type { Schema } from './tables.ts'
 
 export interface AuditLog {
-  /** Within the transaction of the changes. */
+  /** Adds entries within the transaction of the changes. */
   append(session: Session, changes: readonly Change[], actor: Actor | undefined): Promise<void>
   readWith(readers: Readers): AuditReading
-  /** Makes the head of a log that has none yet. */
+  /** Makes the head of a log that does not have one yet. */
   begin(session: Session): Promise<void>
 }
 
 export interface AuditReading {
-  /** Newest first, as far as the tenancy sees. */
+  /** Returns the entries that the tenancy sees, newest first. */
   page(tenancy: Tenancy, query: AuditQuery): Promise<PageOf<Schema['audit_log']>>
   verify(): Promise<AuditVerdict>
 }
 
-/** What the API sees of it. */
+/** The audit log as the API uses it. */
 export interface AuditTrail extends AuditReading {
-  /** Adds an entry for a deed outside of the database, once it has succeeded. */
+  /** Adds an entry for an action outside of the database, once it has succeeded. */
   note(deed: Deed): Promise<void>
 }
 
-/** About a thing that is no row: `resource` and `sid` are its kind and its name where it is stored. */
+/** An action on a thing that is not a row: `resource` is its kind, `sid` its name where it is stored. */
 export type Deed = Pick<Change, 'action' | 'resource' | 'sid' | keyof OwnerIds>
 
 export interface AuditQuery extends PageQuery {
@@ -46,16 +46,19 @@ export interface AuditQuery extends PageQuery {
   readonly sid?: string | undefined
   readonly action?: Schema['audit_log']['action'] | undefined
   readonly actor_sid?: string | undefined
-  /** Epoch ms, both inclusive. */
+  /** Epoch ms; both are inclusive. */
   readonly start?: number | undefined
   readonly end?: number | undefined
 }
 
 const headId = 1
-/** In bytes. A record may be a quarter of a megabyte, and its changes with it; what is read is JSON for the main thread. */
+/**
+ * In bytes. A record and its changes may each take a quarter of a megabyte, and the main thread parses the entries
+ * that are read as JSON.
+ */
 const maxPageBytes = 4 * 1024 * 1024
 
-/** Throws AppError bad_request for a page whose entries are too large together; one entry alone never is. */
+/** Throws AppError bad_request for a page whose entries are too large together; a single entry never is. */
 async function demandSmall(
   session: Session,
   matching: SelectQueryBuilder<Schema, 'audit_log', object>,
@@ -88,7 +91,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
     const [row] = await queries.head.all(session, { id: headId })
     if (row === undefined) return undefined
     const [seq, hash, seal] = [Number(row['seq']), String(row['hash']), String(row['seal'])]
-    // The seal that was set last is known to be good: checking it costs as much as making it.
+    // The seal that was set last is known to be good, and checking it would cost as much as making it.
     const isKnown = known?.seq === seq && known.hash === hash && known.seal === seal
     return { seq, hash, isSealed: isKnown || isSame(seal, sealOf(seq, hash)) }
   }
@@ -104,7 +107,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
         hash = hashOf(entry)
         await queries.append(session, { ...entry, hash })
       }
-      // A forged head is not made good by the entries that come after it.
+      // Later entries do not make a forged head good again.
       const seal = head.isSealed ? sealOf(seq, hash) : 'broken'
       if (head.isSealed) known = { seq, hash, seal }
       await queries.moveHead.all(session, { id: headId, seq, hash, seal })
@@ -130,7 +133,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
         await queries.head.all(session, { id: headId }),
         await queries.next.all(session, { after: 0, upTo: Number.MAX_SAFE_INTEGER }),
       ]
-      // Entries without a head: it was taken away, and verification reports that.
+      // Entries without a head mean that the head was removed; verification reports that.
       if (head !== undefined || entry !== undefined) return
       await queries.moveHead.all(session, { id: headId, seq: 0, hash: genesis, seal: sealOf(0, genesis) })
     },

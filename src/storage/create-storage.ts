@@ -1,4 +1,4 @@
-// Makes storage: the database, everything that is bound to it, and how they are opened and closed.
+// Storage, put together: the database, everything that is bound to it, and their start and stop.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemTenancy } from '../contracts/caller.ts'
@@ -39,7 +39,7 @@ export function createStorage(options: StorageOptions): Storage {
   const { database, revisions, follower, alerts } = parts
   let isRunning = false
 
-  /** Changes of other processes that may have been missed count as made. */
+  /** Treats changes of other processes that may have been missed as made. */
   function demandNews(): void {
     if (isRunning && !follower.isCurrent) revisions.raise(undefined)
   }
@@ -106,7 +106,7 @@ function createParts(options: StorageOptions) {
   const lease = createNodeLease({ database, place, clock, log })
   const calls = createCallStore({ database, lease, vault, clock, log })
 
-  /** One transaction, with the entries of the audit log for what it has changed. */
+  /** Runs one transaction, with the audit log entries for its changes. */
   const change: RunChange = async (work, actor) => {
     try {
       const { result, tables } = await write(database, async (session) => {
@@ -118,7 +118,7 @@ function createParts(options: StorageOptions) {
       revisions.raise(tables)
       return result
     } catch (error) {
-      // A failure may have left the change behind.
+      // A failed transaction may have been committed all the same.
       revisions.raise(undefined)
       throw error
     }
@@ -191,7 +191,7 @@ function bind(parts: Parts, { maker, asker }: Behalf): BoundStorage {
     recentCalls: records.recentCalls(readers),
     journal: {
       async read(tenancy, account_sid, call_sid) {
-        // Batches of this node that wait for others are written first.
+        // Batches of this call that still wait are written first.
         await calls.settle(call_sid)
         return records.journal(readers).read(tenancy, account_sid, call_sid)
       },
@@ -216,7 +216,7 @@ async function open(
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     vault.open(await loadKey(dataDir, secretKey))
     await database.open()
-    // On the embedded database there is no other node to tell apart.
+    // Only one node can use the embedded database, so no name is needed.
     if (!database.isShared) return
     place.take()
     node.name = await nodeNameIn(dataDir, place)
@@ -233,18 +233,18 @@ async function close({ follower, calls, registrations, alerts, lease, ...parts }
   await registrations.stop()
   await alerts.stop()
   await lease.stop()
-  // What was read before may be old by the time the database is opened again.
+  // Rows read before may be out of date when the database is opened again.
   parts.revisions.raise(undefined)
   await parts.database.close()
   parts.place.release()
 }
 
-/** A request that only reads has no maker for a change: this is a mistake in its handler. */
+/** Refuses a change in a request that only reads: its handler is at fault. */
 async function refuseChange(): Promise<never> {
   throw new Error('something was changed by a request that only reads')
 }
 
-/** A wrong key must stop the start, not surface as a phone that cannot register. */
+/** Checks the key at the start: a wrong key must stop the start, not surface later as a phone that cannot register. */
 async function checkKey(storage: Storage, { database, audit }: Parts): Promise<void> {
   try {
     await storage.for(systemTenancy).settings.find(keyCheck.name)

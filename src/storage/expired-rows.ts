@@ -1,17 +1,19 @@
-// Removes what has outlived its time, a few rows at a time: each batch is a short transaction, so no writer waits long.
+// The removal of expired rows, a few at a time: each batch is a short transaction, so no writer waits long.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Database, Session } from './database/database.ts'
 import { createPreparedCache, prepare, rowSlot, slot } from './database/prepared.ts'
 import type { Schema } from './tables.ts'
 
-/** Where things expire, and the column that says when. Of `recent_calls` their journals go too; `recordings` only say so. */
+/**
+ * Tables with expiring rows, and their time column. With `recent_calls` journals go too; `recordings` are only marked.
+ */
 const expiring = {
   idempotency_keys: { key: ['principal', 'key'], time: 'expires_at' },
   user_sessions: { key: ['user_session_sid'], time: 'expires_at' },
-  // Of every node, those included that do not come back.
+  // Registrations of every node, also of nodes that do not come back.
   registrations: { key: ['node', 'aor', 'key'], time: 'expires_at' },
-  // Names that no carrier has called since.
+  // Host names that no carrier has called since.
   carrier_hosts: { key: ['carrier_host_sid'], time: 'called_at' },
   alerts: { key: ['alert_sid'], time: 'time' },
   delivery_log: { key: ['id'], time: 'settled_at' },
@@ -28,7 +30,7 @@ interface Expiring<T extends keyof Schema> {
 export type ExpiringTable = keyof typeof expiring
 
 export interface ExpiredRows {
-  /** Removes up to `limit` rows of before `before`, the oldest first, and returns how many it has removed. */
+  /** Removes up to `limit` rows from before `before`, the oldest first, and returns the number removed. */
   remove(table: ExpiringTable, before: number, limit: number): Promise<number>
 }
 
@@ -39,7 +41,7 @@ export function createExpiredRows(database: Database): ExpiredRows {
     once(table, () => oldest(builder, table, expiring[table])).all(session, { before, limit })
   const journal = prepare(builder.deleteFrom('call_journal').where('call_sid', '=', slot('call_sid')))
 
-  /** A record is removed in one statement, as it is written: the counts that it locks are locked in order. */
+  /** Removes call records in one statement, as they are written, so that the counts they lock are locked in order. */
   async function removeCalls(session: Session, before: number, limit: number): Promise<number> {
     const recorded = await removeFrom(session, 'recent_calls', before, limit)
     const unrecorded = await removeFrom(session, 'unrecorded_calls', before, limit - recorded.length)
@@ -50,7 +52,9 @@ export function createExpiredRows(database: Database): ExpiredRows {
 
   const recordings = recordingQueries(builder)
 
-  /** What is stored is removed by those who can reach it. One that is to be stored yet expires afterwards. */
+  /**
+   * Marks stored recordings as expired, for removal by a process that reaches them. Others expire once they are stored.
+   */
   async function expireRecordings(session: Session, before: number, limit: number): Promise<number> {
     const failed = await recordings.forget.all(session, { before, limit })
     const stored = await recordings.expire.all(session, { before, limit: limit - failed.length })

@@ -21,7 +21,7 @@ onEachStore(({ open }) => {
     return secrets
   }
 
-  /** What the operator is shown; undefined: nothing. */
+  /** Runs a first boot and returns the secrets that were shown, or undefined if none were. */
   async function boot(given: Omit<FirstBootOptions, 'show'> = {}): Promise<FirstBootSecrets | undefined> {
     let shown: FirstBootSecrets | undefined
     const show: FirstBootOptions['show'] = async (secrets) => void (shown = secrets)
@@ -122,7 +122,7 @@ onEachStore(({ open }) => {
       expect(await keyOf(given.accountApiKey)).toMatchObject({ account_sid: secrets?.account_sid })
     })
 
-    it('makes nothing that was not shown: what cannot be shown is not there, and the next start shows its own', async () => {
+    it('stores no secret that was not shown: when showing fails nothing is stored, and the next start shows its own', async () => {
       test = await open()
       const show = vi.fn().mockRejectedValue(new Error('the terminal has gone'))
       await expect(firstBoot(test.storage, { show })).rejects.toThrow('the terminal has gone')

@@ -1,28 +1,28 @@
-// What a new platform starts with: a service provider with one account, an admin, and a key of each of the two. Runs at
-// every start, acts once.
+// The first boot of a platform: it makes a service provider with one account, an admin, and an API key for each of the
+// two. It runs at every start and acts once.
 import { systemTenancy } from '../contracts/caller.ts'
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { createWebhookSecret, randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../passwords/password.ts'
 import type { Repositories, Row, RowStorage } from './rows/rows.ts'
 
-/** Each is generated when undefined. */
+/** Secrets for the first boot. Each is generated when undefined. */
 export interface FirstBootOptions {
-  /** Resolves once the operator can read them. They are made after that, or not at all. */
+  /** Shows the secrets. Resolves once the operator can read them; only then is anything stored. */
   readonly show: (secrets: FirstBootSecrets) => Promise<void>
   readonly adminPassword?: string | undefined
   readonly adminApiKey?: string | undefined
   readonly accountApiKey?: string | undefined
 }
 
-/** To be shown once, then forgotten. */
+/** Secrets to be shown once, then forgotten. */
 export interface FirstBootSecrets {
   readonly username: string
   readonly password: string
   readonly apiKey: string
   readonly account_sid: string
   readonly accountApiKey: string
-  /** True when it came from the settings: the operator knows it and it need not be shown. */
+  /** True if it came from the settings: the operator has it already, so it need not be shown. */
   readonly isPasswordGiven: boolean
   readonly isApiKeyGiven: boolean
   readonly isAccountApiKeyGiven: boolean
@@ -41,16 +41,16 @@ export async function firstBoot(
   const accountKey = accountApiKey ?? randomUuid()
   const hashed_password = await hashPassword(password)
   await storage.transaction(systemTenancy, async (rows) => {
-    // Asked again inside: another process may have come first while the password was hashed.
+    // This is checked again in the transaction: another process may have come first while the password was hashed.
     if (await isSetUp(rows)) return
-    // A password that was generated and printed is known to the terminal's history too.
+    // A password that was generated and printed also stays in the history of the terminal.
     const force_change = adminPassword === undefined ? 1 : 0
     await rows.users.insert(adminUser({ hashed_password, force_change }))
     await rows.api_keys.insert(apiKeyColumns(adminKey))
     const account = await insertDefaultAccount(rows)
     await rows.api_keys.insert({ ...apiKeyColumns(accountKey), account_sid: account.account_sid })
-    // Before the commit: whatever ends the process now leaves secrets that open nothing, and the next start makes others.
-    // After it, a platform would be left whose secrets were never shown.
+    // Shown before the commit: if the process ends now, the secrets that were shown are valid for nothing, and the
+    // next start makes others. After the commit, it would leave a platform whose secrets were never shown.
     await show({
       username: 'admin',
       password,
@@ -64,12 +64,12 @@ export async function firstBoot(
   })
 }
 
-/** The last provider cannot be removed: only a platform that was never set up has none. */
+/** Reports whether the platform was set up. The last provider cannot be removed, so only a new platform has none. */
 export async function isSetUp({ service_providers }: Repositories): Promise<boolean> {
   return (await service_providers.count()) > 0
 }
 
-/** Portals offer a provider and an account to choose from, and fail where a list of them is empty. */
+/** Makes the first account. Portals offer a choice of providers and accounts, and fail if either list is empty. */
 async function insertDefaultAccount({ service_providers, accounts }: Repositories): Promise<Row<'accounts'>> {
   const { service_provider_sid } = await service_providers.insert({ name: 'default service provider' })
   const webhook_secret = createWebhookSecret()

@@ -76,7 +76,7 @@ onEachStore(({ open }) => {
       expect(await test.storage.idempotency.find(asked())).toBeUndefined()
     })
 
-    it('is undone at once when something fails: what sets things right then sees what is stored and may write', async () => {
+    it('is undone immediately when something fails: repairs then see what is stored and may write', async () => {
       const { service_providers } = test.storage.for(systemTenancy)
       await service_providers.insert({ name: 'taken' })
       const failed = test.storage.idempotency.once(asked(), actor, async (unit) => {
@@ -111,7 +111,7 @@ onEachStore(({ open }) => {
       expect(await test.storage.idempotency.find(asked())).toMatchObject({ status: 204 })
     })
 
-    it('lets others write after it, whatever became of it', async () => {
+    it('lets others write after it, whatever its outcome', async () => {
       await test.storage.idempotency
         .once(asked(), actor, () => Promise.reject(new Error('no')))
         .catch(() => undefined)

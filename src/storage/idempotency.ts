@@ -1,4 +1,4 @@
-// Responses that are given again when a request is repeated: kept in the transaction of the request's changes.
+// Responses that are repeated for repeated requests: kept in the transaction of the request's changes.
 import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ChangeSet } from './rows/change-set.ts'
@@ -8,13 +8,13 @@ import type { RepositoryMaker } from './rows/repository.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor, RowStorage } from './rows/rows.ts'
 
-/** One request, however often it is sent. */
+/** One request, which may be sent several times. */
 export interface OnceRequest {
-  /** The caller: keys of two callers never meet. */
+  /** The client of the API. The keys of two clients never collide. */
   readonly principal: string
   readonly key: string
   readonly route: string
-  /** Of `IdempotencyStore.fingerprint`. */
+  /** The result of `IdempotencyStore.fingerprint`. */
   readonly fingerprint: string
 }
 
@@ -29,17 +29,17 @@ export type Answer = Pick<KeptResponse, 'status' | 'body'>
 export interface IdempotencyStore {
   find(request: Pick<OnceRequest, 'principal' | 'key'>): Promise<KeptResponse | undefined>
   /**
-   * Runs `work`: everything it changes through the storage it is given is one transaction, which begins with the first
-   * change and is committed together with the response when `work` has resolved. Returns undefined when another request with
-   * this key has been responded to meanwhile: then nothing of `work` remains. Once it has changed something, `work` awaits
-   * nothing slow.
+   * Runs `work`. Everything that it changes through the given storage is one transaction, which begins with the first
+   * change and is committed together with the response when `work` has resolved. Returns undefined if another request
+   * with this key got its response meanwhile: then nothing of `work` remains. Once `work` has changed something, it
+   * must not await anything slow.
    */
   once<A extends Answer>(
     request: OnceRequest,
     actor: Actor,
     work: (storage: UnitStorage) => Promise<A>,
   ): Promise<A | undefined>
-  /** Differs for different texts and gives none of them away: bodies hold passwords. */
+  /** Returns a text that differs for different inputs and reveals none of them: bodies hold passwords. */
   fingerprint(text: string): string
 }
 
@@ -55,13 +55,13 @@ export interface IdempotencyOptions {
   readonly change: RunChange
 }
 
-/** One transaction, with the entries of the audit log for what it changes. */
+/** Runs one transaction, with the audit log entries for its changes. */
 export type RunChange = <R>(
   work: (session: Session, changes: ChangeSet) => Promise<R>,
   actor: Actor | undefined,
 ) => Promise<R>
 
-/** Another request has kept its response under this key: the changes of this one are undone. */
+/** Thrown when another request has kept its response under this key; the changes of this one are undone. */
 class KeyTaken extends Error {}
 
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
@@ -122,7 +122,7 @@ interface Unit {
   run<A extends Answer>(work: (storage: UnitStorage) => Promise<A>): Promise<A>
 }
 
-/** A transaction that begins with the first change, and ends once its work has: `keep` is the last thing it does. */
+/** Creates a transaction that begins with the first change and ends when its work has; `keep` is its last step. */
 function createUnit(
   { database, repositories, change }: IdempotencyOptions,
   actor: Actor,
@@ -132,7 +132,7 @@ function createUnit(
   let opened: Promise<OpenTransaction> | undefined
   let committed: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
-  // It may fail before the transaction waits for it.
+  // This promise may reject before the transaction waits for it.
   finished.promise.catch(() => undefined)
 
   function open(): Promise<OpenTransaction> {
@@ -141,13 +141,13 @@ function createUnit(
         resolve({ session, changes })
         await keep(session, await finished.promise)
       }, actor)
-      // Before it is open, it could not begin. After that, `run` waits for the commit and fails with it.
+      // A failure before it is open means that it could not begin; later, `run` awaits the commit and fails with it.
       committed.catch(reject)
     })
     return opened
   }
 
-  // Repairs after a failure go by what is stored.
+  // After a failure, repairs must read what is really stored.
   const reader: Session = {
     all: async (sql, parameters) =>
       (opened === undefined || failure !== undefined ? database.reader : (await opened).session).all(
@@ -162,8 +162,8 @@ function createUnit(
   }
 
   /**
-   * A unit in which something failed must not be committed, even if the failure was caught. It is undone at once: repairs
-   * outside of the database that follow, of records in DNS for one, keep no writer waiting.
+   * A unit in which something failed must not be committed, even if the failure was caught. It is undone immediately,
+   * so that repairs outside of the database that follow, for example of DNS records, block no writer.
    */
   async function joined<R>(work: (transaction: OpenTransaction) => Promise<R>): Promise<R> {
     if (failure !== undefined) throw failure.error
@@ -197,7 +197,7 @@ function createUnit(
         await committed
         return answer
       } catch (error) {
-        // The handler fails once everything is undone, and not before.
+        // The handler fails only once everything is undone.
         await undo(error)
         throw error
       }
@@ -216,7 +216,7 @@ function createQueries({ builder: db }: Database) {
         .where('key', '=', slot('key'))
         .where('expires_at', '>', slot('now')),
     ),
-    // One that has expired and was not removed yet gives way.
+    // A response that has expired but was not removed yet is overwritten.
     keep: prepare(
       db
         .insertInto('idempotency_keys')

@@ -1,4 +1,4 @@
-// A row that opens with the key its database was made with, and with no other.
+// A row that can be decrypted only with the key that its database was made with.
 import { StartError } from '../lib/start-error.ts'
 
 export const keyCheck = { name: 'secret_key_check', value: 'sealed with the key of this database' }

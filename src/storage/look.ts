@@ -1,4 +1,4 @@
-// A look at the rows of a platform, which may be running or not, that changes nothing: no table, no file, no lock.
+// Read-only access to the rows of a platform, running or not, that changes nothing: no table, no file, no lock.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -19,12 +19,12 @@ import { openConnection } from './sqlite/sqlite-connection.ts'
 import type { RowStorage, StorageOptions } from './storage.ts'
 
 export interface StorageLook extends Pick<RowStorage, 'for'> {
-  /** The clock of the database's machine, in epoch milliseconds; undefined where it is this one. */
+  /** Returns the time of the database's machine, in epoch ms. Undefined if that is this machine. */
   readonly now: (() => Promise<number>) | undefined
   close(): Promise<void>
 }
 
-/** Undefined where no platform was ever started. Throws StartError. */
+/** Returns undefined if no platform was ever started here. Throws StartError. */
 export async function lookAtStorage(options: Omit<StorageOptions, 'sync'>): Promise<StorageLook | undefined> {
   const { dataDir, databaseUrl, secretKey, clock } = options
   const path = join(dataDir, 'switchhook.db')
@@ -54,7 +54,7 @@ export async function lookAtStorage(options: Omit<StorageOptions, 'sync'>): Prom
 
 function fileAt(path: string): LateDatabase {
   return createLateDatabase(createSqliteKind(), async () => {
-    // Without a log no process has the database open: read as it is, no log is made for the look either.
+    // Without a log file no process has the database open: it is read as immutable, so that no log file is created.
     const isOpen = existsSync(`${path}-wal`)
     const place = isOpen ? path : `${pathToFileURL(path).href}?immutable=1`
     const connection = openConnection({ path: place, readOnly: true, synchronous: 'NORMAL' })
@@ -82,7 +82,7 @@ function readOnly(reader: Session): Omit<OpenDatabase, 'close'> {
   }
 }
 
-/** A database that was made for the platform and never used is like none. */
+/** Reports whether the platform's tables exist. A database that was never used counts as none. */
 async function hasTables({ reader, isShared }: LateDatabase): Promise<boolean> {
   const sql = isShared
     ? "select 1 as found where to_regclass('accounts') is not null"

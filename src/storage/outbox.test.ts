@@ -33,7 +33,7 @@ onEachStore(({ open: openTestStorage }) => {
   const labels = (items: readonly OutboxItem[]): string[] =>
     items.map(({ call_sid, sequence }) => `${call_sid}${sequence}`)
 
-  // Ids are larger than a driver of its own gives out as numbers.
+  // Ids are larger than the integers that the driver returns as numbers by default.
   const deliveryLog = async (): Promise<Record<string, unknown>[]> =>
     (await test.query('select * from delivery_log order by id')).map((row) => ({
       ...row,

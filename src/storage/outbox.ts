@@ -1,5 +1,5 @@
-// Notifications on their way: leased in order per call and URL, settled into the delivery log. Survives a restart,
-// because a lease is only a due time that lies ahead.
+// Notifications that wait for delivery: leased in order per call and URL, settled into the delivery log. They survive
+// a restart, because a lease is only a due time in the future.
 import type { Kysely } from 'kysely'
 import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -28,7 +28,7 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
     return { id, account_sid, call_sid, sequence, hook, destination, payload, attempts, created_at }
   }
 
-  /** Beside other transactions: everything that settling changes, in the order in which the call writer locks too. */
+  /** With concurrent transactions, locks everything that settling changes, in the same order as the call writer. */
   async function lock(session: Session, results: readonly Settlement[]): Promise<void> {
     const ids = results.map(({ id }) => id)
     await queries.lock?.(slotsFor(ids.length)).all(session, numbered('id', ids))
@@ -41,7 +41,7 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
       return
     }
     const [removed] = await queries.remove.all(session, { id })
-    // Settled already, by a worker whose lease had run out before this one's.
+    // The item was settled already, by a worker whose lease had run out before this one's began.
     if (removed === undefined) return
     const { account_sid, call_sid, sequence, url, attempts, created_at } =
       removed as unknown as Schema['outbox']
@@ -80,14 +80,14 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
       const rows = await database.commitBeside((session) =>
         queries.claim(slotsFor(accounts.length), slotsFor(lanes.length)).all(session, values),
       )
-      // A lease need not reach the disk: one that is lost makes the item due again, and delivery is at least once.
+      // A lease need not reach the disk: if it is lost, the item is due again, and delivery is at least once anyway.
       return (rows as unknown as Schema['outbox'][])
         .map(itemOf)
         .sort((a, b) => a.created_at - b.created_at || a.id - b.id)
     },
     async settle(results) {
       if (results.length === 0) return
-      // No sync is awaited: should the machine lose this, the notification is delivered once more, with the same id.
+      // No sync is awaited. If a crash loses this, the notification is delivered once more, with the same id.
       await database.commitBeside(async (session) => {
         await lock(session, results)
         for (const result of results) await settleOne(session, result)
@@ -102,12 +102,12 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
   }
 }
 
-/** Lists come in few lengths, so that few statements are prepared. */
+/** Returns the number of slots for a list. Lists are padded to few lengths, so that few statements are prepared. */
 function slotsFor(length: number): number {
   return length === 0 ? 0 : 2 ** Math.ceil(Math.log2(length))
 }
 
-/** The values of a list's slots; the last one stands in those that are left. */
+/** Returns the values of a list's slots. The last value is repeated in the slots that are left over. */
 function numbered(name: string, values: readonly (string | number)[]): Values {
   const slots = Array.from({ length: slotsFor(values.length) }, (_, index): [string, string | number] => [
     `${name}_${index}`,
@@ -122,7 +122,7 @@ function numberedSlots(name: string, count: number): never[] {
 
 type Db = Pick<Database, 'builder' | 'rowLocks'>
 
-/** The subquery stands in front, where it is run once: what is locked is what is claimed. */
+/** Returns the claim. The subquery comes first and is run once, so that exactly the locked rows are claimed. */
 function claimQuery({ builder, rowLocks }: Db, accounts: number, lanes: number) {
   let due = builder
     .selectFrom('outbox')
@@ -144,7 +144,7 @@ function claimQuery({ builder, rowLocks }: Db, accounts: number, lanes: number) 
     .returningAll()
 }
 
-/** The items themselves, and the ones that settling them makes due. */
+/** Locks the items themselves, and the items that settling them makes due. */
 function lockQuery(db: Kysely<Schema>, locks: RowLocks, count: number) {
   const ids = numberedSlots('id', count)
   return locks.wait(
@@ -194,7 +194,7 @@ function createQueries(database: Db) {
     ),
     remove: prepare(db.deleteFrom('outbox').where('id', '=', slot('id')).returningAll()),
     log: prepareInsert(db, 'delivery_log', (query) => query.onConflict((conflict) => conflict.doNothing())),
-    /** The next one of the call for the same URL is due as soon as the one before it is settled. */
+    /** Makes the next notification of the call for the same URL due when the one before it is settled. */
     release: prepare(
       db
         .updateTable('outbox')

@@ -1,4 +1,4 @@
-// A way back in for an operator who has lost every admin secret: write access to the data directory is ownership of the platform.
+// The way back in for an operator without any admin secret: write access to the data directory proves ownership.
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'
@@ -7,7 +7,7 @@ import { StartError } from '../lib/start-error.ts'
 import { adminUser, isSetUp } from './first-boot.ts'
 import type { RowStorage } from './rows/rows.ts'
 
-/** To be shown once, then forgotten. */
+/** Secrets to be shown once, then forgotten. */
 export interface NewAdminSecrets {
   readonly username: string
   readonly password: string
@@ -19,14 +19,15 @@ const notSetUp =
   'no platform has been started here yet. Set SWITCHHOOK_DATA_DIR, and SWITCHHOOK_DATABASE_URL where it is on PostgreSQL, as for npm start'
 
 /**
- * Gives the first admin user a new password, which the first login must change, and ends its sessions; makes one where
- * there is none. Adds an admin API key: those there are go on, since a portal may use one, and can be removed with it.
+ * Gives the first admin user a new password, which the first login must change, and ends the user's sessions; creates
+ * an admin if there is none. Adds an admin API key. Existing keys stay valid, since a portal may use one, and can be
+ * removed with the new one.
  */
 export async function resetAdmin(storage: Pick<RowStorage, 'transaction'>): Promise<NewAdminSecrets> {
   const [password, apiKey] = [randomToken(passwordBytes), randomUuid()]
   const hashed_password = await hashPassword(password)
   const username = await storage.transaction(systemTenancy, async (rows) => {
-    // Secrets of a platform that is not there would only keep its first boot from making them.
+    // On a database without a platform, new secrets would only prevent the first boot from making its own.
     if (!(await isSetUp(rows))) throw new StartError(notSetUp)
     const { users, user_sessions, api_keys } = rows
     await api_keys.insert(apiKeyColumns(apiKey))

@@ -13,7 +13,7 @@ let test: TestStorage
 let clock: FakeClock
 afterEach(() => test.close())
 
-/** Lets everything run that waits for no clock. */
+/** Lets everything run that does not wait for the clock. */
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

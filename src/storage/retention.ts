@@ -1,4 +1,4 @@
-// How long everything is kept: once an hour, what has outlived its time is removed in batches, with a pause after each.
+// Retention: once an hour, expired rows are removed in batches, with a pause after each.
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
@@ -7,7 +7,7 @@ import type { ExpiredRows, ExpiringTable } from './expired-rows.ts'
 
 export interface RetentionOptions {
   readonly expired: ExpiredRows
-  /** 0 = for ever. */
+  /** In days; 0 keeps rows for ever. */
   readonly deliveryLogDays: number
   readonly callRecordDays: number
   readonly clock: Clock
@@ -15,17 +15,17 @@ export interface RetentionOptions {
 }
 
 const sweepEveryMs = 3_600_000
-// A start needs the database for itself.
+// The first sweep waits, because the start needs the database for itself.
 const firstSweepMs = 60_000
 // A batch holds the thread for a millisecond or two.
 const batchSize = 200
-// A call record takes along its journal, its counts and its place in several indexes.
+// Removing a call record also removes its journal and changes its counts and several indexes.
 const callBatchSize = 25
-// Leaves the database nine tenths of its time, also while millions of rows are due.
+// The pause leaves nine tenths of the time to others, even while millions of rows are due.
 const pauseMs = 25
 const dayMs = 86_400_000
 const alertDays = 30
-// A name that no carrier of an account has called for this long is not theirs any more.
+// A host name that no carrier of an account has called for this long no longer belongs to the account.
 const carrierHostDays = 90
 
 export function createRetention(options: RetentionOptions): Part {
@@ -36,7 +36,7 @@ export function createRetention(options: RetentionOptions): Part {
   async function sweep({ of, days, size = batchSize }: Job): Promise<void> {
     let total = 0
     while (!ended.signal.aborted) {
-      // What expires by itself, and at this moment, has expired.
+      // A row with its own expiry time has expired when that time is now or past.
       const before = days === undefined ? clock.now() + 1 : clock.now() - days * dayMs
       const removed = await expired.remove(of, before, size)
       total += removed
@@ -72,7 +72,7 @@ export function createRetention(options: RetentionOptions): Part {
 
 interface Job {
   readonly of: ExpiringTable
-  /** How long it is kept; undefined where each row says so itself, 0 = for ever. */
+  /** The days that rows are kept. Undefined if each row has its own expiry time; 0 keeps them for ever. */
   readonly days?: number
   readonly size?: number
 }
@@ -86,7 +86,7 @@ function jobsOf({ deliveryLogDays, callRecordDays }: RetentionOptions): readonly
     { of: 'alerts', days: alertDays },
     { of: 'delivery_log', days: deliveryLogDays },
     { of: 'recent_calls', days: callRecordDays, size: callBatchSize },
-    // A recording begins after its call.
+    // A recording begins after its call, so it expires later.
     { of: 'recordings', days: callRecordDays },
   ]
   return jobs.filter(({ days }) => days !== 0)

@@ -1,4 +1,4 @@
-// Secrets at rest: AES-256-GCM, a fresh nonce each time, bound to the table, row and column they stand in.
+// Secrets at rest: AES-256-GCM with a fresh nonce each time, bound to the table, row and column of the secret.
 import {
   createCipheriv,
   createDecipheriv,
@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { randomHex } from '../lib/ids.ts'
 import { StartError } from '../lib/start-error.ts'
 
-/** Where a secret stands; one that was moved elsewhere does not open. */
+/** The place of a secret. A secret that was moved elsewhere cannot be decrypted. */
 export interface Place {
   readonly table: string
   readonly row: string
@@ -23,16 +23,16 @@ export interface Place {
 
 export interface Vault {
   seal(text: string, place: Place): string
-  /** Throws when the record was made with another key, for another place, or was changed. */
+  /** Throws when the record was made with another key or for another place, or was changed. */
   unseal(record: string, place: Place): string
-  /** Proves that a text was written with the key. Each purpose has a key of its own, derived from it. */
+  /** Returns a MAC that proves that a text was written with the key. Each purpose has its own key, derived from it. */
   mac(purpose: string, text: string): string
 }
 
 const nonceBytes = 12
 const tagBytes = 16
 
-// Opening a record costs more than reading its row, so texts opened lately are kept. The key is in memory as well.
+// Opening a record costs more than reading its row, so recently opened texts are kept. The key is in memory as well.
 const maxRemembered = 5000
 const maxRememberedLength = 1000
 
@@ -40,7 +40,7 @@ export function createVault(key: Buffer): Vault {
   const remembered = new Map<string, string>()
   const macKeys = new Map<string, KeyObject>()
   const secretKey = createSecretKey(key)
-  // Names the key that a record was made with.
+  // Identifies the key that a record was made with.
   const keyId = createHash('sha256').update('switchhook key id').update(key).digest('hex').slice(0, 8)
   return {
     seal(text, place) {
@@ -65,7 +65,7 @@ export function createVault(key: Buffer): Vault {
   function macKey(purpose: string): KeyObject {
     const known = macKeys.get(purpose)
     if (known !== undefined) return known
-    // RFC 5869: the name of the purpose is the info, so that no two purposes share a key.
+    // The name of the purpose is the info of RFC 5869, so that no two purposes share a key.
     const made = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `switchhook ${purpose}`, 32)))
     macKeys.set(purpose, made)
     return made
@@ -86,7 +86,7 @@ export function createVault(key: Buffer): Vault {
   }
 }
 
-/** One that is made before its key is known, and used after that. */
+/** A vault that is created before its key is known, and used after that. */
 export interface LateVault extends Vault {
   open(key: Buffer): void
 }
@@ -107,12 +107,12 @@ export function createLateVault(): LateVault {
   }
 }
 
-/** Each part is preceded by its length, so that no two places read alike. */
+/** Returns the place as associated data. Each part follows its length, so that no two places give the same bytes. */
 function associated({ table, row, column }: Place): Buffer {
   return Buffer.from([table, row, column].map((part) => `${part.length}:${part}`).join(','))
 }
 
-/** The key of the settings, or the one of the key file, which is made when it is missing. */
+/** Returns the key from the settings, or the key in the key file, which is made when it is missing. */
 export async function loadKey(dataDir: string, configured: string | undefined): Promise<Buffer> {
   if (configured !== undefined) return Buffer.from(configured, 'hex')
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -121,7 +121,7 @@ export async function loadKey(dataDir: string, configured: string | undefined): 
   return Buffer.from(await readKey(path), 'hex')
 }
 
-/** In hex. */
+/** Returns the key in hex. */
 export async function readKey(path: string): Promise<string> {
   const text = (await readFile(path, 'utf8')).trim()
   if (!/^[0-9a-f]{64}$/.test(text))
@@ -131,7 +131,7 @@ export async function readKey(path: string): Promise<string> {
   return text
 }
 
-/** A hard link appears whole or not at all, and never replaces a key that another process made meanwhile. */
+/** Makes the key file by a hard link, which appears whole or not at all and never replaces another process's key. */
 async function makeKeyFile(path: string): Promise<void> {
   if (await exists(path)) return
   const draft = `${path}.${randomHex(8)}`

@@ -1,4 +1,4 @@
-// The public face of storage. `createStorage` in create-storage.ts makes one.
+// The public interface of storage. `createStorage` in create-storage.ts implements it.
 import type { Asker } from '../lib/asker.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -31,25 +31,25 @@ export type {
 
 export interface StorageOptions {
   readonly dataDir: string
-  /** PostgreSQL; the embedded database in dataDir when undefined. */
+  /** The URL of PostgreSQL; undefined for the embedded database in dataDir. */
   readonly databaseUrl?: string | undefined
-  /** 64 hex digits; a key file in dataDir when undefined. */
+  /** 64 hex digits; undefined for the key file in dataDir. */
   readonly secretKey?: string | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** For tests: replaces the sync of the log file. */
+  /** A replacement for the sync of the log file, for tests. */
   readonly sync?: SqliteOptions['sync']
 }
 
-/** On whose behalf storage is used. */
+/** The request on whose behalf storage is used. */
 export interface Behalf {
-  /** In whose name rows are changed. Without one the platform changes them; `reader` may change nothing. */
+  /** The actor in whose name rows are changed. Without one the platform changes them; `reader` may change nothing. */
   readonly maker?: Maker | undefined
-  /** Once it has gone, reads reject with `goneError`. Changes are carried through. */
+  /** The client of the request. Once it is gone, reads reject with `goneError`; changes are completed. */
   readonly asker?: Asker | undefined
 }
 
-/** What a request reads and writes. */
+/** The part of storage that a request reads and writes. */
 export interface BoundStorage extends RowStorage {
   readonly recentCalls: RecentCalls
   readonly journal: Journal
@@ -57,26 +57,27 @@ export interface BoundStorage extends RowStorage {
   readonly audit: AuditTrail
 }
 
-/** Everything except start and stop may be used only in between. */
+/** Storage. Members other than start and stop may be used only between the two. */
 export interface Storage extends BoundStorage {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** A MAC with the key of the database, which all its nodes have. Each purpose has a key of its own. */
+  /** Returns a MAC with the key of the database, which all its nodes share. Each purpose has its own key. */
   mac(purpose: string, text: string): string
   /**
-   * Rises with each change made through repositories, before the change is acknowledged: what was read earlier may be old.
-   * With tables, it rises for those only; rows that go with their owner count as changes of the owner's table, traces of use
-   * as none. Changes of other processes are in it within a second; while they cannot be read it rises each time.
+   * Returns a number that rises with each change made through repositories, before the change is acknowledged: rows
+   * read earlier may then be out of date. With tables, it rises for those only. Rows that are removed with their owner
+   * count as changes of the owner's table; traces of use do not count. Changes of other processes are included within
+   * a second; while they cannot be read, it rises with each call.
    */
   revision(tables?: readonly TableName[]): number
-  /** As `revision`, without new rows. */
+  /** Like `revision`, but ignores new rows. */
   revisionOfKnown(tables: readonly TableName[]): number
   /** Whether other processes may change rows too. */
   readonly isShared: boolean
-  /** Finds out by writing, once a second at most. */
+  /** Reports whether a write succeeds. Writes once a second at most. */
   canWrite(): Promise<boolean>
-  /** As the members of these names do, on behalf of a request. */
+  /** Returns the members of these names for use on behalf of a request. */
   boundTo(behalf: Behalf): BoundStorage
   readonly calls: CallStore
   readonly outbox: OutboxStore

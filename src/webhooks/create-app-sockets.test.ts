@@ -112,7 +112,7 @@ describe('the socket of an application', () => {
     expect(asked).toHaveLength(attempts)
   })
 
-  it('that takes the place of a broken one is tried once: who asks has times of its own', async () => {
+  it('that replaces a broken one is tried once: its caller has its own schedule', async () => {
     const { asked, failures, open } = openWith('ws://app.test/', { isRetried: false })
     failures.push(unreachable())
     await expect(open()).rejects.toMatchObject({ code: 'hook_unreachable' })

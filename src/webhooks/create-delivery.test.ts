@@ -138,7 +138,7 @@ describe('delivery', () => {
     expect(order('c1')).toEqual(['1', '1', '2', '3'])
   })
 
-  it.each([200, 201, 202, 204])('takes %i for delivered', async (status) => {
+  it.each([200, 201, 202, 204])('treats %i as delivered', async (status) => {
     const app = await receiver(() => ({ status }))
     const { outbox, delivery } = setUp()
     await delivery.start()
@@ -302,7 +302,7 @@ describe('delivery', () => {
 })
 
 describe('a hook that is a WebSocket URL', () => {
-  it('hears it as call:status over a socket of its own, once the server is there, with an id that stays', async () => {
+  it('gets the notification as call:status over a new socket, once the server is there, with an id that stays', async () => {
     const alerts: Alert[] = []
     const { outbox, delivery } = setUp({ alerts: { raise: (alert) => void alerts.push(alert) } })
     const gone = await startWebSocketServer()

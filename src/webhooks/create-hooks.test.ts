@@ -309,7 +309,7 @@ describe('retries', () => {
 })
 
 describe('the share of an account', () => {
-  it('counts what a packet of the network has set off, and leaves room for others', async () => {
+  it('counts hooks that a packet from the network has set off, and leaves room for others', async () => {
     const app = await receiver(() => ({ hangs: true }))
     const other = await receiver(() => json([]))
     const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger, maxRunning: 10 })

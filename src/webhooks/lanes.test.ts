@@ -28,7 +28,7 @@ it('a destination has its bound, and all of an account have theirs: no other acc
   expect(lanes.busy()).toEqual({ accounts: ['a'], lanes: [{ account_sid: 'b', destination: 'x' }] })
 })
 
-it('what waits has its turn by destinations, not by how much waits for each', () => {
+it('waiting items take turns by destination, however many wait for each', () => {
   const { lanes, running, admit, names } = setUp()
   admit('a', 'x', 'x', 'x', 'y')
   admit('a', 'x', 'x', 'x', 'y', 'z')

@@ -46,7 +46,7 @@ describe('signatureHeaders', () => {
     },
   )
 
-  it('takes a plain secret for the bytes of its text', () => {
+  it('treats a plain secret as the bytes of its text', () => {
     const plain = signatureHeaders({ secret: 'wh_secret_abc', id: 'msg_1', at: 0, body: '{}' })
     const written = `whsec_${Buffer.from('wh_secret_abc').toString('base64')}`
     const standard = signatureHeaders({ secret: written, id: 'msg_1', at: 0, body: '{}' })

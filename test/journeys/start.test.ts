@@ -360,7 +360,7 @@ describe('a start', () => {
       join(dataDir, 'switchhook.db'),
       'not a database, and long enough to be read as one'.repeat(50),
     )
-    expect(await failureOf(start())).toMatch(/switchhook\.db is no database.*SWITCHHOOK_DATA_DIR/)
+    expect(await failureOf(start())).toMatch(/switchhook\.db is not a database.*SWITCHHOOK_DATA_DIR/)
   })
 
   it('that is to stop while it waits for a server says why it has failed, and nothing else', async () => {

@@ -1,9 +1,9 @@
-// What Amazon Polly and Amazon Transcribe offer, as far as it is known without asking them: the neural and standard voices.
+// The offer of Amazon Polly and Amazon Transcribe as known without a request: the neural and standard voices.
 import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
 import type { Offer } from '../vendor.ts'
 
-/** The first voice of a language speaks where an application names only the language. */
+/** The first voice of a language speaks if an application names only the language. */
 export const awsOffer = once((): Offer => ({
   tts: toVoices({
     'en-US': 'Joanna Matthew Danielle Gregory Ivy Joey Justin Kendra Kevin Kimberly Ruth Salli Stephen',

@@ -1,9 +1,9 @@
-// What Deepgram offers, as far as it is known without asking it: the voices of Aura 2, and the models that listen.
+// The offer of Deepgram as known without a request: the voices of Aura 2, and the models that listen.
 import { once } from '../../lib/once.ts'
 import { capitalize, toLanguages, toVoices } from '../languages.ts'
 import type { Choice, Offer, VoicesOfLanguage } from '../vendor.ts'
 
-/** The first voice of a language speaks where an application names only the language. */
+/** The first voice of a language speaks if an application names only the language. */
 const speaking = once(() =>
   toVoices(
     {
@@ -59,7 +59,7 @@ export const deepgramOffer = once((): Offer => ({
   sttModels: listening.map((value) => ({ value, name: modelName(value) })),
 }))
 
-/** A voice of Deepgram is a model of its own. */
+/** Returns the voices as models: each voice of Deepgram is a separate model. */
 export function modelsOf(languages: readonly VoicesOfLanguage[]): readonly Choice[] {
   const models = new Map<string, Choice>()
   for (const { voices } of languages)
@@ -67,7 +67,7 @@ export function modelsOf(languages: readonly VoicesOfLanguage[]): readonly Choic
   return [...models.values()]
 }
 
-/** `aura-2-thalia-en` is Aura 2 Thalia En, `nova-3` is Nova 3. */
+/** Returns Aura 2 Thalia En for `aura-2-thalia-en`, Nova 3 for `nova-3`. */
 export function modelName(value: string): string {
   return value.split('-').map(capitalize).join(' ')
 }

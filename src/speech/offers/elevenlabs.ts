@@ -1,9 +1,9 @@
-// What ElevenLabs offers, as far as it is known without asking it: the voices that every account has.
+// The offer of ElevenLabs as known without a request: the voices that every account has.
 import { once } from '../../lib/once.ts'
 import { toLanguages } from '../languages.ts'
 import type { Choice, Offer } from '../vendor.ts'
 
-/** The first one speaks where an application names none. */
+/** The first voice speaks if an application names none. */
 const voices: readonly Choice[] = Object.entries({
   George: 'JBFqnCBsd6RMkjVDRZzb',
   Alice: 'Xb7hH8MSUJpSbSDYk0k2',

@@ -1,10 +1,10 @@
-// What Google offers, as far as it is known without asking it. Of its voices these are the ones that are named alike in
-// each language, after a few that have been here longer.
+// The known part of the offer of Google, without a request. Of its voices, the list has those with the same names in
+// each language, after a few older ones.
 import { once } from '../../lib/once.ts'
 import { toLanguages } from '../languages.ts'
 import type { Choice, Offer } from '../vendor.ts'
 
-/** The first voice of a language speaks where an application names only the language. */
+/** The first voice of a language speaks if an application names only the language. */
 const standardVoices: ReadonlyMap<string, readonly string[]> = new Map([
   ['en-US', ['en-US-Standard-C', 'en-US-Standard-D']],
   ['en-GB', ['en-GB-Standard-A', 'en-GB-Standard-B']],

@@ -1,9 +1,9 @@
-// What Azure Speech offers, as far as it is known without asking it: the neural voices that every region has.
+// The offer of Azure Speech as known without a request: the neural voices that every region has.
 import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
 import type { Offer } from '../vendor.ts'
 
-/** The first voice of a language speaks where an application names only the language. */
+/** The first voice of a language speaks if an application names only the language. */
 const voices = {
   'en-US': `Jenny Guy AvaMultilingual AndrewMultilingual EmmaMultilingual BrianMultilingual Ava Andrew Emma Brian Aria
     Davis Jane Jason Kai Luna Sara Tony Nancy Amber Ana Ashley Brandon Christopher Cora Elizabeth Eric Jacob Michelle

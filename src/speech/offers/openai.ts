@@ -1,9 +1,9 @@
-// What OpenAI offers, as far as it is known without asking it; there is no asking for its voices and languages.
+// The known part of the offer of OpenAI. OpenAI has no request for its voices and languages.
 import { once } from '../../lib/once.ts'
 import { capitalize, toLanguages } from '../languages.ts'
 import type { Offer } from '../vendor.ts'
 
-/** Each language, with the same voices and models. */
+/** The languages, each with the same voices and models. */
 const languages = once(() =>
   toLanguages(`
   en de es fr af ar az be bg bs ca cs cy da el et fa fi gl he hi hr hu hy id is it ja kk kn ko lt lv mi mk mr ms ne nl

@@ -1,4 +1,4 @@
-// Takes over the calls that a dead node has left open, each for one node only.
+// Adoption of the calls that a dead node has left open: each call by one node only.
 import type { UnfinishedCall } from '../../contracts/call-record.ts'
 import type { Cells, Database } from '../database/database.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
@@ -14,15 +14,17 @@ export interface AdoptionOptions {
   readonly lease: Pick<NodeLease, 'nodeId' | 'demand'>
 }
 
-// A journal has up to 1 MB.
+// Bounds the memory: one journal has up to 1 MB.
 const maxAtOnce = 16
 
 export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
-  /** Calls that are taken over and were not returned yet, because reading them failed. */
+  /** Calls that were taken over but not yet returned, because reading them failed. */
   const adopted = new Map<string, Omit<UnfinishedCall, 'events'>>()
 
-  /** By the name of the dead node: a call that it has taken back meanwhile, as another node, has another one. */
+  /**
+   * Takes calls by the id of the dead node. Calls that this node took back since, under its new id, no longer match.
+   */
   function take(gone: string): Promise<Cells[]> {
     return database.commitBeside(async (session) => {
       await lease.demand(session)
@@ -35,7 +37,7 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
       const [gone] = await queries.abandoned.all(database.reader, {})
       const rows = gone === undefined ? [] : await take(String(gone['node_id']))
       for (const row of rows) adopted.set(String(row['call_sid']), callOf(row))
-      // Taken out before they are read: of two callers at once, one gets them.
+      // They are removed before they are read, so that of two concurrent callers only one gets them.
       const taken = [...adopted]
       adopted.clear()
       try {
@@ -72,7 +74,7 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('nodes.node_id'))
         .limit(1),
     ),
-    // The subquery stands in front, where it is run once: what is locked is what is adopted.
+    // The subquery comes first and is run once, so that exactly the locked rows are adopted.
     adopt: prepare(
       db
         .with('abandoned', () => rowLocks?.skip(abandoned) ?? abandoned)

@@ -1,4 +1,4 @@
-// What is written of one call at one time: its batches, merged.
+// The batches of a call merged into one, for one write.
 import type { CallBatch, LaterFact, Notification, RecentCall } from '../../contracts/call-record.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { RecordingChange } from '../../contracts/recording.ts'
@@ -32,7 +32,7 @@ export function mergeBatches(batches: readonly CallBatch[]): MergedBatch[] {
     whole.notifications.push(...batch.notifications)
     whole.recordings.push(...(batch.recordings ?? []))
     whole.later.push(...(batch.later ?? []))
-    // The first one counts: exactly one record per leg.
+    // The first record counts: there is exactly one per leg.
     whole.record ??= batch.record
     whole.hasEnded ||= batch.record !== undefined || batch.ended === true
   }

@@ -9,7 +9,7 @@ import type { TestAccount, TestStorage } from '../../../test/support/each-store.
 
 const hourMs = 3_600_000
 const dayMs = 86_400_000
-// In the middle of a day and of an hour.
+// A moment in the middle of a day and of an hour.
 const newest = Date.parse('2026-11-20T13:37:00.123Z')
 const seed = 20_261_120
 
@@ -20,7 +20,7 @@ onEachStore(({ open }) => {
   let foreign: TestAccount
   const random = createRandom(seed)
 
-  /** Six days of calls, half of them in one hour, many at the same moment; a third of them of others. */
+  /** Returns calls of six days, half of them in one hour and many at one moment; a third are of other accounts. */
   function randomCall() {
     const ago = random() < 0.5 ? 30 * hourMs + random() * hourMs : random() * 6 * dayMs
     const account = random() < 0.7 ? busy : random() < 0.5 ? sibling : foreign
@@ -88,7 +88,7 @@ onEachStore(({ open }) => {
       [foreign.asProvider, busy, 'account'],
     ]
 
-    /** Newest first, with what the tenancy may see written out. */
+    /** Returns all calls, newest first, with the conditions of the tenancy written out. */
     async function everyCall(
       tenancy: Tenancy,
       account: TestAccount,

@@ -1,5 +1,5 @@
-// Counts call records by the hours and days that triggers keep, and finds the place of the n-th newest among them: both
-// read a few hundred rows, however many records there are. docs/decisions/0008-call-counts.md says why.
+// Counts of call records, from the hours and days that triggers keep, and the place of the n-th newest record among
+// them. Both read a few hundred rows, however many records there are. docs/decisions/0008-call-counts.md says why.
 import { sql } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import { matching, shapeOf, valuesOf } from './call-match.ts'
@@ -9,21 +9,24 @@ import { createPreparedCache, slot } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'
 
 export interface CallCounts {
-  /** How many records match. */
+  /** Returns the number of matching records. */
   total(session: Session, match: CallMatch): Promise<number>
-  /** Counts records that match except that they were attempted after its end. Those within the hour of the end are read. */
+  /**
+   * Returns the number of records that were attempted after the end of the match and fulfil its other conditions. Only
+   * those within the hour of the end are read.
+   */
   afterEnd(session: Session, match: CallMatch): Promise<number>
-  /** The place of the record that `rank` others are newer than, at any time; undefined when there is none. */
+  /** Returns the place of the record with exactly `rank` newer ones, unbounded in time; undefined if there is none. */
   place(session: Session, match: CallMatch, rank: number): Promise<CallPlace | undefined>
 }
 
-/** It comes after the `skip` newest of those attempted at `upTo` (epoch ms) or before. */
+/** A position in the list: behind the `skip` newest of the records attempted at `upTo` (epoch ms) or before. */
 export interface CallPlace {
   readonly upTo: number
   readonly skip: number
 }
 
-/** Whether the counts hold the total: they are by owner, direction and answer, and neither by trunk nor by number. */
+/** Reports whether the counts give the total: they are kept by owner, direction and answer, not by trunk or number. */
 export function isCounted({ filter, trunk }: CallMatch): boolean {
   return filter === undefined && trunk === undefined
 }
@@ -34,7 +37,7 @@ const dayMs = 86_400_000
 export function createCallCounts(db: Kysely<Schema>): CallCounts {
   const once = createPreparedCache()
 
-  /** The sum over the spans of one length that start after `from` and before `to`, which are names of slots. */
+  /** Sums over the spans of one length that start after `from` and before `to`, which are names of slots. */
   function sumBetween(match: CallMatch, spanMs: number, from: string, to?: string) {
     let query = countsOf(db, match, spanMs)
       .select(sql<number>`coalesce(sum(${callsOf(match)}), 0)`.as('calls'))
@@ -43,7 +46,7 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
     return query
   }
 
-  /** Calls after a moment: the later days, the later hours of its day, the later records of its hour. */
+  /** Counts the calls after a moment: in the later days, the later hours of its day, the later part of its hour. */
   function after(match: CallMatch, moment: 'start' | 'end') {
     const records = matching(db.selectFrom('recent_calls'), match)
       .select((eb) => eb.fn.countAll<number>().as('calls'))
@@ -66,14 +69,14 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
       ...valuesOf(match),
       owner_sid: ownerOf(match),
       beginning: -1,
-      // From a moment on is after the millisecond before it.
+      // Counting starts after the millisecond before the start, so that the start itself is included.
       ...(match.start === undefined ? {} : moments('start', match.start - 1)),
       ...(match.end === undefined ? {} : moments('end', match.end)),
     })
     return Number(row?.['calls'] ?? 0)
   }
 
-  /** The newest span of one length, from `from` up to before `to`, by which `rank` newer records are left behind. */
+  /** Finds the span of one length, starting from `from` and before `to`, that holds the record with `rank` newer ones. */
   async function spanAt(
     session: Session,
     match: CallMatch,
@@ -90,7 +93,7 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
         .where('starts_at', '<', slot('to'))
         .groupBy('starts_at')
         .as('spans')
-      // It is one span, found on the way down: a sort would read them all first.
+      // The scan runs from the newest span and stops at the one found; a sort would read all spans first.
       return db
         .selectFrom(spans)
         .select(['starts_at', sql<number>`through - calls`.as('newer')])
@@ -135,12 +138,12 @@ function countsOf(db: Kysely<Schema>, { service_provider_sid }: CallMatch, spanM
     : query.where('service_provider_sid', '=', slot('service_provider_sid'))
 }
 
-/** An account is counted by itself, with a provider too: then only those it made under that one. */
+/** Returns the owner of the counts: the account if given. With a provider, only calls made under it count. */
 function ownerOf({ account_sid, service_provider_sid }: CallMatch): string | undefined {
   return account_sid ?? service_provider_sid
 }
 
-/** The columns that hold the directions and answers of the match. */
+/** Returns the columns that hold the directions and answers of the match. */
 function columnsOf({ direction, answered }: CallMatch) {
   const columns = [
     { name: 'inbound_answered', direction: 'inbound', answered: true },

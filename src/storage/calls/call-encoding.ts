@@ -1,5 +1,5 @@
-// Journals and payloads as JSON. What JSON cannot hold (nested too deeply, too long, circular) is left out by itself: it
-// costs neither its call the record nor other calls their turn.
+// Journals and payloads as JSON. A value that JSON cannot hold (nested too deeply, too long, circular) is left out
+// alone: its call keeps its record, and other calls are not held up.
 import type { StoredEvent } from '../../contracts/journal.ts'
 
 export type OnFault = (event: StoredEvent, error: unknown) => void

@@ -1,4 +1,4 @@
-// The conditions on the call records of a page, with slots: those of the query, and what the tenancy sees.
+// The conditions on the call records of a page, with slots: those of the query, and the limits of the tenancy.
 import { sql } from 'kysely'
 import type { RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../../contracts/caller.ts'
@@ -8,24 +8,24 @@ import { tenancyFilter } from '../rows/ownership.ts'
 import type { Schema } from '../tables.ts'
 
 export interface RecentCallQuery {
-  /** From 1. */
+  /** Counted from 1. */
   readonly page: number
   readonly count: number
   /** The last N x 24 hours; overrides start and end. */
   readonly days?: number | undefined
-  /** Epoch ms of the attempt, both inclusive. */
+  /** Epoch ms of the attempt; both ends are inclusive. */
   readonly start?: number | undefined
   readonly end?: number | undefined
   readonly answered?: boolean | undefined
   readonly direction?: Schema['recent_calls']['direction'] | undefined
   readonly trunk?: string | undefined
-  /** Substring of from or to, or a whole call_sid. */
+  /** A substring of from or to, or a whole call_sid. */
   readonly filter?: string | undefined
 }
 
 export type CallOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
 
-/** An undefined condition narrows nothing. One of account and provider is there. */
+/** The conditions of a page. An undefined one narrows nothing; account or provider is always set. */
 export interface CallMatch extends Omit<RecentCallQuery, 'page' | 'count' | 'days'> {
   readonly account_sid: string | undefined
   readonly service_provider_sid: string | undefined
@@ -33,7 +33,7 @@ export interface CallMatch extends Omit<RecentCallQuery, 'page' | 'count' | 'day
 
 const dayMs = 86_400_000
 
-/** Undefined when the tenancy sees nothing of the owner, or no moment lies between start and end. */
+/** Returns undefined when the tenancy sees nothing of the owner, or when the start is later than the end. */
 export function matchOf(
   tenancy: Tenancy,
   owner: CallOwner,
@@ -58,7 +58,7 @@ export function matchOf(
   }
 }
 
-/** Names the conditions, so that a statement is compiled once for all matches with the same. */
+/** Returns the names of the conditions, so that a statement is compiled once for all matches with the same ones. */
 export function shapeOf(match: CallMatch): string {
   return Object.entries(match)
     .filter(([, value]) => value !== undefined)
@@ -68,7 +68,7 @@ export function shapeOf(match: CallMatch): string {
 
 export type SelectingCalls<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
 
-/** Every condition except those on time and on numbers. */
+/** Adds every condition except those on time and on numbers. */
 export function matching<O>(query: SelectingCalls<O>, match: CallMatch): SelectingCalls<O> {
   let result = query
   for (const column of ['account_sid', 'service_provider_sid', 'answered', 'direction', 'trunk'] as const)
@@ -81,20 +81,21 @@ export function matching<O>(query: SelectingCalls<O>, match: CallMatch): Selecti
 }
 
 /**
- * No index begins with an expression, so the planner takes that of the account, which holds fewer calls than that of its
- * provider. SQLite cannot know which holds fewer, and prefers the provider's: 5 million entries instead of 2.5 in the benchmark.
+ * Returns the column as an expression. No index begins with an expression, so the planner uses the index of the
+ * account, which holds fewer calls than that of its provider. SQLite cannot find out which holds fewer and prefers the
+ * provider's: 5 million entries instead of 2.5 in the benchmark.
  */
 function asExpression(column: 'service_provider_sid'): RawBuilder<string> {
   return sql<string>`${sql.ref(column)} || ''`
 }
 
-/** Attempted at `upTo` or before, and not before the match begins. */
+/** Limits to calls attempted at `upTo` or before, and not before the start of the match. */
 export function inTime<O>(query: SelectingCalls<O>, { start }: CallMatch): SelectingCalls<O> {
   const ended = query.where('attempted_at', '<=', slot('upTo'))
   return start === undefined ? ended : ended.where('attempted_at', '>=', slot('start'))
 }
 
-/** The records of one page: `limit` of them, after `skip`. */
+/** Selects the records of one page: `limit` of them, after `skip`. */
 export function newestFirst(query: SelectingCalls<object>) {
   return query
     .selectAll()
@@ -104,7 +105,7 @@ export function newestFirst(query: SelectingCalls<object>) {
     .offset(rowSlot('skip'))
 }
 
-/** For the slots of `matching` and `inTime`. */
+/** Returns the values for the slots of `matching` and `inTime`. */
 export function valuesOf(match: CallMatch): Values {
   const { answered } = match
   return { ...match, answered: answered === undefined ? undefined : answered ? 1 : 0 }

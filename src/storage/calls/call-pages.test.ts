@@ -29,7 +29,7 @@ interface Call {
   readonly answered: boolean
   readonly attempted_at: number
   readonly trunk: string
-  /** What a search looks through. */
+  /** The texts that a search covers. */
   readonly texts: readonly string[]
 }
 
@@ -42,7 +42,7 @@ onEachStore(({ name, open }) => {
   let foreign: TestAccount
   let calls: readonly Call[]
 
-  /** Many calls, and a few with texts that mean something elsewhere. */
+  /** Returns many calls, and a few with texts that have a meaning in search syntax or SQL. */
   function makeCalls(): Call[] {
     const odd = [
       'Alice',
@@ -87,12 +87,12 @@ onEachStore(({ name, open }) => {
       )
     }
     await test.storage.calls.flush()
-    // As the server does by itself, some time later.
+    // The server does this by itself some time later.
     if (name === 'PostgreSQL') await test.query('analyze')
   })
   afterAll(() => test.close())
 
-  /** By reading all of them. */
+  /** Computes the result by reading all calls. */
   function expected(
     visible: (account: TestAccount) => boolean,
     { filter = '', direction, answered, trunk, start, end }: Partial<RecentCallQuery>,
@@ -227,7 +227,7 @@ describe('the plan of a page, on SQLite', () => {
       async all(sql: string, parameters: readonly Parameter[]) {
         const steps = file.prepare(`explain query plan ${sql}`).all(...parameters)
         plans.push(steps.map(({ detail }) => String(detail)).join('; '))
-        // As if the owner had a million calls.
+        // Pretends that the owner has a million calls.
         return [{ calls: 1_000_000 }]
       },
     }
@@ -277,7 +277,7 @@ describe('the plan of a page, on SQLite', () => {
 
   it('is not contradicted by a total of another moment', async () => {
     expect(await pageOf(account, { count: 1 })).toMatchObject({ total: 1_000_000 })
-    // The only row there is was not yet there, or the others no more, when it was counted.
+    // When the total was counted, the single row did not exist yet, or the others no longer did.
     expect(await pageOf(account, { count: 2 })).toMatchObject({ total: 1 })
   })
 })

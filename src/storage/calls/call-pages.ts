@@ -1,5 +1,5 @@
-// Pages of call records, newest first. A statement that reads few rows, however many there are, runs on the main thread; one
-// that may pass by many runs off it.
+// Pages of call records, newest first. A statement that reads few rows, however many there are, runs on the main
+// thread; one that may skip many runs off it.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { createCallCounts, isCounted } from './call-counts.ts'
@@ -25,7 +25,7 @@ export interface CallWindow {
   readonly limit: number
 }
 
-// To pass by this many entries of an index takes less than to hand the statement to another thread.
+// Skipping this many index entries takes less time than handing the statement to another thread.
 const maxPassed = 1000
 
 export function createCallPages(database: Pick<Database, 'builder' | 'matchesPattern'>): CallPages {
@@ -44,7 +44,7 @@ function createCountedPages(db: Kysely<Schema>): CallPages['read'] {
   const once = createPreparedCache()
 
   function total({ reader, slowReader }: Readers, match: CallMatch): Promise<number> {
-    // The hours at both ends are counted record by record.
+    // The hours at both ends are counted record by record, which may take long.
     const isQuick = match.start === undefined && match.end === undefined
     return counts.total(isQuick ? reader : slowReader, match)
   }
@@ -85,14 +85,17 @@ function createCountedPages(db: Kysely<Schema>): CallPages['read'] {
 
   return async (readers, match, window) => {
     const [counted, found] = await Promise.all([total(readers, match), rows(readers, match, window)])
-    // They are two statements: the total must not deny, nor miss, what was written between them.
+    // These are two statements: the total must agree with rows that were written between them.
     return { total: totalBy(found, window) ?? counted, rows: found }
   }
 }
 
 type ReadUncounted = (session: Session, match: CallMatch, window: CallWindow) => Promise<RecentCallPage>
 
-/** Narrowed by trunk or by a part of a number: the index of the owner, or of its trunk, holds all that is compared. */
+/**
+ * Returns a reader for matches narrowed by trunk or by a part of a number. The index of the owner, or of its trunk,
+ * holds all columns that are compared.
+ */
 function createUncountedPages({
   builder: db,
   matchesPattern,
@@ -119,13 +122,13 @@ function createUncountedPages({
       matched(match).select((eb) => eb.fn.countAll().as('calls')),
     )
     const page = await rows.all(session, { ...values, skip: window.offset, limit: window.limit })
-    // A count passes by every entry: it is left out where the page already shows how many there are.
+    // A count visits every entry, so it is skipped where the page already shows the total.
     const total = totalBy(page, window) ?? Number((await count.all(session, values))[0]?.['calls'] ?? 0)
     return { total, rows: page as unknown as Schema['recent_calls'][] }
   }
 }
 
-/** How many records there are, where the page shows it by ending before it is full. */
+/** Returns the number of records if the page shows it by ending before it is full. */
 function totalBy({ length }: readonly unknown[], { offset, limit }: CallWindow): number | undefined {
   return length < limit && (length > 0 || offset === 0) ? offset + length : undefined
 }

@@ -1,12 +1,12 @@
-// Inserts the call records of one transaction in one statement: the counts of all of them are then raised at once, in one
-// order for every node. migrations/0001/call-counts.ts says what would happen otherwise.
+// Inserts of the call records of one transaction in one statement, so that the counts of all of them are raised
+// together, in the same order on every node. migrations/0001/call-counts.ts says what would happen otherwise.
 import type { Kysely } from 'kysely'
 import type { RecentCall } from '../../contracts/call-record.ts'
 import type { Session } from '../database/database.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'
 
-/** A call that has a record already keeps that one. */
+/** Inserts records. A call that already has a record keeps it. */
 export type WriteCallRecords = (session: Session, records: readonly RecentCall[]) => Promise<void>
 
 export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
@@ -35,7 +35,7 @@ export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
   }
 }
 
-/** A record that lacks a column does not compile. */
+/** Returns the row of a record. Leaving out a column is a compile error. */
 function toRow(record: RecentCall): Schema['recent_calls'] {
   const { answered, attempts, stir_shaken, failure } = record
   return {

@@ -16,7 +16,7 @@ onEachStore(({ open: openTestStorage }) => {
   let foreign: TestAccount
   const sids: string[] = []
 
-  /** Call n was attempted n hours ago; even ones were answered, every third went out. */
+  /** Call n was attempted n hours ago. Calls with an even n were answered; every third was outbound. */
   const call = (n: number, account: TestAccount): CallBatch =>
     endedCall(account, {
       from: `Caller${n}_x`,

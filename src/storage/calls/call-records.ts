@@ -1,4 +1,4 @@
-// Reads what calls have left: pages of recent calls, single records, journals.
+// Reads of finished calls: pages of recent calls, single records, journals.
 import type { Kysely } from 'kysely'
 import type { Tenancy } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -16,13 +16,13 @@ import type { Schema } from '../tables.ts'
 export interface RecentCalls {
   page(tenancy: Tenancy, account_sid: string, query: RecentCallQuery): Promise<RecentCallPage>
   find(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<Schema['recent_calls'] | undefined>
-  /** Of all accounts of a service provider. */
+  /** Returns calls of all accounts of a service provider. */
   pageOfProvider(
     tenancy: Tenancy,
     service_provider_sid: string,
     query: RecentCallQuery,
   ): Promise<RecentCallPage>
-  /** The legs that one SIP Call-ID was used for, or the one that has it as its call_sid, oldest first. */
+  /** Returns the legs that used one SIP Call-ID, or the leg with this call_sid, oldest first. */
   bySipCallId(
     tenancy: Tenancy,
     owner: CallOwner,
@@ -31,7 +31,7 @@ export interface RecentCalls {
 }
 
 export interface Journal {
-  /** Undefined when there is no such call within the tenancy. */
+  /** Returns undefined when there is no such call within the tenancy. */
   read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<StoredEvent[] | undefined>
 }
 
@@ -40,7 +40,7 @@ export interface CallRecords {
   journal(readers: Readers): Journal
 }
 
-// A Call-ID names one dialog, or the few forks of one.
+// A Call-ID names one dialog, or the few forks of one dialog.
 const maxLegs = 20
 
 export function createCallRecords(database: Database, clock: Clock): CallRecords {

@@ -134,7 +134,7 @@ onEachStore(({ open: openTestStorage }) => {
   })
 
   describe('notifications', () => {
-    it('are numbered within their call, on and on after a restart', async () => {
+    it('are numbered within their call, also across a restart', async () => {
       const call_sid = createSid()
       const other = createSid()
       test.storage.calls.write(
@@ -189,7 +189,7 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recentCalls.find(systemTenancy, owner.account_sid, bad)).toBeUndefined()
     })
 
-    it('what JSON cannot hold costs its call nothing but itself, and other calls nothing', async () => {
+    it('a value that JSON cannot hold costs its call only that value, and other calls nothing', async () => {
       const [bad, good] = [createSid(), createSid()]
       const { calls, recentCalls, journal, outbox } = test.storage
       let nested: unknown[] = []
@@ -224,7 +224,7 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recentCalls.find(systemTenancy, owner.account_sid, good)).toBeDefined()
     })
 
-    it('events that were numbered twice cost their call nothing but themselves', async () => {
+    it('events that were numbered twice cost their call only themselves', async () => {
       const call_sid = createSid()
       const { calls, recentCalls, journal } = test.storage
       calls.write(batch(call_sid, { events: [event(1)] }), 'now')

@@ -1,4 +1,4 @@
-// Takes what calls write at once and commits it soon, many calls in one transaction.
+// The store of running calls: it accepts their writes immediately and commits them soon, many calls in one transaction.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createOutageLog } from '../../lib/outage-log.ts'
@@ -11,9 +11,9 @@ import type { NodeLease } from '../nodes/node-lease.ts'
 import type { Vault } from '../secrets.ts'
 
 export interface StoredCalls extends CallStore {
-  /** Commits the waiting batches of one call, as far as the database takes them. */
+  /** Commits the waiting batches of one call, as far as the database accepts them. */
   settle(call_sid: string): Promise<void>
-  /** Called after notifications were committed. */
+  /** Sets the listener that runs after notifications were committed. */
   onEnqueued(listener: () => void): void
   stop(): Promise<void>
 }
@@ -31,19 +31,19 @@ const maxPerTransaction = 64
 
 const soonMs = 200
 
-// A commit costs the same for one call as for ten. So under load `now` waits for other calls, but never longer than this.
+// A commit costs the same for one call as for ten: under load `now` waits for other calls, but no longer than this.
 const spacingMs = 25
 
-// No client hears of a call's events before they are on the disk, so their sync may wait for others: a sync for each
+// No client is shown a call's events before they are on the disk, so their sync may wait for others: a sync for each
 // commit of a busy node would cost more than the commits.
 const syncMs = 50
 
 const retryMs = 500
 
-// Some minutes of a busy node while the disk is gone. Beyond it the journal has gaps; records and hooks are kept.
+// Enough for some minutes of a busy node without its disk. Beyond it the journal has gaps; records and hooks are kept.
 const maxWaiting = 50_000
 
-// How many calls that another node has closed are remembered: their last batches come within seconds.
+// The number of remembered calls that another node has closed: their last batches arrive within seconds.
 const maxLost = 10_000
 
 export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): StoredCalls {
@@ -82,7 +82,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   }
 
   async function drain(): Promise<void> {
-    // While a batch that cannot be written is looked for: how many are still to be written one by one.
+    // The number of batches still to be written one by one, in the search for the one that cannot be written.
     let singly = 0
     while (waiting.length > 0 || lease.isLost) {
       let batches: readonly CallBatch[] = []
@@ -106,7 +106,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       }
     }
     if (dropped > 0) {
-      log.error({ dropped }, 'journal events were dropped while the database did not answer')
+      log.error({ dropped }, 'journal events were dropped while the database did not respond')
       dropped = 0
     }
   }
@@ -117,12 +117,15 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     timer ??= clock.after(retryMs, begin)
   }
 
-  /** Another node has taken this one for dead: calls that it has begun to close are its own now, the rest is taken back. */
+  /**
+   * Joins again after another node has declared this one dead. Calls that another node has begun to close belong to
+   * it; this node takes the others back.
+   */
   async function rejoin(): Promise<void> {
     const kept = await lease.rejoin()
     const gone = new Set([...writer.open()].filter((call_sid) => !kept.has(call_sid)))
     for (const { call_sid } of waiting) {
-      // A call that is new to the database is not there for others to take.
+      // No other node can take a call that is not in the database yet.
       if (!kept.has(call_sid) && !gone.has(call_sid) && (await writer.isForeign(call_sid))) gone.add(call_sid)
     }
     waiting = waiting.filter(({ call_sid }) => !gone.has(call_sid))
@@ -134,12 +137,12 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     }
     log.error(
       { calls: gone.size, kept: kept.size },
-      'another node took this one for dead and closed its calls',
+      'another node declared this one dead and closed its calls',
     )
     listener?.lost([...gone])
   }
 
-  /** Whether it fails however often it is tried: by a rule of the database, or a value that no column can hold. */
+  /** Reports whether a write can never succeed: it breaks a rule of the database, or a value fits no column. */
   function isHopeless(error: unknown): boolean {
     return (
       database.brokenRule(error) !== undefined || error instanceof TypeError || error instanceof RangeError
@@ -194,7 +197,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       try {
         return await adoption.adopt()
       } catch (error) {
-        // This node has to come back first; then adoption is tried again.
+        // This node has to rejoin first; then adoption is tried again.
         if (error instanceof LeaseLostError) return []
         throw error
       }

@@ -45,7 +45,7 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
     journal: prepareInsert(db, 'call_journal', (query) =>
       query.onConflict((conflict) => conflict.doNothing()).returning('first_seq'),
     ),
-    // Due at once, unless an earlier one of the same call and URL still waits: then settling that one makes it due.
+    // Due immediately, unless an earlier one of the same call and URL waits: settling that one then makes it due.
     enqueue: prepare(
       db.insertInto('outbox').values((eb) => ({
         ...slots(['id', 'account_sid', 'call_sid', 'sequence', 'payload', 'created_at']),

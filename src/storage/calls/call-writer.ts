@@ -1,4 +1,4 @@
-// Writes the batches of many calls in one transaction: journal, open calls, outbox, call records.
+// The writer of the batches of many calls in one transaction: journal, open calls, outbox, call records.
 import type { Kysely } from 'kysely'
 import type { Clock } from '../../lib/clock.ts'
 import { destinationOf } from '../../lib/destination.ts'
@@ -18,14 +18,14 @@ import type { Vault } from '../secrets.ts'
 import type { Schema } from '../tables.ts'
 
 export interface CallWriter {
-  /** Returns what the transaction changed in memory, to be kept once it is committed. */
+  /** Returns the changes of the transaction to the state in memory, to be kept once it is committed. */
   write(session: Session, batches: readonly CallBatch[]): Promise<WrittenBatches>
   keep(written: WrittenBatches): void
-  /** Their state is read from the database again: after a write of unknown outcome, say. */
+  /** Drops the state of these calls, to be read from the database again: after a write of unknown outcome, say. */
   forget(calls: Iterable<string>): void
-  /** The calls that were written here and have not ended. */
+  /** Returns the calls that were written here and have not ended. */
   open(): Iterator<string> & Iterable<string>
-  /** Whether something of the call is in the database that was not written here. */
+  /** Reports whether the database holds something of the call that was not written here. */
   isForeign(call_sid: string): Promise<boolean>
 }
 
@@ -43,14 +43,14 @@ export interface CallWriterOptions {
 }
 
 interface CallState {
-  /** That of the last notification. */
+  /** The sequence number of the last notification. */
   readonly sequence: number
   readonly isClosed: boolean
-  /** How many events were numbered here, and not by the journal of the call; undefined until the journal goes on. */
+  /** The number of events numbered here and not by the call's own journal; undefined until that continues. */
   readonly shift: number | undefined
 }
 
-// A call that has ended may still send a late notification. After this many others it is looked up in the database.
+// A call that ended may still send a late notification. After this many others, its state is read from the database.
 const maxEndedInMemory = 10_000
 
 export function createCallWriter({ database, lease, vault, clock, log }: CallWriterOptions): CallWriter {
@@ -76,7 +76,9 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     return { sequence, isClosed, shift: undefined, isNew: open === undefined && !isClosed }
   }
 
-  /** Larger than any before, in earlier runs too. An id is never used twice, so a late settlement meets no other item. */
+  /**
+   * Returns ids above all earlier ones, also of earlier runs. No id is reused, so a late settlement hits no other item.
+   */
   async function nextOutboxIds(session: Session, count: number): Promise<number[]> {
     if (count === 0) return []
     if (database.nextIds !== undefined) return database.nextIds(session, count)
@@ -95,7 +97,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     const created_at = clock.now()
     const shift = before.shift ?? (await laterEvents.shiftOf(session, batch))
     const events = await laterEvents.numbered(session, batch, shift ?? 0)
-    // What comes after the end of a call opens none.
+    // Events after the end of a call do not open it again.
     if (before.isNew && !batch.hasEnded && batch.events.length > 0)
       await queries.open(session, {
         call_sid,
@@ -116,7 +118,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
         created_at,
       }
       const written = await queries.journal(session, values)
-      // A number that was used twice is a mistake of the engine, and must not cost the call its record.
+      // A number that was used twice is a mistake of the engine; it must not cost the call its record.
       if (written.length === 0)
         log.error({ call_sid, first_seq: first.seq }, 'journal events were numbered twice')
     }
@@ -164,7 +166,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
       )
       const ids = await nextOutboxIds(session, notifications)
       for (const batch of merged) calls.set(batch.call_sid, await writeOne(session, batch, ids))
-      // Last, for what they lock is shared with other nodes until the commit.
+      // Records come last, because the rows they lock are shared with other nodes until the commit.
       await writeRecords(
         session,
         merged.flatMap(({ record }) => record ?? []),
@@ -199,9 +201,9 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
 }
 
 /**
- * A notification is due at once unless another of its call waits for the same URL, and the settling of that one makes
- * it due. Beside other transactions, those that wait last are held here until the new one is there for their settling
- * to find.
+ * Returns a function that locks the last waiting notification of each call and URL. A new notification is due
+ * immediately unless another of its call waits for the same URL; settling that one makes the new one due. With
+ * concurrent transactions, the lock holds that settling back until the new notification is there for it to find.
  */
 function createLastLock({ builder, rowLocks }: Pick<Database, 'builder' | 'rowLocks'>) {
   if (rowLocks === undefined) return () => Promise.resolve()
@@ -213,7 +215,7 @@ function createLastLock({ builder, rowLocks }: Pick<Database, 'builder' | 'rowLo
   }
 }
 
-/** In the order of ids, which is the order in which settlements lock too. */
+/** Selects the rows in the order of ids, which is also the order in which settlements lock. */
 function lastOf(builder: Kysely<Schema>, count: number, locks: RowLocks) {
   const calls = Array.from({ length: count }, (_, index) => slot(`call_${index}`))
   return locks.wait(

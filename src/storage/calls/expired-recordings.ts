@@ -1,15 +1,15 @@
-// Recordings whose call records are gone: which of them is to be removed next, and which wait because their bucket refuses.
+// Recordings whose call records are gone: the next one to remove, and those that wait because their bucket refuses.
 import type { ExpiredWait, StoredRecording } from '../../contracts/recording.ts'
 import type { Database, Session } from '../database/database.ts'
 import { createPreparedCache, prepare, rowSlot, slot } from '../database/prepared.ts'
 
-/** As many wait in one statement. */
+/** The most recordings that one statement postpones. */
 const maxPostponed = 1000
 
 interface Claim {
   readonly spool: string
   readonly leaseMs: number
-  /** Accounts whose recordings are left. */
+  /** Accounts whose recordings are skipped. */
   readonly except: readonly string[]
   readonly now: number
 }
@@ -27,7 +27,7 @@ export function createExpiredRecordings(database: Database) {
       { call_sid, account_sid, place, spool }: StoredRecording,
       { until, reason, maxAttempts, now }: ExpiredWait & { readonly now: number },
     ): Promise<number> {
-      // Disks fail one by one, a bucket for all.
+      // A bucket fails for the recordings of every data directory, a disk only for its own.
       const same = { account_sid, place, spool, limit: maxPostponed }
       const shown = reason.slice(0, 500)
       await queries.postpone.all(session, { ...same, call_sid, now, until, reason: shown })

@@ -1,10 +1,10 @@
-// Reads the events of a stored journal: a row holds those of one write, as JSON.
+// The events of a stored journal, read from its rows: each row holds the events of one write, as JSON.
 import type { Kysely } from 'kysely'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import { slot } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'
 
-/** The rows of one call, in their order. */
+/** Selects the rows of one call, in order. */
 export function selectEvents(db: Kysely<Schema>) {
   return db
     .selectFrom('call_journal')

@@ -1,5 +1,6 @@
-// Events that come after those of the call itself: who reports them does not have its journal, so they are numbered here. The
-// journal of the call may go on meanwhile, and does not know of them: what it numbers from then on is moved behind them.
+// Events that are added behind those of the call itself. The code that reports them does not have the call's journal,
+// so they are numbered here. The journal may continue meanwhile without counting them: from then on its numbers are
+// raised, so that its events come behind them.
 import type { Kysely } from 'kysely'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { Session } from '../database/database.ts'
@@ -10,11 +11,11 @@ import { parseEvents, selectEvents } from './journal-events.ts'
 
 export interface LaterEvents {
   /**
-   * By how much the numbers of the batch have to rise, from what is stored: for a call that is not known in memory. Undefined where
-   * the batch has none.
+   * Returns by how much the numbers of the batch must be raised, according to the stored journal: for a call whose
+   * state is not in memory. Undefined if the batch has no events.
    */
   shiftOf(session: Session, batch: Pick<MergedBatch, 'call_sid' | 'events'>): Promise<number | undefined>
-  /** All events of the batch, with the numbers that they are stored under. */
+  /** Returns all events of the batch, with the numbers under which they are stored. */
   numbered(session: Session, batch: MergedBatch, shift: number): Promise<readonly StoredEvent[]>
 }
 
@@ -34,7 +35,7 @@ export function createLaterEvents(db: Kysely<Schema>): LaterEvents {
       if (first.seq === 1) return 0
       const rows = await all.all(session, { call_sid })
       const stored = rows.flatMap((row) => parseEvents(row['events']))
-      // A write of unknown outcome that was done: it meets itself.
+      // An earlier write of unknown outcome did succeed: the stored event is the same one.
       const same = stored.find((event) => event.seq >= first.seq && textOf(event) === textOf(first))
       const end = stored.at(-1)?.seq ?? 0
       return same === undefined ? Math.max(0, end - first.seq + 1) : same.seq - first.seq
@@ -49,7 +50,7 @@ export function createLaterEvents(db: Kysely<Schema>): LaterEvents {
   }
 }
 
-/** What it says, whatever its number. */
+/** Returns the content of an event without its number. */
 function textOf(event: StoredEvent): string | undefined {
   try {
     return JSON.stringify({ ...event, seq: 0 })

@@ -1,4 +1,4 @@
-// Recordings in the data directories of other nodes that no process has worked on for long.
+// Recordings in the data directories of other nodes on which no process has worked for a long time.
 import type { LostClaim } from '../../contracts/recording.ts'
 import type { Database, Session } from '../database/database.ts'
 import { prepare, slot } from '../database/prepared.ts'
@@ -19,7 +19,7 @@ export function createLostRecordings({ builder: db, rowLocks }: Database) {
         eb.and([eb('state', '=', 'recording'), eb('started_at', '<=', slot('begunBefore'))]),
       ]),
     )
-    // One that was never ended is due at no time; a claim gives it one.
+    // A recording that never ended has no due time; a claim gives it one.
     .where((eb) =>
       eb.or([eb('next_attempt_at', 'is', null), eb('next_attempt_at', '<=', slot('silentSince'))]),
     )

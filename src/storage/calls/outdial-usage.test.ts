@@ -18,7 +18,7 @@ onEachStore(({ open }) => {
       at: 1_700_000_000_000,
     }
     const { outdialUsage } = test.storage
-    // An account that is gone, and one that has been counted before.
+    // One account is gone, and one has been counted before.
     const gone = { ...usage, account_sid: createSid() }
     expect(await outdialUsage.exchange([usage, gone], today)).toEqual([])
     expect(await outdialUsage.exchange([{ ...usage, spokenMs: 90_000 }], today)).toEqual([])

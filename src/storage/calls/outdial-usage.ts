@@ -1,5 +1,6 @@
-// How much accounts call, by account and process: each process writes its own rows, a few times a minute and all in one
-// transaction, and reads those of others. What it wrote before a restart is that of another one.
+// The outbound calls of accounts, counted by account and process. Each process writes its own rows a few times a
+// minute, in few transactions, and reads those of others. Rows from before a restart count as those of another
+// process.
 import type { OutdialUsage, OutdialUsageStore } from '../../contracts/outdial-usage.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Cells, Database } from '../database/database.ts'
@@ -44,7 +45,7 @@ export function createOutdialUsageStore(database: Database): OutdialUsageStore {
         await database.commitBeside((session) => queries.sweep.all(session, { day: day - 1 }))
         sweptDay = day
       }
-      // Where there is no other process, what it wrote before its start does not change.
+      // Without other processes, the rows from before this start do not change.
       if (!database.isShared && known?.day === day) return known.usages
       const rows = await queries.others.all(database.reader, { node_id, day })
       known = { day, usages: rows.map(toUsage) }
@@ -57,7 +58,7 @@ function createQueries({ builder: db }: Database) {
   const values = slots(columns)
   const { account_sid: _account, node_id: _node, ...changed } = values
   return {
-    // An account that was removed meanwhile has no row to be inserted: the key would break the rule.
+    // An account that was removed meanwhile yields no row here; inserting one would violate the foreign key.
     save: prepare(
       db
         .insertInto('outdial_usage')

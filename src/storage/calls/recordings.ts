@@ -1,4 +1,4 @@
-// Recordings of calls: what calls write of them, in the transaction of their events, and what those need who store them.
+// Recordings of calls: the rows that calls write, in the transaction of their events, and the queries for storing.
 import type { Kysely } from 'kysely'
 import type {
   RecordingChange,
@@ -14,7 +14,10 @@ import type { Schema } from '../tables.ts'
 import { createExpiredRecordings } from './expired-recordings.ts'
 import { createLostRecordings } from './lost-recordings.ts'
 
-/** What is left of the call is written a moment after its end, and has its place before what follows from the recording. */
+/**
+ * The delay before a recording is stored. The rest of the call is written a moment after its end, and must precede the
+ * events that follow from the recording.
+ */
 const storeAfterMs = 1000
 
 export type WriteRecording = (
@@ -152,7 +155,7 @@ function toRecording(row: Schema['recordings'], vault: Vault): StoredRecording {
   }
 }
 
-// At most this many are looked at in one pass.
+// The most recordings examined in one pass.
 const maxUnfinished = 200
 
 function createQueries({ builder: db, rowLocks }: Database) {

@@ -1,5 +1,5 @@
-// What storage needs of a database: sessions that run statements, and transactions. sqlite.ts and postgres.ts each make
-// one; nothing else in storage knows which database it is.
+// The interface between storage and a database: sessions that run statements, and transactions. sqlite.ts and
+// postgres.ts each implement it; the rest of storage does not depend on which database is in use.
 import type { Expression, Kysely, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { goneError } from '../../lib/asker.ts'
 import type { Asker } from '../../lib/asker.ts'
@@ -9,15 +9,15 @@ export type Parameter = string | number | null
 export type Cell = string | number | null
 export type Cells = Record<string, Cell>
 
-/** Runs single statements. The session of a transaction refuses them once the transaction has ended. */
+/** Runs single statements. A transaction's session refuses them once the transaction has ended. */
 export interface Session {
   all(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
 }
 
 export interface Readers {
-  /** Sees what is committed; waits for no writer. */
+  /** Sees committed rows only, and waits for no writer. */
   readonly reader: Session
-  /** As `reader`, but off the main thread, for statements that may read many rows. */
+  /** Like `reader`, but off the main thread, for statements that may read many rows. */
   readonly slowReader: Session
 }
 
@@ -25,38 +25,38 @@ export interface Database extends Readers {
   /** Compiles queries; never runs them. */
   readonly builder: Kysely<Schema>
   /**
-   * One transaction at a time, over all processes that share the database, so that what `work` reads stays true until
-   * it is committed. Resolves when it is committed. It survives the process from then on.
+   * Runs one transaction at a time over all processes that share the database: rows that `work` reads stay unchanged
+   * until it commits. Resolves once it is committed; from then on it survives the end of the process.
    */
   commit<R>(work: (session: Session) => Promise<R>): Promise<R>
   /**
-   * As `commit`, but beside other transactions: for the stores of the call engine, which lock the few rows they share.
-   * `work` may be run again, after everything it did was undone.
+   * Like `commit`, but runs concurrently with other transactions: for the stores of the call engine, which lock the
+   * few rows they share. `work` may be run again, after everything it did was undone.
    */
   commitBeside<R>(work: (session: Session) => Promise<R>): Promise<R>
   /** Whether other processes may share the database. */
   readonly isShared: boolean
-  /** Where it is shared: a connection for the few short statements that must not wait behind those of requests. */
+  /** A connection of a shared database for the few short statements that must not wait behind those of requests. */
   readonly pulse: Session
-  /** Undefined where transactions never run beside each other. */
+  /** Undefined where transactions never run concurrently. */
   readonly rowLocks: RowLocks | undefined
   /** Whether a text matches a pattern of LIKE, in any case of its ASCII letters; `\` escapes. */
   readonly matchesPattern: (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
-  /** Numbers that no other transaction gets, rising. Undefined where the only writer counts by itself. */
+  /** Returns rising numbers that no other transaction gets. Undefined where the single writer numbers its rows. */
   readonly nextIds: ((session: Session, count: number) => Promise<number[]>) | undefined
-  /** Resolves when everything committed so far survives the machine. */
+  /** Resolves when everything committed so far would survive a crash of the machine. */
   durable(): Promise<void>
-  /** Which rule a failed statement broke, if it broke one. */
+  /** Returns the rule that a failed statement broke, if it broke one. */
   brokenRule(error: unknown): BrokenRule | undefined
   close(): Promise<void>
 }
 
-/** How a query keeps others away from the rows it reads until its transaction ends. */
+/** Locks on the rows that a query reads, held until its transaction ends. */
 export interface RowLocks {
   wait<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
-  /** Rows that another transaction has locked are left out. */
+  /** Leaves out rows that another transaction has locked. */
   skip<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
-  /** Others may lock the rows in the same way and change them; only removing them has to wait. */
+  /** Other transactions may take the same lock and change the rows; only their removal has to wait. */
   keep<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
 }
 
@@ -70,7 +70,7 @@ export type BrokenRule =
   /** A value that its column cannot hold. */
   | { readonly rule: 'value' }
 
-/** The readers of a request whose client may leave: once it has left, no further statement is begun for it. */
+/** Returns readers that start no further statement once the client of the request has disconnected. */
 export function readersFor({ reader, slowReader }: Readers, asker: Asker | undefined): Readers {
   if (asker === undefined) return { reader, slowReader }
   const whilePresent = (session: Session): Session => ({
@@ -79,7 +79,7 @@ export function readersFor({ reader, slowReader }: Readers, asker: Asker | undef
   return { reader: whilePresent(reader), slowReader: whilePresent(slowReader) }
 }
 
-/** One transaction, acknowledged only when it is on the disk. */
+/** Runs one transaction and resolves only when it is on the disk. */
 export async function write<R>(database: Database, work: (session: Session) => Promise<R>): Promise<R> {
   const result = await database.commit(work)
   await database.durable()

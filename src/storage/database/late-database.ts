@@ -1,17 +1,17 @@
-// A database that is made before it is opened, so that every store is bound to it once, when the platform is put together.
+// A database that exists before it is opened, so that every store is bound to it once, when the platform is built.
 import type { Database } from './database.ts'
 
 export interface LateDatabase extends Database {
   open(): Promise<void>
 }
 
-/** What a database is like whether it is open or not: its language and its manner. */
+/** The properties of a database that do not depend on whether it is open: its SQL dialect and its locking. */
 export type DatabaseKind = Pick<
   Database,
   'builder' | 'isShared' | 'rowLocks' | 'matchesPattern' | 'nextIds' | 'brokenRule'
 >
 
-/** What an open one does. */
+/** The operations that need an open database. */
 export type OpenDatabase = Omit<Database, keyof DatabaseKind>
 
 export function createLateDatabase(kind: DatabaseKind, open: () => Promise<OpenDatabase>): LateDatabase {

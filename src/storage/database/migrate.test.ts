@@ -213,7 +213,7 @@ describe.skipIf(isMissing('postgres'))('a user of PostgreSQL with few rights', (
     await expect(refused).rejects.toThrow(`GRANT CREATE ON SCHEMA public TO ${user}`)
     await made.query(`grant create on schema public to ${user}`)
     await (await open()).close()
-    // What it needed was the right to make the tables.
+    // The user had needed this right to create the tables.
     await made.query(`revoke create on schema public from ${user}`)
     await (await open()).close()
   })

@@ -1,4 +1,4 @@
-// Queries that are compiled once and run often: a slot stands where a value comes at each run.
+// Queries that are compiled once and run often: a slot marks the place of a value that each run supplies.
 import { sql } from 'kysely'
 import type { Compilable, InsertQueryBuilder, InsertResult, Kysely, RawBuilder } from 'kysely'
 import type { Schema } from '../tables.ts'
@@ -12,19 +12,23 @@ class Slot {
 }
 
 /**
- * Stands for a value while a query is built; each run brings the real one. Its type is `never`, which Kysely accepts for every
- * column. Building and compiling a query takes 16 us, running a look-up by key on SQLite 2 us: so a query is compiled once.
+ * Returns a placeholder for a value while a query is built; each run supplies the real one. Its type is `never`, which
+ * Kysely accepts for every column. Building and compiling a query takes 16 us, running a look-up by key on SQLite 2
+ * us: so a query is compiled once.
  */
 export function slot(name: string): never {
   return new Slot(name) as never
 }
 
-/** A slot for LIMIT and OFFSET. SQLite looks at a bare value there, and plans the statement again for every other one. */
+/**
+ * Returns a slot for LIMIT and OFFSET. SQLite inspects a bare parameter there and plans the statement again whenever
+ * its value changes; the cast prevents that.
+ */
 export function rowSlot(name: string): RawBuilder<number> {
   return sql<number>`cast(${slot(name)} as bigint)`
 }
 
-/** A slot for each of these columns, under its name: for rows that are written whole. */
+/** Returns a slot for each of these columns, under its name: for rows that are written whole. */
 export function slots<const C extends string>(columns: readonly C[]): Record<C, never> {
   return Object.fromEntries(columns.map((column) => [column, slot(column)])) as Record<C, never>
 }
@@ -32,7 +36,7 @@ export function slots<const C extends string>(columns: readonly C[]): Record<C, 
 export type Values = Readonly<Record<string, Parameter | undefined>>
 
 export interface Prepared {
-  /** Throws where a slot has no value. */
+  /** Throws when a slot has no value. */
   all(session: Session, values: Values): Promise<Cells[]>
 }
 
@@ -51,7 +55,7 @@ export function prepare(query: Compilable): Prepared {
   }
 }
 
-/** Compiles the query of each name once. */
+/** Returns a function that compiles the query of each name once. */
 export function createPreparedCache(): (name: string, make: () => Compilable) => Prepared {
   const cache = new Map<string, Prepared>()
   return (name, make) => {
@@ -66,7 +70,7 @@ export function createPreparedCache(): (name: string, make: () => Compilable) =>
 
 type Inserting<T extends keyof Schema> = InsertQueryBuilder<Schema, T, InsertResult>
 
-/** Inserts whole rows of one table. The statement is compiled with the first of them. */
+/** Returns a function that inserts whole rows into one table. The statement is compiled with the first row. */
 export function prepareInsert<T extends keyof Schema>(
   db: Kysely<Schema>,
   table: T,
@@ -79,7 +83,7 @@ export function prepareInsert<T extends keyof Schema>(
   }
 }
 
-/** Runs a query that comes in too many forms, or too rarely, to be kept. */
+/** Compiles and runs a query that has too many forms, or runs too rarely, to be kept. */
 export function run(session: Session, query: Compilable): Promise<Cells[]> {
   return prepare(query).all(session, {})
 }

@@ -1,5 +1,5 @@
-// One process at a time works on an embedded database: two would both deliver what is in its outbox, and each would take
-// the other's live calls for those of a killed process.
+// The lock that lets only one process at a time work on an embedded database. Two would both deliver the notifications
+// in its outbox, and each would treat the other's live calls as those of a killed process.
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartError } from '../../lib/start-error.ts'
@@ -10,7 +10,7 @@ export interface ProcessLock {
 
 const busyCode = 5
 
-/** Holds until it is released or the process ends, however it ends: the lock is the operating system's, on the file. */
+/** Takes the lock until it is released or the process ends in any way: the operating system holds it, on the file. */
 export function takeProcessLock(path: string): ProcessLock {
   const database = new DatabaseSync(path)
   try {

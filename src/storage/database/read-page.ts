@@ -1,11 +1,11 @@
-// Pages of rows that are looked through in many ways: alerts, the audit log.
+// Pages of rows that are filtered in many ways: alerts, the audit log.
 import type { SelectQueryBuilder } from 'kysely'
 import type { Schema } from '../tables.ts'
 import type { Session } from './database.ts'
 import { run } from './prepared.ts'
 
 export interface PageQuery {
-  /** From 1. */
+  /** Counted from 1. */
   readonly page: number
   readonly count: number
 }
@@ -15,7 +15,7 @@ export interface PageOf<R> {
   readonly rows: readonly R[]
 }
 
-/** One page of the rows that match, and how many match in all. */
+/** Returns one page of the matching rows, and the number of all matching rows. */
 export async function readPage<T extends keyof Schema, R>(
   session: Session,
   matching: SelectQueryBuilder<Schema, T, object>,

@@ -1,4 +1,4 @@
-// Why the database cannot be opened, in words for the operator. Failures that no operator can repair stay as they are.
+// Reasons why the database cannot be opened, for the operator. Failures that no operator can repair stay as they are.
 import { DatabaseError } from 'pg'
 import { AppError } from '../../lib/errors.ts'
 import { StartError } from '../../lib/start-error.ts'
@@ -14,7 +14,7 @@ const refusals: Readonly<Record<string, string>> = {
   '53300': `PostgreSQL takes no more connections: raise its max_connections, or name another server in ${setting}.`,
 }
 
-/** Nothing of the URL is repeated: it holds the password. */
+/** Repeats nothing of the URL, which holds the password. */
 export function toPostgresStartError(error: unknown): unknown {
   if (error instanceof StartError) return error
   const cause = rootOf(error)
@@ -23,14 +23,14 @@ export function toPostgresStartError(error: unknown): unknown {
   const sentence = cause instanceof DatabaseError ? refusals[code] : undefined
   if (sentence !== undefined) return new StartError(sentence, { cause: error })
   if (!(error instanceof AppError && error.code === 'database_unavailable')) return error
-  // Where a name has several addresses and none responds, only the code says why.
+  // If several addresses of a name do not respond, the message is empty and only the code gives the reason.
   const reason = cause.message === '' ? code : cause.message
   return new StartError(`PostgreSQL does not answer (${reason}): start it, or correct ${setting}.`, {
     cause: error,
   })
 }
 
-/** For failures of the data directory and the files in it, the embedded database among them. */
+/** Translates failures of the data directory and the files in it, the embedded database among them. */
 export function toFileStartError(error: unknown, dataDir: string): unknown {
   if (error instanceof StartError) return error
   const cause = rootOf(error)
@@ -51,12 +51,12 @@ const sqliteReasons: Readonly<Record<number, string>> = {
   13: 'the disk is full',
   14: 'the database cannot be opened',
   23: 'access is not permitted',
-  26: 'switchhook.db is no database',
+  26: 'switchhook.db is not a database',
 }
 
 function reasonOf(cause: Error): string | undefined {
   if ('errcode' in cause && typeof cause.errcode === 'number') return sqliteReasons[cause.errcode & 0xff]
-  // A failed call of the operating system says which file it was about.
+  // The message of a failed system call names the file.
   return 'syscall' in cause ? cause.message : undefined
 }
 

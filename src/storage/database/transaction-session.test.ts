@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { Cells } from './database.ts'
 import { runInSession } from './transaction-session.ts'
 
-/** A database that responds when the test lets it. */
+/** Creates a database that responds only when the test lets it. */
 function createSlowDatabase() {
   const asked: { readonly sql: string; readonly answer: PromiseWithResolvers<Cells[]> }[] = []
   return {
@@ -17,7 +17,7 @@ function createSlowDatabase() {
   }
 }
 
-/** Long enough for every callback that is ready to run. */
+/** Resolves once every callback that is ready has run. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('the statements that a transaction begins at once', () => {

@@ -1,12 +1,12 @@
 // The session of one transaction: it ends with the transaction, and the first failed statement is its last one.
-// PostgreSQL has this rule by itself; the embedded database gets it here, so that no code comes to rely on its absence.
+// PostgreSQL has this rule by itself. The embedded database gets it here, so that no code relies on its absence.
 import type { Clock } from '../../lib/clock.ts'
 import type { Cells, Parameter, Session } from './database.ts'
 
-// A transaction awaits nothing but its own statements. One that does would stop every writer: it is ended instead.
+// A transaction must await only its own statements. One that awaits anything else would block all writers; it ends.
 const maxTransactionMs = 30_000
 
-/** Resolves with what `work` made, when every statement succeeded. The caller commits or rolls back. */
+/** Resolves with the result of `work` if every statement succeeded. The caller commits or rolls back. */
 export async function runInSession<R>(
   work: (session: Session) => Promise<R>,
   run: (sql: string, parameters: readonly Parameter[]) => Promise<Cells[]>,
@@ -24,7 +24,7 @@ export async function runInSession<R>(
       throw error
     }
   }
-  // A connection carries one statement at a time. Of several that were begun at once, those behind a failure never run.
+  // A connection carries one statement at a time. Of several begun together, those behind a failed one never run.
   let last: Promise<unknown> = Promise.resolve()
   const session: Session = {
     all(sql, parameters) {
@@ -39,7 +39,7 @@ export async function runInSession<R>(
   )
   try {
     const result = await Promise.race([work(session), deadline.promise])
-    // The failure was caught and the work went on: what came before it must not be committed alone.
+    // `work` caught the failure and continued: the statements before it must not be committed alone.
     if (failure !== undefined) throw (failure as { readonly error: unknown }).error
     return result
   } finally {

@@ -13,7 +13,7 @@ import { createStorage } from '../create-storage.ts'
 import { createWriteProbe } from './write-probe.ts'
 
 describe('whether writing works', () => {
-  it('is found out by one write a second, however many ask', async () => {
+  it('is checked by at most one write a second, however many callers ask', async () => {
     const clock = createFakeClock()
     let writes = 0
     const write = (): Promise<void> => {
@@ -30,7 +30,7 @@ describe('whether writing works', () => {
     expect(writes).toBe(2)
   })
 
-  it('is no while a write gets no answer, and one that waits is not joined by others', async () => {
+  it('is false while a write gets no response, and no second write is started beside it', async () => {
     const clock = createFakeClock()
     const hung = Promise.withResolvers<void>()
     let writes = 0
@@ -50,14 +50,14 @@ describe('whether writing works', () => {
   })
 
   it.skipIf(isMissing('postgres'))(
-    'is no while PostgreSQL only reads, and yes when it writes again',
+    'is false while PostgreSQL only reads, and true when it can write again',
     async () => {
       const database = await createMigratedDatabase()
       const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-probe-'))
       const clock = { ...systemClock, monotonic: () => (elapsed += 1000) }
       let elapsed = 0
       const storage = createStorage({ dataDir, databaseUrl: database.url, clock, log: silentLogger })
-      /** As a server that has become a standby does: connections end, and those that come may only read. */
+      /** Behaves like a server that has become a standby: open connections end, and new ones may only read. */
       const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
         const elsewhere = postgresUrl(database.folder, 'postgres')
         await runOn(elsewhere, `alter database ${database.name} set default_transaction_read_only = ${value}`)

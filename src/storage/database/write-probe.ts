@@ -1,21 +1,21 @@
-// Finds out by writing whether writing works: a full disk and a read-only server show in nothing else.
+// A check, by writing, that the database can be written: nothing else detects a full disk or a read-only server.
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 
 export interface WriteProbe {
-  /** However often it is called, it writes once a second at most. */
+  /** Writes at most once a second, however often it is called. */
   readonly canWrite: () => Promise<boolean>
 }
 
 export interface WriteProbeOptions {
-  /** A durable write of the smallest kind. */
+  /** Performs the smallest durable write. */
   readonly write: () => Promise<unknown>
   readonly clock: Clock
   readonly log: Logger
 }
 
 const freshMs = 1000
-// A call whose journal is written later than this is not served well either.
+// A platform that waits longer than this to write a call's journal does not serve the call well either.
 const maxWaitMs = 3000
 
 export function createWriteProbe({ write, clock, log }: WriteProbeOptions): WriteProbe {
@@ -49,7 +49,7 @@ export function createWriteProbe({ write, clock, log }: WriteProbeOptions): Writ
   return {
     canWrite() {
       const now = clock.monotonic()
-      // A write that was given up on still waits for the database: another would wait behind it.
+      // A write that has timed out still waits for the database, and another would only queue behind it.
       if (last === undefined || (now - last.at >= freshMs && !isWriting)) last = { verdict: probe(), at: now }
       return last.verdict
     },

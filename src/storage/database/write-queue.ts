@@ -1,11 +1,11 @@
-// Write transactions one after another, in the order they came.
+// A queue that runs write transactions one at a time, in the order of arrival.
 import { AppError } from '../../lib/errors.ts'
 
 export interface WriteQueue {
   run<R>(work: () => Promise<R>): Promise<R>
 }
 
-// Far more than one process can have in flight; beyond it the disk has stopped working.
+// Far more than one process can have in flight; a longer queue means that the disk has stopped working.
 const maxQueued = 10_000
 
 export function createWriteQueue(): WriteQueue {

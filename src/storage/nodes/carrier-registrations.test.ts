@@ -47,7 +47,7 @@ onEachStore(({ open }) => {
       const revision = test.storage.revision(['voip_carriers'])
       await store().save(kept(), status)
       expect(await carrierRow()).toEqual({ ...before, register_status: JSON.stringify(status) })
-      // Lists that were sent are old, once; a refresh that goes as the one before makes nothing old.
+      // The first outcome makes the lists that were sent out of date; a refresh with the same outcome does not.
       expect(test.storage.revision(['voip_carriers'])).toBeGreaterThan(revision)
       const turned = test.storage.revision(['voip_carriers'])
       await store().save(kept(), { ...status, timestamp: 2 })
@@ -58,7 +58,7 @@ onEachStore(({ open }) => {
       expect(await store().hold([sid])).toEqual(new Set([sid]))
     })
 
-    it('say nothing any more once they are taken back, and again once they are made', async () => {
+    it('leave no status once they are withdrawn, and show one again once they are made', async () => {
       await store().hold([sid])
       await store().save(kept(), status)
       await store().save(kept(), undefined)

@@ -1,5 +1,5 @@
-// Keeps how the platform is registered with its carriers, and sees to it that one node registers with each: a carrier is held by
-// a node of the table of nodes, and is free once that node is gone.
+// Registrations of the platform with its carriers. They also ensure that only one node registers with each: a carrier
+// is held by a node in the table of nodes, and is free once that node is gone.
 import type { CarrierRegistration, CarrierRegistrationStore } from '../../contracts/carrier-registration.ts'
 import type { Cells, Database } from '../database/database.ts'
 import { prepare, slot } from '../database/prepared.ts'
@@ -8,7 +8,7 @@ import type { NodeLease } from './node-lease.ts'
 export interface CarrierRegistrationStoreOptions {
   readonly database: Database
   readonly lease: Pick<NodeLease, 'nodeId'>
-  /** What was read of carriers is old: one has begun to work, or to fail. */
+  /** Runs when a carrier has begun to work or to fail, which makes carriers read before out of date. */
   readonly turned: () => void
 }
 
@@ -18,7 +18,7 @@ export function createCarrierRegistrationStore({
   turned,
 }: CarrierRegistrationStoreOptions): CarrierRegistrationStore {
   const queries = createQueries(database)
-  /** Those of this node as they were written last. A refresh that changes neither is no reason to read carriers again. */
+  /** Outcomes of this node's registrations as last written. An unchanged one is no reason to read carriers again. */
   const outcomes = new Map<string, string>()
 
   async function held(): Promise<ReadonlySet<string>> {
@@ -40,7 +40,7 @@ export function createCarrierRegistrationStore({
             queries.take.all(session, { voip_carrier_sid, node_id: lease.nodeId }),
           )
         } catch (error) {
-          // The carrier was removed at this moment, or another node has taken this one for dead.
+          // The carrier was removed at this moment, or another node has declared this one dead.
           if (database.brokenRule(error) === undefined) throw error
         }
       }

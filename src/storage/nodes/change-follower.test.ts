@@ -15,7 +15,7 @@ import type { Storage } from '../storage.ts'
 
 const lookMs = 250
 
-describe.skipIf(isMissing('postgres'))('what another node changes', () => {
+describe.skipIf(isMissing('postgres'))('a change by another node', () => {
   let database: TestDatabase
   let folder: string
   let here: Storage
@@ -57,14 +57,14 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     clients: here.revision(['clients']),
   })
 
-  /** The next look has been answered. */
+  /** Waits until the next poll has reported the change. */
   async function look(before: Seen): Promise<Seen> {
     clock.advance(lookMs)
     await until('the change to be seen', () => here.revision() > before.any)
     return seen()
   }
 
-  it('is in the revision of its table here, and of no other', async () => {
+  it('raises the revision of its table here, and of no other', async () => {
     const before = seen()
     const { webhook_sid } = await addHook()
     const made = await look(before)
@@ -76,21 +76,21 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     expect(removed.clients).toBe(before.clients)
   })
 
-  it('is seen as a change of everything when there is more of it than can be reported', async () => {
+  it('counts as a change of everything when there are more changes than can be reported', async () => {
     const before = seen()
     for (let n = 0; n < 250; n++) await addHook()
     const after = await look(before)
     expect(after.clients).toBeGreaterThan(before.clients)
-    // And changes are reported from here on.
+    // Later changes are reported one by one again.
     const { webhook_sid } = await addHook()
     const next = await look(after)
     expect([next.webhooks > after.webhooks, next.clients > after.clients]).toEqual([true, false])
     await webhooks().remove(webhook_sid)
   })
 
-  it('may be anything while it cannot be read: what was read before counts as old', async () => {
+  it('may have been missed while changes cannot be read: rows read before count as out of date', async () => {
     await database.query('alter table audit_log rename to audit_log_away')
-    // Still within what the last look has vouched for.
+    // The last poll is still recent enough to be trusted.
     expect(seen()).toEqual(seen())
     clock.advance(1000)
     const before = seen()

@@ -1,5 +1,5 @@
-// What other processes change, read from the audit log a few times a second. It polls, instead of using notifications of the
-// server: the time of each look is known, and connection poolers carry it.
+// The changes of other processes, read from the audit log a few times a second. Polling is used instead of the
+// server's notifications, because the time of each poll is known and connection poolers support it.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Database } from '../database/database.ts'
@@ -15,15 +15,15 @@ export interface ChangeFollower {
 
 export interface ChangeFollowerOptions {
   readonly database: Database
-  /** Undefined when there were too many to report each. */
+  /** Runs after changes. `changed` is undefined when there were too many to report each. */
   readonly onChanged: (changed: ChangedTables | undefined) => void
   readonly clock: Clock
   readonly log: Logger
 }
 
 const lookEveryMs = 250
-// A credential that is revoked on one node is refused by all within a second: memory is trusted only this long after the
-// beginning of a look.
+// A credential that is revoked on one node is refused by all within a second: rows in memory are trusted only this
+// long after the beginning of a poll.
 const currentMs = 900
 const maxEntries = 200
 
@@ -33,7 +33,7 @@ const alone: ChangeFollower = {
   stop: () => Promise.resolve(),
 }
 
-/** Where no other process shares the database there is nothing to follow. */
+/** Returns a follower; if no other process shares the database, there is nothing to follow. */
 export function createChangeFollower(options: ChangeFollowerOptions): ChangeFollower {
   return options.database.isShared ? follow(options) : alone
 }

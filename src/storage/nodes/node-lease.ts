@@ -1,5 +1,5 @@
-// This process among those that share the database: it shows that it lives, and removes the nodes that no longer do. For
-// calls, docs/decisions/0019-calls-of-a-node.md says what follows.
+// The lease of this process among those that share the database: it shows that it is alive, and removes the nodes that
+// are not. docs/decisions/0019-calls-of-a-node.md says what follows for calls.
 import type { SelectQueryBuilder } from 'kysely'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createSid } from '../../lib/ids.ts'
@@ -12,15 +12,15 @@ import type { Schema } from '../tables.ts'
 import { createSilenceWatch } from './silence-watch.ts'
 
 export interface NodeLease {
-  /** The id of this process, which gets another one by `rejoin`. */
+  /** The id of this process; `rejoin` gives it a new one. */
   readonly nodeId: string
-  /** Whether another node has taken this one for dead. */
+  /** Whether another node has declared this one dead. */
   readonly isLost: boolean
-  /** Throws LeaseLostError. Otherwise this node is not taken for dead before the transaction has ended. */
+  /** Throws LeaseLostError if this node was declared dead. Otherwise it cannot be until the transaction has ended. */
   demand(session: Session): Promise<void>
-  /** The smallest write there is. */
+  /** Performs the smallest possible write. */
   touch(session: Session): Promise<void>
-  /** Becomes a new node, which takes over the calls of the old one that are not another node's yet; returns them. */
+  /** Becomes a new node, takes over those calls of the old one that no other node has taken, and returns them. */
   rejoin(): Promise<ReadonlySet<string>>
   start(): Promise<void>
   stop(): Promise<void>
@@ -28,11 +28,11 @@ export interface NodeLease {
 }
 
 export interface NodeLeaseListener {
-  /** Runs after every beat that others may see. */
+  /** Runs after every beat that others can see. */
   readonly beaten: () => void
-  /** Runs when this node finds itself taken for dead. */
+  /** Runs when this node finds that it was declared dead. */
   readonly lost: () => void
-  /** Whether calls are open here: without one, a node that is alone writes no beats. */
+  /** Reports whether calls are open here. Without open calls, a node that is alone writes no beats. */
   readonly hasCalls: () => boolean
 }
 
@@ -46,15 +46,15 @@ export interface NodeLeaseOptions {
 
 export class LeaseLostError extends Error {
   constructor() {
-    super('another node has taken this one for dead')
+    super('another node has declared this one dead')
   }
 }
 
 const beatMs = 3000
-// Five beats. With the beat that is seen last and the one that finds the silence, calls of a dead node are closed within
-// 22 s of its death.
+// Five beats. With the interval until the last beat is seen and the one until the silence is found, the calls of a
+// dead node are closed within 22 s of its death.
 const silentMs = 15_000
-// A beat, a response at the last moment, and a little.
+// One beat, one response just before its time limit, and a margin.
 const gapMs = 8000
 
 export function createNodeLease(options: NodeLeaseOptions): NodeLease {
@@ -77,7 +77,9 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
 
   const write = (session: Session) => queries.beat.all(session, { node_id, alive_at: clock.now() })
 
-  /** No other node looks; the next start reads how long the calls of this process have lasted. */
+  /**
+   * Writes a beat on an unshared database. Only the next start reads it, for how long the calls of this process lasted.
+   */
   async function beatAlone(): Promise<void> {
     if (listener.hasCalls()) await database.commitBeside(write)
   }
@@ -90,7 +92,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       nodes.map((row) => ({ node_id: String(row['node_id']), beats: Number(row['beats']) })),
     )
     for (const { node_id: silent, beats } of dead) {
-      // It stays if it has beaten, or writes, at this moment.
+      // The node stays if it beats, or writes, at this moment.
       const [removed] = await queries.removeSilent.all(connection, { node_id: silent, beats })
       if (removed !== undefined) log.warn({ node_id: silent }, 'a node is gone; its calls are closed here')
     }
@@ -108,7 +110,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       await (isShared ? beat(pulse) : beatAlone())
       isFailing = false
     } catch (error) {
-      if (!isFailing) log.warn({ err: error }, 'this node cannot show that it lives')
+      if (!isFailing) log.warn({ err: error }, 'this node cannot write its sign of life')
       isFailing = true
     }
     if (!isStopped) beatLater()
@@ -149,7 +151,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     },
     async start() {
       await database.commitBeside(async (session) => {
-        // This is the only process of this database, or of this place: nodes that were here before are gone.
+        // This is the only process of this database, or of this place: the nodes recorded earlier are gone.
         if (!isShared) await remove(session, queries.everywhere, {})
         else if (place() !== null) await remove(session, queries.at, { place: place() })
         await queries.join.all(session, { node_id, place: place() })
@@ -187,7 +189,7 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .returning('node_id'),
     ),
     list: prepare(db.selectFrom('nodes').select(['node_id', 'beats'])),
-    // As `removal`, in the one statement that the connection of the beats has for it.
+    // Does what `removal` does, in one statement, because the connection of the beats runs only single statements.
     removeSilent: prepare(
       db
         .with('removed', (query) =>
@@ -223,7 +225,10 @@ interface Removal {
   readonly remove: Prepared
 }
 
-/** The open calls of nodes that go keep their last sign of life; those that a node has adopted have one already. */
+/**
+ * Returns the statements that remove nodes. The open calls of these nodes keep the last sign of life; calls that a
+ * node has adopted have one already.
+ */
 function removal(
   db: Database['builder'],
   nodes: SelectQueryBuilder<Schema, 'nodes', { node_id: string }>,

@@ -5,15 +5,15 @@ import { createSid } from '../../lib/ids.ts'
 import type { NodePlace } from './node-place.ts'
 
 /**
- * The process that holds the place has the name that is kept there. Others, which share the directory for its key, and those
- * that cannot write there have a new one: what they keep under it is not found again.
+ * Returns the name that is kept in the data directory, if this process holds the place. Other processes, which share
+ * the directory for its key or cannot write there, get a new name, and nothing stored under it is found again later.
  */
 export async function nodeNameIn(dataDir: string, { isHeld }: Pick<NodePlace, 'isHeld'>): Promise<string> {
   if (!isHeld) return createSid()
   return nameIn(join(dataDir, 'node-id')).catch(createSid)
 }
 
-/** A copy of the directory is another node: its file is another one. */
+/** Returns the name in the file, or a new one if the file is a copy: a copied directory is another node. */
 async function nameIn(path: string): Promise<string> {
   const known = await readFile(path, 'utf8').catch(() => '')
   const [name, inode] = known.trim().split(' ')

@@ -1,15 +1,14 @@
-// What only one process can hold at a time: the lock file of a data directory. The process that holds it now knows that the
-// one that held it before is gone.
+// The lock file of a data directory. Only one process can hold it, and can then rely on the former holder being gone.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { takeProcessLock } from '../database/process-lock.ts'
 import type { ProcessLock } from '../database/process-lock.ts'
 
 export interface NodePlace extends ProcessLock {
-  /** Several nodes may share a data directory for its key: the first of them gets the place, the others have none. */
+  /** Tries to take the place. Of several nodes that share a data directory for its key, only the first gets it. */
   take(): void
   readonly isHeld: boolean
-  /** Undefined where the place is not held, or nothing distinguishes it from others. */
+  /** Undefined if the place is not held, or if nothing distinguishes it from others. */
   readonly name: string | undefined
 }
 
@@ -23,7 +22,7 @@ export function createNodePlace(dataDir: string): NodePlace {
         lock = takeProcessLock(path)
         name = nameOf(path)
       } catch {
-        // Held by another node, or on a disk that cannot be written.
+        // The file is held by another node, or on a disk that cannot be written.
       }
     },
     get isHeld() {
@@ -40,7 +39,7 @@ export function createNodePlace(dataDir: string): NodePlace {
   }
 }
 
-/** A copy of the directory is another file, and a copy of the machine another boot: neither is the same place. */
+/** Returns the name of a place. A copied directory is another file and a copied machine another boot: other places. */
 function nameOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path)

@@ -80,7 +80,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     await until('the beat', async () => (await beatsOf(node_id)) > before)
   }
 
-  /** The survivors beat alone until the other is taken for dead. */
+  /** Lets only the survivors beat, until the other node is declared dead. */
   async function outlive(survivors: readonly Node[], other: Node): Promise<void> {
     await until('the silent node to be taken for dead', async () => {
       for (const survivor of survivors) await beat(survivor)
@@ -103,7 +103,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     payload: { call_status },
   })
 
-  /** Calls that are up, with one notification each. */
+  /** Opens calls with one notification each. */
   async function openCalls({ storage }: Node, count: number): Promise<string[]> {
     const calls = Array.from({ length: count }, () => createSid())
     for (const call_sid of calls) {
@@ -115,7 +115,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     return calls
   }
 
-  /** As the engine does: the end, its record, and the last notification. */
+  /** Ends a call as the engine does: the end, its record, and the last notification. */
   function end({ storage }: Node, call_sid: string, seq: number, termination_reason: string): void {
     const { record } = endedCall(owner, { attempted_at: 1000 })
     storage.calls.write(
@@ -151,7 +151,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     expect(await hold(waiting)).toEqual(new Set())
     await outlive([waiting], holder)
     expect(await hold(waiting)).toEqual(new Set([sid]))
-    // It has not noticed yet that it was taken for dead.
+    // The first node has not noticed yet that it was declared dead.
     expect(await hold(holder)).toEqual(new Set())
     await waiting.storage.stop()
     running.splice(running.indexOf(waiting.storage), 1)
@@ -189,7 +189,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     expect(await adoptAll(survivors[0]!)).toEqual([])
   })
 
-  it('leave with the calls of a dead one when it last gave a sign of life, by its own clock, also when the next one dies', async () => {
+  it('keep the time of the last sign of life of a dead one with its calls, by its own clock, also when the next one dies', async () => {
     const dead = await startNode('a', database.url, Date.now() - 3_600_000)
     const [call_sid = ''] = await openCalls(dead, 1)
     await beat(dead)
@@ -202,7 +202,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     expect(await third.storage.calls.adopt()).toMatchObject([{ call_sid, alive_at }])
   })
 
-  it('take no one for dead because the database was away for a minute', async () => {
+  it('declare no node dead because the database was away for a minute', async () => {
     const line = await layLine(join(database.folder, '.s.PGSQL.5432'), folder)
     try {
       const url = database.url.replace(encodeURIComponent(database.folder), encodeURIComponent(line.folder))
@@ -225,7 +225,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     }
   })
 
-  describe('and one of them that lives was taken for dead', () => {
+  describe('and one of them was declared dead while it was alive', () => {
     it('it keeps the calls that no other has taken, and every call has one record and notifications in a row', async () => {
       const a = await startNode('a')
       const b = await startNode('b')
@@ -234,7 +234,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       const taken = (await b.storage.calls.adopt()).map(({ call_sid }) => call_sid)
       expect(taken.length).toBeLessThan(calls.length)
       const kept = calls.filter((call_sid) => !taken.includes(call_sid))
-      // Both end every call that they take for theirs, at the same time.
+      // Both nodes end every call that they consider theirs, at the same time.
       for (const call_sid of taken) end(b, call_sid, 2, 'platform stopped in mid-call')
       for (const call_sid of calls) end(a, call_sid, 2, 'caller hungup')
       await Promise.all([a.storage.calls.flush(), b.storage.calls.flush()])
@@ -251,16 +251,16 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       expect(await database.query('select call_sid from open_calls')).toEqual([])
     })
 
-    it('it learns so by its beat, too, and serves new calls as a new node', async () => {
+    it('its next beat shows that as well, and it serves new calls as a new node', async () => {
       const a = await startNode('a')
       const b = await startNode('b')
       const [call_sid = ''] = await openCalls(a, 1)
       await outlive([b], a)
       await adoptAll(b)
       a.clock.advance(beatMs)
-      await until('it to learn of it', () => a.lost.length > 0)
+      await until('its lost calls to be reported', () => a.lost.length > 0)
       expect(a.lost).toEqual([call_sid])
-      // What it says of the lost call from now on is not written; a new call is.
+      // Further events of the lost call are not written; a new call is.
       end(a, call_sid, 2, 'caller hungup')
       const [fresh = ''] = await openCalls(a, 1)
       expect(await database.query('select call_sid from recent_calls')).toEqual([])
@@ -270,7 +270,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       expect(await database.query('select call_sid from recent_calls')).toEqual([{ call_sid: fresh }])
     })
 
-    it('a call that began while it could not be heard is its own, and is written whole', async () => {
+    it('a call that began while it was cut off stays its own, and is written whole', async () => {
       const a = await startNode('a')
       const b = await startNode('b')
       await openCalls(a, 1)
@@ -285,7 +285,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
   })
 
   describe('and one of them was killed', () => {
-    /** What a process leaves that was killed in that place. */
+    /** Stores the rows that a process leaves behind when it is killed in that place. */
     async function leaveBehind(place: unknown): Promise<string> {
       const call_sid = createSid()
       await database.query(
@@ -310,7 +310,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       expect(await storage.calls.adopt()).toEqual([])
     })
 
-    it('one in a copy of its data directory takes it for alive', async () => {
+    it('one in a copy of its data directory treats it as alive', async () => {
       const place = await placeOf(await startNode('a'))
       await running.pop()?.stop()
       await leaveBehind(place)
@@ -382,7 +382,7 @@ onEachStore(({ open }) => {
   })
 })
 
-/** Stands between storage and the server, and cuts the line when told to. */
+/** A connection between storage and the server that the test can cut. */
 async function layLine(server: string, folder: string) {
   const place = await mkdtemp(join(folder, 'line-'))
   const open = new Set<{ destroy(): unknown }>()

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { prepare, slot } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'
 
-/** The facts of a registration, which are written and loaded, with the type of each. */
+/** The columns of a registration that are written and loaded, with their types. */
 const facts = {
   contact: 'text',
   instance: 'text',
@@ -19,7 +19,7 @@ const facts = {
 } as const
 const factNames = Object.keys(facts) as readonly (keyof typeof facts)[]
 
-/** A registration is one row for each; all else is overwritten. */
+/** The key of a row: one for each registration. All other columns are overwritten. */
 const identity = ['node', 'aor', 'key'] as const
 const overwritten = ['account_sid', 'client_sid', 'username', 'realm', ...factNames, 'updated_at'] as const
 
@@ -33,7 +33,7 @@ export function createRegistrationQueries(db: Kysely<Schema>) {
     ),
     removeUser: prepare(own.where('aor', '=', slot('aor'))),
     removeRealm: prepare(own.where('realm', '=', slot('realm'))),
-    // The account that registered it must still have the realm, and the client the name: either may be another's by now.
+    // The account must still have the realm, and the client its name: either may belong to another by now.
     load: prepare(live.where('r.node', '=', slot('node'))),
     elsewhereAt: prepare(
       live
@@ -68,7 +68,7 @@ function toLive(db: Kysely<Schema>) {
     .orderBy('r.updated_at', 'desc')
 }
 
-/** The account is that of the realm; without one nothing is written. */
+/** Inserts the registration for the account that has the realm. Without such an account nothing is written. */
 function toSave(db: Kysely<Schema>) {
   return db
     .insertInto('registrations')

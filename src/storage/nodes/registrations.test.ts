@@ -223,7 +223,7 @@ describe.skipIf(isMissing('postgres'))('two nodes on one database', () => {
     await a.start()
     expect(await a.registrations.load()).toEqual([seenBy(1)])
     expect(await b.registrations.load()).toEqual([seenBy(2)])
-    // What has no Path is behind the NAT of the node that it came to.
+    // A phone without a Path is behind the NAT of the node with which it registered.
     await a.registrations.save({ ...seenBy(1), key: 'hall', path: [] }, change)
     expect(await b.registrations.elsewhere(seenBy(1).aor)).toEqual([seenBy(1)])
     expect(await b.registrations.elsewhere('bob@a.example')).toEqual([])
@@ -250,7 +250,7 @@ describe('the name of a node', () => {
   })
   afterEach(() => rm(dataDir, { recursive: true }))
 
-  /** As a process of its own has it. */
+  /** Returns the name that a separate process would get. */
   async function nameIn(folder: string): Promise<string> {
     const place = createNodePlace(folder)
     place.take()

@@ -1,4 +1,4 @@
-// Keeps the registrations of this node: a change is committed before the phone gets its response, many in one transaction; a
+// The registrations of this node. A change is committed before the phone gets its response, many in one transaction; a
 // refresh is committed a little later. docs/decisions/0030-registrations-outlive-the-process.md says why.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -6,7 +6,7 @@ import { createOutageLog } from '../../lib/outage-log.ts'
 import type { Cells, Database, Session } from '../database/database.ts'
 import { createRegistrationQueries } from './registration-queries.ts'
 
-/** As the SIP stack knows it. */
+/** A registration in the form of the SIP stack. */
 export interface Registration {
   readonly aor: string
   readonly key: string
@@ -26,20 +26,23 @@ export interface Registration {
 }
 
 export interface RegistrationStore {
-  /** Live registrations whose users may still register, the latest first. */
+  /** Returns live registrations whose users may still register, the latest first. */
   load(): Promise<readonly Registration[]>
-  /** Those of an address of record that other nodes have, and that lead from here too: by a Path. */
+  /** Returns the registrations of an address of record on other nodes that are reachable from here too, by a Path. */
   elsewhere(aor: string): Promise<readonly Registration[]>
-  /** Those without a Path that other nodes have at a place. */
+  /** Returns the registrations without a Path that other nodes have at a place. */
   elsewhereAt(place: Registration['remote']): Promise<readonly Registration[]>
-  /** `gone` are the keys that it replaces. Resolves when it is committed; a refresh is committed later. Never rejects. */
+  /**
+   * Stores a registration, which replaces those with the keys in `gone`. Resolves when it is committed; a refresh is
+   * committed later. Never rejects.
+   */
   save(
     registration: Registration,
     change: { readonly gone: readonly string[]; readonly isRefresh: boolean },
   ): Promise<void>
-  /** Removes one of this node, or all of the address of record on every node. */
+  /** Removes one registration of this node, or all of the address of record on every node. */
   remove(aor: string, key?: string): Promise<void>
-  /** Removes all of a realm on every node. */
+  /** Removes all registrations of a realm on every node. */
   forget(realm: string): Promise<void>
   flush(): Promise<void>
   stop(): Promise<void>
@@ -47,7 +50,7 @@ export interface RegistrationStore {
 
 export interface RegistrationStoreOptions {
   readonly database: Database
-  /** The name of this node (node-name.ts), which is known once the platform has started. */
+  /** Returns the name of this node (node-name.ts), which is known once the platform has started. */
   readonly node: () => string
   readonly clock: Clock
   readonly log: Logger
@@ -57,7 +60,7 @@ type Change =
   | { readonly kind: 'save'; readonly registration: Registration }
   | { readonly kind: 'remove'; readonly aor: string; readonly key: string }
 
-/** Comes before the changes that wait with it. */
+/** A removal that runs before the changes that wait with it. */
 type Sweep =
   { readonly kind: 'user'; readonly aor: string } | { readonly kind: 'realm'; readonly realm: string }
 
@@ -66,12 +69,12 @@ interface Batch {
   readonly changes: ReadonlyMap<string, Change>
 }
 
-// Ten thousand phones that refresh every minute are eight hundred rows each time, in a few short transactions.
+// Ten thousand phones that refresh every minute give eight hundred rows per interval, in a few short transactions.
 const refreshMs = 5_000
 // One transaction holds the thread for some 10 ms at this size.
 const maxPerTransaction = 200
 const retryMs = 1_000
-// A phone is registered also while the database does not respond: calls matter more.
+// A phone is registered even while the database does not respond: calls matter more.
 const maxWaitMs = 2_000
 
 export function createRegistrationStore(options: RegistrationStoreOptions): RegistrationStore {
@@ -106,7 +109,7 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
   }
 
   async function drain(): Promise<void> {
-    // Those that register at once share a transaction.
+    // Phones that register at the same time share a transaction.
     await new Promise(setImmediate)
     try {
       await drainAll()
@@ -153,14 +156,14 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
         for (const change of some) await run(session, change)
       })
     } catch (error) {
-      // The account or client of one was removed at this moment: the others must not wait for it.
+      // The account or client of one registration was removed at this moment: the others must not wait for it.
       if (database.brokenRule(error) === undefined) throw error
       if (some.length === 1) return log.warn({ err: error }, 'a registration could not be written')
       for (const change of some) await commitSome([change])
     }
   }
 
-  /** Changes that were not overtaken meanwhile are tried again. */
+  /** Queues the changes of a failed batch again, except those that newer ones have replaced. */
   function takeBack(batch: Batch): void {
     const newer = changes
     changes = new Map(batch.changes)

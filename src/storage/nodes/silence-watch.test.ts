@@ -34,12 +34,12 @@ describe('a node', () => {
     }
   })
 
-  it('is not dead because this one could not look: a database that is away silences everybody', () => {
+  it('is not dead because this one could not look: a database that is away silences every node', () => {
     const { clock, look } = open()
     look(1)
     clock.advance(60_000)
     expect(look(1)).toEqual([])
-    // From here on it had its time to be heard.
+    // From here on the other node has had its time to be seen.
     for (let ms = 0; ms < silentMs; ms += beatMs) {
       clock.advance(beatMs)
       expect(look(1)).toEqual(ms + beatMs < silentMs ? [] : ['other'])

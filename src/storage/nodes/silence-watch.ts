@@ -1,5 +1,5 @@
-// Finds the nodes that have fallen silent: those whose beats have not risen for as long as this one has been looking. Neither
-// the clocks of two nodes nor that of the database are compared.
+// Detection of nodes that have fallen silent: their beats have not risen for a set time while this node was watching.
+// The clocks of two nodes, or of a node and the database, are never compared.
 import type { Clock } from '../../lib/clock.ts'
 
 export interface Heard {
@@ -8,14 +8,14 @@ export interface Heard {
 }
 
 export interface SilenceWatch {
-  /** Takes the beats of every node; returns the nodes that are dead. */
+  /** Compares the beats of every node with the last ones, and returns the nodes that are dead. */
   look(nodes: readonly Heard[]): Heard[]
 }
 
 export interface SilenceWatchOptions {
   readonly clock: Clock
   readonly silentMs: number
-  /** After a longer pause between two looks all watching begins again: a database that is away silences every node. */
+  /** After a longer pause between looks all watching begins again: a database that is away silences every node. */
   readonly gapMs: number
 }
 

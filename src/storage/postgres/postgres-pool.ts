@@ -1,39 +1,39 @@
-// Connections to PostgreSQL: bounded in number and in time, and what their failures mean.
+// Connections to PostgreSQL, bounded in number and in time, and the translation of their failures.
 import { DatabaseError, Pool, types } from 'pg'
 import type { PoolClient, PoolConfig } from 'pg'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { BrokenRule, Cells, Parameter } from '../database/database.ts'
 
-// A connection costs the server a process. Reads take milliseconds, so ten serve thousands of requests a second.
+// Each connection costs the server a process. Reads take milliseconds, so ten serve thousands of requests a second.
 const maxConnections = 10
-// Beyond it the database has stopped responding: further queries fail at once.
+// A longer queue means that the database has stopped responding: further queries fail immediately.
 const maxWaiting = 1000
 const connectTimeoutMs = 5000
 const idleTimeoutMs = 60_000
-// The limit of one statement; a page of call records over millions of rows stays far below.
+// The limit of one statement. A page of call records over millions of rows takes far less.
 const statementTimeoutMs = 30_000
-// A node that hangs within a transaction holds up the others no longer than this.
+// The longest time that a node which hangs within a transaction holds up the others.
 const idleInTransactionMs = 35_000
 const lockTimeoutMs = 15_000
-// The server responds or ends the statement before; without a response the network has swallowed the connection.
+// The server responds or ends the statement before this. Without a response the connection is lost in the network.
 const defaultAnswerTimeoutMs = 40_000
 
 export interface PostgresPool {
   readonly pool: Pool
   readonly query: (sql: string, parameters: readonly Parameter[]) => Promise<Cells[]>
-  /** A connection for one transaction, to be released by the caller. Failures are translated. */
+  /** Returns a connection for one transaction, which the caller releases. Failures are translated. */
   connect(): Promise<PoolClient>
   end(): Promise<void>
 }
 
 export interface PoolOptions {
   readonly url: string
-  /** As the server lists its connections. */
+  /** The name of the connections in the server's list. */
   readonly name: string
-  /** Connections at most. */
+  /** The most connections. */
   readonly max?: number
-  /** A query without a response for this long fails. */
+  /** The time without a response after which a query fails. */
   readonly answerTimeoutMs?: number
   readonly log: Logger
 }
@@ -54,13 +54,13 @@ export function openPool(options: PoolOptions): PostgresPool {
     types: { getTypeParser },
   }
   const pool = new Pool(config)
-  // A connection that breaks is dropped, and the next query opens another. The pool listens to idle ones only; those in
-  // use fail their query and emit the error once more, which without a listener would end the process.
+  // A connection that breaks is dropped, and the next query opens another. The pool listens to idle connections only.
+  // One in use fails its query and emits the error once more, which without a listener would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'database connection lost'))
   pool.on('connect', (client) => client.on('error', () => undefined))
 
   async function connect(): Promise<PoolClient> {
-    // A mistake of the caller and no outage: the same as with the embedded database.
+    // This is a mistake of the caller, not an outage, and the embedded database throws the same error.
     if (pool.ending) throw new Error('storage is stopped')
     if (pool.waitingCount >= maxWaiting)
       throw new AppError('overloaded', 'too many requests are waiting for the database')
@@ -100,31 +100,34 @@ export async function runOn(
   return rows
 }
 
-/** PostgreSQL holds every character but one. The others of its kind are refused at the edges; no SIP header may stop a write. */
+/**
+ * Replaces NUL, the only character that PostgreSQL cannot store. The edges refuse other control characters; a SIP
+ * header with a NUL must not fail a write.
+ */
 function storable(parameter: Parameter): Parameter {
   return typeof parameter === 'string' && parameter.includes('\0')
     ? parameter.replaceAll('\0', '\uFFFD')
     : parameter
 }
 
-// Times and counts are below 2^53: they come as numbers, as they do from the embedded database.
+// Times and counts are below 2^53, so they are read as numbers, as from the embedded database.
 const bigintType = 20
 
 function getTypeParser(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (type === bigintType) return Number
-  // The driver's own types are strings and numbers for the columns of the schema.
+  // The driver's own parsers return strings and numbers for the columns of the schema.
   return format === 'binary' ? types.getTypeParser(type, 'binary') : types.getTypeParser(type, 'text')
 }
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html: connection trouble, out of resources, shutting down,
-// system errors.
+// The classes of connection trouble, exhausted resources, shutdown and system errors:
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
 const unavailableClasses = new Set(['08', '53', '57', '58'])
-// A server that has become a standby; a transaction that idled too long.
+// The server has become a standby; a transaction has idled too long.
 const unavailableCodes = new Set(['25006', '25P03'])
 const lockNotAvailable = '55P03'
 const retryable = new Set(['40001', '40P01'])
 
-/** Failures that a caller can act on become an AppError; others stay as they are. */
+/** Turns failures that a caller can act on into an AppError, and returns others as they are. */
 export function translated(error: unknown): unknown {
   if (error instanceof AppError) return error
   if (error instanceof DatabaseError && error.code === lockNotAvailable)
@@ -134,18 +137,18 @@ export function translated(error: unknown): unknown {
 }
 
 function isUnavailable(error: unknown): boolean {
-  // An error that the server did not send is a failure to reach it.
+  // An error that the server did not send means that it could not be reached.
   if (!(error instanceof DatabaseError)) return true
   const { code = '' } = error
   return unavailableClasses.has(code.slice(0, 2)) || unavailableCodes.has(code)
 }
 
-/** Whether the connection must not be used again. */
+/** Reports whether the connection must not be used again. */
 export function isConnectionBroken(error: unknown): boolean {
   return isUnavailable(error)
 }
 
-/** Whether the same work may succeed when it is run once more. */
+/** Reports whether the same work may succeed when it is run once more. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && retryable.has(error.code ?? '')
 }

@@ -1,4 +1,4 @@
-// Brings the schema of a PostgreSQL database to this version, and adds what the rights of the user allow besides.
+// The migration of a PostgreSQL database to this version, with the extension and index that the user's rights allow.
 import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely'
 import type { Dialect, PostgresPool as KyselyPool } from 'kysely'
 import { DatabaseError } from 'pg'
@@ -10,7 +10,7 @@ import type { Schema } from '../tables.ts'
 
 export interface SchemaOptions {
   readonly pool: Pick<PostgresPool, 'connect'>
-  /** Takes the lock that one node at a time holds while it does this. */
+  /** The SQL that takes the migration lock, which one node at a time holds. */
   readonly lock: string
   readonly migrate: (db: Kysely<Schema>) => Promise<void>
   readonly log: Logger
@@ -19,7 +19,7 @@ export interface SchemaOptions {
 export async function bringToVersion({ pool, lock, migrate, log }: SchemaOptions): Promise<void> {
   const client = await pool.connect()
   try {
-    // Another node that starts at the same time waits until the schema is there.
+    // Another node that starts at the same time waits here until the schema is ready.
     await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT ${lock}`)
     await demandRights(client)
     await migrate(new Kysely<Schema>({ dialect: dialectOn(client) }))
@@ -32,7 +32,7 @@ export async function bringToVersion({ pool, lock, migrate, log }: SchemaOptions
   }
 }
 
-/** Since PostgreSQL 15 the schema public lets only the owner of the database create tables, unless it is granted. */
+/** Throws if the user may not create tables: since PostgreSQL 15, public requires owning the database or a grant. */
 async function demandRights(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{
     readonly role: string
@@ -51,19 +51,20 @@ async function demandRights(client: PoolClient): Promise<void> {
   )
 }
 
-// No right to create it; not installed; installed in a schema where its operators are not found.
+// The codes for: no right to create it; not installed; installed in a schema where its operators are not found.
 const unavailable = new Set(['42501', '0A000', '58P01', '42704'])
 
 /**
- * Finds parts of numbers among millions of call records. Without the extension they are looked for in the index that gives the
- * order of a page, entry by entry. Looked at in each start, since an administrator may have created the extension meanwhile.
+ * Creates the index that finds parts of numbers among millions of call records. Without the extension they are
+ * searched in the index that gives the order of a page, entry by entry. Every start tries this, since an administrator
+ * may have created the extension since.
  */
 async function indexNumbers(client: PoolClient, log: Logger): Promise<void> {
   await client.query('SAVEPOINT numbers')
   try {
     await client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm')
-    // In kilobytes: new entries wait in a list, and the writer that fills it up sorts them into the index while others wait.
-    // A short list takes milliseconds.
+    // In kilobytes. New entries wait in a list, and the writer that fills it sorts them into the index while others
+    // wait. A short list takes milliseconds.
     await client.query(`CREATE INDEX IF NOT EXISTS recent_calls_by_number ON recent_calls
       USING gin (lower("from") gin_trgm_ops, lower("to") gin_trgm_ops)
       WITH (gin_pending_list_limit = 256)`)
@@ -78,7 +79,7 @@ async function indexNumbers(client: PoolClient, log: Logger): Promise<void> {
   }
 }
 
-/** One connection that is in a transaction already, and holds the lock. */
+/** Returns a dialect over one connection that is already in a transaction and holds the lock. */
 function dialectOn(client: PoolClient): Dialect {
   const only: KyselyPool = {
     connect: async () => ({

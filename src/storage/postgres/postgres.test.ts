@@ -21,13 +21,13 @@ import { openPostgres } from './postgres.ts'
 import { callCounts, endedCall } from '../../../test/support/ended-calls.ts'
 import { makeAccount } from '../../../test/support/each-store.ts'
 
-/** Stands between storage and the server, and cuts the line when told to. */
+/** A connection between storage and the server that the test can cut. */
 interface Line {
   readonly url: string
   /** Ends every connection and refuses new ones. */
   cut(): void
   restore(): void
-  /** Cuts as soon as a client sends `text`, after passing it on, before anything comes back. */
+  /** Cuts when a client sends `text`, after passing it on and before any response comes back. */
   cutAfter(text: string): Promise<void>
   close(): Promise<void>
 }
@@ -60,7 +60,7 @@ async function layLine(database: TestDatabase): Promise<Line> {
         isMuted = true
         isCut = true
         upstream.write(bytes)
-        // The server has read it when it begins to answer.
+        // The server has read the text when it begins to respond.
         upstream.once('data', () => {
           end()
           fired()
@@ -133,7 +133,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       expect((await providers(storage).list()).map(({ name }) => name)).toEqual(['before', 'after'])
     })
 
-    it('calls go on, and what they wrote is there when it is back', async () => {
+    it('calls continue, and their writes are stored when it is back', async () => {
       const storage = await startNode(line.url)
       const { account_sid } = await makeAccount(storage)
       const call_sid = createSid()
@@ -265,7 +265,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       const write = async (node: Storage, isUpwards: boolean): Promise<void> => {
         for (let round = 0; round < 15; round++) {
           for (let n = 0; n < perRound; n++) {
-            // From both ends, so that the nodes meet in the middle.
+            // The nodes begin at both ends, so that they meet in the middle.
             const at = isUpwards ? n : perRound - 1 - n
             const attempted_at = newest - at * 1_800_000
             node.calls.write(endedCall(accounts[at % 2]!, { attempted_at }), 'soon')
@@ -289,7 +289,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
     })
   })
 
-  it('takes what has no place in its columns for a mistake of the sender, not for an outage', async () => {
+  it('treats a value that does not fit its column as a mistake of the sender, not as an outage', async () => {
     const storage = await startNode()
     const { asAccount } = await makeAccount(storage)
     const { applications } = storage.for(asAccount)

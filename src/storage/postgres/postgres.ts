@@ -31,18 +31,18 @@ export interface PostgresOptions {
   readonly migrate: (db: Kysely<Schema>) => Promise<void>
 }
 
-// Statements that may read many rows get connections of their own, so that they never stand in the way of the others.
+// Statements that may read many rows get connections of their own, so that they never block the others.
 const maxSlowReads = 4
 
-// A response that comes later is of no use: by then other nodes take this one for dead.
+// A later response is of no use: by then other nodes consider this one dead.
 const pulseTimeoutMs = 4000
 
-// Advisory locks are pairs of integers, per database. The first is Switchhook's.
+// Advisory locks are pairs of integers, per database. The first integer identifies Switchhook.
 const ourLocks = 0x5357_4843
 const migrationLock = `pg_advisory_xact_lock(${ourLocks}, 1)`
 const writeLock = `pg_advisory_xact_lock(${ourLocks}, 2)`
 
-// Two nodes may lock in opposite order: the one that the server has undone starts again.
+// Two nodes may lock in opposite order. The transaction that the server then aborts is run again.
 const maxAttempts = 5
 
 export function createPostgresKind(): DatabaseKind {
@@ -98,7 +98,7 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
     ...createPostgresKind(),
     reader: { all: main.query },
     slowReader: { all: slow.query },
-    // Waiting for the lock here and not at the server leaves the other connections to the readers.
+    // Waiting for the lock here and not in the server leaves the other connections to the readers.
     commit: (work) => queue.run(() => transact(main, clock, work, `SELECT ${writeLock};`)),
     async commitBeside(work) {
       for (let attempt = 1; ; attempt++) {
@@ -110,7 +110,7 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
       }
     },
     pulse: { all: pulse.query },
-    // COMMIT returns when the server has it on its disk (and on that of a synchronous standby, where there is one).
+    // COMMIT returns when the transaction is on the server's disk, and on that of any synchronous standby.
     durable: () => Promise.resolve(),
     close,
   }
@@ -141,7 +141,7 @@ interface TransactionClient {
   /** Takes the lock and returns the transaction's number, in one round trip. */
   begin(lock: string): Promise<string>
   run(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
-  /** False when the connection broke: then only the server knows. Gives the connection back. */
+  /** Returns false when the connection broke: then only the server has the outcome. Gives the connection back. */
   commit(): Promise<boolean>
   /** Gives the connection back. */
   rollBack(): Promise<void>
@@ -184,7 +184,7 @@ function createTransactionClient(client: PoolClient): TransactionClient {
       return true
     },
     async rollBack() {
-      // A statement that still runs after it was given up on ends only with its connection.
+      // A statement that still runs after its time limit ends only with its connection.
       let isUsable = !isBroken && running === 0
       if (isUsable) {
         await guarded(() => client.query('ROLLBACK')).catch(() => {
@@ -199,7 +199,7 @@ function createTransactionClient(client: PoolClient): TransactionClient {
 const outcomeWaitMs = 30_000
 const outcomeEveryMs = 250
 
-/** The connection broke during a commit: only the server knows whether it was made. */
+/** Asks the server for the outcome of a commit during which the connection broke. */
 async function wasCommitted(main: PostgresPool, clock: Clock, transaction: string): Promise<boolean> {
   const until = clock.monotonic() + outcomeWaitMs
   while (clock.monotonic() < until) {

@@ -1,32 +1,32 @@
-// What one transaction has changed: one entry for each record, however often it was written, with secrets masked.
+// The changes of one transaction: one entry for each record, however often it was written, with secrets masked.
 import type { Tenancy } from '../../contracts/caller.ts'
 import type { Cells } from '../database/database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 import type { ChangedTables } from './revisions.ts'
 
-/** A row in clear, before and after; null where there was or is none. */
+/** A row before and after, with its secrets in clear; null where the row did not exist or no longer exists. */
 export interface RowChange {
   readonly table: string
   readonly descriptor: AnyDescriptor
   readonly sid: string
-  /** Whose the row is, or was when it was removed. */
+  /** The owner of the row, or its last owner if it was removed. */
   readonly owner: OwnerIds
   readonly before: Cells | null
   readonly after: Cells | null
-  /** The writer's: the row lies within it. */
+  /** The tenancy of the writer: the row lies within it. */
   readonly tenancy: Tenancy
 }
 
 export interface ChangeSet {
   add(change: RowChange): void
-  /** Whether this tenancy has written the row last, and left it there. */
+  /** Reports whether this tenancy was the last to write the row, and did not remove it. */
   hasWritten(tenancy: Tenancy, table: string, sid: string): boolean
   entries(): Change[]
-  /** The tables that were written. */
+  /** Returns the tables that were written. */
   tables(): ChangedTables
 }
 
-/** Without an account it is the provider's, without both the platform's. */
+/** The owner of a row: the provider if there is no account, the platform if there is neither. */
 export interface OwnerIds {
   readonly service_provider_sid: string | null
   readonly account_sid: string | null
@@ -68,7 +68,7 @@ function nameOf(table: string, sid: string): string {
 function toEntry({ table: resource, descriptor, sid, owner, before, after }: RowChange): Change | undefined {
   if (descriptor.isTransient) return undefined
   if (before === null || after === null) {
-    // Made and removed within one transaction: no other has seen it.
+    // The row was made and removed within one transaction, so no other transaction has seen it.
     if (before === null && after === null) return undefined
     const action = before === null ? 'create' : 'delete'
     return {
@@ -92,12 +92,12 @@ function toEntry({ table: resource, descriptor, sid, owner, before, after }: Row
   }
 }
 
-/** Of a whole row, the columns that say something: most columns of most records are empty. */
+/** Returns the columns of a row that are not null: most columns of most records are empty. */
 function filledOf(row: Cells): string[] {
   return Object.keys(row).filter((column) => row[column] !== null)
 }
 
-/** The provider's own row names it by its key. */
+/** Returns the owner of a row. A provider's own row names the provider by its key. */
 export function ownerIdsOf({ owner }: AnyDescriptor, row: Cells): OwnerIds {
   const cell = (column: string): string | null => {
     const value = owner.includes(column) ? row[column] : null
@@ -108,7 +108,7 @@ export function ownerIdsOf({ owner }: AnyDescriptor, row: Cells): OwnerIds {
 
 export const mask = '********'
 
-/** An entry shows that there was a secret and that it has changed, never what it was. */
+/** Returns the cells of an entry: they show that there was a secret and that it has changed, never its value. */
 function shown({ secrets, hashes }: AnyDescriptor, row: Cells, columns: readonly string[]): Cells {
   const cells: Cells = {}
   for (const column of columns) {

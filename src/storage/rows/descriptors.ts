@@ -1,4 +1,4 @@
-// What a repository must know of each table besides its columns: its key, its secrets, and who may touch its rows.
+// The properties of each table that a repository needs besides columns: its key, its secrets, who may access its rows.
 import type { Tenancy } from '../../contracts/caller.ts'
 import { references } from '../tables.ts'
 import type { Tables } from '../tables.ts'
@@ -10,24 +10,24 @@ export interface Descriptor<C extends string = string> {
   readonly key: C
   /** Encrypted at rest. */
   readonly secrets?: readonly C[]
-  /** Hashes of secrets: they leave storage for comparison only, and stand nowhere else, the audit log included. */
+  /** Hashes of secrets. They leave storage for comparison only and appear nowhere else, not even in the audit log. */
   readonly hashes?: readonly C[]
   /** Traces of use, such as the time of the last one: the audit log leaves these columns out. */
   readonly unaudited?: readonly C[]
-  /** The rows are work under way, which the audit log leaves out. */
+  /** Set if the rows are work in progress, which the audit log leaves out. */
   readonly isTransient?: boolean
-  /** The columns that name the owner of a row; a table without both belongs to the platform. */
+  /** The columns that name the owner of a row. A table with neither belongs to the platform. */
   readonly owner: readonly C[]
   /**
-   * The reference to the row whose owner is this one's, where the table names none. Only the audit log uses it: its entries are
-   * shown to the owner, and the row stays out of reach.
+   * The reference to the row whose owner is also the owner of this one, for a table without owner columns. Only the
+   * audit log uses it: it shows its entries to the owner, while the row stays out of reach.
    */
   readonly ownedThrough?: C
-  /** Rows of a provider, without an account, are read by its accounts too. */
+  /** Set if rows of a provider, without an account, may also be read by its accounts. */
   readonly isShared?: boolean
-  /** The reference whose row this one is a part of: its writer must own that row, seeing it is not enough. */
+  /** The reference to the row that this one is a part of. The writer must own that row, not just see it. */
   readonly parent?: C
-  /** The lowest level that may do it, and then only to rows it owns. */
+  /** The lowest level that may perform each operation, and then only on rows that it owns. */
   readonly minLevel: { readonly [O in Operation]: Level }
 }
 
@@ -42,7 +42,7 @@ const forAll = (level: Level): Record<Operation, Level> => ({
 
 const byAccount = ['service_provider_sid', 'account_sid'] as const
 
-/** A table that is missing here does not compile. */
+/** Leaving out a table is a compile error. */
 export const descriptors: { readonly [T in keyof Tables]: Descriptor<keyof Tables[T] & string> } = {
   service_providers: {
     key: 'service_provider_sid',
@@ -155,13 +155,13 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<keyof Table
   limits: {
     key: 'limit_sid',
     owner: byAccount,
-    // An account reads its limits, and those above it set them.
+    // An account reads its limits, and its provider or an admin sets them.
     minLevel: { ...forAll('service_provider'), read: 'account' },
   },
   call_defences: {
     key: 'call_defence_sid',
     owner: byAccount,
-    // What its provider has set binds an account, which reads it.
+    // The defence that a provider has set binds its accounts, which may read it.
     isShared: true,
     minLevel: forAll('account'),
   },
@@ -223,11 +223,11 @@ export function isAtLeast(level: Level, minLevel: Level): boolean {
   return ranks[level] >= ranks[minLevel]
 }
 
-/** A descriptor as the generic code sees it, with nothing left out. */
+/** A descriptor with defaults for all that was left out, as the generic code uses it. */
 export interface AnyDescriptor extends Required<Omit<Descriptor, 'ownedThrough' | 'parent'>> {
   readonly parent?: string
   readonly ownedThrough: Pointer | undefined
-  /** Columns that point at rows of other tables: the writer of one must be able to see that row. */
+  /** Columns that point at rows of other tables. The writer must be able to see the row that it points at. */
   readonly references: readonly Pointer[]
 }
 

@@ -1,17 +1,17 @@
-// Turns a rule of the database that a row has broken into an error its writer can act on.
+// The translation of a rule that a row has broken in the database into an error that its writer can act on.
 import type { Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { BrokenRule, Cells } from '../database/database.ts'
 
 export interface BrokenRow {
-  /** As the database threw it. */
+  /** The error that the database threw. */
   readonly error: unknown
   readonly table: string
-  /** What was to be written. */
+  /** The cells that were to be written. */
   readonly cells: Cells
-  /** Whether the provider was looked up by the account, for a writer who named the account alone. */
+  /** Whether the provider was looked up from the account, because the writer named only the account. */
   readonly askedForProvider: boolean
-  /** The writer's. */
+  /** The tenancy of the writer. */
   readonly tenancy: Tenancy
 }
 
@@ -45,7 +45,7 @@ function isProviderMissing(broken: BrokenRule): boolean {
   return broken.rule === 'check' || (broken.rule === 'not_null' && broken.column === 'service_provider_sid')
 }
 
-/** "username" of (account_sid, username): the owner is not what the caller can change. */
+/** Returns "username" for (account_sid, username): the caller cannot change the owner. */
 function nameOf(columns: readonly string[]): string {
   const own = columns.filter((column) => column !== 'account_sid')
   return (own.length > 0 ? own : columns).join(' with ')

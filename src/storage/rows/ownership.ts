@@ -1,4 +1,4 @@
-// Who owns rows: which a tenancy sees, and the owner of a new or moved one, held against the caller's own tenancy.
+// The rows that a tenancy sees, and the owner of a new or moved row, checked against the caller's own tenancy.
 import type { Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Cell, Cells } from '../database/database.ts'
@@ -11,13 +11,13 @@ export interface Owner {
   readonly provider: ProviderSource
 }
 
-/** Both columns are in the tables that are read without a repository; an absent one narrows nothing. */
+/** Both columns exist in the tables that are read without a repository. An absent one narrows nothing. */
 export interface OwnerFilter {
   readonly account_sid?: string
   readonly service_provider_sid?: string
 }
 
-/** The rows that the tenancy sees, for `eb.and`. */
+/** Returns the filter for the rows that the tenancy sees, for `eb.and`. */
 export function tenancyFilter(tenancy: Tenancy): OwnerFilter {
   switch (tenancy.level) {
     case 'account':
@@ -34,7 +34,7 @@ export function tenancyFilter(tenancy: Tenancy): OwnerFilter {
 export function ownerOf(table: TableName, tenancy: Tenancy, given: Cells): Owner {
   const { key, owner: columns } = descriptorOf(table)
   if (columns.length === 0) return { owner: {}, provider: 'values' }
-  // An account's own row is found under its key; it is the pair others are checked against.
+  // An account's own row is found by its key; other rows are checked against both columns.
   const hasAccount = columns.includes('account_sid') && key !== 'account_sid'
   const account = hasAccount ? given['account_sid'] : undefined
   const provider = given['service_provider_sid']
@@ -64,7 +64,10 @@ function isPresent(cell: Cell | undefined): boolean {
   return cell !== undefined && cell !== null
 }
 
-/** A lower level cannot clear the owner either: null would make the row the provider's or the platform's. */
+/**
+ * Throws not_permitted if the given owner is not the caller's own. A lower level may not clear the owner either: null
+ * would give the row to the provider or the platform.
+ */
 function demandSame(given: Cell | undefined, own: string): void {
   if (given !== undefined && given !== own) throw new AppError('not_permitted', 'insufficient permissions')
 }

@@ -1,4 +1,4 @@
-// Reads and writes a table within a tenancy, seals its secrets, and turns broken rules into errors that a caller can act on.
+// Repositories: they read and write a table within a tenancy, seal its secrets and explain the rules that a row breaks.
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Tenancy } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -26,7 +26,7 @@ import type { Filter, ListOptions, Repositories, Repository, Row, TableName } fr
 import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
 import type { TableQueries } from './table-queries.ts'
 
-/** Runs the statements of a repository at once, or within a transaction. */
+/** Runs the statements of a repository directly, or within a transaction. */
 export interface Runner {
   readonly reader: Session
   write<R>(work: (session: Session, changes: ChangeSet) => Promise<R>): Promise<R>
@@ -42,7 +42,7 @@ interface Context {
   readonly vault: Vault
   readonly clock: Clock
   readonly database: Database
-  /** For every table: a row may point at rows of others. */
+  /** Plans for every table, because a row may point at rows of others. */
   readonly plans: { readonly [T in TableName]: Plan }
 }
 
@@ -66,7 +66,7 @@ export function createRepositoryMaker(database: Database, vault: Vault, clock: C
     bind(tenancy, runner) {
       const context = { tenancy, runner, vault, clock, database, plans }
       const bound: Partial<Record<TableName, unknown>> = {}
-      // For every request: a repository is two fields.
+      // This runs for every request, so a repository is just two fields.
       for (const plan of listed) bound[plan.table] = new BoundRepository(plan, context)
       return bound as Repositories
     },
@@ -210,7 +210,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     })
   }
 
-  /** Whether a change of these columns is more than a trace of use. */
+  /** Reports whether a change of these columns is more than a trace of use. */
   #isAudited(cells: Cells): boolean {
     return Object.keys(cells).some((column) => !this.#plan.descriptor.unaudited.includes(column))
   }
@@ -235,7 +235,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return ownerIdsOf(descriptor, owning ?? {})
   }
 
-  /** Opens secrets to compare them. One that no longer opens must not keep its row from being repaired. */
+  /** Decrypts secrets to compare them. One that can no longer be decrypted must not prevent its row's repair. */
   #opened(cells: Cells): Cells {
     if (this.#plan.descriptor.secrets.length === 0) return cells
     try {
@@ -256,14 +256,14 @@ class BoundRepository<T extends TableName> implements Repository<T> {
       })
   }
 
-  /** A row may point only at rows that its writer can see; a foreign one and a missing one read the same. */
+  /** Throws unless the writer can see every row that this one points at. Foreign and missing rows give one error. */
   async #demandReferences(session: Session, cells: Cells, made: ChangeSet): Promise<void> {
     const { tenancy, plans } = this.#context
     const { references, parent } = this.#plan.descriptor
     for (const { column, table } of references) {
       const sid = cells[column]
       if (sid === undefined || sid === null) continue
-      // A record is made right after the hooks it points at: the tenancy that has just written a row sees it.
+      // A record is often made right after the hooks it points at, so the tenancy that has just written a row sees it.
       if (made.hasWritten(tenancy, table, String(sid))) continue
       const { queries } = plans[table]
       const reach = reachOf(tenancy)
@@ -285,7 +285,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   #decode(cells: Cells): Row<T> {
     const { vault } = this.#context
     const row = String(cells[this.#plan.descriptor.key])
-    // The columns of the table are those of its row type, which is generated from them.
+    // The columns of the table match its row type, which is generated from them.
     return withSecrets(cells, this.#plan.descriptor.secrets, (text, column) =>
       vault.unseal(text, { table: this.#plan.table, row, column }),
     ) as unknown as Row<T>

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** Whether the revisions of everything, of webhooks and of carriers rose while it was done. */
+/** Returns whether the revisions of all tables, of webhooks and of carriers rose during `work`. */
 async function risen(work: () => Promise<unknown>): Promise<readonly boolean[]> {
   const read = (): number[] => [
     storage.revision(),

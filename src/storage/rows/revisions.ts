@@ -1,18 +1,18 @@
-// Counts the changes of each table, so that what rests on a few of them is read again only when those have changed.
+// A count of the changes of each table, so that data derived from a few tables is read again only when those change.
 import type { TableName } from './rows.ts'
 
 export interface Revisions {
-  /** Rises with each change of one of the tables; of any table when none is named. */
+  /** Returns a number that rises with each change of one of the tables, or of any table when none is named. */
   of(tables?: readonly TableName[]): number
-  /** As `of`, without new rows: what was read of others is as it was. */
+  /** Like `of`, but ignores new rows, which leave data derived from older rows valid. */
   ofKnown(tables: readonly TableName[]): number
-  /** Undefined when it is not known what was written. */
+  /** Raises the revisions. `changed` is undefined when it is unknown which tables were written. */
   raise(changed: ChangedTables | undefined): void
 }
 
 export interface ChangedTables {
   readonly all: ReadonlySet<string>
-  /** Those with rows that were there before. */
+  /** The tables in which rows that existed before were changed. */
   readonly known: ReadonlySet<string>
 }
 

@@ -1,11 +1,11 @@
-// Rows and filters as the cells that the statements of a repository take.
+// The conversion of rows and filters to the cells that the statements of a repository take.
 import type { Cell, Cells } from '../database/database.ts'
 import type { Filter, ListOptions } from './rows.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 import { containing } from './table-queries.ts'
 import type { FilterShape, ListShape } from './table-queries.ts'
 
-/** Without the members that are undefined; rows hold nothing but cells. */
+/** Returns the members that are not undefined; rows hold nothing but cells. */
 export function cellsOf(row: object): Cells {
   const cells: Cells = {}
   const given = row as Readonly<Record<string, Cell | undefined>>
@@ -16,7 +16,7 @@ export function cellsOf(row: object): Cells {
   return cells
 }
 
-/** Sorted, so that the same columns in another order are the same statement. */
+/** Returns the columns in sorted order, so that the same columns in another order give the same statement. */
 export function columnsOf(cells: Cells, provider: string): string[] {
   const columns = Object.keys(cells).filter(
     (column) => provider === 'values' || column !== 'service_provider_sid',
@@ -30,7 +30,7 @@ export function setters(cells: Cells): Cells {
   return values
 }
 
-/** Throws for a filter on a secret: it is stored encrypted, each time another way. */
+/** Throws for a filter on a secret: each encryption of the same secret gives a different text. */
 export function filterShapeOf<R>(
   { where = {}, contains, alike }: Filter<R>,
   { secrets }: AnyDescriptor,
@@ -65,10 +65,10 @@ export function filterValues<R>({ where = {}, contains, alike }: Filter<R>): Cel
   return values
 }
 
-// A statement for each number of keys would be many: a chunk is filled up to one of these with a key it has already.
+// A statement for each number of keys would be too many: a chunk is filled up to one of these sizes with its first key.
 const chunkSizes = [4, 32, 256]
 
-/** Chunks of a few sizes, each filled up. */
+/** Returns the ids in chunks of a few sizes, each filled up. */
 export function* chunksOf(sids: readonly string[]): Generator<readonly string[]> {
   const largest = chunkSizes.at(-1) ?? 1
   for (let at = 0; at < sids.length; at += largest) {
@@ -80,7 +80,7 @@ export function* chunksOf(sids: readonly string[]): Generator<readonly string[]>
   }
 }
 
-/** The row, or a copy in which `change` has sealed or opened the secrets. */
+/** Returns the row itself, or a copy in which `change` has sealed or opened the secrets. */
 export function withSecrets(
   cells: Cells,
   secrets: readonly string[],

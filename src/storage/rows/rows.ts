@@ -1,17 +1,17 @@
-// Rows as the rest of the platform reads and writes them: repositories bound to a tenancy, transactions, and in whose name.
+// Rows as other parts read and write them: repositories bound to a tenancy, transactions, and the actor of a change.
 import type { Principal, Tenancy } from '../../contracts/caller.ts'
 import type { Tables } from '../tables.ts'
 
 export type TableName = keyof Tables
 export type Row<T extends TableName> = Tables[T]
 
-/** How rows of this form are found. */
+/** The conditions that select rows. */
 export interface Filter<R> {
-  /** Equality on columns; `null` matches NULL. All must hold. */
+  /** Columns and the values they must equal; `null` matches NULL. All must hold. */
   readonly where?: Partial<R>
-  /** Case-insensitive substring on one text column. */
+  /** A substring of one text column, in any letter case. */
   readonly contains?: { readonly column: keyof R & string; readonly text: string }
-  /** Equality on one text column in any case of its letters; needs an index on `lower(column)` to be fast. */
+  /** A value that one text column must equal, in any letter case. It needs an index on `lower(column)` to be fast. */
   readonly alike?: { readonly column: keyof R & string; readonly text: string }
 }
 
@@ -19,20 +19,20 @@ export interface ListOptions<R> extends Filter<R> {
   readonly orderBy?: readonly (keyof R & string)[]
   readonly limit?: number
   readonly offset?: number
-  /** Only rows whose key comes after this one; for lists in the order of their keys. */
+  /** The key after which the list starts; for lists in the order of their keys. */
   readonly after?: string
 }
 
-/** Reads and writes one table, and only the rows the tenancy covers: the second wall behind the scopes of the API. */
+/** Reads and writes one table within the tenancy: the second line of defence behind the scopes of the API. */
 export interface RowRepository<R> {
   find(sid: string): Promise<R | undefined>
-  /** In no order; rows that are missing or out of reach are left out. */
+  /** Returns rows in no order, without those that are missing or out of reach. */
   findMany(sids: readonly string[]): Promise<R[]>
   list(options?: ListOptions<R>): Promise<R[]>
   count(options?: Filter<R>): Promise<number>
   /** Throws not_permitted when the row would lie outside the tenancy, duplicate when a unique column is taken. */
   insert(row: Partial<R>): Promise<R>
-  /** False when there is no such row within the tenancy. Throws duplicate. */
+  /** Returns false when there is no such row within the tenancy. Throws duplicate. */
   update(sid: string, changes: Partial<R>): Promise<boolean>
   remove(sid: string): Promise<boolean>
 }
@@ -40,20 +40,20 @@ export interface RowRepository<R> {
 export type Repository<T extends TableName> = RowRepository<Row<T>>
 export type Repositories = { readonly [T in TableName]: Repository<T> }
 
-/** In whose name rows are changed; `reader` changes none. */
+/** The actor in whose name rows are changed; a `reader` changes none. */
 export type Maker = Actor | 'reader'
 
-/** What the audit log says of the request that changed a row. */
+/** The audit log's description of the request that changed a row. */
 export interface Actor {
   /** Undefined for a request without credentials. */
   readonly principal: Principal | undefined
   readonly request_id: string
-  /** Where the request came from. */
+  /** The address from which the request came. */
   readonly address: string
 }
 
 export interface RowStorage {
   for(tenancy: Tenancy): Repositories
-  /** One transaction; resolves when it is durable. `work` awaits nothing but these repositories. */
+  /** Runs one transaction and resolves when it is durable. `work` must await nothing but these repositories. */
   transaction<R>(tenancy: Tenancy, work: (repositories: Repositories) => Promise<R>): Promise<R>
 }

@@ -1,5 +1,5 @@
-// The SQL of one table, compiled once per shape and reach. The reach is in every statement: the second wall behind
-// the scopes of the API, which holds when a handler forgets its check.
+// The SQL of one table, compiled once per shape and reach. Every statement contains the reach: a second line of
+// defence behind the scopes of the API, which holds even when a handler forgets its check.
 import { sql } from 'kysely'
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
 import type { Tenancy } from '../../contracts/caller.ts'
@@ -8,17 +8,17 @@ import type { AnyDescriptor } from './descriptors.ts'
 import { createPreparedCache, rowSlot, slot } from '../database/prepared.ts'
 import type { Prepared, Values } from '../database/prepared.ts'
 
-/** How far a tenancy sees into a table; each has its own SQL. */
+/** The part of a table that a tenancy sees; each has its own SQL. */
 export type Reach = 'all' | 'provider' | 'account'
 
 export interface ListShape {
-  /** In the order of the values. A null is written into the SQL, because NULL equals nothing. */
+  /** The conditions, in the order of the values. A null is written into the SQL, because NULL equals nothing. */
   readonly where: readonly { readonly column: string; readonly isNull: boolean }[]
   readonly contains: string | undefined
   readonly alike: string | undefined
   readonly orderBy: readonly string[]
   readonly isPaged: boolean
-  /** Whether rows up to a key are left out. */
+  /** Whether the list starts after a key. */
   readonly isAfter: boolean
 }
 
@@ -26,9 +26,9 @@ export type FilterShape = Pick<ListShape, 'where' | 'contains' | 'alike'>
 
 export interface TableQueries {
   find(reach: Reach): Prepared
-  /** Rows with one of `count` keys, whose slots are named key0, key1 ... */
+  /** Finds rows by one of `count` keys, whose slots are named key0, key1 ... */
   findMany(reach: Reach, count: number): Prepared
-  /** As `find`, without the rows that the reach sees only because they are shared. */
+  /** Like `find`, without the rows that the reach sees only because they are shared. */
   findOwn(reach: Reach): Prepared
   list(reach: Reach, shape: ListShape): Prepared
   count(reach: Reach, shape: FilterShape): Prepared
@@ -38,12 +38,12 @@ export interface TableQueries {
 }
 
 /**
- * Where service_provider_sid comes from: the values, or the account's row. `own_account` finds it only within the
- * provider of the values, so that a foreign account yields NULL and the row is refused.
+ * The source of service_provider_sid: the values, or the account's row. `own_account` finds the account only within
+ * the provider of the values, so that a foreign account yields NULL and the row is refused.
  */
 export type ProviderSource = 'values' | 'account' | 'own_account'
 
-// The tables differ only by name and columns, which the descriptors hold: below this line they are all alike.
+// The tables differ only by name and columns, which the descriptors hold. The code below treats them all alike.
 type AnyTable = Record<string, Record<string, never>>
 
 export function reachOf(tenancy: Tenancy): Reach {
@@ -51,7 +51,7 @@ export function reachOf(tenancy: Tenancy): Reach {
   return tenancy.level === 'service_provider' ? 'provider' : 'all'
 }
 
-/** The values of the slots that the reach's predicate has. */
+/** Returns the values of the slots in the reach's predicate. */
 export function reachValues(tenancy: Tenancy): Values {
   return {
     reach_provider: 'service_provider_sid' in tenancy ? tenancy.service_provider_sid : undefined,
@@ -70,7 +70,7 @@ export function createTableQueries(
 
   const owned = (reach: Reach): [string, never][] => ownedBy(descriptor, reach)
 
-  /** What the reach may read. */
+  /** Selects the rows that the reach may read. */
   function seen(reach: Reach) {
     return db.selectFrom(table).where((where) => where.and(seenIn(where, descriptor, reach)))
   }
@@ -151,7 +151,7 @@ export function createTableQueries(
   }
 }
 
-/** The predicate of a reach as pairs of column and slot. A table of the platform has none. */
+/** Returns the predicate of a reach as pairs of column and slot. A table of the platform has none. */
 function ownedBy({ owner }: AnyDescriptor, reach: Reach): [string, never][] {
   const pairs: [string, never][] = []
   if (reach !== 'all' && owner.includes('service_provider_sid'))
@@ -160,7 +160,7 @@ function ownedBy({ owner }: AnyDescriptor, reach: Reach): [string, never][] {
   return pairs
 }
 
-/** What the reach may read. */
+/** Returns the conditions for the rows that the reach may read. */
 function seenIn(
   where: ExpressionBuilder<AnyTable, string>,
   descriptor: AnyDescriptor,
@@ -182,7 +182,7 @@ function describe({ where, contains, alike }: FilterShape): string {
   return text
 }
 
-/** The text as a LIKE pattern that finds it anywhere, with `\` as the escape character. Letter case is the database's. */
+/** Returns a LIKE pattern that finds the text anywhere, with `\` as escape. The database decides on letter case. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

@@ -1,4 +1,4 @@
-// The second wall, for every table there is: a table that is added to the descriptors is tested without a new line here.
+// The second line of defence: every table in the descriptors is tested, without a new line here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Tenancy } from '../../contracts/caller.ts'
@@ -29,7 +29,7 @@ onEachStore(({ open: openTestStorage }) => {
 
   let counter = 0
 
-  /** What the table demands beyond its owner. */
+  /** Returns a row with the columns that the table requires besides its owner. */
   async function sample(table: TableName, owner: TestAccount): Promise<AnyRow> {
     const n = ++counter
     const rows: Record<TableName, () => AnyRow | Promise<AnyRow>> = {
@@ -79,7 +79,7 @@ onEachStore(({ open: openTestStorage }) => {
       phone_numbers: () => ({ number: `${n}`, received_number: `${n}` }),
       ms_teams_tenants: () => ({ tenant_fqdn: `t${n}.example.com` }),
       lcrs: async () => {
-        // An account has one.
+        // An account has only one LCR.
         const { account_sid } = owner
         const lcrs = test.storage.for(systemTenancy).lcrs
         for (const { lcr_sid } of await lcrs.list({ where: { account_sid } })) await lcrs.remove(lcr_sid)
@@ -98,7 +98,7 @@ onEachStore(({ open: openTestStorage }) => {
     return test.storage.for(tenancy)[table] as unknown as AnyRepository
   }
 
-  /** The owner columns that a row of this table can be given from outside. */
+  /** Returns the owner columns that a caller may set on a row of this table. */
   function ownerColumns(table: TableName, { account_sid, service_provider_sid }: TestAccount): AnyRow {
     const { owner, key } = descriptorOf(table)
     const columns: AnyRow = {}
@@ -116,20 +116,20 @@ onEachStore(({ open: openTestStorage }) => {
     return String((row as unknown as AnyRow)[descriptorOf(table).key])
   }
 
-  /** The row of a foreigner: for the tables of tenants their own row, for others one that was made. */
+  /** Returns a row of a foreign owner: its own row for the tables of tenants, a new one for the others. */
   async function rowOf(table: TableName, owner: TestAccount): Promise<string> {
     if (table === 'accounts') return owner.account_sid
     if (table === 'service_providers') return owner.service_provider_sid
     return insert(table, owner)
   }
 
-  /** Tables of providers: what one of its accounts may read, all may. */
+  /** In a table of providers, all accounts of a provider may read what one of them may. */
   const hasAccounts = (table: TableName): boolean =>
     table === 'accounts' || descriptorOf(table).owner.includes('account_sid')
 
   const isOwned = (table: TableName): boolean => descriptorOf(table).owner.length > 0
 
-  /** Who must not reach a row of whom. */
+  /** Tenancies that must not reach a row of the given owner. */
   const strangers = (): {
     name: string
     tenancy: Tenancy
@@ -174,7 +174,7 @@ onEachStore(({ open: openTestStorage }) => {
         await refused(() => stranger.update(sid, change)),
         await refused(() => stranger.remove(sid)),
       ]
-      // The one row two tenancies share is the provider's own, and an account may only read it.
+      // The only row that two tenancies share is the provider's own, and an account may only read it.
       expect(outcomes).toEqual([true, true])
       expect(await repository(table, systemTenancy).find(sid)).toEqual(before)
     })
@@ -242,7 +242,7 @@ onEachStore(({ open: openTestStorage }) => {
   describe.each(tables.filter((table) => descriptorOf(table).isShared))(
     'rows of a provider in %s',
     (table) => {
-      /** Without an account. */
+      /** Stores a row of the provider, without an account. */
       async function share(owner: TestAccount): Promise<string> {
         const row = { ...(await sample(table, owner)), ...ownerColumns(table, owner), account_sid: null }
         const stored = await repository(table, systemTenancy).insert(row)
@@ -367,7 +367,7 @@ onEachStore(({ open: openTestStorage }) => {
     })
   })
 
-  /** True when it was refused, or found nothing to do. */
+  /** Returns true when the action was refused, or found nothing to do. */
   async function refused(action: () => Promise<boolean>): Promise<boolean> {
     try {
       return !(await action())

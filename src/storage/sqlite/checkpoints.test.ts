@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(async () => {
   watcher.close()
   await database.close()
-  // Gone with the last connection: those of the threads are closed too.
+  // The file disappears with the last connection, so those of the threads are closed too.
   await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT')
   await rm(dataDir, { recursive: true })
 })
@@ -44,7 +44,7 @@ afterEach(async () => {
 const insert = (pages: number): Promise<unknown> =>
   write(database, (session) => session.all('insert into blobs values (?)', ['x'.repeat(pages * pageBytes)]))
 
-/** Times the log was started over: the database thread counts them. */
+/** Returns how often the log was started over: the database thread counts it. */
 const restarts = (): number => Number(watcher.all('PRAGMA user_version', [])[0]?.['user_version'])
 
 const pagesBehind = (): number => {
@@ -52,7 +52,7 @@ const pagesBehind = (): number => {
   return Number(row?.['log']) - Number(row?.['checkpointed'])
 }
 
-/** Lets the checkpoint that is due run, with writers beside it. */
+/** Lets the due checkpoint run, with writers active at the same time. */
 async function runDue(expected: number): Promise<void> {
   clock.advance(500)
   while (restarts() < expected) await insert(1)

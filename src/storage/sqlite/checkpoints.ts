@@ -1,10 +1,11 @@
-// Keeps the write-ahead log short without a sync on the main thread: docs/decisions/0002-durable-commits.md.
+// Checkpoints that keep the write-ahead log short without a sync on the main thread:
+// docs/decisions/0002-durable-commits.md.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { ThreadClient } from './thread-client.ts'
 
 export interface Checkpoints {
-  /** To be called after each commit. */
+  /** Must be called after each commit. */
   committed(): void
   stop(): Promise<void>
 }
@@ -13,13 +14,13 @@ export interface CheckpointOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly thread: ThreadClient
-  /** Pages in the log that are not yet in the database file, and pages in the log. */
+  /** Returns the pages in the log that are not yet in the database file, and the pages in the log. */
   readonly measure: () => { readonly behind: number; readonly length: number }
-  /** Runs `work` while no transaction is active; those that come meanwhile wait without blocking the thread. */
+  /** Runs `work` while no transaction is active. New transactions wait without blocking the thread. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>
 }
 
-// How often the log is looked at while there are commits.
+// The interval at which the log is measured while there are commits.
 const lookEveryMs = 500
 
 // 1000 pages are 4 MB: read back in well under a second after a crash, copied in some tens of milliseconds.
@@ -43,7 +44,7 @@ export function createCheckpoints({
     const { behind, length } = measure()
     if (behind < copyFromPages) return
     const startedAt = clock.monotonic()
-    // Most of the copying happens here, beside the writers; the pause that follows is for the remainder.
+    // Most of the copying happens here, while writers continue. The pause that follows is for the remainder.
     await thread.run({ kind: 'copy' })
     await exclusively(async () => {
       await thread.run({ kind: 'restart', truncate: length >= truncateFromPages })

@@ -13,7 +13,7 @@ afterEach(() => test.close())
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** A disk whose syncs end when the test says so. */
+/** Creates a disk whose syncs end when the test says so. */
 function controlledDisk() {
   const running: PromiseWithResolvers<void>[] = []
   let isHeld = false
@@ -125,7 +125,7 @@ describe('the log', () => {
     const { account_sid, asAccount } = await makeAccount(test.storage)
     const app_json = 'x'.repeat(100_000)
     const { applications } = test.storage.for(asAccount)
-    // 100 KB each: past the 4 MB at which the log is copied.
+    // Each is 100 KB, so that the log passes the 4 MB at which it is copied.
     for (let n = 0; n < 120; n++) await applications.insert({ name: `large ${n}`, app_json })
     const storage = await test.reopen()
     expect(await storage.for(systemTenancy).applications.count({ where: { account_sid } })).toBe(120)

@@ -31,7 +31,7 @@ describe('group sync', () => {
     expect(acknowledged).toEqual([])
     disk.finish()
     await turn()
-    // The second came while the first sync was running: its bytes may have missed it.
+    // The second request came while the first sync was running, which may have missed its bytes.
     expect(acknowledged).toEqual(['first'])
     disk.finish()
     await turn()

@@ -1,4 +1,4 @@
-// Many commits share one sync: callers that come while one is running share the next.
+// Group sync: many commits share one sync, and commits that arrive while one is running share the next.
 
 export interface GroupSync {
   /** Resolves after a sync that began after this call. Rejects for ever once a sync has failed. */
@@ -9,8 +9,8 @@ export function createGroupSync(sync: () => Promise<void>): GroupSync {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
 
-  // After a failed sync the kernel may have dropped the pages it could not write: a later success would prove
-  // nothing. So a failure is kept, and every later call rejects with it.
+  // After a failed sync the kernel may have dropped the pages it could not write, so a later success would prove
+  // nothing. The failure is therefore kept, and every later call rejects with it.
   let failure: { readonly error: unknown } | undefined
 
   async function run(): Promise<void> {

@@ -1,4 +1,4 @@
-// One connection to the embedded database: pragmas, prepared statements, and Kysely's view of it for migrations.
+// A connection to the embedded database: pragmas, prepared statements, and the adapter for Kysely's migrations.
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import type { SqliteDatabase } from 'kysely'
@@ -7,10 +7,10 @@ import type { BrokenRule, Cell, Cells, Parameter } from '../database/database.ts
 export interface Connection {
   all(sql: string, parameters: readonly Parameter[]): Cells[]
   exec(sql: string): void
-  /** For a statement that returns nothing and is run often. */
+  /** Runs a statement that returns nothing and is run often. */
   run(sql: string): void
   isInTransaction(): boolean
-  /** For Kysely's SqliteDialect. */
+  /** The connection in the form that Kysely's SqliteDialect needs. */
   readonly forKysely: SqliteDatabase
   close(): void
 }
@@ -20,16 +20,16 @@ interface PreparedStatement {
   readonly columns: readonly string[]
 }
 
-// More than there are: statements are compiled from a fixed set of shapes. The bound guards against a mistake.
+// More than are ever used: statements are compiled from a fixed set of shapes. The bound guards against a mistake.
 const maxStatements = 2000
 
-// Another program may hold the lock for a moment, an operator's backup for one.
+// Another program, such as an operator's backup, may hold the lock for a moment.
 const busyTimeoutMs = 5000
 
 export interface ConnectionOptions {
   readonly path: string
   readonly readOnly: boolean
-  /** FULL syncs inside the statement: never on the main thread. */
+  /** FULL syncs inside the statement, so it is never used on the main thread. */
   readonly synchronous: 'NORMAL' | 'FULL'
 }
 
@@ -41,7 +41,7 @@ export function openConnection({ path, readOnly, synchronous }: ConnectionOption
   })
   if (!readOnly) database.exec('PRAGMA journal_mode = WAL')
   database.exec(`PRAGMA synchronous = ${synchronous}`)
-  // Checkpoints run in a thread of their own (checkpoints.ts).
+  // Checkpoints run in their own thread (checkpoints.ts).
   database.exec('PRAGMA wal_autocheckpoint = 0')
   database.exec('PRAGMA cache_size = -8192')
   database.exec('PRAGMA temp_store = MEMORY')
@@ -61,7 +61,7 @@ export function openConnection({ path, readOnly, synchronous }: ConnectionOption
   return {
     all(sql, parameters) {
       const { statement, columns } = prepared(sql)
-      // The columns of the schema are text, integer and bigint below 2^53: no other cell comes out.
+      // The columns of the schema are text, integer and bigint below 2^53, so no other cell type occurs.
       const rows = statement.all(...parameters) as unknown as Cell[][]
       return rows.map((row) => rowOf(columns, row))
     },
@@ -87,7 +87,7 @@ export function openConnection({ path, readOnly, synchronous }: ConnectionOption
   }
 }
 
-/** Half the time of node:sqlite's own objects, which also have no prototype. */
+/** Builds a row in half the time of node:sqlite's own objects, which also have no prototype. */
 function rowOf(columns: readonly string[], cells: readonly Cell[]): Cells {
   const row: Cells = {}
   for (let index = 0; index < columns.length; index++) row[columns[index] ?? ''] = cells[index] ?? null

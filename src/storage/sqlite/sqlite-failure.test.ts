@@ -11,7 +11,7 @@ const path = join(folder, 'full.db')
 afterEach(() => rmSync(path, { force: true }))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** What SQLite throws while `fill` runs. */
+/** Returns the error that SQLite throws while `fill` runs. */
 function failureOf(fill: (database: DatabaseSync) => void): unknown {
   const database = new DatabaseSync(path)
   try {

@@ -1,14 +1,14 @@
-// Failures of the disk below the embedded database, as errors that the operator can act on.
+// The translation of disk failures below the embedded database into errors that the operator can act on.
 import { AppError } from '../../lib/errors.ts'
 
 // https://www.sqlite.org/rescode.html: SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
 const full = 13
 const diskFailures: ReadonlySet<number> = new Set([8, 10, full, 14])
 
-/** Returns every other error as it is. */
+/** Returns the AppError of a disk failure, and every other error as it is. */
 export function toDiskFailure(error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
-  // The low byte is the kind, the rest says more about it.
+  // The low byte is the kind of failure; the other bits only refine it.
   if (!diskFailures.has(error.errcode & 0xff)) return error
   const isFull = (error.errcode & 0xff) === full
   const sentence = isFull ? 'the disk with the database is full' : 'the database cannot be written'

@@ -1,4 +1,4 @@
-// A thread with its own connection to the embedded database: it does what may wait for the disk or read many rows.
+// A thread with its own connection to the embedded database, for work that may wait for the disk or read many rows.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Parameter } from '../database/database.ts'
 import { openConnection } from './sqlite-connection.ts'
@@ -8,7 +8,7 @@ export type ThreadRole = 'checkpoints' | 'reads'
 
 export type ThreadJob =
   | { readonly kind: 'read'; readonly sql: string; readonly parameters: readonly Parameter[] }
-  /** Copies what it can from the log into the database file, while writers go on. */
+  /** Copies as much as possible from the log into the database file, while writers continue. */
   | { readonly kind: 'copy' }
   /** Copies the rest and starts the log over; no writer may be active. */
   | { readonly kind: 'restart'; readonly truncate: boolean }
@@ -32,7 +32,10 @@ function perform(connection: Connection, job: ThreadJob): unknown {
   }
 }
 
-/** The first commit after a complete checkpoint writes and syncs the log's new header: better here than on the main thread. */
+/**
+ * Completes the checkpoint and commits once. The first commit after a complete checkpoint writes and syncs the log's
+ * new header, which is better done here than on the main thread.
+ */
 function restart(connection: Connection, truncate: boolean): unknown {
   const outcome = connection.all(`PRAGMA wal_checkpoint(${truncate ? 'TRUNCATE' : 'PASSIVE'})`, [])
   const round = Number(connection.all('PRAGMA user_version', [])[0]?.['user_version'] ?? 0)

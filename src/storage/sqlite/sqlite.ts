@@ -30,7 +30,7 @@ export interface SqliteOptions {
   readonly log: Logger
   /** Runs inside one transaction, before anything else is served. */
   readonly migrate: (db: Kysely<Schema>) => Promise<void>
-  /** For tests; by default the log file's fdatasync, in the thread pool. */
+  /** A replacement for tests. The default is fdatasync of the log file, in the thread pool. */
   readonly sync?: ((log: FileHandle) => Promise<void>) | undefined
 }
 
@@ -44,10 +44,10 @@ export function createSqliteKind(): DatabaseKind {
   return {
     builder: new Kysely<Schema>({ dialect }),
     isShared: false,
-    // One transaction runs at a time: there is nothing to keep others away from, and the only writer counts by itself.
+    // One transaction runs at a time: no rows need locks, and the single writer numbers its rows itself.
     rowLocks: undefined,
     nextIds: undefined,
-    // LIKE of SQLite takes no notice of the case of ASCII letters.
+    // LIKE in SQLite ignores the case of ASCII letters.
     matchesPattern: (text, pattern) => sql`${text} like ${pattern} escape '\\'`,
     brokenRule,
   }
@@ -74,7 +74,7 @@ async function openLocked(options: SqliteOptions): Promise<OpenDatabase> {
   const queue = createWriteQueue()
   const commitInGroup = createTransactionGroups({ writer, clock, queue })
   try {
-    // An index over millions of records is sorted in files; nothing else is large.
+    // The sort for an index over millions of records uses files; nothing else is that large.
     writer.exec('PRAGMA temp_store = FILE')
     const dialect = new SqliteDialect({ database: writer.forKysely })
     await commitInGroup(() => options.migrate(new Kysely<Schema>({ dialect })))
@@ -122,13 +122,13 @@ async function openLocked(options: SqliteOptions): Promise<OpenDatabase> {
         readThread.run({ kind: 'read', sql: statement, parameters }) as Promise<Cells[]>,
     },
     commit,
-    // There is one writer: beside each other means one after the other.
+    // There is one writer, so concurrent transactions run one after another.
     commitBeside: commit,
     pulse: onMainThread,
     durable: () => group.synced(),
     async close() {
       await checkpoints.stop()
-      // The last in the queue: all that came before it is committed.
+      // This is the last in the queue, so all earlier transactions are committed.
       await commitInGroup(async () => undefined).catch(() => undefined)
       await group.synced().catch((error: unknown) => log.error({ err: error }, 'last sync failed'))
       await Promise.all([checkpointThread.close(), readThread.close()])
@@ -140,7 +140,7 @@ async function openLocked(options: SqliteOptions): Promise<OpenDatabase> {
   }
 }
 
-/** A new database, and the log files that take their mode from it, are readable by the owner only. */
+/** Creates the file readable by its owner only. The log files of the database take their mode from it. */
 async function reserveFile(path: string): Promise<void> {
   try {
     await (await open(path, 'ax', 0o600)).close()

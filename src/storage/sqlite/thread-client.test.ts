@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-// Counts itself in the database.
+// This job leaves a count of its runs in the database.
 const counted: ThreadJob = { kind: 'restart', truncate: false }
 
 async function runs(): Promise<unknown> {
@@ -50,7 +50,7 @@ describe('a database thread', () => {
     expect(await runs()).toEqual([{ user_version: 1 }])
   })
 
-  it('is asked nothing more than a thousand jobs deep, and nothing after its end', async () => {
+  it('accepts at most a thousand waiting jobs, and none after its end', async () => {
     const jobs = Array.from({ length: 1000 }, () => client.run(counted))
     await expect(client.run(counted)).rejects.toThrow('too many jobs')
     const ended = Promise.allSettled(jobs)

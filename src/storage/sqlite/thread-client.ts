@@ -14,7 +14,7 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-// With more jobs than this the disk has stopped working: a failure is better than filling up the memory.
+// More waiting jobs than this mean that the disk has stopped working; failing is better than filling the memory.
 const maxWaiting = 1000
 
 export function createThreadClient(path: string, role: ThreadRole, log: Logger): ThreadClient {
@@ -36,7 +36,7 @@ export function createThreadClient(path: string, role: ThreadRole, log: Logger):
       if ('error' in reply) job?.reject(reply.error)
       else job?.resolve(reply.result)
     })
-    // A thread that died takes its jobs along; the next job starts another thread.
+    // When a thread dies, its jobs fail; the next job starts another thread.
     const gone = (error: Error): void => {
       if (worker !== thread) return
       worker = undefined

@@ -17,7 +17,7 @@ let connection: Connection
 let other: Connection
 let commit: Commit
 let commits: number
-/** Runs instead of the next COMMIT. */
+/** A function to run instead of the next COMMIT. */
 let insteadOfCommit: (() => void) | undefined
 
 beforeEach(async () => {
@@ -54,7 +54,7 @@ const insert =
   (session: Session): Promise<unknown> =>
     session.all('insert into names values (?)', [name])
 
-/** What other connections see. */
+/** Returns the names that other connections see. */
 const names = (): unknown[] => other.all('select name from names order by name', []).map(({ name }) => name)
 
 describe('a transaction that comes alone', () => {
@@ -133,7 +133,7 @@ describe('transactions that come together', () => {
     const outcomes = await Promise.allSettled([
       commit(insert('a')),
       commit(async () => {
-        // As the database does by itself when the disk is full.
+        // The database does this by itself when the disk is full.
         connection.exec('ROLLBACK')
         throw Object.assign(new Error('database or disk is full'), { errcode: 13 })
       }),

@@ -1,5 +1,6 @@
-// Several transactions of the embedded database in one commit: each is a savepoint of its own, so that one which fails
-// takes nothing of the others along. A commit writes every page it has touched; those in common are then written once.
+// Group commit: several transactions of the embedded database share one commit. Each is a savepoint of its own, so
+// that one which fails undoes nothing of the others. A commit writes every page that it touched; a page that several
+// of them touched is written once.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Session } from '../database/database.ts'
@@ -11,7 +12,7 @@ import type { WriteQueue } from '../database/write-queue.ts'
 export interface TransactionGroupOptions {
   readonly writer: Pick<Connection, 'all' | 'run' | 'isInTransaction'>
   readonly clock: Clock
-  /** Where those wait that need the connection for themselves. */
+  /** The queue of all work that needs the connection exclusively. */
   readonly queue: WriteQueue
 }
 
@@ -24,10 +25,10 @@ interface Member {
   readonly reject: (error: unknown) => void
 }
 
-// Far more than one process can have in flight; beyond it the disk has stopped working.
+// Far more than one process can have in flight; a longer queue means that the disk has stopped working.
 const maxWaiting = 10_000
-// Nothing else runs meanwhile: packets and requests wait. A few go together even where the processor is shared with others
-// and time passes without work: there a commit for each would cost most.
+// Nothing else runs during a group: packets and requests wait. A few transactions share a commit even after that time
+// has passed. On a busy processor time passes without work, and there a commit for each would cost most.
 const maxGroupMs = 8
 const fewMembers = 8
 
@@ -51,7 +52,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
     schedule()
   }
 
-  /** Returns the members that there was no time for. */
+  /** Returns the members for which no time was left. */
   async function runGroup(members: readonly Member[]): Promise<readonly Member[]> {
     const until = clock.monotonic() + maxGroupMs
     const settles: (() => void)[] = []
@@ -65,7 +66,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
       }
       writer.run('COMMIT')
     } catch (error) {
-      // Some failures, a full disk for one, have rolled back already; then this has nothing to do.
+      // After some failures, such as a full disk, the database has already rolled back and nothing is left to do here.
       if (writer.isInTransaction()) writer.run('ROLLBACK')
       for (const { reject } of members.slice(0, Math.max(begun, 1))) reject(toDiskFailure(error))
       return members.slice(Math.max(begun, 1))
@@ -75,8 +76,8 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
   }
 
   /**
-   * Returns a function that settles the caller's promise. Throws when the database has undone all of the group. A member that is
-   * alone has a savepoint too: of 24 us of a commit, leaving it out saved nothing that could be measured.
+   * Returns a function that settles the caller's promise. Throws when the database has undone the whole group. A
+   * member that is alone also has a savepoint: leaving it out saved nothing measurable of the 24 us of a commit.
    */
   async function runMember({ work, resolve, reject }: Member): Promise<() => void> {
     writer.run('SAVEPOINT member')
@@ -106,7 +107,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
   }
 }
 
-/** Runs at once; a failure becomes a rejection. */
+/** Runs the action immediately and turns a failure into a rejection. */
 export function attempt<R>(action: () => R): Promise<R> {
   return new Promise((resolve) => resolve(action()))
 }
