@@ -24,7 +24,7 @@ interface Question extends RunningCall {
 
 type Prompt = (can: Abilities) => CollectRequest['prompt']
 
-/** A text of 1 s. */
+/** A spoken text of 1 s. */
 const speaks: Prompt = (can) => async (signal) =>
   void (await can.voice.say({ texts: ['your number?'], voice: {}, rounds: 1, signal }))
 
