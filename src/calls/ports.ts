@@ -143,9 +143,7 @@ export interface NumberPattern extends NumberFacts {
 
 /** The carriers, and the numbers that are called through them. */
 export interface CarrierDirectory {
-  /**
-   * Returns the carriers that call from the address: the narrowest network first, then an account's before shared ones.
-   */
+  /** Returns the carriers that call from the address: narrowest network first, then an account's before shared ones. */
   carriersAt(address: string): Promise<readonly CarrierMatch[]>
   carrier(voip_carrier_sid: string): Promise<CarrierFacts | undefined>
   /** Returns the numbers of all carriers that the called number matches. */

@@ -73,9 +73,7 @@ export interface Signalling {
   readonly isAnswered: boolean
   readonly hasEnded: boolean
   answer(): Promise<void>
-  /**
-   * Resolves with false if the caller has gone, or cannot hear anything before the answer, which is then journalled.
-   */
+  /** Resolves with false if the caller has gone, or cannot hear anything before the answer (journalled). */
   startEarlyMedia(): Promise<boolean>
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void
   decline(decline: Decline): void
@@ -122,10 +120,7 @@ export interface Tracks {
   remove(track: string): void
   /** Ends the sound of the track. */
   silence(track: string): void
-  /**
-   * Replaces the sound of a track, and resolves when it begins. Throws as `voice`, and bad_request without such a
-   * track.
-   */
+  /** Replaces the sound of a track. Resolves when it begins. Throws like `voice`, or bad_request without the track. */
   play(track: string, request: TrackRequest): Promise<void>
 }
 
@@ -199,10 +194,7 @@ export interface Keys {
 }
 
 export interface Requests {
-  /**
-   * Sends a request. Resolves with the final response. Throws call_state, overloaded or bad_request if nothing was
-   * sent.
-   */
+  /** Resolves with the final response. Throws call_state, overloaded or bad_request if nothing was sent. */
   send(asked: AskedRequest, signal: AbortSignal): Promise<OwnRequestOutcome>
 }
 
@@ -226,9 +218,7 @@ export interface ReferResult {
 }
 
 export interface Referring {
-  /**
-   * Sends a REFER. Resolves after the last report. Throws call_state, overloaded or bad_request if nothing was sent.
-   */
+  /** Resolves after the last report. Throws call_state, overloaded or bad_request if nothing was sent. */
   refer(request: ReferRequest): Promise<ReferResult>
 }
 
@@ -244,9 +234,7 @@ export interface Redirect {
 }
 
 export interface Asking {
-  /**
-   * Calls an action hook. Verbs in its answer replace those that were to follow. Failures are journalled, not thrown.
-   */
+  /** Calls an action hook. Verbs in its answer replace those that were to follow. Failures are only journalled. */
   ask(
     form: HookForm,
     fields: Readonly<Record<string, unknown>>,
@@ -264,9 +252,7 @@ export interface Asking {
 }
 
 export interface Legs {
-  /**
-   * Dials. Resolves when it is over, with undefined when no target was called. Throws AppError for an invalid target.
-   */
+  /** Resolves when it is over; with undefined when no target was called. Throws AppError for an invalid target. */
   dial(request: DialRequest): Promise<DialOutcome | undefined>
   /** Returns the SIP realm of the account, in which users are called. Undefined when it has none. */
   realm(): Promise<string | undefined>

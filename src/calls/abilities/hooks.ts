@@ -15,9 +15,7 @@ import { stopped } from '../session/stop.ts'
 import type { Application } from '../application/application.ts'
 import type { HookForm } from '../application/hook-form.ts'
 
-/**
- * The verbs of a leg. `replace` does not affect the running verb, `interrupt` ends it; `current` is the running verb.
- */
+/** The verbs of a leg. `replace` leaves the running verb alone, `interrupt` ends it. `current` is the running verb. */
 export interface VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void
   interrupt(verbs: readonly RunnableVerb[], because: string): void
@@ -44,9 +42,7 @@ interface Question {
   /** The fields that the verb adds to the facts of the call. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /**
-   * Called with the verbs of the answer, in the same turn as the last check of `signal`. Returns whether they are used.
-   */
+  /** Called with the verbs of the answer, in the same turn as the check of `signal`. Returns whether they are used. */
   readonly take: (verbs: readonly RunnableVerb[]) => boolean
 }
 

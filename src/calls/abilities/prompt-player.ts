@@ -26,9 +26,7 @@ export interface PromptPlayerOptions {
   readonly nowMs: () => number
 }
 
-/**
- * A pause follows rounds shorter than this, so that repeating an empty prompt for ever does not occupy the platform.
- */
+/** A pause follows rounds shorter than this, so that endless rounds of an empty prompt do not occupy the platform. */
 const minRoundMs = 100
 const pauseMs = 1000
 

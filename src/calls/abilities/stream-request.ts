@@ -4,10 +4,7 @@ export interface StreamOptions {
   /** ws, wss, or a path on the application's host. */
   readonly url: string
   readonly auth?: { readonly username: string; readonly password: string }
-  /**
-   * `mono`: the audio that the far end sends; `mixed`: with the audio that it hears; `stereo`: both, its own on the
-   * left.
-   */
+  /** `mono`: audio from the far end; `mixed`: with the audio that it hears; `stereo`: both, its own on the left. */
   readonly mixType: 'mono' | 'mixed' | 'stereo'
   /** The sample rate in Hz. */
   readonly sampleRate: number

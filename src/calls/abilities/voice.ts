@@ -22,9 +22,7 @@ export interface LegVoiceOptions {
   readonly settings: Pick<CallSettings, 'current'>
   /** Makes a URL of the application absolute. */
   readonly resolveUrl: (url: string) => string
-  /**
-   * Called with events of prompts: `synthesized-audio`, `start-playback`, and at the end `stop-` or `kill-playback`.
-   */
+  /** Called with events of prompts: `synthesized-audio`, `start-playback`, then `stop-playback` or `kill-playback`. */
   readonly report: (event: string, fields?: object) => void
 }
 
@@ -79,9 +77,7 @@ export class LegVoice implements Speaking {
     }
   }
 
-  /**
-   * Returns the voice: from the verb, else from `config`, else from the application. The value "default" is ignored.
-   */
+  /** Returns the voice: from the verb, else from `config`, else from the application. Ignores the value "default". */
   #chosenVoice(given: Voice): ChosenVoice {
     const { settings, script } = this.#options
     const said = Object.entries(given).filter(([, value]) => value !== 'default')
@@ -94,10 +90,7 @@ export class LegVoice implements Speaking {
     }
   }
 
-  /**
-   * Speaks. If `mayStandIn` is false, throws synthesizer_unknown where the embedded voice would replace a missing
-   * vendor.
-   */
+  /** `mayStandIn` false: throws synthesizer_unknown where the embedded voice would replace a missing vendor. */
   async #synthesizeWith(
     text: string,
     voice: ChosenVoice,

@@ -1,8 +1,6 @@
 // A wait of a verb for work that cannot be cancelled. The verb can stop waiting nevertheless.
 
-/**
- * Waits for the work. Rejects with the signal's reason if that aborts first. The outcome of the work is then ignored.
- */
+/** Waits for the work. If the signal aborts first, rejects with its reason and ignores the outcome of the work. */
 export async function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = (): void => reject(signal.reason as Error)

@@ -59,9 +59,7 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
   dismissTransferor(by, subscription, context.services.clock)
 }
 
-/**
- * Returns why the target was not reached. A target that answered and then ended has a 200, but the transfer has failed.
- */
+/** Returns why the transfer failed. A target that answered and then ended has a 200, which is also a failure. */
 function whyFailed(leg: Leg): Omit<WhyRefused, 'sip_status'> & {
   readonly line: { readonly status: number; readonly reason?: string }
 } {
@@ -157,9 +155,7 @@ interface Reported {
   readonly subscription: ReferSubscription
 }
 
-/**
- * Reports progress by NOTIFY to the far end that sent the REFER and, once it has hung up, as ringing to the other side.
- */
+/** Reports progress by NOTIFY to the far end that sent the REFER or, once it has gone, as ringing to the other side. */
 function report(leg: Leg, { by, other, subscription }: Reported): () => void {
   const { sound } = other.media
   let heard: 'ringing' | 'early-media' | undefined

@@ -277,10 +277,7 @@ function toSuccess({ journal }: Leg): DialOutcome {
   return { call_sid, sip_call_id, call_status: 'completed', sip_status: 200, sip_reason: 'OK' }
 }
 
-/**
- * Returns the outcome of a failed leg. One that answered but was not confirmed counts as not answered, unless media
- * failed.
- */
+/** Returns the outcome of a failed leg. One that answered is `no-answer`, or `failed` if media could not serve it. */
 function toFailure(leg: Leg | undefined): DialOutcome | undefined {
   if (leg === undefined) return undefined
   const { call_status, sip_status, sip_reason, started, answered_at, refusal } = leg.journal.facts

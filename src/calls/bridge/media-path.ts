@@ -233,10 +233,7 @@ export class MediaPath {
     noteProblem(leg, new AppError('media_not_acceptable', sentence))
   }
 
-  /**
-   * Makes both sides use one codec, so that packets can be forwarded unchanged. Returns why they do not, if they do
-   * not.
-   */
+  /** Makes both sides use one codec, so that packets can be forwarded unchanged. Returns why this failed. */
   async #agreeOnCodec(): Promise<Refusal | undefined> {
     const [a, b] = this.#legs
     const [ours, theirs] = [a.media.path.place, b.media.path.place]

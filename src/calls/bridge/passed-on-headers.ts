@@ -14,9 +14,7 @@ export interface PassedOnOptions {
 /** The caller (RFC 3325) and the diverting party (RFC 5806). A carrier is trusted for both, a user for neither. */
 const vouchedFor: ReadonlySet<string> = new Set(['p-asserted-identity', 'diversion'])
 
-/**
- * Returns the fields to copy: none from a leg that the platform made, and no identity that its far end may not assert.
- */
+/** Returns the fields to copy: none of a leg that the platform made, no identity that the far end may not assert. */
 export function passedOnHeaders(
   leg: Leg,
   { forwardsIdentity, given }: PassedOnOptions,

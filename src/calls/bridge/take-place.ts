@@ -42,9 +42,7 @@ export async function takePlace(leg: Leg, replaced: Replaced, context: CallConte
   await leg.closed
 }
 
-/**
- * Returns the leg to replace. Throws the same AppError if it belongs to another account, has ended, or never existed.
- */
+/** Returns the leg to replace. Throws the same error if it is another account's, has ended, or never existed. */
 function formerLeg(leg: Leg, replaced: Replaced, registry: CallRegistry): Leg {
   const { account_sid } = leg.journal.facts.started
   const found =

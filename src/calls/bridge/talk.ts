@@ -69,10 +69,7 @@ export class Talk {
   readonly #whispers: Whispers
   readonly #path: MediaPath
   readonly #parted = Promise.withResolvers<string>()
-  /**
-   * Aborts when the two have parted. Listeners are tied to it, so that they do not pile up on the signal of a long
-   * call.
-   */
+  /** Aborts when the two have parted. Listeners use it, so that they do not pile up on the signal of a long call. */
   readonly #end = new AbortController()
   readonly #stops: (() => void)[] = []
   readonly #successors = new Map<Leg, Successor>()
@@ -177,9 +174,7 @@ export class Talk {
     return this.#staying !== undefined
   }
 
-  /**
-   * Marks this leg as being transferred: it stays until the returned function is called, even if the other one ends.
-   */
+  /** Marks this leg as being transferred: until the returned function is called, it stays even if the other ends. */
   keep(leg: Leg): () => void {
     this.#staying = leg
     return () => {

@@ -174,10 +174,7 @@ export type VouchedHeaders = { readonly [N in (typeof vouchedNames)[number]]?: s
 const vouched: ReadonlySet<string> = new Set(vouchedNames.map((name) => name.toLowerCase()))
 
 export interface SipPayloadOptions {
-  /**
-   * The headers that the platform writes. The caller's own under any of the vouched names are left out, even if none is
-   * set.
-   */
+  /** The platform's headers. The caller's own under any vouched name are left out, even those not in here. */
   readonly added: VouchedHeaders
 }
 
@@ -199,10 +196,7 @@ export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: Si
 // The credentials of the caller. An application does not need them, and a thief could use them.
 const withheld: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
-/**
- * Returns headers with known names in lower case and extension names as spelled. Repeated fields are joined with a
- * comma.
- */
+/** Returns headers: known names in lower case, others as spelled. Repeated fields are joined with a comma. */
 function headersAsReceived(request: SipRequest, raw: string): Record<string, string> {
   const spelling = spellings(raw)
   const headers: Record<string, string> = {}

@@ -43,9 +43,7 @@ export type StartedFact = {
   readonly attempted_at: number
   /** Whether the account keeps no call records. */
   readonly is_record_disabled: boolean
-  /**
-   * Set for a dialled leg: the call that dialled it, that call's Call-ID, and the caller that the called party sees.
-   */
+  /** For a dialled leg: the call that dialled it, that call's Call-ID, and the caller that the called party sees. */
   readonly parent_call_sid?: string
   readonly parent_sip_call_id?: string
   readonly caller_id?: string

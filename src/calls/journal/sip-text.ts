@@ -25,9 +25,7 @@ export function withoutKeys(text: string): string {
   return text.replace(mediaKeys, (_, name: string, key: string) => name + '*'.repeat(key.length))
 }
 
-/**
- * Returns the message as it crossed the wire, with the values of Authorization headers and the keys of media masked.
- */
+/** Returns the message as it crossed the wire. Values of Authorization headers and media keys are masked. */
 export function toText(message: SipMessage, raw: Uint8Array): string {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
   const shown = withoutKeys(text)

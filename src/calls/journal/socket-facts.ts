@@ -1,8 +1,6 @@
 // The facts about the WebSocket of an application, in the journal of the call that it runs.
 
-/**
- * `connection`: 1 for the first, higher after one broke. `dropped`: the number of waiting messages that did not fit.
- */
+/** `connection`: 1 for the first, more after one broke. `dropped`: the number of waiting messages that did not fit. */
 type SocketOpenedFact = {
   readonly type: 'socket-opened'
   readonly url: string

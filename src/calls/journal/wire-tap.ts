@@ -12,9 +12,7 @@ const maxThreadsAside = 500
 const maxEventsAside = 32
 
 interface Thread {
-  /**
-   * The CSeq of the incoming INVITE. One with the same Call-ID and another CSeq is a new attempt, not a retransmission.
-   */
+  /** The CSeq of the incoming INVITE. The same Call-ID with another CSeq is a new attempt, not a retransmission. */
   readonly cseq: string | undefined
   readonly aside: SipFact[]
   journal: JournalWriter | undefined

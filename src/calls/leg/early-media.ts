@@ -33,9 +33,7 @@ export class EarlyMedia {
     options.leg.signal.addEventListener('abort', () => this.#agreed.resolve(), { once: true })
   }
 
-  /**
-   * Starts early media without answering the call. Returns false if the leg has ended, or if the journal says why not.
-   */
+  /** Starts early media without answering. Returns false if the leg has ended, or if the journal says why not. */
   async start(): Promise<boolean> {
     const { leg, incoming, isUnanswered } = this.#options
     if (incoming !== undefined && isUnanswered()) {

@@ -13,9 +13,7 @@ export interface EndingLeg {
 
 type Words = Pick<HangUpOptions, 'reason' | 'recorded' | 'because'>
 
-/**
- * Hangs up for an error. Unlike `refuse`, keeps the status and words of a hang-up. `reason`: by default the sentence.
- */
+/** Hangs up for an error. Unlike `refuse`, keeps the status and words of a hang-up. `reason`: else the sentence. */
 export async function hangUpFor(
   leg: EndingLeg,
   error: AppError,

@@ -82,9 +82,7 @@ function takeReferral(referral: IncomingReferral, { journal, media, transfers }:
   referral.reject(toRefusal(error).reply)
 }
 
-/**
- * Listens before the call is answered. Only UPDATE requests carry an offer then; each INVITE of the platform has one.
- */
+/** Listens before the answer. Only UPDATE requests carry an offer then; each INVITE of the platform has one. */
 export function listenEarly(leg: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>): EarlyListener {
   return {
     offered: async (offer, message) =>

@@ -40,9 +40,7 @@ export function hungUpByFarEnd(bye: SipRequest, direction: Direction): LegEnd {
   }
 }
 
-/**
- * Returns the end by a BYE of the platform or, for a lost dialog, the stack. `reason`: for ends no application chose.
- */
+/** Returns the end by a BYE of the platform, or the stack for a lost dialog. `reason`: if no application chose it. */
 export function hungUpByUs(direction: Direction, reason?: string): LegEnd {
   return { change: completed, termination_reason: reason ?? hangUps[direction].ours, by: 'jambonz' }
 }
@@ -92,10 +90,7 @@ export function toEndLine(
   return { call_status, sip_status, ...(refusal === undefined ? {} : failureOf(refusal)) }
 }
 
-/**
- * Returns the end of an unanswered call that the platform gives up: it refuses the INVITE that came, or cancels its
- * own.
- */
+/** Returns the end of an unanswered call that the platform gives up, by refusing the INVITE or cancelling its own. */
 export function givenUpByUs(reply: Reply, direction: Direction): LegEnd {
   return {
     change: { call_status: 'no-answer', ...lineOf(reply) },

@@ -45,9 +45,7 @@ export class LegLimits {
       : { duration: Math.floor((this.#options.clock.monotonic() - since) / 1000) }
   }
 
-  /**
-   * Ends the leg for silence of its far end. A far end need not send before the answer, so silence counts from there.
-   */
+  /** Ends the leg if its far end is silent. Silence counts from the answer, since a far end need not send before it. */
   silent(event: MediaEvent & { type: 'timeout' }): void {
     const { clock, media } = this.#options
     const since = this.#answeredMs

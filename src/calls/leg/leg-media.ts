@@ -116,10 +116,7 @@ export class LegMedia {
     this.#session?.live()
   }
 
-  /**
-   * Notes that its WebSocket has closed. A closed page sends no media any more; a page that reconnects never stops
-   * sending.
-   */
+  /** Notes that its WebSocket has closed. A closed page sends nothing any more; one that reconnects never stops. */
   doubt(): void {
     this.#session?.doubt()
   }
@@ -136,9 +133,7 @@ export class LegMedia {
     return this.#hold
   }
 
-  /**
-   * Applies the answer to the platform's offer from the message that must carry it: an ACK, or the 200 to an INVITE.
-   */
+  /** Applies the answer to the platform's offer from the message that must carry it: an ACK or the 200. */
   async acknowledge(answer: string | undefined, peer = this.#peer): Promise<void> {
     if (!this.#owesAnswer) return
     this.#owesAnswer = false

@@ -60,10 +60,7 @@ export interface LegBridge {
    * which resolves when the two have parted. Throws AppError call_state when each is a call of its own already.
    */
   part(next: Successor): () => Promise<void>
-  /**
-   * Returns the function that moves media to this path. Throws AppError call_state if media must stay with the
-   * platform.
-   */
+  /** Returns the function that moves media to this path. Throws AppError call_state if it must stay here. */
   readyPath(path: MediaPathName): () => Promise<void>
   /** Handles a REFER: the far end transfers the other side (RFC 3515). */
   refer(referral: IncomingReferral): void
@@ -87,9 +84,7 @@ export interface LegMember {
   coach(tag: string | undefined): void
   /** Removes it from the conference. */
   kick(): void
-  /**
-   * Returns the other members, in the order in which they joined. Undefined while it waits for the conference to begin.
-   */
+  /** Returns the other members in the order of joining. Undefined while it waits for the conference to begin. */
   others(): readonly LegPeer[] | undefined
 }
 

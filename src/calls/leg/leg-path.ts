@@ -38,9 +38,7 @@ export class LegPath {
     return this.#options.session()?.place
   }
 
-  /**
-   * Whether packets come from exactly the address in the SDP. Then no NAT is between, and no one else has the address.
-   */
+  /** Whether packets come from the very address in the SDP. Then it is the far end's own, and no NAT is between. */
   get isWhereItSays(): boolean {
     const { place } = this
     const heard = this.#heard
@@ -64,9 +62,7 @@ export class LegPath {
     return this.onNeeded?.()
   }
 
-  /**
-   * Returns a function that makes the offer just before it is sent and never throws. Undefined where there is no media.
-   */
+  /** Returns a function that makes the offer just before it is sent, without throwing. Undefined without media. */
   reoffer(options: ReofferOptions): (() => string) | undefined {
     const session = this.#options.session()
     if (session === undefined) return undefined

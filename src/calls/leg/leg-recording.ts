@@ -57,10 +57,7 @@ export class LegRecording {
     return this.#isWanted
   }
 
-  /**
-   * Resolves with whether the call is being recorded. Waits for the look-up at the answer whether it is always
-   * recorded.
-   */
+  /** Resolves with whether the call is being recorded, after the look-up at the answer if that is under way. */
   async isRunning(): Promise<boolean> {
     if (!this.#isWanted) await this.#always.catch(() => false)
     return this.#isWanted && this.#state !== 'over'
@@ -81,9 +78,7 @@ export class LegRecording {
     else await this.#goOn(this.#running)
   }
 
-  /**
-   * Throws AppError call_state if nothing is recorded. Does not throw during the look-up whether it is always recorded.
-   */
+  /** Throws AppError call_state if nothing is recorded. During the look-up at the answer it does not throw yet. */
   demand(): void {
     if (this.#isLookedUp || (this.#isWanted && this.#state !== 'over')) return
     throw new AppError('call_state', 'the call is not being recorded', {
@@ -102,9 +97,7 @@ export class LegRecording {
     this.#isMasked = false
   }
 
-  /**
-   * Masks or unmasks the recording. It records silence while masked, so that later audio keeps its position in time.
-   */
+  /** Masks or unmasks the recording. It is silent while masked, so that later audio keeps its position in time. */
   mask(isMasked: boolean): void {
     if (isMasked === this.#isMasked) return
     this.#isMasked = isMasked

@@ -48,10 +48,7 @@ export class LegTracks {
     this.#sound.remove(slotOf(name))
   }
 
-  /**
-   * Returns a signal that aborts when another sound begins on the track. Throws AppError bad_request without such a
-   * track.
-   */
+  /** Returns a signal that aborts when another sound begins there. Throws bad_request without such a track. */
   begin(name: string): AbortSignal {
     if (!this.#tracks.has(name)) throw new AppError('bad_request', `dub: there is no track "${name}"`)
     return this.#begin(name)

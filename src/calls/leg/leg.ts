@@ -58,10 +58,7 @@ export class Leg {
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
-  /**
-   * `bridge` is set while it is bridged, `member` while it is in a conference or waits for one, `siprec` once
-   * requested.
-   */
+  /** Set while it is bridged; while it is in a conference or waits for one; once a recording server was requested. */
   bridge: LegBridge | undefined
   member: LegMember | undefined
   siprec: Recorder | undefined

@@ -20,10 +20,7 @@ const reasons: Readonly<Record<Place['trust'], string>> = {
     'the SDP names a private address, nothing came from there or from where signalling comes from, and this was the first place to keep one stream: the far end seems to be behind NAT with several addresses',
 }
 
-/**
- * Returns the media encryption to offer over a transport. A WebSocket means a browser, which accepts only DTLS (RFC
- * 8834).
- */
+/** Returns the encryption to offer. A far end over a WebSocket is a browser, which accepts only DTLS (RFC 8834). */
 export function protectionTowards({ transport }: Pick<Remote, 'transport'>): OfferedHandshake | undefined {
   return transports[transport].isOpenedHere ? undefined : { dtls: 'browser' }
 }

@@ -21,9 +21,7 @@ export interface Refusal {
   readonly fact: RefusalFact
 }
 
-/**
- * Returns the error to show. Any error other than an AppError is a bug of the platform, and its text stays in the log.
- */
+/** Returns the error to show. An error that is not an AppError is a bug, and its text stays in the log. */
 export function toAppError(error: unknown, log: Pick<Logger, 'error'>): AppError {
   if (error instanceof AppError) return error
   log.error({ err: error }, 'unexpected exception in a call')

@@ -100,9 +100,7 @@ export class StatusReporter {
     this.#tell(extra)
   }
 
-  /**
-   * Returns notifications for at-least-once delivery, stored with their event. Also for a socket hook with none open.
-   */
+  /** Returns notifications to store with their event: delivered at least once. Also for a socket that is not open. */
   #notifications(extra: Record<string, unknown>): readonly Notification[] {
     const { hook, tell } = this.#target
     if (!this.#isAnnounced || hook === null || (isSocket(hook) && tell !== undefined)) return []

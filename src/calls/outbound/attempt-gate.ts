@@ -27,10 +27,7 @@ export class AttemptGate {
     this.#options = options
   }
 
-  /**
-   * Returns the rounds without attempts that would send a closed number to a carrier. Throws the refusal if none is
-   * left.
-   */
+  /** Removes attempts that would send a closed number to a carrier. Throws the refusal if none is left. */
   async open(rounds: readonly Round[]): Promise<readonly Round[]> {
     const refusals = new Map<string, AppError | undefined>()
     for (const { dialled, gateway, trunk } of rounds.flat()) {
@@ -61,9 +58,7 @@ export class AttemptGate {
     }
   }
 
-  /**
-   * Checks a SIP URI. Its user is a telephone number only at a carrier's address; at any other host it may be anything.
-   */
+  /** Checks a SIP URI. Its user is a telephone number only at a carrier's address; elsewhere it may be anything. */
   async #demandMayCall(places: readonly Remote[], dialled: string): Promise<void> {
     const { guard, order, services, isDry = false, onUntold } = this.#options
     const isClosed = await guard.isClosed(dialled, order.account)

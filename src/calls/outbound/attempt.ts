@@ -47,10 +47,7 @@ export interface Attempt {
   readonly protection?: OfferedProtection | undefined
   /** The second offer, after a refusal with 488. */
   readonly protectionAgain?: OfferedProtection | undefined
-  /**
-   * Resolves with the address, and others to try if it is silent. Rejects with AppError if none exists or may be
-   * called.
-   */
+  /** Resolves with the address, and others if it is silent. Rejects with AppError if none exists or may be called. */
   readonly destination: () => Promise<Resolved>
   /** Resolves with the places of a 3xx response that the owner may call. Rejects with AppError if there are none. */
   readonly redirect?: (target: RedirectTarget) => Promise<Round>

@@ -12,9 +12,7 @@ export interface CarrierPlace {
 // reserves carriers.
 const maxLookedUp = 500
 
-/**
- * Returns the carriers of all accounts at any of these addresses: those that call from there, and those called there.
- */
+/** Returns the carriers of all accounts that call from one of these addresses, or are called there. */
 export async function carriersAt(
   addresses: ReadonlySet<string>,
   { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,

@@ -67,10 +67,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
   ]
 }
 
-/**
- * Returns the user in the URI. Throws not_permitted for another realm: a phone must not make the account call
- * elsewhere.
- */
+/** Returns the user in the URI. Throws not_permitted for another realm: a phone must not redirect calls elsewhere. */
 function userAt(text: string, hosts: readonly string[]): string {
   const uri = tryParseUri(text)
   const name = uri !== undefined && uri.scheme !== 'tel' && hosts.includes(uri.host) ? uri.user : undefined

@@ -187,9 +187,7 @@ class Fork {
     return true
   }
 
-  /**
-   * Tries the targets of a 3xx, the best first. Returns false if none may be followed: it is then an ordinary refusal.
-   */
+  /** Tries the targets of a 3xx, the best first. Returns false if none may be followed: it is then a plain refusal. */
   async #follow(
     attempt: Attempt,
     response: SipResponse,

@@ -28,7 +28,7 @@ describe('the number that a carrier is sent', () => {
   ])('has no parameter %s, in Request-URI and To, and the journal says so', async (params, names) => {
     const { options, notes } = await call(`+442079460000;${params}`)
     expect([options?.uri, options?.to]).toEqual(Array(2).fill('sip:+442079460000@192.0.2.10;transport=udp'))
-    expect(notes).toContain(`parameters of the number that are not sent to a carrier: ${names}`)
+    expect(notes).toContain(`parameters of the number that are not sent: ${names}`)
   })
 
   it('keeps what says where it has been ported to', async () => {

@@ -45,10 +45,7 @@ export class OutgoingLeg {
   /** The addresses that INVITEs are sent to. Media may be sent there too. */
   readonly #peers = new Set<string>()
 
-  /**
-   * `parent` is the leg that dials this one. This leg reports to its status hook, and its media is placed in the same
-   * worker.
-   */
+  /** `parent` is the leg that dials this one. Its status hook and its media worker are used. */
   constructor(order: CallOrder, context: CallContext, parent?: Leg) {
     this.#order = order
     this.#context = context

@@ -73,9 +73,7 @@ function uriAt(place: string, { protocol, use_sips_scheme = false }: OutboundGat
     : `sip:${place};transport=${protocol}`
 }
 
-/**
- * Returns the host of the Request-URI. A carrier with registration accepts only its realm; the gateway is the next hop.
- */
+/** Returns the host of the Request-URI. A carrier with registration accepts only its realm, not the gateway. */
 function placeOf({ carrier, gateway }: PhoneAttempt): string {
   const { requires_register, register_sip_realm: realm } = carrier
   return requires_register && realm !== null ? realm : hostPortOf(gateway)

@@ -8,10 +8,7 @@ import type { Attempt, AttemptInvite, Round } from './attempt.ts'
 
 const maxFollowed = 5
 
-/**
- * Multiple choices, moved permanently, moved temporarily. 305 names a proxy and 380 another service, so they are not
- * here.
- */
+/** Multiple choices, moved permanently, moved temporarily. Not 305, which names a proxy, or 380, another service. */
 const followed: ReadonlySet<number> = new Set([300, 301, 302])
 
 export class Redirects {

@@ -38,10 +38,7 @@ export async function signedCaller(
   return { calling, attest: isEach.every(Boolean) ? 'A' : 'B' }
 }
 
-/**
- * Returns whether the user may be a number. `anonymous` and `alice` are not; an unreadable one may be to another
- * network.
- */
+/** Returns whether it may be a number: not `anonymous` or `alice`. Another reader may read what is unreadable here. */
 function mayBeNumber(user: string): boolean {
   return user === '' || /\d/.test(user.normalize('NFKC'))
 }

@@ -56,7 +56,7 @@ export async function toPhone(
   if (isSet(trunk) && choice.rule !== 'phone-named-carrier')
     journal.note({
       type: 'note',
-      sentence: `the account has no carrier ${shown(trunk)} that takes calls: the name is ignored`,
+      sentence: `no carrier ${shown(trunk)} serves the account: the name is ignored`,
     })
   const names = choice.carriers.map(({ name }) => name).join(', ')
   const chosen = names === '' ? 'no carrier' : names
@@ -82,14 +82,12 @@ function withoutParameters(written: string, journal: Search['journal']): string 
     throw new AppError('no_carrier', 'the called number is empty')
   if (dropped.length > 0) {
     const names = shortened(dropped.join(', '))
-    journal.note({ type: 'note', sentence: `parameters of the number that are not sent to a carrier: ${names}` })
+    journal.note({ type: 'note', sentence: `parameters of the number that are not sent: ${names}` })
   }
   return number
 }
 
-/**
- * Returns a function that signs an INVITE when it is sent, because a signature that is a minute old is not accepted.
- */
+/** Returns a function that signs an INVITE as it is sent, since signatures that are a minute old are not accepted. */
 function signerOf(
   called: string,
   { calling, attest }: SignedCaller,
