@@ -41,7 +41,7 @@ export interface CallServices {
   readonly isAllowedAddress: (address: string) => boolean
   /** Whether only the operator manages carriers, so that an account may reach only carriers of its own. */
   readonly reservesCarriers: boolean
-  /** Called with the host name in a call from a carrier of the account. */
+  /** Called with the host name to which a carrier of the account has sent a call. */
   readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
   /** Whether a customer may direct media to this IP address; through a proxy of the operator, its signalling too. */
   readonly isAllowedHop: (address: string) => boolean

@@ -44,8 +44,8 @@ export interface Calls {
   /** Returns the journal of a live call. Journals of ended calls are in storage. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined
   /**
-   * Prepares a call. Its outcome once it has begun is reported by its status hook and its record. Throws AppError when
-   * the request cannot be served as it is.
+   * Prepares a call. Later failures are reported by its status hook and its record. Throws AppError when the request
+   * cannot be served as it is.
    */
   prepare(request: CallRequest): Promise<PreparedCall>
   /** Returns what a call of the account would do now. Sends and counts nothing, and calls no hook. */

@@ -1,4 +1,4 @@
-// The address of ours that a call names, where we have one in each of several networks.
+// The platform's address in a call, where the platform has one in each of several networks.
 import { describe, expect, it } from 'vitest'
 import { callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'

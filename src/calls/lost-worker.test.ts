@@ -1,5 +1,4 @@
-// A media worker that dies, or hangs, with bridges or a conference on it: real threads and real RTP, scripted
-// signalling.
+// A media worker that dies or hangs under bridges or a conference: real threads and RTP, scripted signalling.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

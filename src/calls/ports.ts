@@ -146,7 +146,7 @@ export interface CarrierDirectory {
   /** Returns the carriers that call from the address: narrowest network first, then an account's before shared ones. */
   carriersAt(address: string): Promise<readonly CarrierMatch[]>
   carrier(voip_carrier_sid: string): Promise<CarrierFacts | undefined>
-  /** Returns the numbers of all carriers that the called number matches. */
+  /** Returns the entries of the called number, of all carriers. */
   numbersCalled(called: string): Promise<readonly NumberFacts[]>
   /** Returns the patterns of one carrier, the longest first. */
   patternsOf(voip_carrier_sid: string): Promise<readonly NumberPattern[]>

@@ -8,8 +8,7 @@ export type ReachServices = Pick<CallServices, 'isAllowedAddress' | 'isAllowedHo
 /**
  * Returns a check of the places to which a far end may direct a call by Record-Route, Path, Contact or a redirect.
  * `peer` is the address of the far end, undefined if nothing has come from it. The operator's proxies forward requests
- * from here to any address, and every node trusts what they say about a caller. Only a far end behind one may direct a
- * call there.
+ * from here to any address, and every node trusts them about callers. Only a far end behind one may lead a call there.
  */
 export function reachableFor(
   peer: string | undefined,

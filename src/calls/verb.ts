@@ -28,5 +28,5 @@ export interface RunnableVerb {
   run(abilities: Abilities, context: VerbContext): Promise<VerbResult>
 }
 
-/** The verbs of a list in either notation. Throws hook_invalid_payload naming the verb and the field. */
+/** Parses a list of verbs in either notation. Throws hook_invalid_payload naming the verb and the field. */
 export type ParseVerbs = (list: unknown) => readonly RunnableVerb[]

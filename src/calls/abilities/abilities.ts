@@ -1,5 +1,4 @@
-// The abilities of verbs. A verb names the abilities that it uses and gets only these, never a dialog, a socket or a
-// row.
+// The abilities of verbs. A verb names those that it uses and gets only these, never a dialog, a socket or a row.
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { Recording, RecordingSpan } from './recording-request.ts'

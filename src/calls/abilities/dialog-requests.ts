@@ -1,5 +1,4 @@
-// Requests of the far end within the dialog that the platform does not handle itself: they are sent to the requestHook,
-// if set.
+// Requests within the dialog that the platform does not handle itself. They are sent to the requestHook, if set.
 import { headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { plumbingHeaders } from '../../sip/message/reserved-headers.ts'

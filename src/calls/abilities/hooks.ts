@@ -98,7 +98,7 @@ export class LegHooks implements Asking {
     if (!leg.hasEnded) return this.tell(form, fields)
     const verb_id = queue.current?.id
     const payload = { ...facts(), ...(verb_id === undefined ? {} : { verb_id }), ...fields }
-    // A WebSocket has closed with the call, and was sent its end.
+    // An application over WebSocket is not reached any more: its socket was sent the end of the call, and closed.
     await application.tell({ leg, hook: form, payload }).catch(() => undefined)
   }
 

@@ -28,8 +28,7 @@ export async function demandReferrable(
   if (farEnd === 'user') return
   const sent = dialledOf(referTo)
   if (farEnd === 'carrier') {
-    // The number is checked without the plus that the carrier wants, since with it an emergency number is not
-    // recognised.
+    // Checked without the plus that the carrier wants: with it, an emergency number is not recognised.
     const number = /^\+?\d+$/.test(asked) ? asked : sent
     await guard.admitReferred(leg, account, number)
     if (sent !== undefined) await guard.demandOpen(sent, account, { leg, by: '' })

@@ -1,5 +1,4 @@
-// The ability to change settings for the verbs that follow. Values of the application are checked here, and made
-// absolute.
+// The ability to change settings for later verbs. Values of the application are checked here, and made absolute.
 import { demandAllowed } from '../application/allowed-verbs.ts'
 import type { CallSettings } from '../application/settings.ts'
 import type { ParseVerbs } from '../verb.ts'

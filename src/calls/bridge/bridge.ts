@@ -55,7 +55,7 @@ export class Bridge {
 /** Passes keys from one leg to the other. Returns the function that stops this. */
 function passKeys(from: Leg, to: Leg): () => void {
   return from.onDigit((digit, { source, durationMs }) => {
-    // Keys in RTP events or as tones go with the media if the other side accepts them in that form.
+    // Tones always go with the audio, and so do keys in RTP if the other side accepts those.
     if (source !== 'info' && (source === 'tone' || to.media.keyWay === 'rfc2833')) return
     // Many far ends do not accept keys. The two continue to talk.
     to.keys.press(digit, durationMs).catch((error: unknown) => noteProblem(to, error))

@@ -1,5 +1,4 @@
-// The key sequences of a bridged leg that an application waits for. A sequence matches when the last keys pressed equal
-// it.
+// The key sequences that an application waits for. A sequence matches when the last keys pressed equal it.
 
 /** A longer pause between two keys begins a new sequence. */
 const maxPauseMs = 3000

@@ -1,5 +1,4 @@
-// One dial of a call: the targets ring, and one is bridged with the caller until either side or the application ends
-// it.
+// A dial: the targets ring, and one is bridged with the caller until either side or the application ends it.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { sdpOf } from '../../sip/message/body.ts'

@@ -1,5 +1,4 @@
-// The last steps of a transfer: two legs that have talked with others talk with each other, and the transferor is hung
-// up.
+// The end of a transfer: two legs that talked with others talk with each other, and the transferor is hung up.
 import type { Clock } from '../../lib/clock.ts'
 import type { ReferSubscription } from '../../sip/sip.ts'
 import type { Leg } from '../leg/leg.ts'

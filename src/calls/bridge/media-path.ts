@@ -143,8 +143,7 @@ export class MediaPath {
     await this.#bring()
     if (refused?.retryMs === undefined || tries === maxTries)
       return this.#stayHere(refused?.because ?? 'it is needed there again')
-    // The wait begins once media is back here, so that neither side lacks sound meanwhile. A need for media here ends
-    // the wait.
+    // The wait begins once media is back, so that neither side lacks sound. A need for media here ends it.
     await this.#wait(refused.retryMs)
     return this.#leave(because, tries + 1)
   }

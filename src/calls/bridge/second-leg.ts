@@ -1,5 +1,4 @@
-// A leg that a call dials. It counts as a call of its own, has the status hook of its call, and is in the call's
-// journal.
+// A dialled leg. It counts as a call of its own, reports to the hook of its call, and is in that call's journal.
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { calledPartyOf } from '../outbound/call-order.ts'

@@ -1,5 +1,4 @@
-// An INVITE with Replaces (RFC 3891): a phone replaces another one in an answered call, or answers a call that rings at
-// it.
+// An INVITE with Replaces (RFC 3891): a phone replaces another one in a call, or answers a call that rings there.
 import { AppError } from '../../lib/errors.ts'
 import { refusal } from '../../sip/refusal.ts'
 import type { Replaced } from '../../sip/sip.ts'

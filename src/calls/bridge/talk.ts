@@ -138,8 +138,7 @@ export class Talk {
     const isOver = this.#leave(because, () => {
       for (const leg of this.#options.legs) this.#goOn(leg)
     })
-    // This does not wait for media to part the two. It waits one turn, in which a BYE of the other leg may still
-    // arrive.
+    // Does not wait for media to part the two, but one turn, in which a BYE of the other leg may still arrive.
     if (isOver)
       queueMicrotask(() => {
         for (const leg of this.#options.legs) this.#dismiss(leg, because)

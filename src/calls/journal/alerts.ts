@@ -1,5 +1,4 @@
-// The alerts of calls, derived from journal events: each failure that needs a person's attention is an event there
-// already.
+// The alerts of calls, made from journal events: every failure that a person should handle is an event there.
 import { hookAlertType } from '../../contracts/alert.ts'
 import type { CallStore, JournalEvent } from './journal.ts'
 import type { Alert, Alerts } from '../../contracts/alert.ts'
@@ -27,8 +26,7 @@ export function toAlert(event: JournalEvent): AlertFacts | undefined {
   if (event.type === 'hook-failed') {
     return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
   }
-  // A close by the application with 1000 is normal. If the socket was never open, the failed hook request raises the
-  // alert.
+  // A close with 1000 is normal. If the socket was never open, the failed hook request raises the alert.
   if (event.type === 'socket-closed' && event.isOpened === false) return undefined
   if (event.type === 'socket-closed' && event.by === 'application' && event.code !== 1000)
     return { alert_type: 'webhook-connection-failure', message: event.because, detail: event.url }

@@ -1,5 +1,4 @@
-// Removes the keys that callers press from journals and captures, since card numbers and PINs are only for the
-// application.
+// Removes pressed keys from journals and captures: card numbers and PINs are only for the application.
 import type { JournalFact } from './journal.ts'
 
 const hidden = 'x'

@@ -174,7 +174,7 @@ export type VouchedHeaders = { readonly [N in (typeof vouchedNames)[number]]?: s
 const vouched: ReadonlySet<string> = new Set(vouchedNames.map((name) => name.toLowerCase()))
 
 export interface SipPayloadOptions {
-  /** The platform's headers. The caller's own under any vouched name are left out, even those not in here. */
+  /** The headers of the platform. Headers of the caller with their names are left out, also where none is added. */
   readonly added: VouchedHeaders
 }
 

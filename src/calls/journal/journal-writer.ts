@@ -76,7 +76,7 @@ export class JournalWriter {
     return this.#facts
   }
 
-  /** All events while the call is live. None afterwards, when storage has them. */
+  /** All events while the call is live. Afterwards only those that storage has not received yet. */
   get events(): readonly JournalEvent[] {
     return this.#events
   }

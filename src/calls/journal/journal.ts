@@ -144,7 +144,7 @@ export type MediaFact =
       readonly remote_port?: number
       /** The address that its signalling comes from. */
       readonly sip_address?: string
-      /** The cipher of its packets. Left out for plain RTP. */
+      /** The crypto suite of its packets. Left out for plain RTP. */
       readonly encryption?: string
     }
   | {

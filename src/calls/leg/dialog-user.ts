@@ -1,5 +1,4 @@
-// The user at the far end of a leg. The stack restricts the dialog to this user, and the journal notes requests of
-// others.
+// The user at the far end of a leg. The stack binds the dialog to it, and the journal notes requests of others.
 import type { DialogUser, SipUser } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'

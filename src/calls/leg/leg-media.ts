@@ -30,7 +30,7 @@ export interface SipPlace extends Pick<Remote, 'address' | 'transport'> {
   readonly branch?: number
 }
 
-/** A hold by the far end. `request` is the one that asked for it, undefined when it was an answer. */
+/** A hold by the far end. `request` is the request that began it, undefined when it was an answer. */
 export interface HoldBy {
   readonly request: SipRequest | undefined
 }

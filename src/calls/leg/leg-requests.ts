@@ -73,7 +73,7 @@ export class LegRequests {
 
   /**
    * Sends a re-INVITE with a new offer: once or, if `isUrgent`, as soon as no other offer is open, and again after a
-   * collision. `offer` is called just before it is sent, and must not throw.
+   * collision. `offer` is called just before sending, and must not throw.
    */
   async reoffer(offer: () => string, { isUrgent }: { readonly isUrgent: boolean }): Promise<ReofferOutcome> {
     const dialog = this.#dialog()

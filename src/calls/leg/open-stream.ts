@@ -1,5 +1,4 @@
-// Begins a stream: the ring buffers that media and the streaming thread share, the first frame, keys, and journal
-// entries.
+// Begins a stream: ring buffers shared by media and the streaming thread, first frame, keys, journal entries.
 import type { AudioStream, StreamEnd, StreamEvent, Streams } from '../../contracts/audio-stream.ts'
 import { actingFor } from '../../lib/acting-for.ts'
 import { createRing } from '../../lib/audio-ring.ts'

@@ -1,4 +1,4 @@
-// The ringing that a caller hears while its application is being requested.
+// The ringing that a caller hears while its application has not answered the call hook.
 import { describe, expect, it } from 'vitest'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'

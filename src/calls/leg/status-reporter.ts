@@ -40,7 +40,7 @@ export class StatusReporter {
     this.#isAnnounced = true
   }
 
-  /** Sets the status hook while the call hook is requested. The status hook is called once the call is announced. */
+  /** Sets the status hook while the call hook is called. Changes are reported to it once the call is announced. */
   expect(hook: Hook | null): void {
     this.#target.hook = hook
   }

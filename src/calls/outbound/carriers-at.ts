@@ -8,8 +8,7 @@ export interface CarrierPlace {
   readonly account_sid: string | null
 }
 
-// The most gateway names that are resolved for one call. They are resolved only for closed numbers, or if the operator
-// reserves carriers.
+// The most gateway names resolved for one call. That is done only for closed numbers, or where carriers are reserved.
 const maxLookedUp = 500
 
 /** Returns the carriers of all accounts that call from one of these addresses, or are called there. */

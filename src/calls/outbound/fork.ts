@@ -56,7 +56,8 @@ export type ForkOutcome =
   /** The leg has ended meanwhile. */
   | { readonly kind: 'withdrawn' }
 
-// RFC 3261 §17.2.1: a server sends 100 within 200 ms. By this time the INVITE was sent again after 500 and 1,500 ms.
+// RFC 3261 §17.2.1: a server sends 100 within 200 ms. By now the INVITE was sent three times: again at 500 and 1,500
+// ms.
 export const silenceMs = 2_000
 
 export async function fork(attempts: readonly Attempt[], options: ForkOptions): Promise<ForkOutcome> {
@@ -66,8 +67,7 @@ export async function fork(attempts: readonly Attempt[], options: ForkOptions): 
   if (signal.aborted) withdraw()
   signal.addEventListener('abort', withdraw, { once: true })
   try {
-    // A silent place does not respond to a CANCEL either. Its transaction continues for 64*T1, but the caller does not
-    // wait.
+    // A silent place does not respond to a CANCEL either. Its transaction lasts 64*T1; the caller does not wait.
     return await Promise.race([new Fork(attempts, options).outcome, withdrawn])
   } finally {
     signal.removeEventListener('abort', withdraw)

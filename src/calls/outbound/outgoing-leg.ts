@@ -1,5 +1,4 @@
-// A leg that the platform makes. It is checked against the limits, and tried at one place after another until one
-// answers.
+// A leg that the platform makes: checked against limits, and tried at one place after another until one answers.
 import { traceIdOf } from '../../lib/ids.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'

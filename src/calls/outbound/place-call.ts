@@ -1,5 +1,4 @@
-// A call that the platform makes, from the order to the end of its script. Its status and its record report every kind
-// of end.
+// A call that the platform makes, from the order to the end of its script. Status and record report every end.
 import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
 import { RoutedApplication } from '../application/routed-application.ts'

@@ -1,5 +1,4 @@
-// The places to try for a call to Microsoft Teams: its proxies, one after another, on behalf of a tenant of the
-// account.
+// The places to try for a call to Microsoft Teams: its proxies in turn, on behalf of a tenant of the account.
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import { knownAs, transports } from '../../sip/transport/transports.ts'
