@@ -82,7 +82,7 @@ describe('the share of an account', () => {
     expect(engine.calls.liveCount).toBe(2)
   })
 
-  it('is none of an account that has a limit of its own', async () => {
+  it('does not apply to an account that has a limit of its own', async () => {
     const engine = await atItsShare()
     engine.limits = { account: 9 }
     await placeOn(engine, callRequest)
@@ -202,7 +202,7 @@ function createDrainCounter(like: ScriptedEngine, onDrain: () => void): Scripted
   return engine
 }
 
-describe('calls that another node has taken for lost', () => {
+describe('calls that another node has treated as lost', () => {
   it('are hung up, and the others stay', async () => {
     const engine = platform()
     const [lost, kept] = [engine.ring(), engine.ring()]

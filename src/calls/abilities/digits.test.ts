@@ -64,7 +64,7 @@ describe('a question', () => {
     expect(collected).toEqual([{ reason: 'digits', digits: '*#' }])
   })
 
-  it('is over after its time without a key, and keys that come later are for nothing', async () => {
+  it('is over after its time without a key, and keys that come later are ignored', async () => {
     const { engine, press, collected, journalled } = await ask()
     engine.clock.advance(4999)
     await settle()

@@ -543,7 +543,7 @@ describe('a call that comes back', () => {
     expect(called().options.maxForwards).toBe(left)
   })
 
-  it('leaves 69 where the caller says nothing of it', async () => {
+  it('leaves 69 where the INVITE of the caller has none', async () => {
     const { called } = await dialling({})
     expect(called().options.maxForwards).toBe(69)
   })

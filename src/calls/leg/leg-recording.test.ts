@@ -232,7 +232,7 @@ describe('a recorder that fails', () => {
   })
 })
 
-describe('the hook that hears of a recording', () => {
+describe('the hook that is notified of a recording', () => {
   it('is the status hook of the call, with the facts of the call', async () => {
     const call = await called([answer])
     await call.command('start')

@@ -48,7 +48,7 @@ describe('the number that a carrier is sent', () => {
     expect(cleanNumber(text)).toEqual({ number, dropped })
   })
 
-  it('is none where there are parameters alone', async () => {
+  it('does not exist where there are only parameters', async () => {
     const { options } = await call(';ext=9')
     expect(options).toBeUndefined()
   })
