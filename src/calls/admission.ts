@@ -1,4 +1,4 @@
-// Whether one more call may begin on this node: the one gate for a node that stops and for one that is full.
+// Decides whether one more call may begin on this node. It refuses calls on a node that stops and on one that is full.
 import { AppError } from '../lib/errors.ts'
 
 // A refused call counts until its record is written. Beyond this share of the bound, refused calls get no record.
@@ -14,18 +14,18 @@ export class Admission {
     this.#maxCalls = maxCalls
   }
 
-  /** Why no call may begin now, or undefined. */
+  /** Returns the reason why no call may begin now, or undefined if one may. */
   refusal(): AppError | undefined {
     if (this.#isClosed) return stopping()
     return this.#isFull(1) ? overloaded() : undefined
   }
 
-  /** More calls are being refused than records can be kept of. */
+  /** Whether more calls are being refused than records can be kept of. */
   get isFlooded(): boolean {
     return this.#isFull(flood)
   }
 
-  /** Counts a call, refused ones too, until the returned function is called. */
+  /** Counts a call until the returned function is called. Refused calls are counted too. */
   enter(): () => void {
     this.#count += 1
     return () => {
@@ -34,7 +34,7 @@ export class Admission {
     }
   }
 
-  /** From now on every call is refused. */
+  /** Refuses every call from now on. */
   close(): void {
     this.#isClosed = true
   }

@@ -1,4 +1,4 @@
-// What every call of this node shares: the services of the platform, the live legs, the wire tap and the one gate.
+// The state that all calls of this node share: the services of the platform, the live legs, the wire tap and more.
 import type { Admission } from './admission.ts'
 import type { CallServices } from './call-services.ts'
 import type { OutdialGuard } from './defence/outdial-guard.ts'
@@ -15,7 +15,7 @@ export interface CallContext {
   readonly registry: CallRegistry
   readonly tap: WireTap
   readonly admission: Admission
-  /** Counts the calls that come in. */
+  /** Counts incoming calls. */
   readonly pace: CallPace
   readonly guard: OutdialGuard
   readonly queues: Queues
@@ -23,6 +23,6 @@ export interface CallContext {
   readonly heardPaces: HeardPaces
   readonly logStranger: StrangerLog
   readonly logLost: LostCallLog
-  /** Makes a call that an application of the account asks for. Resolves with its call_sid. Throws AppError. */
+  /** Makes a call that an application of the account requests. Resolves with its call_sid. Throws AppError. */
   readonly order: (account_sid: string, data: unknown) => Promise<string>
 }

@@ -1,4 +1,4 @@
-// Everything a call needs of the platform, handed in by app.ts through createCalls.
+// Everything that a call needs from the platform, passed in by app.ts through createCalls.
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Media } from '../media/media.ts'
@@ -17,7 +17,7 @@ import type { ParseVerbs } from './verb.ts'
 import type { CallStore } from './journal/journal.ts'
 
 export interface CallServices {
-  /** A function: the stack is made with handlers that lead back to the engine. */
+  /** A function, because the stack is created with handlers that refer back to the engine. */
   readonly sip: () => Pick<
     Sip,
     | 'hasUserAt'
@@ -39,13 +39,13 @@ export interface CallServices {
   readonly numberTrust: NumberTrust
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean
-  /** Whether accounts may reach carriers of their own alone, since the operator keeps all carriers to itself. */
+  /** Whether only the operator manages carriers, so that an account may reach only carriers of its own. */
   readonly reservesCarriers: boolean
-  /** Called with the host name that a carrier of the account has called. */
+  /** Called with the host name to which a carrier of the account has sent a call. */
   readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
-  /** Whether a customer may direct media to this IP address; who speaks through a proxy of the operator, a dialog too. */
+  /** Whether a customer may direct media to this IP address; through a proxy of the operator, its signalling too. */
   readonly isAllowedHop: (address: string) => boolean
-  /** Whether a SIP proxy of the operator is at this IP address: what users send through it is theirs. */
+  /** Whether this IP address is a SIP proxy of the operator. Messages from it are those of the users behind it. */
   readonly isSipProxy: (address: string) => boolean
   readonly hooks: Hooks
   readonly appSockets: AppSockets
@@ -59,12 +59,12 @@ export interface CallServices {
   readonly frames: ReadFrame
   readonly orders: ReadOrder
   readonly clock: Clock
-  /** 0 to 1, without 1: how carriers share calls. */
+  /** Returns a number from 0 up to but not including 1. It distributes calls among carriers. */
   readonly random: () => number
   readonly log: Logger
   readonly node: () => NodeFacts
   readonly maxCallMs: number
-  /** A caller hears ringing this long after its application was asked, unless the call is answered first; 0: never. */
+  /** The time after which a caller that has heard nothing else hears ringing; 0: never. */
   readonly ringingMs: number
   readonly pool: CallPool
 }

@@ -1,4 +1,4 @@
-// The public face of the call engine: what the API sees of it. `createCalls` in create-calls.ts makes one.
+// The public interface of the call engine, as the API uses it. `createCalls` in create-calls.ts makes one.
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
@@ -18,9 +18,9 @@ export type { LiveCall } from './journal/live-call.ts'
 export type { LiveConference } from './rooms/live-conference.ts'
 export type { Credentials, Target, TargetOf } from './outbound/target.ts'
 
-/** A call that can be made, and is not yet. */
+/** A call that has been checked and can be made. */
 export interface PreparedCall extends Pick<LiveCall, 'call_sid' | 'call_id'> {
-  /** Makes it: resolves when its INVITE is out, or when it has failed before. To be called once. */
+  /** Makes the call. Resolves when its INVITE is sent, or the call has failed before that. Must be called only once. */
   readonly begin: () => Promise<void>
 }
 
@@ -28,33 +28,33 @@ export interface Calls {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** Calls of the account that have not ended, oldest first. */
+  /** Returns the calls of the account that have not ended, oldest first. */
   list(account_sid: string): LiveCall[]
-  /** The same, of all accounts of a service provider. */
+  /** Returns the same for all accounts of a service provider. */
   listOfProvider(service_provider_sid: string): LiveCall[]
-  /** Also calls that ended within the last hour. */
+  /** Returns a live call, or one that ended within the last hour. */
   find(account_sid: string, call_sid: string): LiveCall | undefined
   count(account_sid: string): { inbound: number; outbound: number }
-  /** How much of each limit of its CallDefence the account uses. */
+  /** Returns how much of each limit of its CallDefence the account uses. */
   outboundUsage(account_sid: string): Readonly<Record<DefenceLimit, number>>
-  /** The queues of the account in which callers wait, by name. */
+  /** Returns the queues of the account in which callers wait, by name. */
   queues(account_sid: string): readonly { readonly name: string; readonly length: number }[]
-  /** Those of the account that have members, or calls that wait for them to begin; oldest first. */
+  /** Returns the account's conferences that have members, or calls that wait for them to begin; oldest first. */
   conferences(account_sid: string): LiveConference[]
-  /** The journal of a live call; those of ended ones are in storage. */
+  /** Returns the journal of a live call. Journals of ended calls are in storage. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined
   /**
-   * Readies a call: what becomes of it once it has begun is for its status hook and its record. Throws AppError when the
-   * request cannot be served as it is.
+   * Prepares a call. Later failures are reported by its status hook and its record. Throws AppError when the request
+   * cannot be served as it is.
    */
   prepare(request: CallRequest): Promise<PreparedCall>
-  /** What would become of a call of the account now. Nothing is sent, asked or counted. */
+  /** Returns what a call of the account would do now. Sends and counts nothing, and calls no hook. */
   dryRun(account_sid: string, question: DryQuestion): Promise<DryRun>
-  /** Hangs up; resolves when the call has ended. False when there is no such live call. */
+  /** Hangs up. Resolves when the call has ended, with false when there is no such live call. */
   hangUp(account_sid: string, call_sid: string): Promise<boolean>
   /**
-   * Begins what is asked of a live call; undefined when there is no such one. Throws AppError call_state, overloaded or
-   * bad_request, and then nothing has changed.
+   * Begins the commands on a live call. Resolves with undefined when there is no such call. Throws AppError call_state,
+   * overloaded or bad_request, and then nothing has changed.
    */
   command(account_sid: string, call_sid: string, asked: AskedCommands): Promise<CommandReply | undefined>
   /** Refuses new calls with 503 and resolves when the last running call has ended. */
@@ -64,7 +64,7 @@ export interface Calls {
   readonly liveCount: number
 }
 
-/** What the SIP stack calls. */
+/** The functions that the SIP stack calls. */
 export interface CallHandlers {
   invited(invite: IncomingInvite): void
   refused(invite: IncomingInvite, owed: Owed): void
@@ -76,20 +76,20 @@ export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 
   readonly publicAddress: string | undefined
   /** The base of the REST API, undefined until it listens: `service_url` and `api_base_url` in hooks. */
   readonly apiBaseUrl?: () => string | undefined
-  /** Where alerts go, if they go anywhere. */
+  /** The receiver of alerts, if there is one. */
   readonly alerts?: Alerts
-  /** Where it is kept how much accounts call. */
+  /** Stores how much each account calls. */
   readonly usage?: OutdialUsageStore
-  /** More at one time are refused with 503. */
+  /** The most calls at one time. Further ones are refused with 503. */
   readonly maxCalls?: number
-  /** How many calls can have media at one time. */
+  /** The most calls that can have media at one time. */
   readonly maxMedia?: number
-  /** The most of the calls that one account may have while no other has any, in percent. */
+  /** The share of the calls that one account may have while no other account has any, in percent. */
   readonly sharePercent?: number
-  /** How much of its time the main thread has worked since it was asked last, from 0 to 1. */
+  /** Returns the share of time that the main thread has worked since the last call of this function, from 0 to 1. */
   readonly mainThreadLoad?: () => number
-  /** An answered call is hung up after this long. */
+  /** The longest time that an answered call may last. After it the call is hung up. */
   readonly maxCallMs?: number
-  /** For accounts that do not choose their own; 0: callers never hear ringing. */
+  /** Used for accounts that do not choose their own value; 0: callers never hear ringing. */
   readonly ringingMs?: number
 }

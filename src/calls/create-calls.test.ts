@@ -298,7 +298,7 @@ describe('the end of a call', () => {
     await invite.settled()
     while (engine.calls.liveCount > 0) {
       await settle()
-      // Beyond the burst it may ask five times a second.
+      // After the burst the application may answer with another hook five times a second.
       engine.clock.advance(1000)
     }
     expect(dialogOf(invite).sentBye).toEqual(
@@ -521,7 +521,7 @@ describe('a call that is refused', () => {
       expect(xReason(invite)).toBe(reason)
       expect(engine.store.notifications).toEqual([])
       const failure = { sentence: reason, cure: expect.any(String) as string }
-      // What the account gets an alert of.
+      // The account gets an alert for these.
       if (reason.includes('without verbs'))
         expect(journalOf(engine)).toContainEqual(
           expect.objectContaining({ type: 'hook-failed', code: 'hook_invalid_payload', sentence: reason }),

@@ -1,4 +1,4 @@
-// Makes the call engine from its settings and from the parts that app.ts hands in.
+// Makes the call engine from its settings and from the parts that app.ts passes in.
 import { createMainThreadLoad } from '../lib/main-thread-load.ts'
 import { defaultSharePercent } from '../lib/tenant-pool.ts'
 import type { CallHandlers, Calls, CallsOptions } from './calls.ts'
@@ -6,7 +6,7 @@ import { CallEngine } from './engine.ts'
 import { createAlertingStore } from './journal/alerts.ts'
 
 const defaultMaxCalls = 2000
-// A call of three hours is one that both ends forgot.
+// A call that lasts three hours has been forgotten by both ends.
 const defaultMaxCallMs = 180 * 60_000
 
 export function createCalls(options: CallsOptions): Calls & CallHandlers {

@@ -30,7 +30,7 @@ const xReason = ({ final }: ScriptedInvite): string | undefined =>
 describe('the share of an account', () => {
   const sentence = 'Max Account Share Of Calls In Progress'
 
-  /** An account may have half of four calls, and has them. */
+  /** An account that may have half of four calls, and has them. */
   async function atItsShare(alerts: Alert[] = []): Promise<ScriptedEngine> {
     const engine = platform({
       maxCalls: 4,
@@ -82,7 +82,7 @@ describe('the share of an account', () => {
     expect(engine.calls.liveCount).toBe(2)
   })
 
-  it('is none of an account that has a limit of its own', async () => {
+  it('does not apply to an account that has a limit of its own', async () => {
     const engine = await atItsShare()
     engine.limits = { account: 9 }
     await placeOn(engine, callRequest)
@@ -116,7 +116,7 @@ describe('an engine that is full', () => {
     const headers = [{ name: 'authorization', value: 'Digest' }]
     const [second, third] = [engine.ring({ headers }), engine.ring({ headers })]
     await settle()
-    // The first of them is within a tenth beyond the bound.
+    // The first of them is within the tenth above the bound.
     expect([second, third].map(({ final }) => final?.status)).toEqual([503, 503])
     expect(third.final).toMatchObject({ isUnproven: true })
     expect(xReason(third)).toBe('the platform is at its capacity')
@@ -202,7 +202,7 @@ function createDrainCounter(like: ScriptedEngine, onDrain: () => void): Scripted
   return engine
 }
 
-describe('calls that another node has taken for lost', () => {
+describe('calls that another node has treated as lost', () => {
   it('are hung up, and the others stay', async () => {
     const engine = platform()
     const [lost, kept] = [engine.ring(), engine.ring()]
@@ -340,7 +340,7 @@ describe('the messages of a call', () => {
       .journalOf(call_sid)
       .flatMap((event) => (event.type === 'sip' ? [event.summary] : []))
     expect(messages).toEqual(['INVITE', 'CANCEL'])
-    // An hour later the call is forgotten, and what comes late belongs to none.
+    // An hour later the call is forgotten, and late messages belong to no call.
     engine.clock.advance(3_600_000)
     expect(engine.calls.find(account_sid, call_sid)).toBeUndefined()
     const before = engine.store.batches.length

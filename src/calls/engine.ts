@@ -1,4 +1,4 @@
-// The call engine: takes INVITEs, keeps the live calls of this node, and runs the commands of the REST API on them.
+// The call engine: accepts INVITEs, keeps the live calls of this node, and runs the commands of the REST API on them.
 import { AppError } from '../lib/errors.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { Admission, overloaded, stopping } from './admission.ts'
@@ -49,9 +49,9 @@ export interface EngineOptions extends Omit<CallServices, 'node'> {
   readonly mainThreadLoad: () => number
 }
 
-/** When storage does not commit in this time, the client gets its response all the same: the call has been placed. */
+/** The longest wait for a commit. After it the client gets its response anyway, because the call has been placed. */
 const durableWaitMs = 2000
-/** A far end that does not respond to a BYE in this time is gone. */
+/** A far end that does not respond to a BYE in this time is treated as gone. */
 const byeGraceMs = 2000
 const retryAfterSeconds = 5
 
@@ -115,12 +115,12 @@ export class CallEngine implements Calls, CallHandlers {
     await this.#recovery.stop()
     await this.hangUpAll('the platform is stopping')
     await this.#guard.stop()
-    // What is written is reported before the platform is gone; what cannot be, storage says at its own stop.
+    // Facts that can be written are flushed before the platform ends. Storage reports the rest when it stops itself.
     await this.#options.store.flush().catch(() => undefined)
     this.#isStopped = true
   }
 
-  /** Another node has written the records of these calls, which say that they are over. */
+  /** Hangs up calls that another node has closed: it has written their records, which report them as ended. */
   #lost(calls: ReadonlySet<string>): void {
     for (const leg of this.#registry.live)
       if (calls.has(leg.call_sid))
@@ -183,7 +183,7 @@ export class CallEngine implements Calls, CallHandlers {
     return call_sid
   }
 
-  /** Refuses at once. Of calls that are prepared together, those beyond the share are refused when they begin. */
+  /** Throws for an account beyond its share. Among calls prepared together, those beyond it fail when they begin. */
   async #demandShare({ account_sid, service_provider_sid }: ScriptedOrder['account']): Promise<void> {
     const { inbound, outbound } = this.#registry.count(account_sid)
     const { pool, directory } = this.#options
@@ -204,7 +204,7 @@ export class CallEngine implements Calls, CallHandlers {
     const { sent, done } = placeCall(order, this.#context, refused)
     void done.finally(leave)
     await sent
-    // A client that knows of a call must find its record, even when this process is killed now.
+    // A client that has the call_sid must find a record of the call, even if this process is killed now.
     await this.#atMost(durableWaitMs, this.#options.store.flush())
   }
 
@@ -212,7 +212,7 @@ export class CallEngine implements Calls, CallHandlers {
     const leg = this.#registry.liveLeg(account_sid, call_sid)
     if (leg === undefined) return Promise.resolve(false)
     leg.journal.note(toDecision({ rule: 'api', outcome: 'hang up' }))
-    // The leg has ended when this returns. The far end's response to the BYE is not awaited.
+    // The leg has ended when hangUp returns. The far end's response to the BYE is not awaited.
     void leg.hangUp({ because: 'a client of the REST API hung it up' })
     return Promise.resolve(true)
   }

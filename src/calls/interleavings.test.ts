@@ -1,4 +1,4 @@
-// Whatever order things happen in, every leg ends once: one final answer, one record, one last status event, nothing leaked.
+// In every order of events a leg ends once: one final response, one record, one last status event, and nothing leaks.
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../test/support/random.ts'
 import { AppError } from '../lib/errors.ts'
@@ -48,7 +48,7 @@ const steps: readonly Step[] = [
   ({ engine }) => void engine.calls.hangUpAll('maintenance'),
 ]
 
-/** From "in this very turn" to "after everything that is ready has run". */
+/** Waits from "in this very turn" to "after everything that is ready has run". */
 async function pass(random: (below: number) => number): Promise<void> {
   const turns = random(6)
   if (turns === 5) return settle()
@@ -65,7 +65,7 @@ async function play(seed: number): Promise<{ engine: ScriptedEngine; invite: Scr
   const later = heldAnswer()
   const isHeld = random(3) === 0
   engine.hooks.answers.set('/action', (request) => {
-    // An application that always answers with another question would go on for ever without a network in between.
+    // An application that always answers with another hook would loop for ever, since no network is in between.
     if (engine.hooks.payloadsOf('/action').length > 4) return Promise.resolve([])
     return isHeld ? later.answer(request) : Promise.resolve(pick())
   })
@@ -82,7 +82,7 @@ async function play(seed: number): Promise<{ engine: ScriptedEngine; invite: Scr
     else if (step === steps.length + 1) later.release(pick())
     else void steps[step]?.({ engine, invite })
   }
-  // Whatever is left of the call is ended from both sides at once.
+  // If the call has not ended by now, both sides end it at the same time.
   first.release([])
   later.release([])
   await settle()

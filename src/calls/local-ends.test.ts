@@ -1,4 +1,4 @@
-// Which of our addresses a call names, where we have one in each of several networks.
+// The platform's address in a call, where the platform has one in each of several networks.
 import { describe, expect, it } from 'vitest'
 import { callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -10,7 +10,7 @@ import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.
 const office = '192.0.2.7'
 const places: Readonly<Record<string, string>> = { [office]: '192.0.2.1', '192.0.2.9': '10.0.0.1' }
 
-/** In the network of the office we are 192.0.2.1, in that of the carriers 10.0.0.1, and elsewhere 203.0.113.1. */
+/** Our address is 192.0.2.1 in the office network, 10.0.0.1 in that of the carriers, and 203.0.113.1 elsewhere. */
 function engineInTwoNetworks(verbs: unknown): ScriptedEngine {
   const engine = createScriptedEngine(parsePlainVerbs)
   engine.localAddress = (remote = '') => places[remote] ?? '203.0.113.1'

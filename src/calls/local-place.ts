@@ -1,4 +1,4 @@
-// Our side of a call as records and captures have it: an address, where Contact and Via may say the name of a certificate.
+// The platform's side of a call in records and captures: an address, even if Contact and Via have a certificate's name.
 import type { HostPort, Peer, Sip } from '../sip/sip.ts'
 
 export function localPlaceOf(sip: Pick<Sip, 'addressFor'>, remote: Peer): HostPort {

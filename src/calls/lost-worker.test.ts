@@ -1,4 +1,4 @@
-// A media worker that dies, or hangs, with bridges or a conference on it: real threads and real RTP, under calls whose signalling is scripted.
+// A media worker that dies or hangs under bridges or a conference: real threads and RTP, scripted signalling.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ import { createMedia } from '../media/create-media.ts'
 import type { Media } from '../media/media.ts'
 import { parseVerbs } from '../verbs/index.ts'
 
-/** No one hears dead air for longer. */
+/** The longest time for which a party may hear dead air. */
 const maxDeadAirMs = 3000
 const portsOfWorker = 20
 
@@ -31,7 +31,7 @@ let holdUps: HoldUps
 const threads: Worker[] = []
 const voices: RtpVoice[] = []
 
-/** As the worker is, and besides it runs in a circle when the test says so. */
+/** A worker like the real one that also runs in an endless loop when the test says so. */
 const hanging = (entry: URL): string => `
   const { parentPort } = require('node:worker_threads')
   import(${JSON.stringify(entry.href)}).then(() =>
@@ -79,11 +79,11 @@ const workerAt = (port = 0): number => Math.floor((port - firstPort) / portsOfWo
 interface Talking {
   readonly voices: readonly [RtpVoice, RtpVoice]
   readonly dialogs: readonly [ScriptedDialog, ScriptedDialog]
-  /** The worker that its media are in. */
+  /** The worker that has its media. */
   readonly worker: number
 }
 
-/** Rings, is connected with Alice, and both hear each other. */
+/** Makes a caller ring and talk with Alice. Resolves when both hear each other. */
 async function talk(): Promise<Talking> {
   const [a, b] = [await RtpVoice.open(), await RtpVoice.open()]
   voices.push(a, b)
@@ -146,7 +146,7 @@ describe('a media worker with bridges on it', () => {
   )
 })
 
-/** A call that is in the conference. */
+/** A call in the conference. */
 interface InRoom {
   readonly voice: RtpVoice
   readonly dialog: ScriptedDialog

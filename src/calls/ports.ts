@@ -1,5 +1,5 @@
-// What the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
-// the engine imports none of their makers.
+// The interfaces that the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
+// the engine does not import the code that makes them.
 import type { OfferedHandshake, OfferedKeys } from '../media/media.ts'
 import type { Hook } from '../contracts/hook.ts'
 import type { CallDefence } from './defence/defence-settings.ts'
@@ -13,14 +13,14 @@ export interface AccountFacts {
   readonly sip_realm: string | null
   readonly is_active: boolean
   readonly device_calling_application_sid: string | null
-  /** Takes the recording sessions of carriers. */
+  /** The hook for the recording sessions of carriers. */
   readonly siprec_hook_sid: string | null
   readonly disable_cdrs: boolean
-  /** Null: as long as the platform says; 0: never. */
+  /** Null: the setting of the platform; 0: never. */
   readonly ringing_after_ms: number | null
-  /** Keys are hidden in what is kept of its calls, where an application does not say otherwise. */
+  /** Whether pressed keys are hidden in everything stored about its calls, unless an application says otherwise. */
   readonly sensitive_digits: boolean
-  /** Its calls are logged in detail, whatever the level of the platform's log is. */
+  /** Whether its calls are logged in detail, regardless of the level of the platform's log. */
   readonly enable_debug_log: boolean
   readonly record_all_calls: boolean
   readonly record_format: RecordingFormat
@@ -52,7 +52,7 @@ export interface ApplicationFacts {
   readonly speech_synthesis_language: string | null
   readonly speech_synthesis_voice: string | null
   readonly speech_synthesis_label: string | null
-  /** Speaks once the voice of `speech_synthesis_*` has failed. */
+  /** The voice to use once the one of `speech_synthesis_*` has failed. */
   readonly fallback_voice?: FallbackVoice
   readonly speech_recognizer_vendor: string | null
   readonly speech_recognizer_language: string | null
@@ -61,10 +61,10 @@ export interface ApplicationFacts {
   readonly record_all_calls: boolean
 }
 
-/** What runs a call: an application, or the hooks that a client of the API gave in its place. */
+/** The script that runs a call: an application, or the hooks that a client of the API gave instead of one. */
 export type CallScript = Omit<ApplicationFacts, 'application_sid' | 'record_all_calls'>
 
-/** Calls at one time, in each direction; undefined or 0: no limit. */
+/** The most calls at one time, in each direction; undefined or 0: no limit. */
 export interface CallLimits {
   readonly account?: number
   readonly service_provider?: number
@@ -77,20 +77,20 @@ export interface CarrierFacts {
   /** Null: shared by all accounts of the provider. */
   readonly account_sid: string | null
   readonly service_provider_sid: string | null
-  /** Runs for calls to numbers that name no application. */
+  /** The application for calls to numbers that name none. */
   readonly application_sid: string | null
-  /** The user that the platform is registered as, which calls come to; `realm` null where the registrar has no name. */
+  /** The user that is registered and that calls are sent to. `realm` is null where the registrar has no name. */
   readonly registration: { readonly username: string; readonly realm: string | null } | undefined
-  /** How keys go to it and come from it; as RTP events when left out. */
+  /** The way in which keys are sent to it and received from it. RTP events when left out. */
   readonly dtmf_type?: KeyWay
 }
 
-/** A Microsoft Teams organisation that reaches its telephones through the platform. */
+/** A Microsoft Teams organisation whose users make and receive telephone calls through the platform. */
 export interface TeamsTenantFacts {
   readonly ms_teams_tenant_sid: string
-  /** Lower case: the name by which Microsoft knows the platform for this tenant. */
+  /** The name by which Microsoft addresses the platform for this tenant, in lower case. */
   readonly tenant_fqdn: string
-  /** The name that Microsoft is sent OPTIONS in: that of its service provider, where the tenant lies below it. */
+  /** The name in the OPTIONS sent to Microsoft: that of the service provider, if the tenant's name lies below it. */
   readonly ping_fqdn: string
   readonly account_sid: string | null
   readonly application_sid: string | null
@@ -102,31 +102,31 @@ export interface TeamsProxy {
   readonly port: number
 }
 
-/** What is known of Microsoft Teams beyond its tenants. */
+/** Facts about Microsoft Teams that do not belong to one tenant. */
 export interface TeamsFacts {
-  /** In the order in which they are tried. */
+  /** The proxies, in the order in which they are tried. */
   readonly proxies: readonly TeamsProxy[]
   /** Whether the address is one that Microsoft Teams signals from. */
   readonly isAddress: (address: string) => boolean
-  /** Throws AppError teams_not_ready where the platform cannot show Microsoft that it is this name. */
+  /** Throws AppError teams_not_ready where the platform cannot prove to Microsoft that it has this name. */
   readonly demandReady: (tenant_fqdn: string) => void
 }
 
 /** The tenants of Microsoft Teams. */
 export interface TeamsDirectory {
   teamsTenant(tenant_fqdn: string): Promise<TeamsTenantFacts | undefined>
-  /** Those of the account, the oldest first. */
+  /** Returns the tenants of the account, the oldest first. */
   teamsTenantsOf(account_sid: string): Promise<readonly TeamsTenantFacts[]>
 }
 
 /** A carrier that an address belongs to. */
 export interface CarrierMatch {
   readonly carrier: CarrierFacts
-  /** The netmask of its narrowest gateway that has the address; 32 is that address alone. */
+  /** The netmask of its narrowest gateway that contains the address. 32 means that address alone. */
   readonly netmask: number
 }
 
-/** Who has a number: carrier, account and application, where they are set. */
+/** The carrier, account and application of a number, where they are set. */
 export interface NumberFacts {
   /** Without a leading plus. */
   readonly number: string
@@ -135,7 +135,7 @@ export interface NumberFacts {
   readonly application_sid: string | null
 }
 
-/** A phone number that stands for many. */
+/** A pattern that stands for many phone numbers. */
 export interface NumberPattern extends NumberFacts {
   /** `called` is without a leading plus. */
   matches(called: string): boolean
@@ -143,44 +143,44 @@ export interface NumberPattern extends NumberFacts {
 
 /** The carriers, and the numbers that are called through them. */
 export interface CarrierDirectory {
-  /** Those that send calls from the address: the narrowest network first, in one width an account's before shared ones. */
+  /** Returns the carriers that call from the address: narrowest network first, then an account's before shared ones. */
   carriersAt(address: string): Promise<readonly CarrierMatch[]>
   carrier(voip_carrier_sid: string): Promise<CarrierFacts | undefined>
-  /** Of any carrier. */
+  /** Returns the entries of the called number, of all carriers. */
   numbersCalled(called: string): Promise<readonly NumberFacts[]>
-  /** Of one carrier, the longest first. */
+  /** Returns the patterns of one carrier, the longest first. */
   patternsOf(voip_carrier_sid: string): Promise<readonly NumberPattern[]>
-  /** The account of a provider that has only one. */
+  /** Returns the account of a provider that has only one. */
   soleAccountOf(service_provider_sid: string): Promise<string | undefined>
 }
 
-/** Where a carrier takes calls. */
+/** An address at which a carrier accepts calls. */
 export interface OutboundGateway {
   readonly sip_gateway_sid: string
   /** An address or a name. */
   readonly host: string
-  /** Null: that of the name, or 5060. */
+  /** Null: the port that the name resolves to, or 5060. */
   readonly port: number | null
   readonly protocol: Transport
-  /** Request-URIs begin with sips: where it is reached over TLS. */
+  /** Whether Request-URIs begin with sips: when it is reached over TLS. */
   readonly use_sips_scheme?: boolean
-  /** Left out: calls go there over plain RTP. */
+  /** The media encryption that is offered. Left out: plain RTP. */
   readonly protection?: OfferedKeys
-  /** What it is offered where it refuses that. */
+  /** The second offer, if it refuses `protection`. */
   readonly protectionAgain?: OfferedHandshake
 }
 
-/** A carrier that takes calls: it is active, and has at least one gateway for them. */
+/** A carrier that accepts calls: it is active, and has at least one outbound gateway. */
 export interface OutboundCarrier {
   readonly voip_carrier_sid: string
   readonly name: string
-  /** The limit of the provider, for all of its accounts together. */
+  /** Whether all accounts of its provider may use it. */
   readonly isShared: boolean
   readonly gateways: readonly OutboundGateway[]
   readonly dtmf_type?: KeyWay
   readonly tech_prefix: string | null
   readonly e164_leading_plus: boolean
-  /** The number that calls are said to be diverted by. */
+  /** The number in the Diversion header of calls. */
   readonly diversion: string | null
   readonly outbound_sip_proxy: string | null
   readonly requires_register: boolean
@@ -190,12 +190,12 @@ export interface OutboundCarrier {
   readonly register_from_domain: string | null
 }
 
-/** A share in the calls of a route. */
+/** The share of one carrier in the calls of a route. */
 export interface RouteEntry {
   readonly voip_carrier_sid: string
-  /** The lowest is tried first. */
+  /** The entry with the lowest value is tried first. */
   readonly priority: number
-  /** The share among those of one priority. */
+  /** The share among the entries of the same priority. */
   readonly workload: number
 }
 
@@ -208,13 +208,13 @@ export interface DialRoute {
 
 /** A table of least cost routing. */
 export interface DialPlan {
-  /** The first to be tried first. */
+  /** The routes, in the order in which they are tried. */
   readonly routes: readonly DialRoute[]
-  /** Where calls go that no route takes. */
+  /** The entry for calls that match no route. */
   readonly fallback: RouteEntry | undefined
 }
 
-/** One address that a carrier is called at. */
+/** One address at which a carrier is called. */
 export interface CarrierHop {
   /** A SIP URI without a user. */
   readonly hop: string
@@ -222,45 +222,45 @@ export interface CarrierHop {
   readonly account_sid: string | null
 }
 
-/** The ways out of the platform. */
+/** The carriers and dial plans for outbound calls. */
 export interface OutboundDirectory {
-  /** The account's own, then those it shares. */
+  /** Returns the account's own carriers, then the shared ones. */
   outboundCarriers(account: AccountFacts): Promise<readonly OutboundCarrier[]>
-  /** Where the carriers of all accounts are called, also while they are switched off. */
+  /** Returns the addresses of the carriers of all accounts, including carriers that are switched off. */
   carrierHops(): Promise<readonly CarrierHop[]>
-  /** The account's, or else that of its provider. */
+  /** Returns the dial plan of the account, or else that of its provider. */
   dialPlan(account: AccountFacts): Promise<DialPlan | undefined>
 }
 
-/** What is known of carriers beyond their rows. */
+/** The current state of carriers and gateways, which is not in their rows. */
 export interface TrunkState {
-  /** The gateway over which the platform is registered with the carrier. */
+  /** Returns the gateway over which the platform is registered with the carrier. */
   registeredOver(voip_carrier_sid: string): string | undefined
-  /** The Route set of calls to it (RFC 3608 §6.1). */
+  /** Returns the Route set of calls to the carrier (RFC 3608 §6.1). */
   routesOf(voip_carrier_sid: string): readonly string[]
-  /** False for a gateway that does not answer, or has asked for a rest. */
+  /** Whether the gateway responds and has not requested a pause. */
   isUp(sip_gateway_sid: string): boolean
-  /** What a call has found out of a gateway. */
+  /** Called with what a call has found out about a gateway. */
   noted(sip_gateway_sid: string, sign: GatewaySign): void
 }
 
 export type GatewaySign =
   | { readonly kind: 'alive' }
-  /** It said nothing in time, or could not be reached. */
+  /** The gateway did not respond in time, or could not be reached. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'overloaded'; readonly retryAfterSeconds: number }
 
 export interface Directory extends CarrierDirectory, OutboundDirectory, TeamsDirectory {
   callLimits(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallLimits>
-  /** What the account may call, and how much, by its own settings and those of its provider. */
+  /** Returns what the account may call, and how much, by its own settings and those of its provider. */
   callDefence(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallDefence>
   accountByRealm(realm: string): Promise<AccountFacts | undefined>
   account(account_sid: string): Promise<AccountFacts | undefined>
   client(account_sid: string, username: string): Promise<ClientFacts | undefined>
-  /** What is sent who joins and leaves the queues of the account. */
+  /** Returns the hook that is notified when a call joins or leaves a queue of the account. */
   queueEventHook(account_sid: string): Promise<Hook | null>
-  /** What decides about the users of a realm in place of its clients; undefined where nothing does. */
+  /** Returns the hook that decides about the users of a realm in place of stored clients, if there is one. */
   registrationHook(realm: string): Promise<object | undefined>
-  /** Only within the account: an application of another one is undefined. */
+  /** Returns the application if it belongs to the account, otherwise undefined. */
   application(account_sid: string, application_sid: string): Promise<ApplicationFacts | undefined>
 }

@@ -1,4 +1,4 @@
-// Where what a far end says may lead a call.
+// The addresses to which the messages of a far end may direct a call.
 import type { Binding, Remote } from '../sip/sip.ts'
 import type { CallServices } from './call-services.ts'
 import type { AccountFacts } from './ports.ts'
@@ -6,9 +6,9 @@ import type { AccountFacts } from './ports.ts'
 export type ReachServices = Pick<CallServices, 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'sip'>
 
 /**
- * By Record-Route, Path, Contact and redirects of a far end at the address `peer`; of one that was never heard, left out. The
- * operator's proxies pass on to any address what comes from here, and every node believes what they say of a caller: only who
- * speaks through one of them may lead a call there.
+ * Returns a check of the places to which a far end may direct a call by Record-Route, Path, Contact or a redirect.
+ * `peer` is the address of the far end, undefined if nothing has come from it. The operator's proxies forward requests
+ * from here to any address, and every node trusts them about callers. Only a far end behind one may lead a call there.
  */
 export function reachableFor(
   peer: string | undefined,
@@ -23,7 +23,7 @@ export function reachableFor(
   return (place) => isAllowed(place.address) && isApart(place)
 }
 
-/** Anywhere but to the phones of other accounts that registered with this node: who owns a carrier is trusted with its places. */
+/** Returns a check that refuses only other accounts' phones registered here. A carrier's owner may choose any place. */
 export function apartFromPhones(
   account: Pick<AccountFacts, 'sip_realm'>,
   { sip }: Pick<CallServices, 'sip'>,
@@ -32,8 +32,8 @@ export function apartFromPhones(
 }
 
 /**
- * A phone that registered here lets in what comes from here, through NAT and past its own rules: only for those who may call
- * its user. The address of a proxy stands for no phone.
+ * Returns whether the bindings belong to a phone of another account. A registered phone lets packets from here through
+ * NAT and past its own rules, so only those who may call its user may reach it. The address of a proxy is not a phone.
  */
 export function isPhoneOfAnother(
   bindings: readonly Pick<Binding, 'aor' | 'path'>[],

@@ -1,4 +1,4 @@
-// The legs of this node: the live ones, counted by looking, and for a while those that have ended.
+// The legs of this node: the live ones, from which counts are computed, and for a while those that have ended.
 import type { Clock } from '../lib/clock.ts'
 import { toLiveCall } from './journal/projection.ts'
 import type { LiveCall } from './calls.ts'
@@ -8,9 +8,9 @@ import type { Leg } from './leg/leg.ts'
 import type { Dialog } from '../sip/sip.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 
-/** Clients may look a call up for an hour after its end. */
+/** Clients may look up a call for an hour after its end. */
 const keepEndedMs = 3_600_000
-/** At 100 calls a second an hour of them would not fit: the oldest go first, storage still has them. */
+/** At 100 calls a second, an hour of them would not fit in memory. The oldest are dropped first; storage has them. */
 const maxEnded = 500
 
 export class CallRegistry {
@@ -24,7 +24,7 @@ export class CallRegistry {
   /** Only the journals: the media, dialogs and verbs of ended calls are gone. */
   readonly #ended = new Map<string, { readonly journal: JournalWriter; readonly at: number }>()
 
-  /** `onChanged`: a call has come or gone. */
+  /** `onChanged` is called when a call has been added or has ended. */
   constructor(clock: Clock, onForgotten: (journal: JournalWriter) => void, onChanged = () => {}) {
     this.#clock = clock
     this.#onForgotten = onForgotten
@@ -39,7 +39,7 @@ export class CallRegistry {
     return [...this.#all]
   }
 
-  /** Those that have live calls. */
+  /** The accounts that have live calls. */
   get accounts(): readonly string[] {
     return [...this.#live.keys()]
   }
@@ -82,7 +82,7 @@ export class CallRegistry {
     return count
   }
 
-  /** Counts by order of arrival, so that exactly as many of the calls that come together fit as there is room for. */
+  /** Counts the calls that arrived earlier. When calls arrive together, exactly as many pass as there is room for. */
   before(leg: Pick<Leg, 'journal'>): CallsBefore {
     const { account_sid, service_provider_sid, direction } = leg.journal.facts.started
     let account = 0
@@ -106,12 +106,12 @@ export class CallRegistry {
     return journal === undefined ? undefined : toLiveCall(journal.facts)
   }
 
-  /** Of a live call. */
+  /** Returns the journal of a live call. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {
     return this.liveLeg(account_sid, call_sid)?.journal.events
   }
 
-  /** The live ones of an account by call_sid, in order of arrival. */
+  /** Returns the live legs of an account by call_sid, in order of arrival. */
   legsOf(account_sid: string): ReadonlyMap<string, Leg> {
     return this.#live.get(account_sid) ?? new Map<string, Leg>()
   }
@@ -120,7 +120,7 @@ export class CallRegistry {
     return this.#live.get(account_sid)?.get(call_sid)
   }
 
-  /** The leg of the account whose far end is reached by this dialog. */
+  /** Returns the leg of the account that has this dialog. */
   legWith(account_sid: string, dialog: Dialog): Leg | undefined {
     return [...(this.#live.get(account_sid)?.values() ?? [])].find(({ requests }) =>
       requests.isWithin(dialog),

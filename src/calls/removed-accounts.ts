@@ -1,5 +1,5 @@
-// Ends the live calls of accounts that are gone. They have no owner any more, who could see or end them, and the account
-// may have been removed on another node, or while the call was beginning.
+// Ends the live calls of removed accounts. Such calls have no owner any more who could see or end them. The account may
+// have been removed on another node, or while the call was beginning.
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
@@ -14,7 +14,7 @@ export interface RemovedAccountsOptions {
   readonly registry: Pick<CallRegistry, 'liveCount' | 'accounts' | 'live'>
 }
 
-// What another node removes is known within a second, and then this long until calls are ended.
+// A removal on another node is visible here within a second. Calls are ended at most this long after that.
 const lookEveryMs = 500
 
 export class RemovedAccounts {
@@ -26,7 +26,7 @@ export class RemovedAccounts {
     this.#options = options
   }
 
-  /** To be called when a call has come or gone. */
+  /** Must be called when a call has been added or has ended. */
   follow(): void {
     const { registry, clock } = this.#options
     if (registry.liveCount === 0) {
@@ -43,7 +43,7 @@ export class RemovedAccounts {
   async #inspect(): Promise<void> {
     this.#isLooking = true
     for (const account_sid of this.#options.registry.accounts) {
-      // A storage that does not respond ends no calls.
+      // If storage does not respond, no calls are ended.
       const isGone = await this.#options.directory.account(account_sid).then(
         (account) => account === undefined,
         () => false,

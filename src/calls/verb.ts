@@ -1,4 +1,4 @@
-// What the engine knows of a verb: how to run it, and what call it needs. The verbs themselves are in verbs/.
+// The engine's view of a verb: how to run it, and the state of the call that it needs. Verbs are in verbs/.
 import type { Abilities } from './abilities/abilities.ts'
 
 /**
@@ -8,11 +8,11 @@ import type { Abilities } from './abilities/abilities.ts'
 export type VerbNeeds = 'nothing' | 'audio' | 'answered' | 'unanswered'
 
 export interface VerbContext {
-  /** Aborts on hang-up, redirect or replacement, and ends every wait of the verb. */
+  /** Aborts on hang-up, redirect or replacement. The abort ends every wait of the verb. */
   readonly signal: AbortSignal
 }
 
-/** `failed`: it has not come to what it is for, and the journal says why already. */
+/** `failed`: the verb has not done what it is for, and the journal already says why. */
 export type VerbResult = 'failed' | void
 
 /** One verb of an application, its options already checked. */
@@ -22,11 +22,11 @@ export interface RunnableVerb {
   readonly id?: string
   readonly needs: VerbNeeds
   readonly isEarlyMedia: boolean
-  /** Properties it does not have, for the journal. */
+  /** The given properties that the verb does not have, for the journal. */
   readonly ignored: readonly string[]
-  /** Resolves when the verb is done. Throws AppError for what went wrong and leaves the call standing. */
+  /** Runs the verb and resolves when it is done. Throws AppError for a failure that the call survives. */
   run(abilities: Abilities, context: VerbContext): Promise<VerbResult>
 }
 
-/** The verbs of a list in either notation. Throws hook_invalid_payload naming the verb and the field. */
+/** Parses a list of verbs in either notation. Throws hook_invalid_payload naming the verb and the field. */
 export type ParseVerbs = (list: unknown) => readonly RunnableVerb[]

@@ -1,5 +1,4 @@
-// What a verb may do with a call. A verb names the abilities it uses and gets these and no others:
-// never a dialog, a socket or a row.
+// The abilities of verbs. A verb names those that it uses and gets only these, never a dialog, a socket or a row.
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { Recording, RecordingSpan } from './recording-request.ts'
@@ -22,44 +21,44 @@ export type { Recording, Streaming }
 export type { Voice } from '../application/settings.ts'
 
 export interface Abilities {
-  /** Answer, refuse, hang up. */
+  /** Answers, refuses, hangs up. */
   readonly signalling: Signalling
-  /** Speak text and play files. */
+  /** Speaks text and plays files. */
   readonly voice: Speaking
-  /** Take the keys that are pressed. */
+  /** Collects the keys that are pressed. */
   readonly digits: Digits
-  /** Press keys at the far end. */
+  /** Sends keys to the far end. */
   readonly keys: Keys
-  /** Send requests to the far end within the dialog. */
+  /** Sends requests to the far end within the dialog. */
   readonly requests: Requests
-  /** Send the far end elsewhere. */
+  /** Transfers the far end. */
   readonly referring: Referring
-  /** Let people and phones know of something. */
+  /** Alerts people and phones. */
   readonly alerting: Alerting
-  /** Lay sound beside everything else that is heard. */
+  /** Mixes sounds with everything else that is heard. */
   readonly tracks: Tracks
-  /** Change how loud it all is. */
+  /** Changes the volume of everything that is heard. */
   readonly sound: Sound
-  /** Have a recording server record the call. */
+  /** Lets a recording server record the call. */
   readonly siprec: Siprec
-  /** Record what the far end says and hears. */
+  /** Records the audio that the far end sends and hears. */
   readonly recording: Recording
-  /** Set what holds for the verbs that follow. */
+  /** Changes settings for the verbs that follow. */
   readonly settings: Setting
-  /** Ask the application. */
+  /** Calls hooks of the application. */
   readonly hooks: Asking
-  /** What later payloads carry. */
+  /** Sets the customerData of later payloads. */
   readonly tags: Tags
-  /** Call others, and let them talk with the caller. */
+  /** Calls others, and lets them talk with the caller. */
   readonly legs: Legs
-  /** Let an audio server hear the call, and be heard in it. */
+  /** Streams audio to an audio server, and plays audio from it. */
   readonly streams: Streaming
-  /** Wait in a queue, or take those who wait there. */
+  /** Puts the call into a queue, or dequeues callers that wait there. */
   readonly queues: Queueing
-  /** Let the call talk with others that come by themselves. */
+  /** Connects the call with others that join a conference by themselves. */
   readonly rooms: Rooms
   readonly time: Time
-  /** What the journal says of the verb. */
+  /** Writes notes about the verb to the journal. */
   readonly notes: Notes
 }
 
@@ -73,25 +72,25 @@ export interface Signalling {
   readonly isAnswered: boolean
   readonly hasEnded: boolean
   answer(): Promise<void>
-  /** False where the caller cannot hear anything before the answer, which the journal says, or is gone. */
+  /** Resolves with false if the caller has gone, or cannot hear anything before the answer (journalled). */
   startEarlyMedia(): Promise<boolean>
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void
   decline(decline: Decline): void
 }
 
 export interface SayRequest {
-  /** Each is text, or silence: `silence_stream://<ms>`. They are heard one after the other. */
+  /** Played one after the other. Each is text, or silence: `silence_stream://<ms>`. */
   readonly texts: readonly string[]
   readonly voice: Voice
-  /** How often all of it is heard; Infinity: until the signal aborts. */
+  /** The number of times that all of it is played. Infinity: until the signal aborts. */
   readonly rounds: number
   readonly signal: AbortSignal
 }
 
 export interface PlayRequest {
-  /** Each leads to an audio file, or is silence: `silence_stream://<ms>`. */
+  /** Each is the URL of an audio file, or silence: `silence_stream://<ms>`. */
   readonly urls: readonly string[]
-  /** Where the first of them begins. */
+  /** The offset at which the first of them begins. */
   readonly offsetMs?: number
   readonly rounds: number
   readonly signal: AbortSignal
@@ -104,11 +103,11 @@ export interface Speaking {
   play(request: PlayRequest): Promise<PlayResult>
 }
 
-/** A file, or a text that is spoken. */
+/** An audio file, or a text to speak. */
 export type SoundPiece = { readonly url: string } | { readonly text: string; readonly voice: Voice }
 
 export interface TrackRequest {
-  /** One after the other. */
+  /** Played one after the other. */
   readonly pieces: readonly SoundPiece[]
   readonly isRepeated: boolean
   readonly gainDb: number
@@ -118,14 +117,14 @@ export interface Tracks {
   /** Throws AppError bad_request when there are too many. */
   add(track: string): void
   remove(track: string): void
-  /** What plays there ends. */
+  /** Ends the sound of the track. */
   silence(track: string): void
-  /** Resolves when it begins, in place of what played there. Throws AppError as `voice` does, and bad_request without such a track. */
+  /** Replaces the sound of a track. Resolves when it begins. Throws like `voice`, or bad_request without the track. */
   play(track: string, request: TrackRequest): Promise<void>
 }
 
 export interface Sound {
-  /** How much louder the far end hears everything from now on, in dB. */
+  /** Sets the gain of everything that the far end hears from now on, in dB. */
   boost(gainDb: number): Promise<void>
 }
 
@@ -136,9 +135,12 @@ export interface SiprecRequest {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** Each comes in its turn, and returns at once: what fails stands in the journal. Without a recording the others do nothing. */
+/**
+ * The actions run in order, and each function returns immediately. Failures are journalled. Without a recording only
+ * `start` has an effect.
+ */
 export interface Siprec {
-  /** Once the call is answered. Throws AppError call_state while it is recorded. */
+  /** Begins once the call is answered. Throws AppError call_state while it is recorded. */
   start(request: SiprecRequest): void
   stop(): void
   pause(): void
@@ -147,22 +149,22 @@ export interface Siprec {
 
 export interface Setting {
   change(change: SettingsChange): void
-  /** Makes a URL of the application absolute, which later ones may no longer be relative to. */
+  /** Makes a URL of the application absolute. Later ones may have another base. */
   resolveUrl(url: string): string
-  /** Undefined: none is heard. */
+  /** Returns the filler, or undefined if none is to be heard. */
   toFiller(given: GivenFiller): Filler | undefined
-  /** Undefined: nothing happens. Throws hook_invalid_payload for verbs that make no sense. */
+  /** Returns the delay action, or undefined if there is none. Throws hook_invalid_payload for invalid verbs. */
   toHookDelay(given: GivenDelay): HookDelay | undefined
 }
 
-/** `fillerNoise` as an application writes it. */
+/** `fillerNoise` in the form that an application sends. */
 export interface GivenFiller {
   readonly enable: boolean
   readonly url?: string
   readonly startDelaySecs?: number
 }
 
-/** `actionHookDelayAction` as an application writes it: times are seconds. */
+/** `actionHookDelayAction` in the form that an application sends. Times are in seconds. */
 export interface GivenDelay {
   readonly enabled?: boolean
   readonly noResponseTimeout?: number
@@ -174,31 +176,31 @@ export interface GivenDelay {
 
 export interface CollectRequest {
   readonly rules: DigitRules
-  /** Heard while digits are taken already. */
+  /** Plays the prompt, while digits are already collected. */
   readonly prompt?: (signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
 }
 
 export interface Digits {
   collect(request: CollectRequest): Promise<Collected>
-  /** Whether keys are hidden in what is kept of the call, from now on; undefined: as the account says. */
+  /** Sets whether keys are hidden in stored data of the call from now on. Undefined: the setting of the account. */
   hide(isHidden: boolean | undefined): void
 }
 
 export interface Keys {
-  /** Resolves when the last one was pressed; `w` rests for half a second. Throws AppError when there is no way to press them. */
+  /** Resolves after the last key. `w` pauses for half a second. Throws AppError when there is no way to send keys. */
   press(digits: string, options: { readonly durationMs: number; readonly signal: AbortSignal }): Promise<void>
 }
 
 export interface Requests {
-  /** Resolves with the final response. Throws AppError call_state, overloaded or bad_request when nothing was sent. */
+  /** Resolves with the final response. Throws call_state, overloaded or bad_request if nothing was sent. */
   send(asked: AskedRequest, signal: AbortSignal): Promise<OwnRequestOutcome>
 }
 
 export interface ReferRequest {
   /** A URI, or a number or a user name. */
   readonly to: string
-  /** The same; the caller when left out. */
+  /** A URI, a number or a user name. Left out: the caller. */
   readonly by?: string
   readonly byName?: string
   readonly headers: Readonly<Record<string, unknown>>
@@ -210,17 +212,17 @@ export interface ReferRequest {
 export interface ReferResult {
   /** The status of the response to the REFER. */
   readonly status: number
-  /** The status of the call that the far end has made, where it has said so. */
+  /** The status of the call that the far end has made, if it has reported one. */
   readonly final?: number
 }
 
 export interface Referring {
-  /** Resolves when nothing more will be heard of it. Throws AppError call_state, overloaded or bad_request when nothing was sent. */
+  /** Resolves after the last report. Throws call_state, overloaded or bad_request if nothing was sent. */
   refer(request: ReferRequest): Promise<ReferResult>
 }
 
 export interface Alerting {
-  /** Raises an alert of the account; a caller that is not answered gets a 180 that carries the message. */
+  /** Raises an alert of the account. An unanswered caller gets a 180 with the message. */
   alert(message: string): void
 }
 
@@ -231,41 +233,41 @@ export interface Redirect {
 }
 
 export interface Asking {
-  /** Asks an action hook; verbs in its answer replace those that were to follow. Failures are journalled, not thrown. */
+  /** Calls an action hook. Verbs in its answer replace those that were to follow. Failures are only journalled. */
   ask(
     form: HookForm,
     fields: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
     wishes?: WaitWishes,
   ): Promise<void>
-  /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. Never rejects. */
+  /** Calls an action hook of a verb that others have replaced. Its answer is ignored. Never rejects. */
   tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
-  /** Likewise, of a verb that was stopped by the end of the call: the hook is sent it all the same, and the journal has nothing of it. */
+  /** Calls the action hook of a verb that the end of the call has stopped. The journal then has no entry about it. */
   report(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
-  /** Asks an event hook; verbs in its answer come at once, in place of the running one too. Never rejects. */
+  /** Calls an event hook. Verbs in its answer run immediately, and end the running one. Never rejects. */
   event(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
-  /** Asks another application; its verbs replace those that were to follow. */
+  /** Calls the hook of another application. Its verbs replace those that were to follow. */
   redirect(request: Redirect): Promise<void>
 }
 
 export interface Legs {
-  /** Resolves when it is over; undefined when no target was called. Throws AppError when a target makes no sense. */
+  /** Resolves when it is over; with undefined when no target was called. Throws AppError for an invalid target. */
   dial(request: DialRequest): Promise<DialOutcome | undefined>
-  /** The SIP realm of the account: what a user is called at. Undefined when it has none. */
+  /** Returns the SIP realm of the account, in which users are called. Undefined when it has none. */
   realm(): Promise<string | undefined>
 }
 
 export interface Queueing {
-  /** Resolves when the call has left the queue, and talks with no one any more. Never throws. */
+  /** Resolves when the call has left the queue and, if it was dequeued, has ended that talk. Never throws. */
   enqueue(request: EnqueueRequest): Promise<EnqueueOutcome>
-  /** Resolves when the call talks with no one any more, or no caller has come. Throws queue_full. */
+  /** Resolves when the talk with a caller of the queue has ended, or no caller has come. Throws queue_full. */
   dequeue(request: DequeueRequest): Promise<DequeueOutcome>
-  /** The call leaves the queue in which it waits. False when it waits in none. */
+  /** Makes the call leave the queue in which it waits. Returns false when it waits in none. */
   leave(): boolean
 }
 
 export interface ConferenceRequest extends ConferenceWishes {
-  /** That of its call, by which the conference may be recorded. */
+  /** The recording of the call, by which the conference may be recorded. */
   readonly recording?: RecordingSpan
   readonly signal: AbortSignal
 }
@@ -276,21 +278,21 @@ export interface Rooms {
 }
 
 export interface Tags {
-  /** Replaces customerData of every later payload. Throws bad_request when it is too long. */
+  /** Sets the customerData of every later payload. Throws bad_request when it is too long. */
   set(data: object): void
 }
 
 export interface Time {
   /** Resolves after the time, or when `signal` aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
-  /** A signal that also aborts after the time. */
+  /** Returns a signal that aborts with `signal`, or after the time. */
   limit(ms: number, signal: AbortSignal): { readonly signal: AbortSignal; release(): void }
 }
 
 export interface Notes {
   note(sentence: string): void
-  /** A failure that the call survives. It raises an alert where its code has one. */
+  /** Journals a failure that the call survives. It raises an alert if its code has one. */
   problem(error: AppError): void
-  /** A problem the first time, and a note from then on: one alert a call is enough. */
+  /** Journals a problem the first time, and a note from then on, because one alert a call is enough. */
   goWithout(error: AppError): void
 }

@@ -1,4 +1,4 @@
-// The ability to alert: a person who reads the alerts of the account, and the phone of a caller that is not answered yet.
+// The ability to alert a person, by the alerts of the account, and the phone of an unanswered caller.
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Alerting } from './abilities.ts'
@@ -15,7 +15,7 @@ export function createAlerting({
       else
         journal.note({
           type: 'note',
-          sentence: 'the message cannot stand in Alert-Info, and was left out there',
+          sentence: 'the message is not valid in Alert-Info, and was left out there',
         })
     },
   }

@@ -33,13 +33,13 @@ export interface AbilitiesOptions extends LegHooksOptions {
   readonly context: CallContext
   /** Runs verbs on other legs of the call. */
   readonly nested: NestedVerbs
-  /** Told what becomes of the running verb: of its prompt, of the keys that end it. */
+  /** Called with events of the running verb, such as those of its prompt and the keys that end it. */
   readonly onVerbEvent?: (event: Readonly<Record<string, unknown>>) => void
 }
 
 export interface ScriptAbilities extends Abilities {
   readonly hooks: LegHooks
-  /** What commands from outside reach. */
+  /** The interface for commands from outside. */
   readonly running: RunningScript
 }
 
@@ -99,7 +99,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
   }
 }
 
-/** What comes from outside while the script runs. */
+/** Returns the interface for requests and commands that come from outside while the script runs. */
 function createRunning(
   { leg, application, nested }: AbilitiesOptions,
   hooks: LegHooks,
@@ -116,7 +116,7 @@ function createRunning(
   }
 }
 
-/** Says of the running verb what becomes of it, under the `id` that the application gave it. */
+/** Returns a function that reports events of the running verb, with the `id` that the application gave it. */
 function createReport({ queue, onVerbEvent }: AbilitiesOptions) {
   return (event: string, fields: object = {}): void => {
     const { current } = queue

@@ -1,4 +1,4 @@
-// The hooks that are asked about what a far end sends within the dialog: referHook and sipRequestWithinDialogHook.
+// The hooks for requests of the far end within the dialog: referHook and sipRequestWithinDialogHook.
 import { describe, expect, it } from 'vitest'
 import { callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'

@@ -1,4 +1,4 @@
-// What the far end sends within the dialog and nothing here takes: the application is asked, where it wants to be.
+// Requests within the dialog that the platform does not handle itself. They are sent to the requestHook, if set.
 import { headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { plumbingHeaders } from '../../sip/message/reserved-headers.ts'
@@ -7,12 +7,12 @@ import { withoutKeys } from '../journal/sip-text.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Asking } from './abilities.ts'
 
-/** A far end that sends more while this many are being answered is asked to wait. */
+/** The most requests that wait for the hook. Further ones are refused with Retry-After. */
 const maxWaiting = 8
 const retryAfterSeconds = '2'
 const maxBodyChars = 16_384
 
-/** The response, where the application is asked. The far end does not wait for the answer of a hook. */
+/** Returns the response if the hook is called, otherwise undefined. The far end does not wait for the hook's answer. */
 export type TakeRequest = (request: SipRequest) => Reply | undefined
 
 export function createDialogRequests(leg: Leg, hooks: Pick<Asking, 'event'>): TakeRequest {
@@ -29,12 +29,12 @@ export function createDialogRequests(leg: Leg, hooks: Pick<Asking, 'event'>): Ta
       sip_headers: shownHeaders(request),
     }
     void hooks.event(hook, fields, leg.signal).finally(() => (waiting -= 1))
-    // RFC 3428 §7: a MESSAGE that is taken, and not shown to a person yet.
+    // RFC 3428 §7: the MESSAGE is accepted, but has not been shown to a person yet.
     return { status: request.method === 'MESSAGE' ? 202 : 200 }
   }
 }
 
-/** By their names in lower case; Content-Type says what the body is, the rest of the plumbing is the stack's. */
+/** Returns the headers by lower-case name. Of those that the stack handles only Content-Type is shown, for the body. */
 function shownHeaders(request: SipRequest): Readonly<Record<string, string>> {
   const names = new Set(request.headers.map(({ name }) => name))
   const shown = [...names].filter((name) => name === 'content-type' || !plumbingHeaders.has(name))

@@ -24,7 +24,7 @@ interface Question extends RunningCall {
 
 type Prompt = (can: Abilities) => CollectRequest['prompt']
 
-/** A text of 1 s. */
+/** A spoken text of 1 s. */
 const speaks: Prompt = (can) => async (signal) =>
   void (await can.voice.say({ texts: ['your number?'], voice: {}, rounds: 1, signal }))
 
@@ -64,7 +64,7 @@ describe('a question', () => {
     expect(collected).toEqual([{ reason: 'digits', digits: '*#' }])
   })
 
-  it('is over after its time without a key, and keys that come later are for nothing', async () => {
+  it('is over after its time without a key, and keys that come later are ignored', async () => {
     const { engine, press, collected, journalled } = await ask()
     engine.clock.advance(4999)
     await settle()

@@ -1,5 +1,5 @@
-// The ability to take keys. One question to the caller plays its prompt, takes the keys that are pressed, and ends when the
-// answer is complete.
+// The ability to collect keys. A collection plays its prompt, collects the keys that are pressed, and ends when the
+// input is complete.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { DigitCollector } from '../digits/digit-collector.ts'
@@ -11,9 +11,9 @@ import type { CollectRequest, Digits } from './abilities.ts'
 export interface DigitsOptions {
   readonly leg: Pick<Leg, 'onDigit' | 'journal'>
   readonly clock: Clock
-  /** The prompt could not be played. */
+  /** Called when the prompt could not be played. */
   readonly onProblem: (error: AppError) => void
-  /** A key has ended the prompt. */
+  /** Called when a key has ended the prompt. */
   readonly onBargeIn: () => void
 }
 
@@ -55,7 +55,7 @@ async function collect(
   }
 }
 
-/** A prompt that cannot be heard does not keep the caller from pressing keys. */
+/** Plays the prompt. If that fails, the caller can still press keys. */
 async function play(
   prompt: CollectRequest['prompt'],
   signal: AbortSignal,

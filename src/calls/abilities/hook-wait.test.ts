@@ -1,4 +1,4 @@
-// What is heard while an action hook is asked, and what becomes of a call whose application does not answer.
+// The sounds while an action hook is called, and the end of a call whose application does not answer.
 import { describe, expect, it } from 'vitest'
 import { reasonFields } from '../../../test/support/reason-fields.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
@@ -16,7 +16,7 @@ const waited = async (): Promise<void> => {
 const rest = { verb: 'pause', length: 600 }
 const gather = { verb: 'gather', numDigits: 1, timeout: 1, actionHook: '/action' }
 
-/** A call whose gather has just timed out, so that its action hook is being asked. */
+/** A call whose gather has just timed out, so that its action hook is being called. */
 async function asking(verbs: readonly object[], prepare?: (engine: ScriptedEngine) => void) {
   const engine = createScriptedEngine(parseVerbs)
   const later = heldAnswer()

@@ -1,4 +1,4 @@
-// What a far end hears while the application is asked, and what becomes of a call whose application does not answer.
+// The wait for an action hook: the sounds that the far end hears meanwhile, and the end of a wait without an answer.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -19,7 +19,7 @@ export interface HookWaitOptions {
   readonly parseVerbs: ParseVerbs
 }
 
-/** What may be heard while a hook does not answer. */
+/** The verbs that may run while a hook does not answer. */
 export const delaying: ReadonlySet<string> = new Set(['say', 'play'])
 
 const slot = 'filler'
@@ -32,7 +32,7 @@ export class HookWait {
     this.#options = options
   }
 
-  /** Resolves when the question has its answer; with what is to run instead when it is given up before. */
+  /** Resolves when the hook has answered, or with the verbs to run instead when it is given up before that. */
   async until(
     asked: Promise<void>,
     wishes: WaitWishes,
@@ -82,7 +82,7 @@ export class HookWait {
     if (end === 'failed') throw new AppError('audio_not_supported', `fillerNoise cannot be played: ${url}`)
   }
 
-  /** One action after the other, each at its time, whether the one before it has ended or not. */
+  /** Runs the actions one after another, each at its time, even if the one before it has not ended. */
   async #console(delay: HookDelay, signal: AbortSignal, giveUp: () => void): Promise<void> {
     const { leg, clock, nested } = this.#options
     const { actions, afterMs, retries } = delay

@@ -1,4 +1,4 @@
-// The ability to ask the application: its hooks get the facts of the call, and the verbs they answer take over.
+// The ability to call hooks of the application: they receive the facts of the call, and the verbs in their answers run.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -15,7 +15,7 @@ import { stopped } from '../session/stop.ts'
 import type { Application } from '../application/application.ts'
 import type { HookForm } from '../application/hook-form.ts'
 
-/** How hooks reach the verbs that run. `replace` leaves the running one alone, `interrupt` ends it; `current` is that one. */
+/** The verbs of a leg. `replace` leaves the running verb alone, `interrupt` ends it. `current` is the running verb. */
 export interface VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void
   interrupt(verbs: readonly RunnableVerb[], because: string): void
@@ -30,23 +30,23 @@ export interface LegHooksOptions {
 
 interface OwnOptions extends LegHooksOptions {
   readonly clock: Clock
-  /** A function: it speaks by means of URLs that are resolved here. */
+  /** A function, because the wait is made after this: its voice depends on the URLs that are resolved here. */
   readonly wait: () => HookWait
-  /** What every hook is sent of the call. */
+  /** Returns the facts about the call that every hook is sent. */
   readonly facts: () => object
 }
 
 interface Question {
   readonly kind: HookKind
   readonly hook: HookForm
-  /** What the verb adds to the facts of the call. */
+  /** The fields that the verb adds to the facts of the call. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /** Called with the verbs that the hook answered, in the same turn as the last look at `signal`. Returns whether they count. */
+  /** Called with the verbs of the answer, in the same turn as the check of `signal`. Returns whether they are used. */
   readonly take: (verbs: readonly RunnableVerb[]) => boolean
 }
 
-/** An application that only ever redirects, or dials and fails, goes on at this rate. */
+/** The rate limit for an application that only redirects, or dials and fails. */
 const hookPace = { burst: 60, perSecond: 5 }
 
 const noAnswer = 'the action hook has not answered in time: it is given up by actionHookDelayAction'
@@ -75,7 +75,7 @@ export class LegHooks implements Asking {
       else queue.replace(verbs)
       return !isLate
     }
-    // The verb is over when the question is given up; the question is withdrawn with the call then.
+    // The verb is over when the hook is given up. After that only the end of the call aborts the request.
     const withCall = AbortSignal.any([signal, leg.signal])
     const asked = this.#replaceBy({ kind: 'action', hook: form, fields, signal: withCall, take })
     const givenUp = await wait().until(asked, wishes, signal)
@@ -98,7 +98,7 @@ export class LegHooks implements Asking {
     if (!leg.hasEnded) return this.tell(form, fields)
     const verb_id = queue.current?.id
     const payload = { ...facts(), ...(verb_id === undefined ? {} : { verb_id }), ...fields }
-    // One over WebSocket is gone with the call, whose end it was sent.
+    // An application over WebSocket is not reached any more: its socket was sent the end of the call, and closed.
     await application.tell({ leg, hook: form, payload }).catch(() => undefined)
   }
 
@@ -122,7 +122,7 @@ export class LegHooks implements Asking {
     await this.#replaceBy({ kind: 'redirect', hook, fields: {}, signal, take })
   }
 
-  /** Returns whether the verbs of the hook run now. */
+  /** Resolves with whether the verbs of the hook run now. */
   async takeOver(hook: HookForm, because: string): Promise<boolean> {
     const { leg, queue } = this.#options
     let hasTaken = false
@@ -131,7 +131,7 @@ export class LegHooks implements Asking {
       hasTaken = true
       return true
     }
-    // Of two that are asked at once the later one counts, however long the earlier takes to answer.
+    // Of two requests at the same time the later one counts, even if the earlier is answered last.
     this.#takingOver.abort(stopped('replaced'))
     this.#takingOver = new AbortController()
     const signal = AbortSignal.any([leg.signal, this.#takingOver.signal])
@@ -149,7 +149,7 @@ export class LegHooks implements Asking {
     await this.#ask(question)
   }
 
-  /** A hook that has nothing to say, that fails or that is withdrawn leaves the call as it was. */
+  /** Calls a hook. An answer without verbs, a failure or an abort leaves the call as it was. */
   async #ask({ kind, hook, fields, signal, take }: Question): Promise<void> {
     const { leg, application, queue } = this.#options
     if (leg.hasEnded || signal.aborted) return
@@ -160,7 +160,7 @@ export class LegHooks implements Asking {
       if (answer.verbs.length === 0 || signal.aborted) return
       if (take(answer.verbs)) application.follow(answer)
     } catch (error) {
-      // The failure is in the journal already. The call goes on with the verb that follows.
+      // The failure is already in the journal. The call continues with the next verb.
       if (!(error instanceof AppError)) throw error
       if (error.code === 'hook_invalid_payload' && !leg.hasEnded) leg.status.reportInvalidPayload(error)
     }

@@ -1,4 +1,4 @@
-// The ability to press keys at the far end.
+// The ability to send keys to the far end.
 import type { Leg } from '../leg/leg.ts'
 import type { Keys } from './abilities.ts'
 import { whileWanted } from './while-wanted.ts'

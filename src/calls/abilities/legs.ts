@@ -1,4 +1,4 @@
-// The ability to call others for a caller.
+// The ability to dial others for a caller.
 import { sleep } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { Pace } from '../../lib/pace.ts'
@@ -12,8 +12,8 @@ import type { Legs, Notes } from './abilities.ts'
 import type { LegVoice } from './voice.ts'
 
 /**
- * A call that dials all the time takes the platform from others, and each leg leaves a record and notifications. Thirty are more
- * than three rounds of ten phones.
+ * The rate at which a call may dial. A call that dials all the time would slow down others, and each leg leaves a
+ * record and notifications. Thirty are enough for three rounds of ten phones.
  */
 const legPace = { burst: 30, perSecond: 1 }
 

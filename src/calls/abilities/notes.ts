@@ -1,4 +1,4 @@
-// The ability to write into the journal of a call: notes, problems, and what the call goes on without.
+// The ability to write to the journal of a call: notes, problems, and missing parts without which the call continues.
 import type { AppError, ErrorCode } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Notes } from './abilities.ts'

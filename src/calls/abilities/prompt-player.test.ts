@@ -5,7 +5,7 @@ import { clipOf } from '../../../test/support/scripted-engine/scripted-media.ts'
 import { playPrompt } from './prompt-player.ts'
 import type { Piece, Sound } from './prompt-player.ts'
 
-/** A far end that hears each clip at once, and a clock that moves by what was waited for. */
+/** A far end that hears each clip immediately, and a clock that moves by the time of each wait. */
 function listener() {
   const heard: PlayOptions['clip'][] = []
   let lent = 0
@@ -78,7 +78,7 @@ interface Playing extends PlayOptions {
   readonly end: (result?: Partial<PlayResult>) => void
 }
 
-/** Media under the hand of the test: each piece is heard until it is ended, or aborted. */
+/** Media under control of the test: each piece plays until the test ends it, or it is aborted. */
 function stage() {
   const playing: Playing[] = []
   const waits: number[] = []
@@ -88,7 +88,7 @@ function stage() {
   return {
     playing,
     waits,
-    /** What was asked for, in order. */
+    /** The requested clips, in order. */
     clips,
     lent: () => lent,
     silence: (isAtOnce: boolean) => (isQuiet = isAtOnce),

@@ -1,10 +1,10 @@
-// Plays what a say or play verb asks for: one piece after the other, round after round, without a gap between them.
+// Plays the prompt of a say or play verb: one piece after the other, round after round, without gaps between them.
 import type { PlayOptions, PlayResult } from '../../media/media.ts'
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import { stopped } from '../session/stop.ts'
 
 export interface Sound {
-  /** Fetches or speaks it; called once, however often it is heard. */
+  /** Fetches or synthesizes it. Called once, even if it is played repeatedly. */
   readonly borrow: () => Promise<BorrowedClip>
   readonly offsetMs?: number
 }
@@ -22,15 +22,15 @@ export interface PromptPlayerOptions {
   readonly play: (options: PlayOptions) => Promise<PlayResult>
   /** Resolves after the time, or when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Monotonic. */
+  /** The monotonic time. */
   readonly nowMs: () => number
 }
 
-/** A pause follows rounds shorter than this: repeating nothing for ever must not occupy the platform. */
+/** A pause follows rounds shorter than this, so that endless rounds of an empty prompt do not occupy the platform. */
 const minRoundMs = 100
 const pauseMs = 1000
 
-/** Throws what borrowing or playing a piece throws, after those before it were heard. */
+/** Plays a prompt. If borrowing or playing a piece fails, throws that error after the pieces before it were played. */
 export async function playPrompt(prompt: Prompt, options: PromptPlayerOptions): Promise<PlayResult> {
   return await new PromptPlayer(prompt, options).run()
 }
@@ -41,10 +41,10 @@ class PromptPlayer {
   readonly #borrowed = new Map<number, Promise<BorrowedClip>>()
   /** Aborts with the signal of the prompt, and when a piece fails. */
   readonly #ending = new AbortController()
-  /** The ends of the last two pieces that media has: one plays, one is ready to follow. */
+  /** The ends of the last two pieces in media: one plays, and one is ready to follow. */
   #latest: Promise<unknown> = Promise.resolve()
   #previous: Promise<unknown> = Promise.resolve()
-  /** When each piece was heard last. */
+  /** The time for which each piece was last heard. */
   readonly #heardMs: number[] = []
   #playedMs = 0
   #missedMs = 0
@@ -93,15 +93,15 @@ class PromptPlayer {
     }
   }
 
-  /** Media repeats a single piece by itself, however busy this thread is. */
+  /** Lets media repeat a single piece by itself, so that a busy thread here causes no gaps. */
   async #repeat(piece: Sound, rounds: number): Promise<void> {
     await this.#play(0, piece, rounds)
     await this.#latest
-    // It was of no length, or it would not have ended.
+    // The piece had no length, or it would not have ended.
     while (rounds === Infinity && !this.#isOver) await this.#pause()
   }
 
-  /** Whether the round before was too short to be repeated at once; as long as its end is not heard, it was not. */
+  /** Returns whether the last round was too short to be repeated immediately. A round that has not ended was not. */
   #wasNothing(): boolean {
     const { pieces } = this.#prompt
     const heard = pieces.map((_, index) => this.#heardMs[index] ?? Infinity)
@@ -121,7 +121,7 @@ class PromptPlayer {
     this.#count(index, { playedMs: nowMs() - started })
   }
 
-  /** Resolves when media has the piece, which then plays, or follows what plays. */
+  /** Resolves when media has the piece. It then plays, or follows the piece that plays. */
   async #play(index: number, piece: Sound, rounds: number): Promise<void> {
     const clip = await this.#borrow(index, piece).catch(async (error: unknown) => {
       await this.#latest
@@ -138,7 +138,7 @@ class PromptPlayer {
         ...(piece.offsetMs === undefined ? {} : { offsetMs: piece.offsetMs }),
       })
       .then((result) => this.#count(index, result))
-    // Its failure is thrown where it is waited for.
+    // The failure is thrown where `#latest` or `#previous` is awaited.
     playing.catch(() => undefined)
     this.#isFirst = false
     this.#previous = this.#latest
@@ -152,7 +152,7 @@ class PromptPlayer {
     this.#missedMs += missedMs
   }
 
-  /** The next piece is fetched or spoken while this one is heard. */
+  /** Fetches or synthesizes the next piece while this one plays. */
   #lookAhead(index: number): void {
     const next = this.#prompt.pieces[index + 1]
     if (next !== undefined && 'borrow' in next) this.#borrow(index + 1, next).catch(() => undefined)

@@ -1,4 +1,4 @@
-// The ability to wait in a queue, and to take those who wait there.
+// The ability to wait in a queue, and to dequeue callers.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { TalkServices } from '../bridge/talk.ts'
 import type { CallContext } from '../call-context.ts'
@@ -14,7 +14,7 @@ export interface QueueingOptions {
   readonly context: CallContext
   readonly nested: NestedVerbs
   readonly voice: Pick<LegVoice, 'borrow'>
-  /** Judges a REFER of the far end. */
+  /** Handles a REFER of the far end. */
   readonly refer: TalkServices['refer']
 }
 

@@ -1,20 +1,20 @@
-// What a verb asks for when a call is to be recorded by the platform.
+// The requests of verbs to record a call by the platform.
 import type { RecordingWish } from '../../contracts/recording.ts'
 import type { RunningAction } from '../leg/ready-recording.ts'
 
-/** One that is made for as long as someone wants it. Neither throws: what fails is in the journal. */
+/** A recording between `begin` and `end`. Neither throws; failures are journalled. */
 export interface RecordingSpan {
   begin(): void
   end(): void
 }
 
 export interface Recording {
-  /** Before the answer it is remembered. Throws AppError recording_refused or overloaded. */
+  /** Starts the recording, or before the answer remembers to. Throws AppError recording_refused or overloaded. */
   start(): Promise<void>
-  /** What becomes of the recording that the platform makes. Throws AppError call_state where nothing is recorded. */
+  /** Changes the recording by the platform. Throws AppError call_state if nothing is recorded. */
   change(action: RunningAction): Promise<void>
-  /** Of whatever records the call, a recording server too. Where nothing does, the journal says so. */
+  /** Changes every recording of the call, also that of a recording server. If there is none, the journal says so. */
   changeRunning(action: RunningAction): Promise<void>
-  /** A call that is recorded already goes on being recorded as it was. */
+  /** Returns a span. If the call is recorded already, its recording continues unchanged. */
   span(wish: RecordingWish | undefined): RecordingSpan
 }

@@ -1,4 +1,4 @@
-// The ability to record: what the far end says and hears.
+// The ability to record the audio that the far end sends and hears.
 import type { RecordingWish } from '../../contracts/recording.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
@@ -38,4 +38,4 @@ function spanOf(leg: Leg, wish: RecordingWish | undefined, notes: Notes): Record
   }
 }
 
-const asItWas = 'the call is being recorded already: where that is stored stays as it was'
+const asItWas = 'the call is being recorded already: its storage location does not change'

@@ -1,5 +1,5 @@
-// What the far end may be asked to call (REFER): a carrier calls the number at the cost of the account, as if it were called from
-// here. No other check stands between: the guard judges it before the request goes out.
+// The check of the target of a REFER to the far end. A carrier calls the number at the cost of the account, as if it
+// were called from here. No later check applies to that call, so the guard checks it before the REFER is sent.
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import { tryParseUri } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
@@ -10,13 +10,13 @@ import type { AccountFacts } from '../ports.ts'
 import { teamsTenantOf } from '../teams-trunk.ts'
 
 export interface Referred {
-  /** As the application wrote it. */
+  /** The target as the application wrote it. */
   readonly asked: string
-  /** What the far end is sent. */
+  /** The Refer-To that the far end is sent. */
   readonly referTo: string
 }
 
-/** Throws AppError, and the journal has the decision, where the far end may not be asked for that call now. */
+/** Throws AppError if the far end may not be sent this REFER now. The decision is journalled. */
 export async function demandReferrable(
   leg: Leg,
   { asked, referTo }: Referred,
@@ -24,11 +24,11 @@ export async function demandReferrable(
   { guard, services }: Pick<CallContext, 'guard' | 'services'>,
 ): Promise<void> {
   const farEnd = farEndOf(leg)
-  // What its phone calls by way of the platform passes the guard then.
+  // The phone of a user calls through the platform, and that call passes the guard.
   if (farEnd === 'user') return
   const sent = dialledOf(referTo)
   if (farEnd === 'carrier') {
-    // Without the plus that the carrier wants: with one, an emergency number is not known any more.
+    // Checked without the plus that the carrier wants: with it, an emergency number is not recognised.
     const number = /^\+?\d+$/.test(asked) ? asked : sent
     await guard.admitReferred(leg, account, number)
     if (sent !== undefined) await guard.demandOpen(sent, account, { leg, by: '' })
@@ -36,14 +36,14 @@ export async function demandReferrable(
   }
   await guard.admitReferred(leg, account, undefined)
   if (farEnd === 'teams') return
-  // A SIP URI may name any user at a host of the account's own; only a carrier makes a telephone number of it.
+  // The user of a SIP URI is a telephone number only at a carrier's address; at any other host it may be anything.
   const { attempt, started } = leg.journal.facts
   if (sent === undefined || !(await guard.isClosed(sent, account))) return
   const [at] = await carriersAt(new Set([attempt?.remote_host ?? started.remote_host]), services)
   if (at !== undefined) await guard.demandOpen(sent, account, { leg, by: ` at ${at.address}` })
 }
 
-/** The names of carriers are chosen by those who have them: `user` may be one, and stays where its 302 leads elsewhere. */
+/** Returns the kind of the far end. The trunk does not decide: a carrier may be named `user`, also after a redirect. */
 function farEndOf(leg: Leg): 'carrier' | 'teams' | 'user' | 'other' {
   const { attempt, started } = leg.journal.facts
   if (teamsTenantOf(leg) !== undefined) return 'teams'
@@ -52,7 +52,7 @@ function farEndOf(leg: Leg): 'carrier' | 'teams' | 'user' | 'other' {
   return attempt.sip_gateway_sid === undefined ? 'other' : 'carrier'
 }
 
-/** What a carrier may read as the number. */
+/** Returns the part of Refer-To that a carrier may read as the number. */
 function dialledOf(referTo: string): string | undefined {
   const uri = tryParseUri(referTo.includes('<') ? parseNameAddr(referTo).uri : referTo)
   return uri === undefined ? undefined : dialledIn(uri)

@@ -1,4 +1,4 @@
-// The ability to send the far end elsewhere: REFER within the dialog (RFC 3515), and the NOTIFYs that say what came of it.
+// The ability to transfer the far end: REFER within the dialog (RFC 3515), and the NOTIFYs that report its outcome.
 import { isIP } from 'node:net'
 import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -15,7 +15,7 @@ import type { Notes, Referring, ReferRequest, ReferResult } from './abilities.ts
 import { demandReferrable } from './referral-gate.ts'
 import { whileWanted } from './while-wanted.ts'
 
-/** A far end that says nothing of the call that it was asked for in this time will not. */
+/** The longest wait for the first NOTIFY. A far end that has sent none by then will send none. */
 const maxSilenceMs = 15_000
 
 export interface ReferringOptions {
@@ -61,7 +61,7 @@ async function refer(request: ReferRequest, options: ReferringOptions): Promise<
   }
 }
 
-/** How the far end is to write the number or the name that it calls. */
+/** The host and the number format of a target for this far end. */
 interface Place {
   readonly host: string
   readonly dialled: (number: string) => string
@@ -82,14 +82,14 @@ async function peerOf({ journal }: Leg, account: AccountFacts, { services }: Cal
   const carriers = await services.directory.outboundCarriers(account)
   const carrier = carriers.find(({ name }) => name === trunk)
   if (carrier === undefined) return { host, dialled: asItIs }
-  // A gateway that is reached by its name knows itself by it, whatever address a call came from.
+  // A gateway that is configured by name accepts that name, from whichever address a call came.
   const named = carrier.gateways.find((gateway) => isIP(gateway.host) === 0)
   const { e164_leading_plus } = carrier
   const dialled = (number: string): string => toDialled(number, { tech_prefix: null, e164_leading_plus })
   return { host: named?.host ?? host, dialled }
 }
 
-/** What names a scheme, or is an address, stays as it is. */
+/** Returns the text as a URI. A URI or a name-addr stays as it is. */
 function toUri(text: string, { host, dialled }: Place): string {
   if (/^(?:<|"|sips?:|tel:)/i.test(text)) return text
   if (text.includes('@')) return `sip:${text}`

@@ -1,4 +1,4 @@
-// The ability to set what holds for the verbs that follow: what an application writes is checked here, and made absolute.
+// The ability to change settings for later verbs. Values of the application are checked here, and made absolute.
 import { demandAllowed } from '../application/allowed-verbs.ts'
 import type { CallSettings } from '../application/settings.ts'
 import type { ParseVerbs } from '../verb.ts'
@@ -6,7 +6,7 @@ import type { GivenDelay, Setting } from './abilities.ts'
 import { delaying } from './hook-wait.ts'
 
 export interface SettingOptions {
-  /** Of all legs of the call. */
+  /** The settings of all legs of the call. */
   readonly settings: CallSettings
   readonly verbs: ParseVerbs
   readonly resolveUrl: (url: string) => string
@@ -14,7 +14,7 @@ export interface SettingOptions {
 
 const msOf = (seconds: number): number => seconds * 1000
 
-/** Actions that follow each other faster are a mistake. */
+/** The shortest time between actions. Faster actions are a mistake. */
 const minBetweenMs = 500
 
 export function createSetting({ settings, verbs, resolveUrl }: SettingOptions): Setting {
@@ -23,7 +23,7 @@ export function createSetting({ settings, verbs, resolveUrl }: SettingOptions): 
     resolveUrl,
     toFiller({ enable, url, startDelaySecs = 0 }) {
       if (!enable) return undefined
-      // What other platforms call comfort noise.
+      // Other platforms call this comfort noise.
       const isNoise = url === undefined || url.startsWith('silence_stream://')
       return { afterMs: msOf(startDelaySecs), url: isNoise ? undefined : resolveUrl(url) }
     },

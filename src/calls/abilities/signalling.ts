@@ -1,4 +1,4 @@
-// The ability to answer a call, to turn it away and to hang it up, in the words of SIP.
+// The ability to answer, refuse and hang up a call with SIP messages.
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Leg } from '../leg/leg.ts'

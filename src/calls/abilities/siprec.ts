@@ -1,4 +1,4 @@
-// The ability to have a recording server record the call.
+// The ability to let a recording server record the call.
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'

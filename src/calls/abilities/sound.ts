@@ -1,4 +1,4 @@
-// The ability to change how loud everything is that the far end hears.
+// The ability to change the volume of everything that the far end hears.
 import type { Leg } from '../leg/leg.ts'
 import type { Sound } from './abilities.ts'
 

@@ -1,34 +1,34 @@
-// What a verb asks for when the sound of a call is to go to an audio server.
+// The requests of verbs to stream the audio of a call to an audio server.
 
 export interface StreamOptions {
   /** ws, wss, or a path on the application's host. */
   readonly url: string
   readonly auth?: { readonly username: string; readonly password: string }
-  /** `mono`: what this one says; `mixed`: with what it hears; `stereo`: both, what it says on the left. */
+  /** `mono`: audio from the far end; `mixed`: with the audio that it hears; `stereo`: both, its own on the left. */
   readonly mixType: 'mono' | 'mixed' | 'stereo'
-  /** Hz. */
+  /** The sample rate in Hz. */
   readonly sampleRate: number
-  /** Members of the first frame, in place of those of the call. */
+  /** Members of the first frame. They override those of the call. */
   readonly metadata: object
   readonly passesKeys: boolean
   readonly beeps: boolean
-  /** What the server says is heard. */
+  /** Whether audio from the server is heard. */
   readonly isBidirectional: boolean
-  /** Binary frames are heard as they come, at this rate. */
+  /** The rate of binary frames, which are played as they arrive. */
   readonly streamedRate?: number
 }
 
-/** Its address resolved, with the credentials for it. */
+/** A stream whose address is resolved, with its credentials. */
 export interface StreamPlan extends StreamOptions {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** `background`: until it is switched off; `conference`: while the call is in one. */
+/** `background`: runs until it is switched off; `conference`: runs while the call is in a conference. */
 export type BesideName = 'background' | 'conference'
 
 export interface ListenRequest {
   readonly plan: StreamPlan
-  /** Any of these keys ends it. */
+  /** The keys that end it. */
   readonly finishOnKey: string
   readonly maxMs?: number
   readonly signal: AbortSignal
@@ -36,18 +36,18 @@ export interface ListenRequest {
 
 export interface ListenOutcome {
   readonly durationMs: number
-  /** The key that ended it, or none. */
+  /** The key that ended it, or an empty string. */
   readonly digits: string
-  /** There was no socket, or it broke; or our thread died. */
+  /** Whether no socket could be opened, the socket broke, or the streaming thread died. */
   readonly hasFailed: boolean
 }
 
 export interface Streaming {
-  /** Throws AppError hook_invalid_payload for an address that is none of a WebSocket. */
+  /** Resolves the address. Throws AppError hook_invalid_payload if it is not one of a WebSocket. */
   plan(options: StreamOptions): StreamPlan
-  /** Resolves when it is over. Throws AppError overloaded or account_share. */
+  /** Streams, and resolves when the stream has ended. Throws AppError overloaded or account_share. */
   listen(request: ListenRequest): Promise<ListenOutcome>
-  /** Beside what runs, in place of the one of this name. What fails is written to the journal. */
+  /** Begins a stream beside the running verb, in place of one of this name. Failures are journalled. */
   begin(name: BesideName, plan: StreamPlan): void
   end(name: BesideName): void
 }

@@ -1,4 +1,4 @@
-// The ability to let an audio server hear a call, and be heard in it.
+// The ability to stream the audio of a call to an audio server, and to play audio from it.
 import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { Application } from '../application/application.ts'

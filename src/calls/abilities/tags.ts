@@ -1,4 +1,4 @@
-// The ability to set the customerData that later payloads of a call carry.
+// The ability to set the customerData in later payloads of a call.
 import { AppError } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Tags } from './abilities.ts'

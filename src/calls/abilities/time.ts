@@ -1,4 +1,4 @@
-// The ability to wait, and to bound how long something else takes.
+// The ability to wait, and to limit the duration of something else.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { stopped } from '../session/stop.ts'

@@ -1,4 +1,4 @@
-// The ability to dub: tracks of sound that are heard beside everything else.
+// The ability to dub: tracks of sound that are mixed with everything else.
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Notes, TrackRequest, Tracks } from './abilities.ts'

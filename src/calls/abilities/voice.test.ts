@@ -16,14 +16,14 @@ const plays = (urls: readonly string[], more: Partial<PlayRequest> = {}) =>
   verb('plays', (can, { signal }) => can.voice.play({ urls, rounds: 1, signal, ...more }))
 
 interface Studio {
-  /** What was asked to be spoken and fetched. */
+  /** The requested speech and files. */
   readonly spoken: SpeechRequest[]
   readonly fetched: string[]
-  /** How many clips are lent out. */
+  /** Returns the number of clips that are lent out. */
   readonly lent: () => number
 }
 
-/** Clips of 1 s. `speak` decides what is special about one, and may throw. */
+/** Runs verbs with clips of 1 s. `speak` may change single clips, and may throw. */
 async function studio(
   verbs: Parameters<typeof runVerbs>[0],
   speak: (request: SpeechRequest) => Partial<SpokenClip> = () => ({}),
@@ -176,7 +176,7 @@ describe('a fallback voice', () => {
     }
     const call = await studio([says(['one'])], brokenAcme, facts)
     await hear(call, 1)
-    // The language goes on; a voice and a label are names of the first vendor.
+    // The language is kept. Voice and label are not, because they are names of the first vendor.
     expect(
       call.spoken.map(({ vendor, language, voice: name, label }) => [vendor, language, name, label]),
     ).toEqual([
@@ -319,7 +319,7 @@ describe('what is played', () => {
       },
     })
     expect(slow.journalled('note').map(({ sentence }) => sentence)).toEqual([
-      '100 ms of silence stood in for audio that the disk did not bring in time',
+      '100 ms of silence replaced audio that the disk did not deliver in time',
     ])
   })
 })

@@ -1,5 +1,5 @@
-// The ability to speak and to play: texts and files become pieces of sound, in the fallback voice once the first one has
-// failed.
+// The ability to speak and to play: texts and files become pieces of sound. Once the first voice has failed, the
+// fallback voice is used.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -22,7 +22,7 @@ export interface LegVoiceOptions {
   readonly settings: Pick<CallSettings, 'current'>
   /** Makes a URL of the application absolute. */
   readonly resolveUrl: (url: string) => string
-  /** Told what becomes of prompts: `start-playback`, `stop-playback` at their end, or `kill-playback`; `synthesized-audio`. */
+  /** Called with events of prompts: `synthesized-audio`, `start-playback`, then `stop-playback` or `kill-playback`. */
   readonly report: (event: string, fields?: object) => void
 }
 
@@ -53,7 +53,7 @@ export class LegVoice implements Speaking {
     return this.#play({ pieces, rounds, signal })
   }
 
-  /** The sound of a piece, which the borrower gives back. Throws as `say` and `play` do. */
+  /** Returns the clip of a piece, which the borrower must give back. Throws as `say` and `play` do. */
   async borrow(piece: SoundPiece, signal: AbortSignal): Promise<BorrowedClip> {
     return 'url' in piece
       ? await this.#fetch(piece.url, signal)
@@ -77,7 +77,7 @@ export class LegVoice implements Speaking {
     }
   }
 
-  /** What a verb says goes before what `config` has set, and that before the application; "default" says nothing. */
+  /** Returns the voice: from the verb, else from `config`, else from the application. Ignores the value "default". */
   #chosenVoice(given: Voice): ChosenVoice {
     const { settings, script } = this.#options
     const said = Object.entries(given).filter(([, value]) => value !== 'default')
@@ -90,7 +90,7 @@ export class LegVoice implements Speaking {
     }
   }
 
-  /** `mayStandIn` false: throws synthesizer_unknown where the embedded voice would speak for a vendor that is not available. */
+  /** `mayStandIn` false: throws synthesizer_unknown where the embedded voice would replace a missing vendor. */
   async #synthesizeWith(
     text: string,
     voice: ChosenVoice,
@@ -141,7 +141,7 @@ export class LegVoice implements Speaking {
       if (isHeard) report(prompt.signal.aborted ? 'kill-playback' : 'stop-playback')
     })
     if (result.missedMs !== undefined)
-      notes.note(`${result.missedMs} ms of silence stood in for audio that the disk did not bring in time`)
+      notes.note(`${result.missedMs} ms of silence replaced audio that the disk did not deliver in time`)
     return result
   }
 }
@@ -157,7 +157,7 @@ function chosen(given: string | object | undefined, inherited: string | null): s
   return typeof given === 'string' && given !== 'default' ? given : inherited
 }
 
-/** The language goes on; a voice and a label are names of the first vendor, which another one does not know. */
+/** Returns the fallback voice. It keeps the language. It keeps voice and label only for the same vendor. */
 function asFallback(fallback: Voice, first: ChosenVoice): ChosenVoice {
   const vendor = chosen(fallback.vendor, first.vendor)
   const known = vendor === first.vendor ? first : { voice: null, label: null }

@@ -1,6 +1,6 @@
-// What a verb waits for that cannot be called back: the verb may leave it all the same.
+// A wait of a verb for work that cannot be cancelled. The verb can stop waiting nevertheless.
 
-/** Rejects with the reason of the signal when that aborts first; what becomes of the work then counts for nothing. */
+/** Waits for the work. If the signal aborts first, rejects with its reason and ignores the outcome of the work. */
 export async function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = (): void => reject(signal.reason as Error)

@@ -1,5 +1,5 @@
-// An attended transfer (RFC 5589 §7): a phone that has two calls here joins their other sides, by a REFER in one of them whose
-// Replaces names the other.
+// Attended transfer (RFC 5589 §7). A phone that has two calls here connects their other sides by a REFER in one of them
+// whose Replaces names the other.
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
@@ -23,11 +23,11 @@ export interface Transfer {
   readonly referral: IncomingReferral
   /** The leg whose far end sent the REFER. */
   readonly by: Leg
-  /** What it is in; undefined where verbs alone run it. */
+  /** The talk that this leg is in. Undefined where only verbs run it. */
   readonly talk: Talk | undefined
 }
 
-/** Throws AppError when the REFER is to be refused. */
+/** Carries out an attended transfer. Throws AppError when the REFER must be refused. */
 export async function attend(asked: Transfer, registry: CallRegistry, services: CallServices): Promise<void> {
   const { referral, by, talk } = asked
   const second = secondCall(asked, registry)
@@ -41,7 +41,7 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
     void second.hangUp({ because: 'its far end has transferred the call' })
     return dismissTransferor(by, subscription, services.clock)
   }
-  // One of the calls is with an application, which runs on one leg: it begins again on the one that comes.
+  // One of the calls is with an application. An application runs on one leg, so it begins again on the new one.
   const [left, lone, of] = talk === undefined ? [theirs, by, second] : [talk, second, by]
   const source = lone.script?.source
   if (left === undefined || source === undefined)
@@ -53,7 +53,7 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
   tell([by, second, one], `${one.call_sid} and the application of ${lone.call_sid}`)
   const because = `${partyOf(by)} joined ${partyOf(one)} with an application`
   const hasTaken = await handOn(one, left, { source, because }, services).catch((error: unknown) => {
-    // The question was withdrawn: the side has gone, or a client has sent another application.
+    // The hook request was withdrawn: the other side has hung up, or a client has set another application.
     if (!(error instanceof Stop)) throw error
     return false
   })
@@ -66,12 +66,12 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
   dismissTransferor(by, subscription, services.clock)
 }
 
-/** The leg of the dialog that Replaces names: of this account, and of a user. Throws AppError. */
+/** Returns the leg of the dialog that Replaces names. It must belong to this account and to a user. Throws AppError. */
 function secondCall({ referral, by, talk }: Transfer, registry: CallRegistry): Leg {
   const { account_sid } = by.journal.facts.started
   const { replaced, replaces } = referral
   const leg = replaced === undefined ? undefined : registry.legWith(account_sid, replaced)
-  // What is here and belongs to another account is not here: nothing may be learned of it.
+  // A call of another account is reported as not here, so that nothing about it is revealed.
   if (leg === undefined || leg.journal.facts.started.account_sid !== account_sid || leg.hasEnded)
     throw new AppError('call_not_here', 'Replaces names a call that is not here')
   if (replaces?.isEarlyOnly === true)
@@ -91,7 +91,7 @@ function tell(legs: readonly Leg[], outcome: string): void {
   for (const leg of legs) leg.journal.note(toDecision({ rule: 'transfer-attended', outcome }))
 }
 
-/** Whether the application has taken the leg; it goes on as it was where not. */
+/** Resolves with whether the application has accepted the leg. If not, the leg continues as it was. */
 async function handOn(
   leg: Leg,
   talk: Talk,

@@ -1,5 +1,5 @@
-// A blind transfer that no application decides (RFC 5589 §6): a user sends the other side to a user of its realm, and Microsoft
-// Teams sends it to one of its own. The two stay together until that one answers, and so they do when it does not.
+// Blind transfer without an application (RFC 5589 §6). A user transfers the other side to a user of its realm, and
+// Microsoft Teams to one of its own. The two sides stay connected until the target answers, and also if it does not.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
@@ -32,7 +32,7 @@ export interface BlindTransfer {
 
 const ringMs = 60_000
 
-/** Throws AppError when the REFER is to be refused. */
+/** Carries out a blind transfer. Throws AppError when the REFER must be refused. */
 export async function sendToUser({ referral, by, talk }: BlindTransfer, context: CallContext): Promise<void> {
   const called = teamsTenantOf(by) === undefined ? await userAt(referral.referTo, by, context) : undefined
   const { account, to } = called ?? (await backToTeams(referral.referTo, by, context))
@@ -59,7 +59,7 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
   dismissTransferor(by, subscription, context.services.clock)
 }
 
-/** A call that was answered and is over all the same ends with 200 in its record: of a transfer that is a failure. */
+/** Returns why the transfer failed. A target that answered and then ended has a 200, which is also a failure. */
 function whyFailed(leg: Leg): Omit<WhyRefused, 'sip_status'> & {
   readonly line: { readonly status: number; readonly reason?: string }
 } {
@@ -76,8 +76,9 @@ interface Called {
 }
 
 /**
- * Microsoft Teams sends the other side to a proxy of its own, wherever it goes from there: what Refer-To says comes back to it
- * as it stands, and finds the user or the number that was meant. Throws not_permitted or unknown_teams_tenant.
+ * Returns the target of a REFER from Microsoft Teams, which names a proxy of its own for every destination. The
+ * Refer-To URI is sent back to it unchanged, and leads to the user or number. Throws not_permitted or
+ * unknown_teams_tenant.
  */
 async function backToTeams(referTo: string, by: Leg, { services }: CallContext): Promise<Called> {
   const { started } = by.journal.facts
@@ -93,7 +94,7 @@ async function backToTeams(referTo: string, by: Leg, { services }: CallContext):
   return { account, to: { type: 'teams', number: uri.user ?? uri.host, tenant, uri: referTo } }
 }
 
-/** Throws not_permitted, no_application or user_not_registered. */
+/** Returns the user that Refer-To names. Throws not_permitted, no_application or user_not_registered. */
 async function userAt(referTo: string, by: Leg, { services }: CallContext): Promise<Called> {
   const { started, attempt } = by.journal.facts
   const account = await services.directory.account(started.account_sid)
@@ -113,13 +114,13 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
   return { account, to: { type: 'user', name, realm } }
 }
 
-/** Whether its far end is a user, who has proved to be one or is reached where it registered. */
+/** Returns whether the far end is a user: one that has authenticated, or one that is called where it registered. */
 export function isUser({ journal }: Leg): boolean {
   const { started, attempt } = journal.facts
   return (attempt?.trunk ?? started.trunk) === 'user'
 }
 
-/** The one that is called sees who will talk with it. */
+/** Returns the order for the call to the target. Its caller is the party that the target will talk with. */
 function orderFor(referral: IncomingReferral, other: Leg, { account, to }: Called): CallOrder {
   const { started, application_sid } = other.journal.facts
   const { referredBy } = referral
@@ -143,7 +144,7 @@ function orderFor(referral: IncomingReferral, other: Leg, { account, to }: Calle
   }
 }
 
-/** A user is named `name@realm`, a number as it is. */
+/** Returns the name in `name@realm`, or a number unchanged. */
 function shortNameOf(to: string): string {
   return userOf(to).split('@', 1)[0] ?? to
 }
@@ -154,7 +155,7 @@ interface Reported {
   readonly subscription: ReferSubscription
 }
 
-/** Says how far the call is: to the far end that asked for it, and once that has gone to the one that waits for it. */
+/** Reports progress by NOTIFY to the far end that sent the REFER or, once it has gone, as ringing to the other side. */
 function report(leg: Leg, { by, other, subscription }: Reported): () => void {
   const { sound } = other.media
   let heard: 'ringing' | 'early-media' | undefined

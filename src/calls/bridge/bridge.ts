@@ -13,8 +13,8 @@ export class Bridge {
     this.#legs = [a, b]
   }
 
-  /** From now on either hears the other. Keys that come as INFO are pressed on the other side, as are
-   *  those in RTP where it takes none; others go with the sound. */
+  /** Lets the two hear each other. Keys from INFO are sent to the other side, and so are
+   *  keys in RTP if it does not accept those. Other keys go with the audio. */
   async join(): Promise<void> {
     const [a, b] = this.#legs
     this.#isJoined = true
@@ -28,7 +28,7 @@ export class Bridge {
     ])
   }
 
-  /** The far end of this leg is no longer heard, or is heard again. */
+  /** Mutes or unmutes the far end of this leg. */
   async mute(leg: Leg, isMuted: boolean): Promise<void> {
     if (isMuted) this.#muted.add(leg)
     else this.#muted.delete(leg)
@@ -37,7 +37,7 @@ export class Bridge {
     if (this.#isJoined) await leg.media.sound.mute(isMuted)
   }
 
-  /** Neither hears the other any more. `because`: in words for the journal. Never rejects. */
+  /** Ends the connection of the two. `because` is the reason in the journal. Never rejects. */
   async part(because: string): Promise<void> {
     if (!this.#isJoined) return
     this.#isJoined = false
@@ -52,12 +52,12 @@ export class Bridge {
   }
 }
 
-/** Returns the function that stops it. */
+/** Passes keys from one leg to the other. Returns the function that stops this. */
 function passKeys(from: Leg, to: Leg): () => void {
   return from.onDigit((digit, { source, durationMs }) => {
-    // Those in RTP and in the sound go with it, where the other side takes them from there.
+    // Tones always go with the audio, and so do keys in RTP if the other side accepts those.
     if (source !== 'info' && (source === 'tone' || to.media.keyWay === 'rfc2833')) return
-    // Far ends that take no keys are many, and the two talk on.
+    // Many far ends do not accept keys. The two continue to talk.
     to.keys.press(digit, durationMs).catch((error: unknown) => noteProblem(to, error))
   })
 }

@@ -1,4 +1,4 @@
-// The keys of a bridged leg that an application waits for: a sequence counts when the last keys that were pressed are it.
+// The key sequences that an application waits for. A sequence matches when the last keys pressed equal it.
 
 /** A longer pause between two keys begins a new sequence. */
 const maxPauseMs = 3000
@@ -10,12 +10,12 @@ export class CapturedDigits {
   #lastMs = -Infinity
 
   constructor(sequences: readonly string[]) {
-    // Of two that end alike, the longer one was meant.
+    // If two sequences have the same end, the longer one was meant.
     this.#sequences = sequences.filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
     this.#longest = this.#sequences[0]?.length ?? 0
   }
 
-  /** The sequence that this key completes. */
+  /** Returns the sequence that this key completes, if it completes one. */
   press(digit: string, nowMs: number): string | undefined {
     const before = nowMs - this.#lastMs > maxPauseMs ? '' : this.#pressed
     this.#lastMs = nowMs

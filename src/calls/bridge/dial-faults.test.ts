@@ -1,4 +1,4 @@
-// What goes wrong around a dial, one test for each: the platform goes on, every leg ends once and leaves one record.
+// The failures around a dial, one test for each. The platform continues, and each leg ends once and leaves one record.
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
@@ -21,7 +21,7 @@ const dialling = (
   invite?: Partial<ScriptedInviteOptions>,
 ): Promise<Dialled> => dialled(parseVerbs, options, prepare, invite)
 
-/** Nothing is left of a session whose legs have all ended. */
+/** Checks that nothing is left of a session whose legs have all ended. */
 function expectNothingLeft({ engine }: Pick<Dialled, 'engine'>): void {
   const { calls, media, lent, clock } = engine
   expect([calls.liveCount, media.openSessions, lent.size, clock.pending]).toEqual([0, 0, 0, 0])
@@ -441,7 +441,7 @@ describe('a storm of commands on one call', () => {
     await bye(called().dialog)
     engine.clock.advance(500)
     await calm()
-    // The verb after the dial, and not the whisper.
+    // The verb after the dial was played, and not the whisper.
     expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
     engine.clock.advance(4500)
     await calm()
@@ -543,7 +543,7 @@ describe('a call that comes back', () => {
     expect(called().options.maxForwards).toBe(left)
   })
 
-  it('leaves 69 where the caller says nothing of it', async () => {
+  it('leaves 69 where the INVITE of the caller has none', async () => {
     const { called } = await dialling({})
     expect(called().options.maxForwards).toBe(69)
   })

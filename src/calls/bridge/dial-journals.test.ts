@@ -1,4 +1,4 @@
-// What the journals of a call and of the legs that it dials say of each other.
+// The entries about each other in the journals of a call and of the legs that it dials.
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
 import type { JournalEvent } from '../journal/journal.ts'
@@ -37,7 +37,7 @@ async function dialling(options: object = {}, prepare?: (engine: ScriptedEngine)
     },
     sidOf,
     eventsOf,
-    /** Why the two have parted, as the caller's journal has it and as the other has it. */
+    /** Returns why the two have parted, by the journal of the caller and by that of the other side. */
     reasons: () =>
       (['inbound', 'outbound'] as const).map((side) =>
         eventsOf(side, 'unbridged').map((event) => event.because),

@@ -1,4 +1,4 @@
-// What a dial needs of the call that dials.
+// The parts of the dialling call that a dial needs.
 import type { Notes } from '../abilities/abilities.ts'
 import type { LegVoice } from '../abilities/voice.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'

@@ -1,4 +1,4 @@
-// What a dial asks for, and what comes of it.
+// The request and the outcome of a dial.
 import type { StreamPlan } from '../abilities/stream-request.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { Target } from '../outbound/target.ts'
@@ -10,54 +10,54 @@ export interface DialTarget {
   readonly headers: Readonly<Record<string, unknown>>
   readonly fromUser?: string
   readonly fromHost?: string
-  /** Asked about this target, instead of that of the dial. */
+  /** Replaces the confirmHook of the dial for this target. */
   readonly confirmHook?: HookForm
 }
 
 export interface DialRequest {
-  /** They ring together; the first to answer, and to be confirmed, is bridged. */
+  /** The targets, which ring at the same time. The first to answer, and to be confirmed, is bridged. */
   readonly targets: readonly DialTarget[]
-  /** The caller is answered only when it is bridged. */
+  /** Whether the caller is answered only when it is bridged. */
   readonly answersOnBridge: boolean
-  /** Who is said to call; otherwise the caller. */
+  /** The calling number that the targets see. Left out: that of the caller. */
   readonly callerId?: string
   readonly callerName?: string
   readonly headers: Readonly<Record<string, unknown>>
   readonly ringMs: number
-  /** How long the two may talk. */
+  /** The longest time that the two may talk. */
   readonly maxTalkMs?: number
-  /** The verbs that it answers run on the leg that was dialled: it is bridged when it is still up afterwards. */
+  /** The hook whose verbs run on the dialled leg. The leg is bridged if it is still up afterwards. */
   readonly confirmHook?: HookForm
-  /** Heard by the caller while it rings, again and again. */
+  /** The audio that the caller hears repeatedly while the targets ring. */
   readonly music?: string
   readonly capture: { readonly parent: readonly string[]; readonly child: readonly string[] }
   readonly captureHook?: HookForm
-  /** Asked where a REFER of either side may lead. */
+  /** Decides where a REFER of either side may lead. */
   readonly referHook?: HookForm
-  /** Its verbs are heard by one side while the other has it on hold. */
+  /** The hook whose verbs one side hears while the other has it on hold. */
   readonly holdHook?: HookForm
-  /** Whether what the carrier asserts of the caller is passed on. */
+  /** Whether the carrier's assertions about the caller are passed on. */
   readonly forwardsIdentity: boolean
-  /** The customerData of the legs that are dialled. */
+  /** The customerData of the dialled legs. */
   readonly tag?: object
-  /** How much louder the called side hears everything. */
+  /** The gain of everything that the called side hears. */
   readonly boostDb?: number
-  /** An audio server that hears the two while they talk; of the called side, or of the caller. */
+  /** An audio server that receives audio while the two talk: of the called side, or of the caller. */
   readonly stream?: { readonly plan: StreamPlan; readonly isOfCalled: boolean }
   /** Verbs `dub` that run on the called side when it is bridged. */
   readonly dubs: readonly object[]
-  /** `exits`: the two send their sound to each other, where they can, unless it is to stay with the platform. */
+  /** `exits`: the two exchange media directly where possible. `isAnchored`: media must stay with the platform. */
   readonly mediaPath: { readonly isAnchored: boolean; readonly exits: boolean }
   readonly signal: AbortSignal
 }
 
 export interface DialOutcome {
-  /** It names the leg that was bridged, or else the last one that failed. */
+  /** The leg that was bridged, or else the last one that failed. */
   readonly call_sid: string
   readonly call_status: CallStatus
   readonly sip_status: number
   readonly sip_reason: string
   readonly sip_call_id: string
-  /** Where the platform itself ended that leg, or could not make it. */
+  /** Set if the platform itself ended that leg, or could not make it. */
   readonly refusal?: RefusalFact | undefined
 }

@@ -1,4 +1,4 @@
-// One dial of a call: the targets ring, one of them is bridged with the caller, until either side or the application ends it.
+// A dial: the targets ring, and one is bridged with the caller until either side or the application ends it.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { sdpOf } from '../../sip/message/body.ts'
@@ -24,15 +24,15 @@ import { talkToItsEnd } from './talk-to-its-end.ts'
 import type { TalkServices } from './talk.ts'
 import { referralsOf } from './transfer.ts'
 
-/** How long a far end that has answered may be asked whether it takes the call: the caller hears nothing of it. */
+/** The longest time for the confirmation of a far end that has answered. The caller does not hear it. */
 const maxConfirmMs = 120_000
 
-/** The verbs that may ask the far end whether it takes the call. */
+/** The verbs that a confirmHook may use. */
 const confirming: ReadonlySet<string> = new Set(['config', 'gather', 'play', 'say', 'pause', 'tag'])
 
 const dubbing: ReadonlySet<string> = new Set(['dub'])
 
-/** Resolves when the two have parted or no target has answered; undefined when no target was called. */
+/** Dials. Resolves when the two have parted or no target has answered; with undefined when no target was called. */
 export async function dial(request: DialRequest, options: DialOptions): Promise<DialOutcome | undefined> {
   return await new Dial(request, options).run()
 }
@@ -44,7 +44,7 @@ class Dial {
   readonly #unfollow = new Map<Leg, () => void>()
   readonly #won = Promise.withResolvers<Leg | undefined>()
   readonly #ringing: Ringing
-  /** Aborts when it is decided who talks with the caller, or that no one does. */
+  /** Aborts when it is decided which leg talks with the caller, or that none does. */
   readonly #over = new AbortController()
   #last: Leg | undefined
   #winner: Leg | undefined
@@ -81,7 +81,7 @@ class Dial {
     }
   }
 
-  /** A caller whom media cannot serve is refused before anyone rings: an answer would be thrown away. */
+  /** Refuses a caller that media cannot serve before any target rings, because an answer would be useless. */
   #demandServable(): void {
     const { parent, context } = this.#options
     const offer = parent.received && sdpOf(parent.received)
@@ -93,7 +93,7 @@ class Dial {
     }
   }
 
-  /** The first decision counts: a leg that is bridged, or none. */
+  /** Decides that a leg is bridged, or that none is. Only the first decision counts. */
   #decide(stop: Stop, winner?: Leg): void {
     if (this.#isOver) return
     this.#winner = winner
@@ -107,7 +107,7 @@ class Dial {
     return this.#over.signal.aborted
   }
 
-  /** All that are not bridged. */
+  /** Hangs up all legs that are not bridged. */
   #hangUpAll(): void {
     for (const leg of this.#legs) if (leg !== this.#winner && !leg.hasEnded) this.#giveUp(leg)
   }
@@ -122,7 +122,7 @@ class Dial {
     })
   }
 
-  /** Resolves when the target has answered and been confirmed, or will not be bridged. Never rejects. */
+  /** Calls a target. Resolves when it has answered and been confirmed, or will not be bridged. Never rejects. */
   async #call(target: DialTarget): Promise<void> {
     const { context, parent, turn } = this.#options
     await turn(this.#over.signal)
@@ -137,13 +137,13 @@ class Dial {
     if (leg !== this.#winner) this.#last = leg
   }
 
-  /** Another phone answers in place of the one that rings. Never rejects. */
+  /** Lets another phone answer in place of the one that rings. Never rejects. */
   async #pickUp(by: Leg, target: DialTarget): Promise<void> {
     if (!this.#isOver) await by.answer()
     await this.#choose(by, target)
   }
 
-  /** One that has answered is bridged, when it is confirmed and none was before it. Never rejects. */
+  /** Bridges an answered leg if it is confirmed and is the first. Otherwise hangs it up. Never rejects. */
   async #choose(leg: Leg, target: DialTarget): Promise<void> {
     try {
       if (leg.isAnswered) await this.#confirm(leg, target)
@@ -171,12 +171,12 @@ class Dial {
     if (limited.signal.aborted) throw tooLong
   }
 
-  /** Resolves when the two have parted. */
+  /** Bridges the caller with this leg. Resolves when the two have parted. */
   async #talk(child: Leg): Promise<void> {
     const { parent } = this.#options
     const { signal } = this.#request
     if (!parent.isAnswered) await parent.answer()
-    // Much may have happened while the caller was answered.
+    // The state may have changed while the caller was answered.
     if (parent.hasEnded || child.hasEnded || signal.aborted) {
       this.#ringing.hearNoOne()
       return this.#giveUp(child)
@@ -185,11 +185,11 @@ class Dial {
     this.#stream(child)
     await this.#talkWith(child)
     parent.streams.close('dial')
-    // One that is still there has gone on by itself, or with another one.
+    // If the dialled leg is still up, it has continued by itself, or with another leg.
     if (!child.hasEnded) this.#unfollow.get(child)?.()
   }
 
-  /** Resolves when the caller is alone again, whomever it talked with last. */
+  /** Starts the talk. Resolves when the caller is alone again, even if it talked with another leg last. */
   async #talkWith(child: Leg): Promise<void> {
     const { parent, context, nested, voice } = this.#options
     const { signal, capture, captureHook, maxTalkMs, referHook, holdHook, mediaPath } = this.#request
@@ -212,7 +212,7 @@ class Dial {
     })
   }
 
-  /** An audio server hears them while they talk. */
+  /** Streams their audio to an audio server while they talk. */
   #stream(child: Leg): void {
     const { stream: asked } = this.#request
     const { parent, context } = this.#options
@@ -226,7 +226,7 @@ class Dial {
     }
   }
 
-  /** What the called side hears besides. */
+  /** Applies the boost and the dub verbs to the called side. */
   #adorn(child: Leg): void {
     const { boostDb, dubs } = this.#request
     const { nested } = this.#options
@@ -266,7 +266,7 @@ class Dial {
 
 const tooLong = new AppError('hook_timeout', 'the confirm hook and its verbs took too long')
 
-/** RFC 3326, so that a phone that rang in vain lists no missed call. */
+/** The Reason (RFC 3326) with which phones that did not answer first list no missed call. */
 const elsewhere: readonly HeaderField[] = [
   { name: 'reason', value: `SIP;cause=200;text=${quoted('Call completed elsewhere')}` },
 ]
@@ -276,7 +276,7 @@ function toSuccess({ journal }: Leg): DialOutcome {
   return { call_sid, sip_call_id, call_status: 'completed', sip_status: 200, sip_reason: 'OK' }
 }
 
-/** A leg that answered and was not confirmed has not taken the call; one whose answer media cannot serve could not. */
+/** Returns the outcome of a failed leg. One that answered is `no-answer`, or `failed` if media could not serve it. */
 function toFailure(leg: Leg | undefined): DialOutcome | undefined {
   if (leg === undefined) return undefined
   const { call_status, sip_status, sip_reason, started, answered_at, refusal } = leg.journal.facts

@@ -1,4 +1,4 @@
-// Whatever order holds, whispers, transfers and ends happen in, no sound of hold stays, and nothing is left waiting.
+// In every order of holds, whispers, transfers and ends, no hold sound stays, and nothing is left waiting.
 import { expect, it } from 'vitest'
 import { playHistories } from '../../../test/support/scripted-engine/histories.ts'
 import { playHolds } from '../../../test/support/scripted-engine/random-holds.ts'

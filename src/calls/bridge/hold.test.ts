@@ -1,4 +1,4 @@
-// One of two who talk puts the other one on hold.
+// One side of a bridge puts the other on hold.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { reasonFields } from '../../../test/support/reason-fields.ts'
@@ -18,7 +18,7 @@ const file = { verb: 'play', url: '/hold.wav' }
 const music = { verb: 'config', onHoldMusic: 'http://app.test/music.wav' }
 
 interface Talking extends Dialled {
-  /** What the far end of a side hears besides what is played to it: the other side, or files. */
+  /** Returns what the far end of a side hears besides prompts: the other side, or files. */
   readonly hears: (side: Side) => readonly string[]
   readonly played: (side: Side) => readonly string[]
   readonly hold: (side: Side, isHeld?: boolean) => Promise<void>
@@ -221,7 +221,7 @@ describe('two who talk', () => {
     const session = await talking({}, undefined, [music])
     const { engine } = session
     engine.fetch = () => {
-      // Before the file is there.
+      // The caller resumes before the file has arrived.
       void session.hold('caller', false)
       return 7000
     }

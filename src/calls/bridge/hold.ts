@@ -1,5 +1,5 @@
-// Hold: while one side of a bridge does not want to hear the other, that one hears what the application has for it, in place of
-// the side that holds: the verbs of a hook, asked for again whenever they have run, or else a file.
+// Hold: while one side of a bridge has the other on hold, the held side hears sound from the application instead: the
+// verbs of a hook, which is called again whenever they have run, or else a file.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -30,12 +30,12 @@ const slot = 'hold'
 
 export class Hold {
   readonly #options: HoldOptions
-  /** The sounds that are heard, by the leg whose far end hears them. */
+  /** The current sounds, by the leg whose far end hears them. */
   readonly #sounds = new Map<Leg, AbortController>()
-  /** Those that hear something else meanwhile. */
+  /** The legs that hear something else meanwhile. */
   readonly #busy = new Set<Leg>()
   readonly #stops: (() => void)[] = []
-  /** A phone that holds and resumes all the time is followed at this rate too. */
+  /** The rate of hook calls. It also limits a phone that holds and resumes all the time. */
   readonly #pace: Pace
   #isOn = false
 
@@ -44,7 +44,7 @@ export class Hold {
     this.#pace = createLoopPace(options.clock)
   }
 
-  /** The two talk. Either may have the other on hold already. */
+  /** Begins with the talk. Either side may have the other on hold already. */
   begin(): void {
     this.#isOn = true
     for (const leg of this.#options.legs) {
@@ -59,21 +59,21 @@ export class Hold {
     this.#look()
   }
 
-  /** The far end of a leg hears something that goes before the sound of hold, or does not any more. */
+  /** Notes whether the far end of a leg hears something that has priority over the hold sound. */
   yield(leg: Leg, isBusy: boolean): void {
     if (isBusy) this.#busy.add(leg)
     else this.#busy.delete(leg)
     this.#look()
   }
 
-  /** They do not talk any more. */
+  /** Ends with the talk. */
   end(): void {
     this.#isOn = false
     for (const stop of this.#stops.splice(0)) stop()
     this.#look()
   }
 
-  /** Who hears a sound follows from who holds: one who holds hears nothing, whatever the other does. */
+  /** Starts and stops sounds according to who holds. A side that holds hears none, even if the other holds too. */
   #look(): void {
     const [first, second] = this.#options.legs
     for (const [holder, other] of [
@@ -113,7 +113,7 @@ export class Hold {
     await this.#playMusic(url, other, signal)
   }
 
-  /** Resolves when the hook has nothing to say, or no one is to hear it any more. */
+  /** Runs the verbs of the hook. Resolves when it answers with none, or when the sound is no longer due. */
   async #runHook(hook: HookForm, holder: Leg, other: Leg, signal: AbortSignal): Promise<void> {
     const { nested, clock } = this.#options
     const fields = { hold_detail: toDetail(holder, other) }
@@ -140,7 +140,7 @@ export class Hold {
     if (end === 'failed') throw new AppError('audio_not_supported', `onHoldMusic cannot be played: ${url}`)
   }
 
-  /** From now on the holder is not heard, not even between two verbs. */
+  /** Journals the first sound, and silences the holder from now on, also between two verbs. */
   #began(other: Leg, source: 'onHoldHook' | 'onHoldMusic'): void {
     this.#note({ type: 'hold-sound', ...oneOfTwo(other), source })
     this.#silenceHolder(other, true)
@@ -160,7 +160,7 @@ export class Hold {
   }
 }
 
-/** Who holds, and whom: as the request that says so has it. */
+/** Returns the holding and the held party, as in the request that began the hold. */
 function toDetail(holder: Leg, other: Leg): object {
   const request = holder.media.hold?.request
   const own = { from: partyOf(holder), to: partyOf(other) }

@@ -1,16 +1,16 @@
-// Two legs that have talked with others talk with each other from now on, and the far end that wanted it leaves.
+// The end of a transfer: two legs that talked with others talk with each other, and the transferor is hung up.
 import type { Clock } from '../../lib/clock.ts'
 import type { ReferSubscription } from '../../sip/sip.ts'
 import type { Leg } from '../leg/leg.ts'
 import { Talk, talkOf } from './talk.ts'
 import type { TalkServices } from './talk.ts'
 
-/** How long a BYE waits for the response to the NOTIFY before it: many phones take none after the BYE. */
+/** The longest time a BYE waits for the response to the last NOTIFY. Many phones ignore a NOTIFY after the BYE. */
 const maxNotifyMs = 2_000
 
 /**
- * The verbs of each go on when they have parted: those that wait for the end of a dial need not hear that it is another one
- * who talks. `services`: where neither has talked before.
+ * Starts a talk of the two. The verbs of each continue when the two have parted: verbs that wait for the end of a dial
+ * need not be notified that another party talks now. `services` is needed if neither has talked before.
  */
 export function join(first: Leg, second: Leg, because: string, services?: TalkServices): void {
   const former = [first, second].map((leg) => ({ leg, talk: talkOf(leg) }))
@@ -22,7 +22,7 @@ export function join(first: Leg, second: Leg, because: string, services?: TalkSe
   new Talk({ legs: [first, second], capture, captureHook: undefined, exitsMediaPath: false }, chosen).start()
 }
 
-/** The far end hears that its transfer has succeeded, and is hung up on. */
+/** Notifies the transferor that its transfer has succeeded, and hangs it up. */
 export function dismissTransferor(by: Leg, subscription: ReferSubscription, clock: Clock): void {
   subscription.notify(200)
   const { promise, resolve } = Promise.withResolvers<void>()

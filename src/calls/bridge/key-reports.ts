@@ -1,5 +1,5 @@
-// The keys of a bridged leg that the application waits for, on their way to its hook: phones may send more of them than the hook
-// takes, and what runs or waits for it comes out of a pool that all accounts share.
+// The reports of captured keys to the hook of an application. Phones may send more keys than the hook can handle, and
+// running and waiting reports use a pool that all accounts share, so both are limited.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Pace } from '../../lib/pace.ts'
@@ -11,13 +11,13 @@ export interface KeyReportsOptions {
   readonly hook: HookForm
   readonly nested: Pick<NestedVerbs, 'tell'>
   readonly clock: Clock
-  /** What waits for its turn is given up then. */
+  /** Aborts reports that wait for their turn. */
   readonly signal: AbortSignal
 }
 
-/** More than two persons press at once. Who presses all the time is reported at the steady rate. */
+/** The burst is more than two persons press at once. Continuous pressing is reported at the steady rate. */
 const reportPace = { burst: 20, perSecond: 5 }
-/** Those of both sides that wait for their turn, or for an answer. */
+/** The most reports, of both sides, that wait for their turn or for an answer. */
 export const maxReports = 16
 
 const tooMany = `keys are not reported while ${maxReports} reports wait for dtmfHook`
@@ -40,7 +40,7 @@ export class KeyReports {
     leg.journal.note({ type: 'note', sentence: tooMany })
   }
 
-  /** Never rejects. */
+  /** Sends a report when its turn comes. Never rejects. */
   async #tell(leg: Leg, dtmf: string): Promise<void> {
     const { hook, nested, clock, signal } = this.#options
     this.#waiting += 1

@@ -1,21 +1,21 @@
-// What the journals of a call and of the legs that it dials say of each other's end.
+// The entries about each other's end in the journals of a call and of the legs that it dials.
 import type { DialEndedFact } from '../journal/talk-facts.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Stop } from '../session/stop.ts'
 
-/** Who is at the far end of a leg, as its call names that one. */
+/** Returns the party at the far end of a leg, as the call names it. */
 export function partyOf({ journal }: Pick<Leg, 'journal'>): string {
   const { direction, from, to } = journal.facts.started
   return direction === 'inbound' ? from : to
 }
 
-/** A leg and its far end, as facts in the journals of two that talk. */
+/** Returns a leg and its far end as fields of facts in the journals of two legs that talk. */
 export function oneOfTwo(leg: Leg): { readonly call_sid: string; readonly party: string } {
   return { call_sid: leg.call_sid, party: partyOf(leg) }
 }
 
-/** Why a leg is no longer there. `party`: who was at its far end. */
+/** Returns why a leg has ended. `party` names its far end. */
 export function whyGone({ journal }: Leg, party: string): string {
   const { change, refusal, ended_because, answered_at } = journal.facts
   if (change === undefined || change.call_termination_by === 'jambonz') {
@@ -28,21 +28,21 @@ export function whyGone({ journal }: Leg, party: string): string {
     : `${party} refused with ${change.sip_status} ${change.sip_reason}`
 }
 
-/** The Reason that the far end of a leg gave for its end is given to the other side too. */
+/** Returns the Reason that the far end gave for the end of the leg. It is passed on to the other side. */
 export function reasonOf({ journal }: Leg): readonly HeaderField[] {
   const value = journal.facts.change?.sip_reason_header
   return value === undefined ? [] : [{ name: 'reason', value }]
 }
 
-/** What the far end gave that a leg talked with last, or called in vain. */
+/** The Reason of the far end that a leg talked with last, or that it called without an answer. */
 const left = new WeakMap<Leg, readonly HeaderField[]>()
 
-/** `gone` has ended, and the leg stays: the Reason that it ended for goes with the end of the leg, if that is next. */
+/** Keeps the Reason of the ended leg `gone`. It is sent with the end of `leg` if that comes next. */
 export function leaveReason(leg: Leg, gone: Leg): void {
   left.set(leg, reasonOf(gone))
 }
 
-/** The call goes on: what ended before is no reason for its end. */
+/** Drops the kept Reason because the call continues. */
 export function forgetReason(leg: Leg): void {
   left.delete(leg)
 }
@@ -51,13 +51,13 @@ export function reasonLeft(leg: Leg): readonly HeaderField[] {
   return left.get(leg) ?? []
 }
 
-/** Why the verbs of a call are stopped, if they are. */
+/** Returns why the verbs of a call are stopped, or undefined if they are not. */
 export function whyStopped(parent: Leg, signal: AbortSignal): string | undefined {
   if (parent.hasEnded) return whyGone(parent, 'the caller')
   return signal.aborted ? `other verbs took over: ${(signal.reason as Stop).message}` : undefined
 }
 
-/** Lets the journal of a call say of a leg that it has dialled what becomes of it. Returns the function that stops it. */
+/** Journals the beginning and the end of a dialled leg in the dialling call. Returns the function that stops this. */
 export function followDialled(leg: Leg, parent: Leg, to: string): () => void {
   const { call_sid } = leg
   parent.journal.note({ type: 'dialled', call_sid, to })

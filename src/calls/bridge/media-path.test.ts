@@ -1,4 +1,4 @@
-// Two who are bridged send their sound to each other, and come back to the platform: what is offered to whom, and when.
+// Two bridged sides exchange media directly, and return to the platform: the offers to each side, and their order.
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
 import type { JournalEvent } from '../journal/journal.ts'
@@ -21,7 +21,7 @@ interface Side {
 interface Talking extends Dialled {
   readonly a: Side
   readonly b: Side
-  /** What the journal of the caller says of the way of the sound. */
+  /** Returns the entries about the media path in the caller's journal. */
   readonly story: () => string[]
 }
 
@@ -32,12 +32,12 @@ const places = [
 const toA = 'v=0 past 192.0.2.20:5000'
 const toB = 'v=0 past 192.0.2.10:4000'
 
-/** The far end is heard from the place that its SDP names. */
+/** Makes the far end heard from the address in its SDP. */
 function sound({ session }: Side, changes: Partial<Parameters<ScriptedSession['emit']>[0]> = {}): void {
   session.emit({ type: 'first-packet', ...session.remote, trust: 'sdp', ...changes } as never)
 }
 
-/** Bridged, and neither far end was heard yet. */
+/** Two bridged sides, neither of which was heard yet. */
 async function bridged(options: object, prepare?: (engine: ScriptedEngine) => void): Promise<Talking> {
   const found = await dialled(parseVerbs, options, prepare)
   const { engine, caller, called, sidOf } = found
@@ -68,7 +68,7 @@ async function later({ engine }: Talking, ms: number): Promise<void> {
   await calm()
 }
 
-/** Both are heard, and the offers to one of them meet its own that many times. */
+/** Two sides that are both heard. The offers to one of them collide with its own that many times. */
 async function colliding(who: 'a' | 'b', times: number): Promise<Talking> {
   const talking = await bridged({ exitMediaPath: true })
   const { dialog } = talking[who]
@@ -249,7 +249,7 @@ describe('a dial with exitMediaPath', () => {
     const talking = await colliding('a', 1)
     talking.a.session.isHeld = true
     await later(talking, 1000)
-    // It waits to be heard first, which a far end that takes no stream is not.
+    // The platform waits for its first packet, but a far end that receives no stream sends none.
     await later(talking, 5000)
     expect([talking.a.dialog.offers, talking.b.dialog.offers]).toEqual([[toA], []])
     expect(talking.story()).toEqual([
@@ -288,7 +288,7 @@ describe('a dial with exitMediaPath', () => {
   it('takes both back where one hangs up between the two offers', async () => {
     const talking = await bridged({ exitMediaPath: true })
     const { a, b } = talking
-    // Never responded to: the far end has gone.
+    // The far end has gone and never responds.
     b.dialog.answers = () => new Promise(() => undefined)
     for (const side of [a, b]) sound(side)
     await calm()

@@ -1,5 +1,5 @@
-// Which way the sound of a bridge takes: through the platform, or from far end to far end. What is heard of the platform, keys
-// that are waited for, a hold and the end of the bridge bring it back.
+// The path of the media of a bridge: through the platform, or directly from far end to far end. Sound that the platform
+// plays, a wait for keys, a hold and the end of the bridge bring it back.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { commonCodecs, objectionToPair } from '../../media/sdp/far-place.ts'
@@ -11,20 +11,20 @@ import { noteProblem } from '../leg/note-problem.ts'
 export interface MediaPathOptions {
   readonly legs: readonly [Leg, Leg]
   readonly clock: Clock
-  /** Why the sound must stay with the platform, in words. */
+  /** The reason why media must stay with the platform, in words; undefined if it need not. */
   readonly staysBecause: string | undefined
 }
 
-/** How long a far end that was never heard is waited for: most phones send from their answer on. */
+/** The longest wait for the first packet of a far end. Most phones send from their answer on. */
 const heardWithinMs = 5000
-/** What follows a bridge waits no longer for a far end that does not respond to the offer that brings it back. */
+/** The longest wait, at the end of a bridge, for a far end to respond to the offer that brings its media back. */
 const maxReturnMs = 4000
-/** Offers of the platform that meet those of a far end: RFC 3261 §14.1. */
+/** The most tries after the offer of the platform collides with one of a far end: RFC 3261 §14.1. */
 const maxTries = 5
-/** Each is up to two offers to either side. */
+/** The most changes that wait. Each is up to two offers to either side. */
 const maxWaiting = 8
 
-/** Why there is no new agreement, in words. `retryMs`: after which there may be one; undefined: never. */
+/** Why no new agreement was reached. `retryMs`: the time after which another try may succeed; undefined: never. */
 interface Refusal {
   readonly because: string
   readonly retryMs?: number | undefined
@@ -34,12 +34,12 @@ export class MediaPath {
   readonly #options: MediaPathOptions
   readonly #legs: readonly [Leg, Leg]
   readonly #stops: (() => void)[] = []
-  /** One after the other. */
+  /** The changes, which run one after the other. */
   #work: Promise<void> = Promise.resolve()
   #waiting = 0
   #isWanted = false
   #isBringing = false
-  /** Ends a wait for far ends that were never heard, or for another try. */
+  /** Ends a wait for the first packets of the far ends, or for another try. */
   #giveUp = (): void => undefined
 
   constructor(options: MediaPathOptions) {
@@ -54,7 +54,10 @@ export class MediaPath {
       )
   }
 
-  /** Returns what begins it, which resolves when it is so or cannot be: the journals say which. Throws AppError call_state. */
+  /**
+   * Returns the function that begins a change. It resolves when the change is done or has failed, which the journals
+   * report. Throws AppError call_state or overloaded.
+   */
   ready(path: MediaPathName, because: string): () => Promise<void> {
     const { staysBecause } = this.#options
     if (path === 'no-media' && staysBecause !== undefined)
@@ -71,14 +74,14 @@ export class MediaPath {
     return this.#next(() => this.#leave(because))
   }
 
-  /** What a dial asks for from its beginning; a reason for the sound to stay wins. */
+  /** Lets media exit, as the dial requests from the beginning, unless there is a reason for it to stay. */
   begin(): void {
     const { staysBecause } = this.#options
     if (staysBecause === undefined) void this.#exit('the dial asks for it')
     else this.#stayHere(staysBecause)
   }
 
-  /** The two part. Resolves when those that are still there exchange their sound with us, or will not do so. */
+  /** Ends with the bridge. Resolves when the legs that remain exchange media with the platform again, or fail to. */
   async close(): Promise<void> {
     for (const stop of this.#stops.splice(0)) stop()
     this.#release()
@@ -140,7 +143,7 @@ export class MediaPath {
     await this.#bring()
     if (refused?.retryMs === undefined || tries === maxTries)
       return this.#stayHere(refused?.because ?? 'it is needed there again')
-    // The wait begins once the sound is here: neither side is without it meanwhile, and what is needed here ends the wait.
+    // The wait begins once media is back, so that neither side lacks sound. A need for media here ends it.
     await this.#wait(refused.retryMs)
     return this.#leave(because, tries + 1)
   }
@@ -160,8 +163,8 @@ export class MediaPath {
   }
 
   /**
-   * Either is offered the place of the other one. Neither is sent anything once the other one may send to
-   * it: there are phones that are confused by two streams at once.
+   * Offers each side the address of the other. The platform stops sending to a side before the other may send to
+   * it, because two streams at the same time confuse some phones.
    */
   async #introduce(): Promise<Refusal | undefined> {
     const [a, b] = this.#legs
@@ -173,7 +176,7 @@ export class MediaPath {
     const own = a.media.path.place
     const second = own && this.#isWanted ? await this.#tell(b, own) : { because: 'it is needed there again' }
     if (second !== undefined) return second
-    // With its answer it may have moved to another port.
+    // The second side may have moved to another port with its answer.
     const now = b.media.path.place
     if (now === undefined || now.port === told?.port) return undefined
     return await this.#tell(a, now)
@@ -191,7 +194,7 @@ export class MediaPath {
   async #reoffer(leg: Leg, options: ReofferOptions): Promise<Refusal | undefined> {
     const offer = leg.media.path.reoffer(options)
     if (leg.hasEnded || offer === undefined) return { because: 'one side has hung up' }
-    // Sound that must come back waits for the end of a collision in the stack; on the way past, `leave` waits with the sound here.
+    // To bring media back, the stack waits out a collision. To let it exit, `leave` waits while media is here.
     const isUrgent = options.past === undefined
     const outcome = await whileUp(leg, leg.requests.reoffer(offer, { isUrgent }))
     if (outcome === undefined) return { because: 'one side has hung up' }
@@ -206,13 +209,13 @@ export class MediaPath {
     }
   }
 
-  /** Whether there was something to do. */
+  /** Brings media back to the platform. Resolves with whether any was away. */
   async #bring(): Promise<boolean> {
     const away = this.#legs.filter((leg) => !leg.hasEnded && leg.media.path.isPast)
     this.#isBringing = true
     try {
       await Promise.all(away.map((leg) => this.#bringBack(leg)))
-      // Either may have been sent to by the other one until now.
+      // Until now each may have received media from the other.
       const up = this.#legs.filter(({ hasEnded }) => !hasEnded)
       await Promise.all(up.map(({ media }) => media.path.goPast(false)))
     } finally {
@@ -229,7 +232,7 @@ export class MediaPath {
     noteProblem(leg, new AppError('media_not_acceptable', sentence))
   }
 
-  /** Packets of two codecs cannot be passed on as they come. Returns why there is none for both. */
+  /** Makes both sides use one codec, so that packets can be forwarded unchanged. Returns why this failed. */
   async #agreeOnCodec(): Promise<Refusal | undefined> {
     const [a, b] = this.#legs
     const [ours, theirs] = [a.media.path.place, b.media.path.place]
@@ -276,12 +279,12 @@ export class MediaPath {
   }
 }
 
-/** Undefined once the leg has ended, whose far end may never respond. */
+/** Waits for a request. Resolves with undefined once the leg has ended, since its far end may never respond. */
 async function whileUp<T>(leg: Leg, work: Promise<T>): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const end = (): void => resolve(undefined)
   leg.signal.addEventListener('abort', end, { once: true })
-  // The request may have ended it.
+  // The request may have ended the leg.
   if (leg.hasEnded) end()
   try {
     return await Promise.race([work, promise])

@@ -1,4 +1,4 @@
-// What a carrier vouches for goes on to who is dialled; what a user says of itself does not.
+// Identity headers of a carrier are copied to dialled legs; those of a user are not.
 import { expect, it } from 'vitest'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Leg } from '../leg/leg.ts'

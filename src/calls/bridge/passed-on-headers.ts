@@ -1,4 +1,4 @@
-// The header fields of a call that the legs it dials carry too: who the caller is, and which way the call has come.
+// The header fields of a call that are copied to the legs that it dials: the identity of the caller, and the diversion.
 import { headerOf } from '../../sip/message/message.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
@@ -7,14 +7,14 @@ import type { Leg } from '../leg/leg.ts'
 export interface PassedOnOptions {
   /** Whether P-Asserted-Identity and Privacy (RFC 3325), and Diversion, are passed on. */
   readonly forwardsIdentity: boolean
-  /** What the application sets itself. */
+  /** The header fields that the application sets itself. */
   readonly given: readonly HeaderField[]
 }
 
-/** Who calls (RFC 3325), and by whom the call was diverted (RFC 5806): a carrier vouches for both, a user for neither. */
+/** The caller (RFC 3325) and the diverting party (RFC 5806). A carrier is trusted for both, a user for neither. */
 const vouchedFor: ReadonlySet<string> = new Set(['p-asserted-identity', 'diversion'])
 
-/** Nothing of a leg that the platform has made, and no identity that its far end may not assert. */
+/** Returns the fields to copy: none of a leg that the platform made, no identity that the far end may not assert. */
 export function passedOnHeaders(
   leg: Leg,
   { forwardsIdentity, given }: PassedOnOptions,
@@ -31,7 +31,7 @@ export function passedOnHeaders(
 
 const maxHops = 70
 
-/** What is left for a leg that this one dials (RFC 7332), so that a call that comes back again and again ends. */
+/** Returns the Max-Forwards for a leg that this one dials (RFC 7332), so that a call that loops ends. */
 export function hopsLeft({ received }: Leg): number {
   const hops = received === undefined ? undefined : headerOf(received, 'max-forwards')
   return Math.max(0, Math.min(maxHops, Number(hops ?? maxHops)) - 1)

@@ -1,7 +1,7 @@
-// How another phone answers a leg that a call is dialling.
+// The registry of functions by which another phone answers a leg that a call is dialling.
 import type { Leg } from '../leg/leg.ts'
 
-/** Answers with this leg in its place. Never rejects. */
+/** Answers with the leg `by` in place of the one that rings. Never rejects. */
 export type PickUp = (by: Leg) => Promise<void>
 
 const pickUps = new WeakMap<Leg, PickUp>()

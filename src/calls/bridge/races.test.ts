@@ -1,5 +1,5 @@
-// Two who talk, and two things that happen to them at nearly the same time: at each of many moments from the first to its effect,
-// every leg ends once or talks on, and none is left without a voice.
+// Two legs that talk, and two events at nearly the same time, the second at each of many moments between the first and
+// its effect. Each leg ends once or continues to talk, and none is left in silence.
 import { describe, expect, it } from 'vitest'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
@@ -18,14 +18,14 @@ import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts
 import type { AskedCommands } from '../command.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
-// In promises that settle. What matters happens within twenty.
+// Counted in promises that settle. Everything relevant happens within twenty.
 const moments = [0, 2, 4, 7, 10, 17]
 const rest = { verb: 'pause', length: 1000 }
 const dial = { verb: 'dial', target: [{ type: 'user', name: 'alice' }], actionHook: '/dialled' }
 
 class Talk {
   readonly one: Dialled
-  /** Calls that come in besides. */
+  /** Further incoming calls. */
   readonly others: ScriptedInvite[] = []
   readonly referrals: ScriptedReferral[] = []
 
@@ -43,7 +43,7 @@ class Talk {
 
   command(asked: AskedCommands): void {
     const { engine, sidOf } = this.one
-    // Too late for what it asks is a refusal.
+    // A command that comes too late is refused.
     engine.calls.command(account.account_sid, sidOf('inbound'), asked).catch(() => undefined)
   }
 
@@ -68,7 +68,7 @@ class Talk {
     return [...came, ...sent].filter((dialog) => dialog?.isOver === false) as ScriptedDialog[]
   }
 
-  /** All far ends hang up; what must hold then, in words, where it does not. */
+  /** Lets all far ends hang up. Returns the broken conditions, in words. */
   async wrongs(): Promise<string[]> {
     const { engine, caller } = this.one
     for (let round = 0; round < 2; round += 1) {
@@ -91,7 +91,7 @@ async function talking(): Promise<Talk> {
   return new Talk(one)
 }
 
-/** What may happen meanwhile. */
+/** The second events. */
 const meanwhile: readonly [string, (talk: Talk) => void][] = [
   ['the caller hangs up', ({ caller }) => caller.hangUp()],
   ['the called side hangs up', ({ called }) => called.hangUp()],
@@ -108,7 +108,7 @@ const meanwhile: readonly [string, (talk: Talk) => void][] = [
   ['the caller transfers the called side', (talk) => talk.refer(talk.caller)],
 ]
 
-/** Whether the one that took a place is up, and neither talks with anyone nor has verbs that run. */
+/** Returns whether the leg that replaced another is up, but neither talks nor has running verbs. */
 function isLeftAlone({ one: { engine }, others, one }: Talk): boolean {
   const isUp = others[0]?.dialog?.isOver === false
   const sid = [...new Set(engine.store.batches.map(({ call_sid }) => call_sid))].at(-1)

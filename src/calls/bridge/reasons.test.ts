@@ -14,7 +14,7 @@ const dial = { verb: 'dial', target: [{ type: 'user', name: 'alice' }], answerOn
 interface Ringing {
   readonly caller: ScriptedInvite
   readonly called: ScriptedOutgoing
-  /** Lets the clips of the caller come to their end. */
+  /** Lets the clips of the caller end. */
   readonly goOn: () => Promise<void>
 }
 

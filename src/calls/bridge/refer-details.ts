@@ -1,9 +1,9 @@
-// What a referHook is sent of a REFER.
+// The fields of a REFER that a referHook is sent.
 import { headerOf } from '../../sip/message/message.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { Leg } from '../leg/leg.ts'
 
-/** `other`: the leg that is to be sent elsewhere; undefined where the far end has no other side. */
+/** Returns the fields. `other` is the leg to be transferred, undefined where the far end has no other side. */
 export function referDetails(
   { referTo, referredBy, request }: IncomingReferral,
   by: Leg,
@@ -24,7 +24,7 @@ export function referDetails(
   }
 }
 
-/** The user part of a SIP address; the whole text where it has none. */
+/** Returns the user part of a SIP address, or the whole text if it has none. */
 export function userOf(address: string): string {
   return /sips?:([^@;>?]+)@/i.exec(address)?.[1] ?? address
 }

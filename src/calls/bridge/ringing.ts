@@ -1,4 +1,4 @@
-// What a caller gets while those that it dials ring: that it rings, music, or what the one place that is called lets it hear.
+// The sound that a caller gets while its dialled legs ring: ringing, music, or the early media of a single target.
 import type { LegVoice } from '../abilities/voice.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
@@ -8,9 +8,9 @@ export interface RingingOptions {
   /** The leg that dials. */
   readonly parent: Leg
   readonly voice: Pick<LegVoice, 'play'>
-  /** Heard again and again. */
+  /** The audio that is repeated while the legs ring. */
   readonly music: string | undefined
-  /** One place is called, and may be heard before it answers; of several, none is. */
+  /** Whether there is a single target, whose early media is heard. With several targets none is. */
   readonly isAlone: boolean
 }
 
@@ -25,7 +25,7 @@ export class Ringing {
   readonly #options: RingingOptions
   readonly #music = new AbortController()
   #playing: Promise<void> = Promise.resolve()
-  /** The tone, or an early voice, is or was heard. */
+  /** Whether the tone or early media is heard, or was. */
   #hasSound = false
   #isOver = false
   #winner: Leg | undefined
@@ -38,7 +38,7 @@ export class Ringing {
     this.#playing = this.#playMusic()
   }
 
-  /** A leg that is dialled. */
+  /** Follows the events of a dialled leg. */
   follow(leg: Leg): void {
     const { parent, music, isAlone } = this.#options
     leg.events.watch((event) => {
@@ -51,7 +51,7 @@ export class Ringing {
     })
   }
 
-  /** The caller hears nothing of it any more, except a winner that it hears already. */
+  /** Ends the sound. A winner whose early media is heard stays audible. */
   stop(winner: Leg | undefined): void {
     this.#isOver = true
     this.#winner = winner
@@ -64,13 +64,13 @@ export class Ringing {
     return this.#playing
   }
 
-  /** What the caller heard before an answer is over without one. */
+  /** Ends early media that led to no answer. */
   hearNoOne(): void {
     const { parent } = this.#options
     parent.media.sound.hear(undefined).catch((error: unknown) => noteProblem(parent, error))
   }
 
-  /** A caller that is answered gets no 180: it hears the tone instead. */
+  /** Sends the caller 180, or plays it the tone if it is answered already. */
   #ring(): void {
     const { parent } = this.#options
     if (!parent.isAnswered) return parent.callerProgress.ring()

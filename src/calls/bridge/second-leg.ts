@@ -1,4 +1,4 @@
-// A leg that a call dials: it counts on its own, reports where its call reports, and the journal of the call tells of it.
+// A dialled leg. It counts as a call of its own, reports to the hook of its call, and is in that call's journal.
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { calledPartyOf } from '../outbound/call-order.ts'
@@ -8,9 +8,9 @@ import { followDialled } from './leg-story.ts'
 
 export interface SecondLeg {
   readonly leg: Leg
-  /** Afterwards the leg is answered or has ended. Never rejects. */
+  /** Dials. Resolves when the leg is answered or has ended. Never rejects. */
   readonly dial: () => Promise<void>
-  /** From now on the journal of the call says no more of it. */
+  /** Stops journalling the leg in the journal of the call. */
   readonly unfollow: () => void
 }
 

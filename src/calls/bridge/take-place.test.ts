@@ -1,4 +1,4 @@
-// A phone that calls with Replaces (RFC 3891): it takes the place of another one in a call, or answers one that rings there.
+// A phone that calls with Replaces (RFC 3891): it replaces another one in a call, or answers a call that rings there.
 import { describe, expect, it } from 'vitest'
 import {
   account,
@@ -111,7 +111,7 @@ describe('to a phone that rings', () => {
     ])
     expect(third.dialog).toBeDefined()
     expect(one.caller.dialog).toBeDefined()
-    // The caller has none before it is answered.
+    // The caller has no session before it is answered.
     const [, c, a] = one.engine.media.sessions
     expect([a?.hears, c?.hears]).toEqual([c?.id, a?.id])
     await bye(one.caller.dialog)

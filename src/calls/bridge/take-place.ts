@@ -1,5 +1,4 @@
-// An INVITE with Replaces (RFC 3891): a phone takes the place of another one in a call that is up, or answers one that rings
-// there.
+// An INVITE with Replaces (RFC 3891): a phone replaces another one in a call, or answers a call that rings there.
 import { AppError } from '../../lib/errors.ts'
 import { refusal } from '../../sip/refusal.ts'
 import type { Replaced } from '../../sip/sip.ts'
@@ -22,7 +21,7 @@ import { pickUpOf } from './pick-up.ts'
 import { talkOf } from './talk.ts'
 import { demandUserCalling } from './user-calling.ts'
 
-/** `leg`: not answered yet. Resolves when the call is over. Throws AppError when it is refused. */
+/** Serves the INVITE of the unanswered `leg`. Resolves when the call is over. Throws AppError when it is refused. */
 export async function takePlace(leg: Leg, replaced: Replaced, context: CallContext): Promise<void> {
   const former = formerLeg(leg, replaced, context.registry)
   if (userWith(leg.journal) === undefined && !isOfOneTenant(leg, former))
@@ -42,7 +41,7 @@ export async function takePlace(leg: Leg, replaced: Replaced, context: CallConte
   await leg.closed
 }
 
-/** Of another account, ended or never there: all three are refused alike. Throws AppError. */
+/** Returns the leg to replace. Throws the same error if it is another account's, has ended, or never existed. */
 function formerLeg(leg: Leg, replaced: Replaced, registry: CallRegistry): Leg {
   const { account_sid } = leg.journal.facts.started
   const found =
@@ -57,7 +56,7 @@ function notHere(): AppError {
   return new AppError('call_not_here', 'Replaces names a call that is not here')
 }
 
-/** RFC 3891 §3: early-only. */
+/** Returns the refusal of an early-only Replaces for an answered call: RFC 3891 §3. */
 function answeredAlready(): Refusal {
   const code = 'call_not_here'
   const sentence = 'Replaces names a call that has been answered'
@@ -83,7 +82,7 @@ async function talkInstead(leg: Leg, former: Leg, context: CallContext): Promise
     throw new AppError('transfer_refused', 'the call that is to be taken over has no other side')
   await leg.answer()
   if (leg.hasEnded) return
-  // Much may have happened while it was answered.
+  // The state may have changed while the leg was answered.
   const talk = talkOf(former)
   const source = former.script?.source
   const isAlone = talk === undefined && source === undefined
@@ -98,7 +97,7 @@ async function talkInstead(leg: Leg, former: Leg, context: CallContext): Promise
   if (source !== undefined) await runAgain(leg, source, context)
 }
 
-/** An application runs on one leg: it begins again on the one that comes. */
+/** Runs the application again on the new leg, since an application runs on one leg. */
 async function runAgain(leg: Leg, script: CallScript, context: CallContext): Promise<void> {
   leg.session = leg.session.release()
   const node = context.services.node()

@@ -1,23 +1,23 @@
-// How the verbs of a leg wait while it talks.
+// The wait of the verbs of a leg while it talks.
 import type { Clock } from '../../lib/clock.ts'
 import type { Leg } from '../leg/leg.ts'
 import { whyStopped } from './leg-story.ts'
 import { aloneAgain, talkOf } from './talk.ts'
 
 export interface TalkLimits {
-  /** Ends the talk that the leg is in then. */
+  /** Ends the talk that the leg is in when it aborts. */
   readonly signal: AbortSignal
-  /** Why it ends where nothing else says so, in words for the journal. */
+  /** The reason for the journal if there is no other. */
   readonly otherwise: string
   readonly clock: Clock
-  /** How long it may talk, and why it ends then. */
+  /** The longest time that it may talk, and the reason that is given after it. */
   readonly limit?: { readonly ms: number; readonly because: string }
 }
 
-/** Resolves when the leg is alone again, whomever it talked with last. */
+/** Resolves when the leg is alone again, even if it talked with another leg last. */
 export async function talkToItsEnd(leg: Leg, { signal, otherwise, clock, limit }: TalkLimits): Promise<void> {
   const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
-  // A leg that has gone may have sent the other side elsewhere before, and the talk knows of that.
+  // A leg that has ended may have transferred the other side before. The talk handles that.
   const stop = (): void => {
     if (leg.hasEnded) leave()
     else talkOf(leg)?.end(whyStopped(leg, signal) ?? otherwise)

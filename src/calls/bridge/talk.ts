@@ -20,39 +20,39 @@ import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
 
 export interface TalkOptions {
-  /** The first one has called the other, or is there for longer. */
+  /** The two legs. The first one has called the other, or was there earlier. */
   readonly legs: readonly [Leg, Leg]
-  /** What the journals call the two; by default the caller and the called party. */
+  /** The names of the two in journals; by default the caller and the called party. */
   readonly names?: readonly [string, string]
   readonly capture: DialRequest['capture']
   readonly captureHook: HookForm | undefined
-  /** The application wants the two to send their sound to each other. */
+  /** Whether the application wants the two to exchange media directly. */
   readonly exitsMediaPath: boolean
-  /** They part when media have not connected them by then. */
+  /** The time after which they part if media has not connected them. */
   readonly maxSetUpMs?: number
 }
 
 export interface TalkServices {
   readonly clock: Clock
   readonly nested: NestedVerbs
-  /** Judges a REFER of the far end of one of them. */
+  /** Handles a REFER of the far end of one of them. */
   readonly refer: (referral: IncomingReferral, by: Leg) => void
-  /** Its verbs are heard by one of them while the other has it on hold. */
+  /** The hook whose verbs one of them hears while the other has it on hold. */
   readonly holdHook: HookForm | undefined
-  /** The sound stays with the platform, whatever is asked for later. */
+  /** Whether media stays with the platform, regardless of later commands. */
   readonly anchorsMedia: boolean
   /** Fetches an audio file. */
   readonly borrow: HoldOptions['borrow']
 }
 
-/** The one that a leg is in now. */
+/** The current talk of each leg. */
 const talks = new WeakMap<Leg, Talk>()
 
 export function talkOf(leg: Leg): Talk | undefined {
   return talks.get(leg)
 }
 
-/** Resolves when this leg talks with no one any more, in words for the journal. */
+/** Resolves when this leg no longer talks with another, with the reason in words for the journal. */
 export async function aloneAgain(leg: Leg): Promise<string> {
   let because = ''
   for (let talk = talkOf(leg); talk !== undefined; talk = talkOf(leg)) because = await talk.over
@@ -69,7 +69,7 @@ export class Talk {
   readonly #whispers: Whispers
   readonly #path: MediaPath
   readonly #parted = Promise.withResolvers<string>()
-  /** Aborts when the two have parted: what a long call has been through must not be remembered by its signal. */
+  /** Aborts when the two have parted. Listeners use it, so that they do not pile up on the signal of a long call. */
   readonly #end = new AbortController()
   readonly #stops: (() => void)[] = []
   readonly #successors = new Map<Leg, Successor>()
@@ -91,7 +91,7 @@ export class Talk {
     this.over = this.#parted.promise
   }
 
-  /** They hear each other from now on. */
+  /** Lets the two hear each other. */
   start(): void {
     const [first, second] = this.#options.legs
     for (const leg of this.#options.legs) {
@@ -123,7 +123,7 @@ export class Talk {
     })
   }
 
-  /** Whether media could not connect the two. */
+  /** Whether media failed to connect the two. */
   get hasFailed(): boolean {
     return this.#hasFailed
   }
@@ -133,24 +133,24 @@ export class Talk {
     return leg === first ? second : first
   }
 
-  /** A leg that nothing runs goes on by itself, where something was found for it, or is hung up. */
+  /** Ends the talk. A leg that no verbs run continues with its successor, if it has one, or is hung up. */
   end(because: string): void {
     const isOver = this.#leave(because, () => {
       for (const leg of this.#options.legs) this.#goOn(leg)
     })
-    // However long media takes to part the two. What has come in this very turn may be a BYE of the other one.
+    // Does not wait for media to part the two, but one turn, in which a BYE of the other leg may still arrive.
     if (isOver)
       queueMicrotask(() => {
         for (const leg of this.#options.legs) this.#dismiss(leg, because)
       })
   }
 
-  /** The two part, and what becomes of them is the business of another. */
+  /** Parts the two without ending either leg. The caller decides how they continue. */
   leave(because: string): void {
     this.#leave(because, () => undefined)
   }
 
-  /** False when they have parted before. */
+  /** Parts the two. Returns false when they have parted before. */
   #leave(because: string, afterwards: () => void): boolean {
     if (this.#end.signal.aborted) return false
     this.#end.abort(stopped('parted'))
@@ -173,7 +173,7 @@ export class Talk {
     return this.#staying !== undefined
   }
 
-  /** This leg is being transferred: until the returned function is called it stays, also when the other one has gone. */
+  /** Marks this leg as being transferred: until the returned function is called, it stays even if the other ends. */
   keep(leg: Leg): () => void {
     this.#staying = leg
     return () => {
@@ -182,7 +182,7 @@ export class Talk {
     }
   }
 
-  /** The leg goes on with this, without the other one. */
+  /** Ends the talk and continues the leg with this. */
   send(leg: Leg, next: Successor, because: string): void {
     if (leg.script !== undefined && isVerbs(next)) return leg.script.interrupt(next, because)
     this.#successors.set(leg, next)
@@ -210,7 +210,7 @@ export class Talk {
     }
   }
 
-  /** The other one, where nothing runs it, or else this one, becomes a call of its own. */
+  /** Makes a leg that no verbs run a call of its own: preferably the other one. */
   #release(leg: Leg, next: Successor): () => Promise<void> {
     const free = [this.otherOf(leg), leg].find(({ script }) => script === undefined)
     if (free === undefined) throw new AppError('call_state', 'both sides are calls of their own already')
@@ -234,7 +234,7 @@ export class Talk {
     void this.#bridge.part(because).then(() => this.#path.close())
   }
 
-  /** Where verbs run the leg, the one that dials ends, and the next one follows. */
+  /** Hangs up a leg without verbs or successor. If verbs run the leg, its dial ends and the next verb follows. */
   #dismiss(leg: Leg, because: string): void {
     if (leg.hasEnded || leg.script !== undefined || this.#successors.has(leg)) return
     void leg.hangUp({ headers: reasonOf(this.otherOf(leg)), because })
@@ -272,7 +272,7 @@ function isVerbs(next: Successor): next is readonly RunnableVerb[] {
   return Array.isArray(next)
 }
 
-/** Why the two may not send their sound to each other, in words. */
+/** Returns why the two may not exchange media directly, in words. */
 function whySoundStays(
   { capture, captureHook }: TalkOptions,
   { anchorsMedia }: Pick<TalkServices, 'anchorsMedia'>,

@@ -1,5 +1,5 @@
-// Microsoft Teams sends the other side of its call elsewhere (REFER), alone and with a second call of the same tenant, and
-// takes the place of one of its calls (Replaces).
+// Microsoft Teams transfers the other side of its call (REFER), alone and with a second call of the same tenant, and
+// replaces one of its calls (Replaces).
 import { describe, expect, it } from 'vitest'
 import { answered, dialled, hearings } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'

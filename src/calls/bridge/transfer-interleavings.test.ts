@@ -1,4 +1,4 @@
-// Whatever order transfers, take-overs and ends happen in, every leg ends once and nothing is left waiting.
+// In every order of transfers, take-overs and ends, each leg ends once and nothing is left waiting.
 import { expect, it } from 'vitest'
 import { playHistories } from '../../../test/support/scripted-engine/histories.ts'
 import { playTransfers } from '../../../test/support/scripted-engine/random-transfers.ts'

@@ -1,4 +1,4 @@
-// What the journals of both sides of a talk say of a transfer: who has asked for it, and what has refused it.
+// The journal entries about a transfer on both sides of a talk: who requested it, and why it was refused.
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { TransferRefusedFact } from '../journal/talk-facts.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -9,7 +9,7 @@ interface Asked {
   readonly referral: Pick<IncomingReferral, 'referTo' | 'reject'>
   /** The leg whose far end sent the REFER. */
   readonly by: Leg
-  /** Its talk, while there is one. */
+  /** The talk of that leg, if it is in one. */
   readonly talk: Talk | undefined
 }
 
@@ -31,7 +31,7 @@ export function noteTransferRefused(asked: Asked, { sip_status, code, sentence, 
     journal.note({ type: 'transfer-refused', ...oneOfTwo(by), refer_to: referral.referTo, ...why })
 }
 
-/** Refuses a REFER that comes at the wrong time. */
+/** Refuses a REFER that arrives at the wrong time. */
 export function turnDown(
   asked: Asked,
   { status, sentence }: { readonly status: number; readonly sentence: string },

@@ -1,4 +1,4 @@
-// A phone that talks with another one sends it elsewhere (REFER), alone or with a second call of its own.
+// A phone transfers the one that it talks with (REFER), alone or with a second call of its own.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { account, application, client, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -34,7 +34,7 @@ async function refer(dialog: ScriptedDialog | undefined, options: ScriptedReferr
   return referral
 }
 
-/** The far end of one side of a talk asks that the other be sent elsewhere. */
+/** Lets the far end of one side of a talk send a REFER for the other. */
 async function referred(side: Side, options: ScriptedReferralOptions = {}, dial: object = {}) {
   const one = await talking(dial)
   const referral = await refer(side === 'caller' ? one.caller.dialog : one.called().dialog, options)
@@ -328,7 +328,7 @@ describe('a referHook', () => {
   })
 })
 
-/** Alice, who talks with the caller, calls Bob by a second call, whose application dials him. */
+/** Makes Alice, who talks with the caller, call Bob by a second call whose application dials him. */
 async function consulting(dial: object = {}, prepare?: (engine: ScriptedEngine) => void) {
   const one = await talking(dial, prepare)
   const { engine } = one
@@ -456,7 +456,7 @@ describe('an attended transfer', () => {
 describe('an attended transfer into a call with an application', () => {
   const menu = { verb: 'play', url: 'http://app.test/menu.wav', loop: 0 }
 
-  /** The caller talks, and the phone that it talks with has a second call with an application. */
+  /** Connects the caller with a phone that has a second call with an application. */
   async function withApplication(next: (engine: ScriptedEngine) => void) {
     const one = await talking()
     const { engine, called } = one

@@ -1,5 +1,5 @@
-// A phone sends the other side of its call elsewhere: REFER (RFC 3515). The application decides where it has a referHook;
-// without one a user may send the other side to users of the same realm, or join it with another call of its own.
+// Transfers by REFER (RFC 3515). If the application has a referHook, the hook decides. Without one a user may transfer
+// the other side of its call to users of the same realm, or connect it with another call of its own.
 import { AppError } from '../../lib/errors.ts'
 import type { Reply } from '../../sip/sip.ts'
 import type { HookForm } from '../application/hook-form.ts'
@@ -24,21 +24,21 @@ import { talkOf } from './talk.ts'
 import type { TalkServices } from './talk.ts'
 
 export interface TransferServices {
-  /** Asked where a REFER may lead. */
+  /** Returns the hook that decides where a REFER may lead. */
   readonly hook: () => HookForm | undefined
   readonly context: CallContext
   readonly nested: NestedVerbs
 }
 
-/** What judges the REFERs of the legs of a call. */
+/** Returns the handler for the REFERs of the legs of a call. */
 export function referralsOf(services: TransferServices): TalkServices['refer'] {
   return (referral, by) => void judge({ referral, by, talk: talkOf(by) }, services)
 }
 
-/** Never rejects. */
+/** Accepts or refuses a REFER. Never rejects. */
 async function judge(asked: Transfer, services: TransferServices): Promise<void> {
   const { referral, by, talk } = asked
-  // One after the other: of two phones that send each other away the first one wins.
+  // Transfers run one at a time. If two phones transfer each other, the first one wins.
   if (talk?.isBeingTransferred === true) return turnDown(asked, { status: 491, sentence: underWay })
   noteTransferAsked(asked)
   const release = talk?.keep(talk.otherOf(by))
@@ -76,7 +76,7 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
   return sendToUser({ ...asked, talk }, context)
 }
 
-/** What a hook has answered comes in place of the talk, or of the verbs that run. */
+/** Runs the verbs that the hook answered in place of the talk, or of the running verbs. */
 function follow({ referral, by, talk }: Transfer, verbs: readonly RunnableVerb[]): void {
   const subscription = referral.accept()
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
@@ -99,7 +99,7 @@ function follow({ referral, by, talk }: Transfer, verbs: readonly RunnableVerb[]
   talk.send(other, verbs, `${partyOf(by)} sent ${partyOf(other)} elsewhere`)
 }
 
-/** A hook that answers with an error chooses the status of the refusal. */
+/** Returns the refusal. A hook that answers with an error chooses its status. */
 function replyTo(error: AppError): Reply {
   const { reply } = toRefusal(error)
   const { detail } = error

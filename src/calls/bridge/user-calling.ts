@@ -1,10 +1,10 @@
-// Whether a user may be put through to users without an application: by a call, in place of one of them, or by a transfer.
+// Checks whether a user may reach users without an application: by a call, by replacing one of them, or by a transfer.
 import { AppError } from '../../lib/errors.ts'
 import type { CallServices } from '../call-services.ts'
 import { userWith } from '../leg/dialog-user.ts'
 import type { Leg } from '../leg/leg.ts'
 
-/** Throws AppError no_application, as a call of that user to another one does. */
+/** Throws AppError no_application if the user may not call other users directly. */
 export async function demandUserCalling(
   { journal }: Leg,
   { directory }: Pick<CallServices, 'directory'>,
@@ -12,7 +12,7 @@ export async function demandUserCalling(
   const username = userWith(journal)
   if (username === undefined) return
   const client = await directory.client(journal.facts.started.account_sid, username)
-  // A user that the registration hook knows needs no client.
+  // A user that the registration hook accepts needs no stored client.
   if (client?.allow_direct_user_calling === false)
     throw new AppError('no_application', 'direct calls to users are not allowed for this client')
 }

@@ -1,4 +1,4 @@
-// What is whispered to the two sides of a bridge: one at a time to each, and nothing once they have parted.
+// The whispers to the two sides of a bridge: one at a time to each side, and none once they have parted.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
 import { stopped } from '../session/stop.ts'
@@ -10,13 +10,13 @@ export class Whispers {
   readonly #onChange: (leg: Leg, isBusy: boolean) => void
   readonly #running = new Map<Leg, AbortController>()
 
-  /** `onChange` is called when one begins or ends to be whispered to. */
+  /** `onChange` is called when a whisper to a leg begins or ends. */
   constructor(nested: Pick<NestedVerbs, 'beside'>, onChange: (leg: Leg, isBusy: boolean) => void) {
     this.#nested = nested
     this.#onChange = onChange
   }
 
-  /** Returns what begins it, in place of what is whispered to this side already. Throws hook_invalid_payload. */
+  /** Returns the function that begins a whisper. It replaces a running one. Throws hook_invalid_payload. */
   whisper(leg: Leg, verbs: unknown): () => Promise<void> {
     const controller = new AbortController()
     const signal = AbortSignal.any([leg.signal, controller.signal])

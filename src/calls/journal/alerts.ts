@@ -1,9 +1,9 @@
-// Alerts are read off the journal: every failure that a person should know of is an event there already.
+// The alerts of calls, made from journal events: every failure that a person should handle is an event there.
 import { hookAlertType } from '../../contracts/alert.ts'
 import type { CallStore, JournalEvent } from './journal.ts'
 import type { Alert, Alerts } from '../../contracts/alert.ts'
 
-/** The store, which also raises the alerts of what is written to it. */
+/** Returns the store, extended to raise the alerts of the events that are written to it. */
 export function createAlertingStore(store: CallStore, alerts: Alerts): CallStore {
   return {
     write(batch, urgency) {
@@ -26,7 +26,7 @@ export function toAlert(event: JournalEvent): AlertFacts | undefined {
   if (event.type === 'hook-failed') {
     return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
   }
-  // One that closes it with 1000 has said what it had to say. Of one that never was open the failed question is the alert.
+  // A close with 1000 is normal. If the socket was never open, the failed hook request raises the alert.
   if (event.type === 'socket-closed' && event.isOpened === false) return undefined
   if (event.type === 'socket-closed' && event.by === 'application' && event.code !== 1000)
     return { alert_type: 'webhook-connection-failure', message: event.because, detail: event.url }

@@ -1,10 +1,10 @@
-// Facts of the places that a call is sent to, one after another or several at once.
+// The facts about the places to which a call is sent, one after another or several at the same time.
 import type { CallAttempt } from '../../contracts/call-record.ts'
 
 /** The two ends of an INVITE that was sent. */
 export type AttemptPlaces = {
   readonly remote_host: string
-  /** The address of the platform as that host sees it. */
+  /** The address of the platform as the remote host sees it. */
   readonly host: string
   readonly local_sip_address: string
 }
@@ -17,13 +17,13 @@ export type AttemptFact = AttemptPlaces & {
   /** The gateway, the phone or the URI. */
   readonly place: string
   readonly sip_gateway_sid?: string
-  /** It is a phone that has registered here; `trunk` does not say so, as a carrier may have any name. */
+  /** Set for a phone that has registered here. `trunk` does not identify one, since a carrier may have any name. */
   readonly is_phone?: true
-  /** The FQDN of the Microsoft Teams tenant that is called. */
+  /** The FQDN of the called Microsoft Teams tenant. */
   readonly ms_teams_tenant?: string
 }
 
-/** What came of one INVITE, at one place. */
+/** The outcome of one INVITE at one place. */
 export type AttemptEndedFact = CallAttempt & {
   readonly type: 'attempt-ended'
   readonly outcome: Exclude<CallAttempt['outcome'], 'withdrawn'>

@@ -25,7 +25,7 @@ interface Logged {
   readonly detailed: () => Line[]
 }
 
-/** A platform whose log is of this level, and its one account. */
+/** A platform whose log has this level, and its one account. */
 function platform(level: LogLevel, enable_debug_log: boolean): Logged {
   const lines: Line[] = []
   const log = createLogger(level, { write: (line) => void lines.push(JSON.parse(line)) })

@@ -1,11 +1,11 @@
-// The log of one call: its lines name it, and at level debug each fact of its journal is a line.
+// The log of one call. Each line names the call. At level debug each fact of the journal is a line.
 import type { Logger } from '../../lib/log.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { JournalFact, StartedFact } from './journal.ts'
 
 /**
- * Writes lines of level debug too, where the account asks for them and the platform does not; there are none where the platform
- * is silent.
+ * Returns the log of a call. If the account enables it, the log has level debug even where the platform's does not,
+ * unless the platform logs nothing.
  */
 export function createCallLog(
   log: Logger,
@@ -17,12 +17,13 @@ export function createCallLog(
 }
 
 /**
- * What people and applications say stands in the journal, which its account alone reads. The log has a reader more, and is
- * often kept elsewhere: it is given no SIP text, keys, tags, headers or messages.
+ * The fields of facts that are not logged. Content from people and applications is in the journal, which only its
+ * account reads. The log has other readers and is often kept elsewhere, so it gets no SIP text, keys, tags, headers or
+ * messages.
  */
 const leftOut: ReadonlySet<string> = new Set(['type', 'raw', 'digit', 'data', 'headers', 'message'])
 
-/** As bounded as the journal: what that leaves out is never passed to this. */
+/** Logs a fact at level debug. The journal never passes facts beyond its bound, so the log has the same bound. */
 export function logFact(log: Logger | undefined, fact: JournalFact): void {
   if (log?.isLevelEnabled('debug') !== true) return
   const shown = Object.entries(fact).filter(([name]) => !leftOut.has(name))

@@ -1,4 +1,4 @@
-// The states of a call as customers see them: `call_status`.
+// The states of a call that customers see as `call_status`.
 
 export const callStatuses = [
   'trying',

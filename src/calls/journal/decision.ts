@@ -1,13 +1,13 @@
-// A choice of the platform as the journal has it: what the rule found, and the name by which the reference lists the rule.
+// A decision of the platform in the journal: the finding of a rule, and the name by which the reference lists the rule.
 import { rules } from '../routing/rules.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { DecisionFact } from './journal.ts'
 
 export interface Decision {
   readonly rule: RuleName
-  /** What was chosen. */
+  /** The choice. */
   readonly outcome: string
-  /** The code of the refusal, when the rule refuses. */
+  /** The code of the refusal, if the rule refuses. */
   readonly code?: string
 }
 

@@ -1,4 +1,4 @@
-// What the body of each hook of a call contains: the call hook, action hooks and status hooks.
+// The bodies of the hooks of a call: the call hook, action hooks and status hooks.
 import { bodyParts } from '../../sip/message/body.ts'
 import { isKnownName } from '../../sip/message/header-names.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
@@ -9,7 +9,7 @@ import { failureOf, localSipAddressOf, originOf, parentOf } from './projection.t
 import type { CallFacts } from './projection.ts'
 import { toText, withoutKeys } from './sip-text.ts'
 
-/** The fields every hook of a call carries, besides the address of the node. */
+/** Returns the fields that every hook of a call has, without the address of the node. */
 export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
   const { started } = facts
   return {
@@ -31,7 +31,7 @@ export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
   }
 }
 
-/** What the change adds to the common fields: the cause, who ended the call, and what failed. */
+/** Returns the fields that a change adds to the common ones: the cause, who ended the call, and the failure. */
 export function toChangePayload(facts: CallFacts): Record<string, unknown> {
   const { change, refusal } = facts
   if (change === undefined) return {}
@@ -41,25 +41,25 @@ export function toChangePayload(facts: CallFacts): Record<string, unknown> {
     ...(call_termination_by === undefined ? {} : { call_termination_by }),
     ...(change.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
-    // Not `error`, with which the platform says that an answer of a hook could not be read.
+    // Not named `error`, which reports that the answer of a hook could not be read.
     ...(refusal === undefined || !isFinal(change.call_status) ? {} : { failure: failureOf(refusal) }),
   }
 }
 
-/** What payloads say of the node that serves the call. */
+/** The facts about the serving node in payloads. */
 export interface NodeFacts {
   /** Set when the operator configured one. */
   readonly publicIp: string | undefined
-  /** The base of the REST API for call control. */
+  /** The base URL of the REST API for call control. */
   readonly apiBaseUrl: string | undefined
 }
 
-/** What every payload after the first webhook says of the node. */
+/** Returns the fields about the node in every payload after the first webhook. */
 export function toNodePayload(facts: CallFacts, node: NodeFacts): Record<string, unknown> {
   return { fs_sip_address: localSipAddressOf(facts), ...toNodeAddresses(node) }
 }
 
-/** What every payload says of the node, where it is known. */
+/** Returns the fields about the node in every payload, as far as they are configured. */
 export function toNodeAddresses({ publicIp, apiBaseUrl }: NodeFacts): Record<string, unknown> {
   return {
     ...(publicIp === undefined ? {} : { fs_public_ip: publicIp }),
@@ -71,13 +71,13 @@ export interface CallHookQuestion {
   readonly facts: CallFacts
   readonly script: CallScript
   readonly node: NodeFacts
-  /** Of an inbound call. */
+  /** The INVITE of an inbound call. */
   readonly invite?: ReceivedInvite
-  /** Of a recording session: whose streams came. */
+  /** The participants of a recording session whose streams arrived. */
   readonly participants?: readonly object[] | undefined
 }
 
-/** What payloads say of the caller: the user or the carrier that it proved to be. */
+/** The authenticated origin of a call in payloads: a user, a carrier or a Teams tenant. */
 export type PayloadOrigin =
   | { readonly kind: 'user'; readonly user: Pick<SipUser, 'username' | 'realm'> }
   | { readonly kind: 'carrier'; readonly carrier: Pick<CarrierFacts, 'name' | 'voip_carrier_sid'> }
@@ -168,17 +168,17 @@ const vouchedNames = [
   'X-MS-Teams-Tenant-FQDN',
 ] as const
 
-/** Headers that the platform alone writes: an application may believe them. */
+/** The headers that only the platform writes, so that an application can trust them. */
 export type VouchedHeaders = { readonly [N in (typeof vouchedNames)[number]]?: string }
 
 const vouched: ReadonlySet<string> = new Set(vouchedNames.map((name) => name.toLowerCase()))
 
 export interface SipPayloadOptions {
-  /** What the caller wrote under the names of these headers is left out, also where there is nothing to say. */
+  /** The headers of the platform. Headers of the caller with their names are left out, also where none is added. */
   readonly added: VouchedHeaders
 }
 
-/** The `sip` object of the call hook. `payload` has the parts of the body, by their number. */
+/** Returns the `sip` object of the call hook. `payload` has the parts of the body, by their number. */
 export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: SipPayloadOptions): object {
   const text = toText(request, raw)
   const parts = bodyParts(request).map(({ type, content }) => ({ type, content: withoutKeys(content) }))
@@ -193,10 +193,10 @@ export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: Si
   }
 }
 
-// Responses to the challenge of the platform: an application has no use for them, a thief has.
+// The credentials of the caller. An application does not need them, and a thief could use them.
 const withheld: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
-/** Known names in lower case, extension names as the caller spelled them; repeated fields joined with a comma. */
+/** Returns headers: known names in lower case, others as spelled. Repeated fields are joined with a comma. */
 function headersAsReceived(request: SipRequest, raw: string): Record<string, string> {
   const spelling = spellings(raw)
   const headers: Record<string, string> = {}

@@ -1,4 +1,4 @@
-// The one writer of a call's journal: numbers the events, keeps the derived facts, hands both to storage.
+// The only writer of a call's journal. It numbers the events, keeps the derived facts, and passes both to storage.
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { logFact } from './call-log.ts'
@@ -16,10 +16,10 @@ import type { RecordingChange } from '../../contracts/recording.ts'
 import { factsOf, reduce, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 
-/** A day-long call with a chatty phone stays below both; a flood does not. */
+/** The bounds of a journal. A day-long call with a chatty phone stays below both; a flood does not. */
 const maxEvents = 4000
 const maxBytes = 1_048_576
-/** The weight of an event besides its longest part; an estimate is enough for a bound. */
+/** The size of an event without its longest part. An estimate is enough for a bound. */
 const eventBytes = 120
 
 function weightOf(fact: JournalFact): number {
@@ -30,16 +30,16 @@ function weightOf(fact: JournalFact): number {
 
 export interface CommitOptions {
   readonly notifications?: readonly Notification[]
-  /** What becomes of the recording of the leg. */
+  /** The changes of the recording of the leg. */
   readonly recordings?: readonly RecordingChange[]
-  /** The last commit: the record of the leg goes with it, once. */
+  /** Set for the last commit, which includes the record of the leg. The record is written only once. */
   readonly isLast?: boolean
 }
 
 export interface JournalWriterOptions {
   readonly store: CallStore
   readonly clock: Clock
-  /** That of the call: it has each fact too, at level debug. */
+  /** The log of the call. Each fact is also logged there, at level debug. */
   readonly log?: Logger
   /** Whether the keys of the call are hidden until `hideDigits` says otherwise. */
   readonly hidesDigits: boolean
@@ -54,9 +54,9 @@ export class JournalWriter {
   #events: JournalEvent[] = []
   #facts: CallFacts
   #bytes = 0
-  /** How many there have been. */
+  /** The number of events so far. */
   #count = 0
-  /** How many events storage has been given. */
+  /** The number of events that storage has received. */
   #written = 0
   #isScheduled = false
   #isTruncated = false
@@ -76,7 +76,7 @@ export class JournalWriter {
     return this.#facts
   }
 
-  /** All of them while the call lives, and then those that storage has not been given. */
+  /** All events while the call is live. Afterwards only those that storage has not received yet. */
   get events(): readonly JournalEvent[] {
     return this.#events
   }
@@ -85,12 +85,12 @@ export class JournalWriter {
     return this.#isClosed
   }
 
-  /** From now on keys are kept as they are, or as x; as at first where nothing is said. */
+  /** Sets whether keys are kept as x from now on. Without an argument the initial setting applies again. */
   hideDigits(isHidden: boolean = this.#hidesDigitsAtFirst): void {
     this.#hidesDigits = isHidden
   }
 
-  /** Adds an event that nothing derived depends on; left out once the journal is full. */
+  /** Adds an event on which no derived facts depend. It is left out once the journal is full. */
   note(fact: JournalFact): void {
     if (this.#isTruncated) return
     if (this.#count >= maxEvents || this.#bytes >= maxBytes) {
@@ -107,13 +107,13 @@ export class JournalWriter {
     })
   }
 
-  /** Adds events the derived facts depend on. They are handed to storage by the next `commit`. */
+  /** Adds an event on which derived facts depend. The next `commit` passes it to storage. */
   add(fact: EssentialFact): CallFacts {
     this.#append(fact)
     return this.#facts
   }
 
-  /** Hands everything so far to storage, with what must be durable in the same transaction. */
+  /** Passes all events so far to storage, with the changes that must be durable in the same transaction. */
   commit(options: CommitOptions = {}): void {
     this.#flush('now', options)
   }
@@ -122,7 +122,7 @@ export class JournalWriter {
     const kept = this.#hidesDigits ? withoutDigits(fact) : fact
     const event: JournalEvent = { seq: this.#count + 1, at: this.#clock.now(), ...kept }
     this.#facts = reduce(this.#facts, event)
-    // The one essential fact that an application can repeat without end.
+    // This is the only essential fact that an application can repeat without end.
     if (fact.type === 'tagged' && this.#isTruncated) return
     this.#events.push(event)
     this.#count++
@@ -141,7 +141,7 @@ export class JournalWriter {
     const events = this.#events.slice(this.#events.length - (this.#count - this.#written))
     this.#written = this.#count
     if (closes) this.#isClosed = true
-    // Hundreds of ended calls are remembered, and a journal has up to 1 MB.
+    // Hundreds of ended calls stay in memory, and a journal has up to 1 MB.
     if (this.#isClosed) this.#events = []
     this.#store.write(
       {

@@ -1,5 +1,5 @@
-// The journal: the append-only story of one call, from which everything else that is said of it is derived.
-// Facts are wire names: the journal is read through the API. Aliases, not interfaces: storage takes them as plain records.
+// The journal: the append-only list of the facts of one call, from which all other data about the call is derived.
+// Fields have the names of the API, which shows the journal. They are type aliases because storage takes plain records.
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { AttemptEndedFact, AttemptFact, BranchAnsweredFact } from './attempt-facts.ts'
 import type { CallStatus } from './call-status.ts'
@@ -11,7 +11,7 @@ import type { SocketFact } from './socket-facts.ts'
 import type { StreamFact } from './stream-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
-/** What is known of a call when it begins: always the first event. */
+/** The facts that are known when a call begins. Always the first event. */
 export type StartedFact = {
   readonly type: 'started'
   readonly call_sid: string
@@ -21,16 +21,16 @@ export type StartedFact = {
   readonly from: string
   readonly to: string
   readonly caller_name: string
-  /** The caller in the call record: P-Asserted-Identity before From. Outbound calls have it without its plus. */
+  /** The caller in the call record: from P-Asserted-Identity, or else From. For outbound calls it has no plus. */
   readonly calling_number: string
-  /** The called party in the call record, where that is not `to`. */
+  /** The called party in the call record, if it is not `to`. */
   readonly called_number?: string
   readonly sip_call_id: string
   readonly trace_id: string
-  /** The address of the platform as the far end sees it. An outbound call has one for each of its attempts instead. */
+  /** The address of the platform as the far end sees it. For an outbound call each attempt has one instead. */
   readonly host: string
   readonly local_sip_address: string
-  /** For an outbound call this and `trunk` are empty: its attempts have them. */
+  /** Empty for an outbound call, as is `trunk`: its attempts have them. */
   readonly remote_host: string
   readonly originating_sip_ip?: string
   /** The carrier that the call came from. */
@@ -41,9 +41,9 @@ export type StartedFact = {
   readonly service_url: string
   /** Epoch ms. */
   readonly attempted_at: number
-  /** The account keeps no call records. */
+  /** Whether the account keeps no call records. */
   readonly is_record_disabled: boolean
-  /** Of a leg that a call dialled: that call, the Call-ID of its leg, and the caller that this one is shown. */
+  /** For a dialled leg: the call that dialled it, that call's Call-ID, and the caller that the called party sees. */
   readonly parent_call_sid?: string
   readonly parent_sip_call_id?: string
   readonly caller_id?: string
@@ -52,7 +52,7 @@ export type StartedFact = {
 export type SipFact = {
   readonly type: 'sip'
   readonly direction: 'received' | 'sent'
-  /** `INVITE` or `200 OK`, for a ladder. */
+  /** The method or the status line, such as `INVITE` or `200 OK`, for a ladder diagram. */
   readonly summary: string
   readonly remote: string
   readonly raw: string
@@ -63,7 +63,7 @@ export type DecisionFact = {
   readonly type: 'decision'
   /** The name of the rule in docs/reference/routing.md. */
   readonly rule: string
-  /** What the rule found. */
+  /** The finding of the rule. */
   readonly sentence: string
   readonly outcome: string
   readonly code?: string
@@ -95,7 +95,7 @@ export type HookAnsweredFact = {
   readonly type: 'hook-answered'
   readonly hook: HookKind
   readonly url: string
-  /** Over HTTP. */
+  /** The HTTP status. Left out for hooks over WebSocket. */
   readonly status?: number
   readonly duration_ms: number
   readonly attempts: number
@@ -127,8 +127,8 @@ export type VerbEndedFact = {
 }
 
 /**
- * Which way the sound of two that are bridged takes. `no-media`: from far end to far end. `full-media`: through the platform.
- * `partial-media`: likewise, in one codec, so that packets can be passed on as they come.
+ * The path of the media of two bridged legs. `no-media`: directly from far end to far end. `full-media`: through the
+ * platform. `partial-media`: through the platform, in one codec, so that packets can be forwarded unchanged.
  */
 export type MediaPathName = 'no-media' | 'partial-media' | 'full-media'
 
@@ -136,15 +136,15 @@ export type MediaFact =
   | {
       readonly type: 'media-open'
       readonly codec: string
-      /** Where the platform receives the media. */
+      /** The address at which the platform receives the media. */
       readonly address: string
       readonly port: number
-      /** Where the SDP of the far end wants its media. */
+      /** The address in the SDP of the far end. */
       readonly remote_address?: string
       readonly remote_port?: number
-      /** Where its signalling comes from. */
+      /** The address that its signalling comes from. */
       readonly sip_address?: string
-      /** What its packets are encrypted and authenticated with; without it they are plain RTP. */
+      /** The crypto suite of its packets. Left out for plain RTP. */
       readonly encryption?: string
     }
   | {
@@ -175,9 +175,9 @@ export type MediaFact =
       readonly packets_sent: number
       readonly packets_received: number
       readonly packets_lost: number
-      /** From places that are not the far end's. */
+      /** Packets from addresses that are not the far end's. */
       readonly packets_ignored: number
-      /** Of an encrypted stream: not authentic, and authentic but seen before. */
+      /** Packets of an encrypted stream that were not authentic, and those that were but had been seen before. */
       readonly packets_forged?: number
       readonly packets_replayed?: number
       readonly jitter_ms: number
@@ -193,10 +193,10 @@ export type DigitFact = {
   readonly source: 'rtp' | 'info' | 'tone'
 }
 
-/** `tag` of the application: the customerData of later payloads. */
+/** The application has set the customerData of later payloads with `tag`. */
 export type TaggedFact = { readonly type: 'tagged'; readonly data: object }
 
-/** A status change, as status hooks report it. */
+/** A status change, as reported to status hooks. */
 export type StatusFact = {
   readonly type: 'status'
   readonly call_status: CallStatus
@@ -211,12 +211,12 @@ export type StatusFact = {
 }
 
 /**
- * 180 was sent before the application took the call. Its status hook hears of it once there is one, after `trying`: the order of the
- * statuses in the journal is that of the notifications.
+ * 180 was sent before the application accepted the call. The ringing is reported to its status hook later, after
+ * `trying`, so that statuses in the journal have the order of the notifications.
  */
 export type RangFact = { readonly type: 'rang' }
 
-/** Why the platform refused the call. */
+/** The reason why the platform refused the call. */
 export type RefusalFact = {
   readonly type: 'refusal'
   readonly code: string
@@ -225,7 +225,7 @@ export type RefusalFact = {
   readonly sip_status: number
 }
 
-/** Something went wrong and the call went on. */
+/** A failure that the call survived. */
 export type ProblemFact = {
   readonly type: 'problem'
   readonly code: string
@@ -233,7 +233,7 @@ export type ProblemFact = {
   readonly cure: string
 }
 
-/** The application lets a person know of something. */
+/** The application has raised an alert for a person. */
 export type AlertedFact = { readonly type: 'alerted'; readonly message: string }
 
 export type NoteFact = { readonly type: 'note'; readonly sentence: string }
@@ -241,14 +241,14 @@ export type NoteFact = { readonly type: 'note'; readonly sentence: string }
 export type EndedFact = {
   readonly type: 'ended'
   readonly termination_reason: string
-  /** Of a leg that the platform has ended: what for. */
+  /** The reason, if the platform has ended the leg. */
   readonly because?: string | undefined
 }
 
-/** The journal has reached its bound: from here on it has only what the record depends on. */
+/** The journal has reached its bound. From here on it has only facts that the record depends on. */
 export type TruncatedFact = { readonly type: 'truncated' }
 
-/** Facts the derived records depend on: kept beyond the bound. There are few of them in any call. */
+/** The facts that derived records depend on. They are kept beyond the bound. A call has only a few of them. */
 export type EssentialFact =
   | StartedFact
   | AttemptFact
@@ -294,6 +294,6 @@ export type EventBase = {
 
 export type JournalEvent = JournalFact & EventBase
 
-/** Everything that one step of a call changes: what a store commits in one transaction. */
+/** All changes of one step of a call, which a store commits in one transaction. */
 export type CallBatch = StoredBatch<JournalEvent>
 export type CallStore = Store<JournalEvent>

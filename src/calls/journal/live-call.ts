@@ -1,7 +1,7 @@
-// The record of a live call, as the REST API shows it.
+// The record of a live call in the REST API.
 import type { CallStatus } from './call-status.ts'
 
-/** Besides the members of the interface, those that clients of this API are used to. */
+/** The members of the interface specification, and others that clients of this API expect. */
 export interface LiveCall {
   readonly account_sid: string
   readonly service_provider_sid: string
@@ -21,7 +21,7 @@ export interface LiveCall {
   readonly originating_sip_trunk_name?: string
   readonly parent_call_sid?: string
   readonly trace_id: string
-  /** Once it is recorded. */
+  /** Set once the call is recorded. */
   readonly recording_url?: string
   readonly local_sip_address: string
 }

@@ -127,7 +127,7 @@ describe('the call record', () => {
     const rung = { ...before, cause: 'the call was given up while it rang', post_dial_delay_ms: 2000 }
     expect(attemptsOf(attempt, over, attempt, abandoned)).toEqual([ended, before])
     expect(attemptsOf(attempt, trying, ringing, abandoned)).toEqual([rung])
-    // It was the first place that rang.
+    // The first place rang, not the one that was cut off.
     expect(attemptsOf(attempt, ringing, over, attempt, abandoned)).toEqual([ended, before])
     expect(attemptsOf(...Array.from({ length: 60 }, () => over))).toHaveLength(50)
   })

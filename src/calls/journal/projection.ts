@@ -1,5 +1,5 @@
-// What is said of a call, derived from its journal: the live record, the facts of hook payloads, the call record.
-// Pure: the same events give the same answers, in the running call and after a restart.
+// The data derived from the journal of a call: the live record, the facts for hook payloads, the call record.
+// The functions are pure: the same events give the same results, in the running call and after a restart.
 import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
 import type { LiveCall } from './live-call.ts'
@@ -9,45 +9,45 @@ import type { IdentityFinding } from '../../contracts/number-trust.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { CallAttempt, CallFailure, RecentCall } from '../../contracts/call-record.ts'
 
-/** The sum of a journal so far. */
+/** The state that a journal adds up to so far. */
 export interface CallFacts {
   readonly started: StartedFact
-  /** Of an outbound call, the last one. */
+  /** The last attempt of an outbound call. */
   readonly attempt?: AttemptFact & { readonly at: number }
-  /** What came of each that is over. */
+  /** The outcomes of the attempts that are over. */
   readonly attempts?: readonly CallAttempt[]
-  /** The last one is not over. */
+  /** Whether the last attempt is not over. */
   readonly isTrying?: boolean
-  /** When it rang for the first time. */
+  /** The time at which it rang first. */
   readonly rang_at?: number
   readonly application_sid?: string
   readonly customerData?: object
   readonly call_status: CallStatus
   readonly sip_status: number
   readonly sip_reason: string
-  /** The last change a status hook was owed. */
+  /** The last change that was due to a status hook. */
   readonly change?: StatusFact
   readonly answered_at?: number
   readonly terminated_at?: number
   readonly duration?: number
   readonly termination_reason?: string
   readonly ended_because?: string
-  /** Where its recording is, once there is one. */
+  /** The path of its recording, once there is one. */
   readonly recording_url?: string
-  /** The one in which it waits. */
+  /** The queue in which it waits. */
   readonly queue?: { readonly name: string; readonly since: number } | undefined
-  /** What its Identity header proves, where it has one. */
+  /** The finding about its Identity header, if it has one. */
   readonly identity?: IdentityFinding
-  /** Why the platform has refused the call. */
+  /** The reason why the platform has refused the call. */
   readonly refusal?: RefusalFact
 }
 
-/** A call is born trying: its INVITE has been answered 100. */
+/** Returns the state at the beginning of a call: trying, since its INVITE was answered with 100. */
 export function factsOf(started: StartedFact): CallFacts {
   return { started, call_status: 'trying', sip_status: 100, sip_reason: 'Trying' }
 }
 
-/** The next sum; the same object when the event changes nothing that is derived. */
+/** Returns the state after an event, or the same object if the event changes nothing. */
 export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'status') return reduceStatus(facts, event)
   if (event.type === 'rang') return { ...facts, ...ringing, rang_at: facts.rang_at ?? event.at }
@@ -77,7 +77,7 @@ function reduceStatus(facts: CallFacts, event: StatusFact & { readonly at: numbe
   return { ...next, terminated_at: event.at, duration: event.duration ?? 0 }
 }
 
-/** More than that no dial plan leads to within a call that anyone waits for. */
+/** The most attempts in a record. No dial plan leads to more while a caller still waits. */
 const maxAttempts = 50
 
 function reduceAttempt(facts: CallFacts, ended: AttemptEndedFact & EventBase): CallFacts {
@@ -92,7 +92,7 @@ function withoutEvent<F extends EventBase & { readonly type: string }>(
   return facts
 }
 
-/** Those that are over, and the one that the end of the leg has cut off. */
+/** Returns the attempts that are over, and one that the end of the leg has cut off. */
 function attemptsOf({
   attempts = [],
   attempt,
@@ -120,10 +120,10 @@ function reduceEnded(facts: CallFacts, { termination_reason, because }: EndedFac
   return { ...facts, termination_reason, ...(because === undefined ? {} : { ended_because: because }) }
 }
 
-// A thousand calls are listed more often than they change.
+// Results are cached because calls are listed more often than they change.
 const liveCalls = new WeakMap<CallFacts, LiveCall>()
 
-/** The same object for the same facts. */
+/** Returns the live record: the same object for the same facts. */
 export function toLiveCall(facts: CallFacts): LiveCall {
   const known = liveCalls.get(facts)
   if (known !== undefined) return known
@@ -157,12 +157,12 @@ function makeLiveCall(facts: CallFacts): LiveCall {
   }
 }
 
-/** The address of the platform as the far end sees it; for an outbound call, as the last place that was tried sees it. */
+/** Returns the address of the platform as the far end sees it. For an outbound call that is the last place tried. */
 export function localSipAddressOf({ started, attempt }: CallFacts): string {
   return attempt?.local_sip_address ?? started.local_sip_address
 }
 
-/** Where an inbound call came from. */
+/** Returns the origin of an inbound call. */
 export function originOf({
   originating_sip_ip,
   originating_sip_trunk_name,
@@ -173,7 +173,7 @@ export function originOf({
   }
 }
 
-/** The call that a leg was dialled for, and the caller that it is shown. */
+/** Returns the call that dialled a leg, and the caller that the called party sees. */
 export function parentOf({ parent_call_sid, caller_id }: StartedFact): {
   readonly parent_call_sid?: string
   readonly caller_id?: string
@@ -188,7 +188,7 @@ function placesOf({ remote_host, host, local_sip_address }: BranchAnsweredFact):
   return { remote_host, host, local_sip_address }
 }
 
-/** The call record of a leg that has ended. */
+/** Returns the call record of a leg that has ended. */
 export function toRecentCall(facts: CallFacts): RecentCall {
   const { started, attempt } = facts
   const isAnswered = facts.answered_at !== undefined
@@ -221,16 +221,16 @@ export function toRecentCall(facts: CallFacts): RecentCall {
   }
 }
 
-/** Why the platform refused or ended a call, in the words that the record, the status hook and the log have in common. */
+/** Returns why the platform refused or ended a call, in the form that the record, the status hook and the log share. */
 export function failureOf({ code, sentence, cure }: RefusalFact): CallFailure {
   return { code, sentence, cure }
 }
 
-/** The sum of a stored journal, or undefined when it lacks its beginning. Events of types unknown here change nothing. */
+/** Returns the state of a stored journal, or undefined if its first event is missing. Unknown events change nothing. */
 export function replay(events: readonly StoredEvent[]): CallFacts | undefined {
   let facts: CallFacts | undefined
   for (const event of events) {
-    // Only this program writes journals; what it wrote needs no second check.
+    // Only this program writes journals, so their events are not checked again.
     const own = event as unknown as JournalEvent
     if (own.type === 'started') facts ??= factsOf(own)
     else if (facts !== undefined) facts = reduce(facts, own)

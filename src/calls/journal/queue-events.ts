@@ -1,4 +1,4 @@
-// What the account's queue_event_hook receives: who has joined or left a queue.
+// The notifications to the account's queue_event_hook: a call has joined or left a queue.
 import type { Notification } from '../../contracts/call-record.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { toCommonPayload, toNodePayload } from './hook-payloads.ts'
@@ -11,13 +11,13 @@ export type QueueChange =
       readonly event: 'leave'
       readonly leave_time: number
       readonly leave_reason: 'dequeued' | 'abandoned'
-      /** The common fields of the call that has taken it. */
+      /** The common fields of the call that has dequeued it. */
       readonly dequeuer?: object
     }
 
 export interface QueueEvent {
   readonly queue: string
-  /** How many wait after the change. */
+  /** The number of calls that wait after the change. */
   readonly length: number
   readonly change: QueueChange
 }
@@ -37,7 +37,7 @@ export function toQueueNotification(
   return { account_sid, call_sid, hook, payload }
 }
 
-/** As payloads name a queue. */
+/** Returns the name of a queue in payloads. */
 export function queueSidOf(account_sid: string, name: string): string {
   return `queue:${account_sid}:${name}`
 }

@@ -1,6 +1,6 @@
-// Facts of a call that waits in a queue, and of the one that takes it.
+// The facts of a call that waits in a queue, and of the call that dequeues it.
 
-/** The call waits in the queue from now on. `position`: how many are taken before it. */
+/** The call has joined the queue. `position`: the number of calls ahead of it. */
 export type QueuedFact = {
   readonly type: 'queued'
   readonly queue: string
@@ -9,7 +9,7 @@ export type QueuedFact = {
   readonly priority: number
 }
 
-/** It does not wait there any more. `length`: how many are left. */
+/** The call has left the queue. `length`: the number of calls that are left. */
 export type UnqueuedFact = {
   readonly type: 'unqueued'
   readonly queue: string
@@ -19,14 +19,14 @@ export type UnqueuedFact = {
   readonly because: string
 }
 
-/** The call waits for a caller of the queue; for this one, where there is a `call_sid`. */
+/** The call waits for a caller of the queue, or only for the one with `call_sid`. */
 type AwaitsCallerFact = {
   readonly type: 'awaits-caller'
   readonly queue: string
   readonly call_sid?: string
 }
 
-/** A caller that waited in the queue talks with the agent from now on. Both journals say so. */
+/** A caller from the queue begins to talk with the agent. In both journals. */
 type HandedOverFact = {
   readonly type: 'handed-over'
   readonly queue: string

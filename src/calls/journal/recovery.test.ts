@@ -166,7 +166,7 @@ describe('a call that was left in mid-call', () => {
       expect(store.batches[0]?.notifications.map(({ hook: { url } }) => url)).toEqual([
         'http://app.test/status',
       ])
-      // One says that the call was closed.
+      // One warning reports that the call was closed.
       expect([store.records.length, warned.length - 1]).toEqual([1, warnings])
     },
   )

@@ -1,4 +1,4 @@
-// Calls that a dead node left behind: each gets the end it never had, and its one record.
+// Recovery of the calls that a dead node left behind. Each gets its end in the journal, and its one record.
 import type { Logger } from '../../lib/log.ts'
 import { AppError } from '../../lib/errors.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
@@ -30,9 +30,9 @@ export interface RecoveryOptions {
 }
 
 export interface Recovery {
-  /** Closes what there is to close; does nothing while a run is under way. */
+  /** Closes all calls that are left behind. Does nothing while a run is under way. */
   run(): void
-  /** Resolves when nothing is under way, and nothing begins any more. */
+  /** Lets no further run begin, and resolves when none is under way. */
   stop(): Promise<void>
 }
 
@@ -77,7 +77,7 @@ async function endOf(call: UnfinishedCall, options: RecoveryOptions): Promise<Ca
     options.log.error({ call_sid }, 'journal of an unfinished call lacks its beginning: no record')
     return { ...batch, ended: true }
   }
-  // Only its closing was lost, or came before its last events.
+  // Only the closing of the call is missing, or was written before its last events.
   if (facts.termination_reason !== undefined) return { ...batch, ...closing(facts) }
   const events = endingEvents(facts, call)
   const ended = events.reduce(reduce, facts)
@@ -96,7 +96,7 @@ function closing(facts: CallFacts): Pick<CallBatch, 'record' | 'ended'> {
   return facts.started.is_record_disabled ? { ended: true } : { record: toRecentCall(facts) }
 }
 
-/** The end is dated with the last sign of life of the process, which its last event may be: when it died is not known. */
+/** Returns the final events. Their time is the last sign of life of the process, since its time of death is unknown. */
 function endingEvents(facts: CallFacts, { events: before, alive_at }: UnfinishedCall): JournalEvent[] {
   const last = before.at(-1)
   const at = Math.max(last?.at ?? facts.started.attempted_at, alive_at ?? 0)
@@ -121,7 +121,7 @@ function endingEvents(facts: CallFacts, { events: before, alive_at }: Unfinished
   return added.map((fact, index) => ({ seq: (last?.seq ?? 0) + 1 + index, at, ...fact }))
 }
 
-/** A queue is gone with its process: no one is left in it. */
+/** Returns the fact that the call left its queue, which has ended with its process. */
 function unqueuedIn({ queue }: CallFacts, at: number): UnqueuedFact[] {
   if (queue === undefined) return []
   const { name, since } = queue
@@ -129,14 +129,14 @@ function unqueuedIn({ queue }: CallFacts, at: number): UnqueuedFact[] {
   return [{ type: 'unqueued', queue: name, waited_ms: at - since, ...gone }]
 }
 
-/** A conference is gone with its process, too. */
+/** Returns the fact that the call left its conference, which has ended with its process. */
 function leftRoomIn(events: UnfinishedCall['events']): RoomFact[] {
   const last = events.findLast(({ type }) => /^room-(waiting|joined|left)$/.test(type))
   if (last === undefined || last.type === 'room-left') return []
   return [{ type: 'room-left', room: String(last['room']), because: stoppedInMidCall }]
 }
 
-/** Where the account heard that the call joined a queue, it hears that it has left it. */
+/** Returns the notification that the call has left its queue, since its joining was notified. */
 async function queueNotificationsOf(
   before: CallFacts,
   events: readonly JournalEvent[],
@@ -157,7 +157,7 @@ async function queueNotificationsOf(
   }
 }
 
-/** A status hook that has heard of the call hears of its end. */
+/** Returns the notification of the end of the call, if its status hook was notified of its beginning. */
 async function notificationsOf(
   ended: CallFacts,
   before: readonly StoredEvent[],
@@ -178,7 +178,7 @@ async function notificationsOf(
   }
 }
 
-/** What a status hook hears first. */
+/** Returns whether the event is the first one that is reported to a status hook. */
 function isAnnouncement(event: StoredEvent): boolean {
   return event.type === 'status' && event['call_status'] === 'trying'
 }

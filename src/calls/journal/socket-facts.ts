@@ -1,6 +1,6 @@
-// Facts of the socket of an application over WebSocket, in the journal of the call that it runs.
+// The facts about the WebSocket of an application, in the journal of the call that it runs.
 
-/** `connection`: 1 for the first one, more where one before it broke. `dropped`: messages that waited for it and did not fit. */
+/** `connection`: 1 for the first, more after one broke. `dropped`: the number of waiting messages that did not fit. */
 type SocketOpenedFact = {
   readonly type: 'socket-opened'
   readonly url: string
@@ -8,7 +8,7 @@ type SocketOpenedFact = {
   readonly dropped?: number
 }
 
-/** It broke, and is opened again. */
+/** The connection broke, and is opened again. */
 type SocketLostFact = {
   readonly type: 'socket-lost'
   readonly url: string
@@ -16,14 +16,14 @@ type SocketLostFact = {
   readonly because: string
 }
 
-/** It is over for good. `code`: that of its close frame (RFC 6455 §7.4.1). */
+/** The connection has ended and is not opened again. `code`: that of its close frame (RFC 6455 §7.4.1). */
 type SocketClosedFact = {
   readonly type: 'socket-closed'
   readonly url: string
   readonly code: number
   readonly by: 'application' | 'platform'
   readonly because: string
-  /** It never was open: why is what the question over it failed with. */
+  /** The socket was never open. The reason is in the failure of the hook request over it. */
   readonly isOpened?: false
 }
 

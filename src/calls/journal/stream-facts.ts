@@ -1,34 +1,34 @@
-// Facts of a call whose sound goes to an audio server over a WebSocket.
+// The facts of a call whose audio is streamed to an audio server over a WebSocket.
 import type { StreamEnd, StreamFigures, StreamMode } from '../../contracts/audio-stream.ts'
 
-/** The server is given the sound from now on. */
+/** The stream of audio to the server has begun. */
 type StreamOpenedFact = {
   readonly type: 'stream-opened'
-  /** Which of the call's streams: `listen`, `background` or `dial`. */
+  /** The name of the stream in its call: `listen`, `background`, `dial` or `conference`. */
   readonly stream: string
   readonly url: string
   readonly mix_type: string
   readonly sample_rate: number
 }
 
-/** The server does not take the sound: it loses some until it does. */
+/** The server does not read the audio. Frames are lost until it does. */
 type StreamStalledFact = { readonly type: 'stream-stalled'; readonly stream: string }
 
-/** It takes the sound again. A frame is 20 ms. */
+/** The server reads the audio again. A frame is 20 ms. */
 type StreamRecoveredFact = {
   readonly type: 'stream-recovered'
   readonly stream: string
   readonly lost_frames: number
 }
 
-/** The server sent what makes no sense: told once. */
+/** The server sent a message that could not be read. Reported once. */
 type StreamMisunderstoodFact = {
   readonly type: 'stream-misunderstood'
   readonly stream: string
   readonly sentence: string
 }
 
-/** By a command. `silent`: it is sent silence; `paused`: nothing. */
+/** A command has changed the mode. `silent`: the server is sent silence; `paused`: nothing. */
 type StreamModeFact = { readonly type: 'stream-mode'; readonly stream: string; readonly mode: StreamMode }
 
 type StreamEndedFact = StreamFigures & {

@@ -1,4 +1,4 @@
-// Sorts the messages of the wire by call: into the journal of the leg they belong to, or aside until there is one.
+// Sorts SIP messages by call: into the journal of the leg that they belong to, or aside until there is such a leg.
 import type { SipMessage, SipRequest } from '../../sip/message/message.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
@@ -7,16 +7,16 @@ import type { SipFact } from './journal.ts'
 import type { JournalWriter } from './journal-writer.ts'
 import { toSipFact } from './sip-text.ts'
 
-/** INVITEs that arrived and have no leg yet: those in authentication, and those the stack turned away. */
+/** The most INVITEs without a leg yet: those in authentication, and those that the stack refused. */
 const maxThreadsAside = 500
 const maxEventsAside = 32
 
 interface Thread {
-  /** That of the INVITE that came: another one with the same Call-ID is a new attempt, no retransmission. */
+  /** The CSeq of the incoming INVITE. The same Call-ID with another CSeq is a new attempt, not a retransmission. */
   readonly cseq: string | undefined
   readonly aside: SipFact[]
   journal: JournalWriter | undefined
-  /** The method of requests that are left out, and the responses to them. */
+  /** The method of requests that are left out, together with their responses. */
   readonly without?: string | undefined
 }
 
@@ -37,7 +37,7 @@ export class WireTap {
     else if (thread.aside.length < maxEventsAside) thread.aside.push(toSipFact(event))
   }
 
-  /** From now on the messages of the INVITE's Call-ID go to `journal`; those seen so far are put into it. */
+  /** Writes messages with the INVITE's Call-ID to `journal` from now on, and adds those seen so far. */
   attach({ callId, request, raw, remote }: IncomingInvite, journal: JournalWriter): void {
     const cseq = headerOf(request, 'cseq')
     let thread = this.#threads.get(callId)
@@ -50,17 +50,17 @@ export class WireTap {
     for (const fact of thread.aside.splice(0)) journal.note(fact)
   }
 
-  /** From now on the messages with this Call-ID, of an INVITE that is to be sent, go to `journal`. */
+  /** Writes messages with this Call-ID, of an INVITE that will be sent, to `journal` from now on. */
   expect(callId: string, journal: JournalWriter, { without }: { readonly without?: string } = {}): void {
     this.#threads.set(callId, { cseq: undefined, aside: [], journal, without })
   }
 
-  /** Forgets an INVITE that was turned away before its account was known. */
+  /** Forgets an INVITE that was refused before its account was known. */
   drop(callId: string): void {
     if (this.#waiting.delete(callId)) this.#threads.delete(callId)
   }
 
-  /** Late messages of a leg that is forgotten are dropped. */
+  /** Forgets a leg. Late messages of it are dropped. */
   detach(callId: string, journal: JournalWriter): void {
     if (this.#threads.get(callId)?.journal === journal) this.#threads.delete(callId)
   }
@@ -77,7 +77,7 @@ export class WireTap {
   }
 }
 
-/** A response has the method of its request. */
+/** Returns the method of a request, or that of the request to which a response belongs. */
 function methodOf(message: SipMessage): string | undefined {
   return headerOf(message, 'cseq')?.split(' ').at(-1)
 }

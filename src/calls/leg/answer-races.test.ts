@@ -1,5 +1,5 @@
-// The answer of a call and its end at nearly the same time, at each moment between the two: whichever is first, the call has one final
-// response, one record, and a status that fits both.
+// The answer and the end of a call at nearly the same time, in both orders and at each moment between the two. The call
+// always has one final response, one record, and a status that fits both.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { steps } from '../../../test/support/scripted-engine/dialling.ts'
@@ -21,7 +21,7 @@ interface Call {
 
 const sidOf = ({ engine }: Call): string => engine.store.batches[0]?.call_sid ?? ''
 
-/** What holds at the end of one call, whatever was first. */
+/** Checks what must hold at the end of a call in either order. */
 function expectOneEnd(call: Call, moment: number): void {
   const { engine } = call
   const ended = engine.store.journalOf(sidOf(call)).filter(({ type }) => type === 'ended')
@@ -30,7 +30,7 @@ function expectOneEnd(call: Call, moment: number): void {
   const finals = engine.store.statuses.filter(
     (status) => !['trying', 'ringing', 'early-media', 'in-progress'].includes(String(status)),
   )
-  // Before the application is known there is none to report to.
+  // Before the application is known, no status can be reported.
   expect(finals.length, `after ${moment}`).toBeLessThanOrEqual(1)
   if (record?.answered === true) expect(finals, `after ${moment}`).toEqual(['completed'])
   const { calls, media, lent, clock } = engine
@@ -112,7 +112,7 @@ describe('a call that the platform makes is answered, and meanwhile', () => {
       await call.begin()
       const [invite] = engine.sent
       if (invite === undefined) throw new Error('no one was called')
-      // A far end whose answer crosses the CANCEL.
+      // The answer of this far end crosses the CANCEL.
       invite.isSilent = true
       if (isFirst) void end(engine, invite)
       else invite.answer()

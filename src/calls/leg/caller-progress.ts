@@ -1,4 +1,4 @@
-// What a caller hears of before the answer: 180 when nothing else is said in time, and 183 with early media.
+// The provisional responses to a caller: 180 when nothing else is sent in time, and 183 with early media.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
@@ -26,14 +26,14 @@ export class CallerProgress {
     this.#options = options
   }
 
-  /** The caller hears what is played to it. */
+  /** Whether the caller hears early media. */
   get isEarly(): boolean {
     return this.#isEarly
   }
 
   /**
-   * Sends 180 when nothing else has been said to the caller by then; 0: never. A caller who hears nothing hangs up, and a
-   * gateway that gets nothing tries another way.
+   * Sends 180 after this time unless another response was sent by then; 0: never. A caller who hears nothing hangs up,
+   * and a gateway that gets no response tries another way.
    */
   ringAfter(ms: number): void {
     if (ms === 0 || !this.#maySpeak) return
@@ -45,7 +45,7 @@ export class CallerProgress {
     })
   }
 
-  /** Sends 180 unless the caller hears something already: once, and again with headers that say more. */
+  /** Sends 180 unless the caller hears early media. Sends it only once, except that one with headers is always sent. */
   ring(headers: readonly HeaderField[] = []): void {
     const hasRung = this.#hasRung
     if (!this.#maySpeak || (hasRung && headers.length === 0)) return

@@ -1,4 +1,4 @@
-// The user that a leg belongs to, as the stack holds its dialog to it, and the journal that hears of strangers.
+// The user at the far end of a leg. The stack binds the dialog to it, and the journal notes requests of others.
 import type { DialogUser, SipUser } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -10,7 +10,7 @@ interface Surroundings {
 
 const users = new WeakMap<object, string>()
 
-/** The name of the user at the far end of the leg that keeps this journal; undefined where it is no user. */
+/** Returns the name of the user at the far end of the leg with this journal, or undefined if it is not a user. */
 export function userWith(journal: Pick<JournalWriter, 'note'>): string | undefined {
   return users.get(journal)
 }

@@ -1,4 +1,4 @@
-// Sound for a caller before the answer: 183 with our answer to its offer, or with an offer that its PRACK answers.
+// Early media for a caller: 183 with our answer to its offer, or with an offer that its PRACK answers.
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
@@ -16,16 +16,16 @@ export interface EarlyMediaOptions {
   }
   /** Undefined for a leg that the platform makes: there is no caller. */
   readonly incoming: Pick<IncomingInvite, 'request' | 'takesEarlyOffer'> | undefined
-  /** Our half of what is agreed on first. Undefined when media cannot serve it, which ends the leg. */
+  /** Returns our half of the first offer/answer exchange. Undefined when media cannot serve it, which ends the leg. */
   readonly negotiate: () => Promise<string | undefined>
-  /** Takes the answer to our offer. What does not fit ends the leg. */
+  /** Applies the answer to our offer. An answer that does not fit ends the leg. */
   readonly acknowledge: (answer: string | undefined) => Promise<void>
   readonly isUnanswered: () => boolean
 }
 
 export class EarlyMedia {
   readonly #options: EarlyMediaOptions
-  /** Resolves once our offer has its answer, or will have none. */
+  /** Resolves once our offer has its answer, or can no longer get one. */
   readonly #agreed = Promise.withResolvers<void>()
 
   constructor(options: EarlyMediaOptions) {
@@ -33,20 +33,20 @@ export class EarlyMedia {
     options.leg.signal.addEventListener('abort', () => this.#agreed.resolve(), { once: true })
   }
 
-  /** Lets the caller hear what is played, and answers nothing. False where it cannot: the leg has ended, or the journal says why. */
+  /** Starts early media without answering. Returns false if the leg has ended, or if the journal says why not. */
   async start(): Promise<boolean> {
     const { leg, incoming, isUnanswered } = this.#options
     if (incoming !== undefined && isUnanswered()) {
       const isOurs = sdpOf(incoming.request) === undefined
       if (isOurs && !incoming.takesEarlyOffer) return this.#isUnheard()
       await this.#send()
-      // What is played before the answer to our offer goes nowhere.
+      // Audio that is played before the answer to our offer reaches no one.
       if (isOurs && leg.callerProgress.isEarly) await this.#agreed.promise
     }
     return !leg.hasEnded
   }
 
-  /** The PRACK for our offer has come. */
+  /** Applies the answer in the PRACK for our offer. */
   async answered(answer: string | undefined): Promise<void> {
     await this.#options.acknowledge(answer)
     this.#agreed.resolve()

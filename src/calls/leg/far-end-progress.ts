@@ -1,4 +1,4 @@
-// The provisional responses to an INVITE that was sent: the far end rings, or is heard before it answers.
+// The provisional responses to an INVITE that was sent: the far end rings, or sends early media.
 import type { Logger } from '../../lib/log.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import { headerOf } from '../../sip/message/message.ts'
@@ -18,7 +18,7 @@ export interface FarEndProgressOptions {
   readonly events: LegEvents
 }
 
-/** A far end that changes between ringing and early media more often than this is not followed any further. */
+/** The most changes between ringing and early media. Further provisional responses are ignored. */
 const maxChanges = 64
 
 export class FarEndProgress {
@@ -31,13 +31,13 @@ export class FarEndProgress {
     this.#options = options
   }
 
-  /** Where several places ring, the one that spoke last is heard (RFC 3261 §13.2.2.4 leaves the choice). */
+  /** Handles a provisional response. Of several places the latest is heard (RFC 3261 §13.2.2.4 leaves the choice). */
   follow(response: SipResponse, from: SipPlace): void {
     if (this.#changes === maxChanges) return
     const { journal, status } = this.#options
     const sdp = sdpOf(response)
     const tag = toTagOf(response)
-    // Early media goes on: another 180 of the same place says nothing new.
+    // Early media continues: another 180 of the same fork changes nothing.
     if (sdp === undefined && this.#answers.has(tag)) return
     if (sdp === undefined) this.#options.events.tell('ringing')
     else void this.#hear(sdp, tag, from)
@@ -48,7 +48,7 @@ export class FarEndProgress {
       status.report({ call_status, sip_status: response.status, sip_reason: response.reason })
   }
 
-  /** The SDP that answers our offer: that of the 200, or else of an earlier response of the same fork. */
+  /** Returns the SDP that answers our offer: that of the 200, or else of an earlier response of the same fork. */
   answerIn(response: SipResponse): string | undefined {
     return sdpOf(response) ?? this.#answers.get(toTagOf(response))
   }
@@ -65,7 +65,7 @@ export class FarEndProgress {
   }
 }
 
-/** The tag that tells the forks of an INVITE apart. */
+/** Returns the tag that distinguishes the forks of an INVITE. */
 function toTagOf(response: SipResponse): string {
   return tagOf(headerOf(response, 'to')) ?? ''
 }

@@ -1,10 +1,10 @@
-// Ends a leg for a failure of the catalogue, which the journal, the status hook, the record and the log of the call then say.
+// Ends a leg for a failure of the catalogue, and reports it in the journal, the status hook, the record and the log.
 import type { AppError } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { HangUpOptions } from './leg-options.ts'
 import { codeHeader, toRefusal } from './refusals.ts'
 
-/** What is needed of a leg to end it so. */
+/** The part of a leg that is needed to end it. */
 export interface EndingLeg {
   readonly hasEnded: boolean
   readonly journal: JournalWriter
@@ -13,7 +13,7 @@ export interface EndingLeg {
 
 type Words = Pick<HangUpOptions, 'reason' | 'recorded' | 'because'>
 
-/** Unlike `refuse` it keeps the status and the words with which the platform hangs up. `reason`: the sentence, unless given. */
+/** Hangs up for an error. Unlike `refuse`, keeps the status and words of a hang-up. `reason`: else the sentence. */
 export async function hangUpFor(
   leg: EndingLeg,
   error: AppError,

@@ -1,4 +1,4 @@
-// Holds a call against the limits of its account and provider, and journals each of them.
+// Checks a call against the limits of its account and provider, and journals each check.
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from './leg.ts'
 import type { CallLimits } from '../ports.ts'
@@ -8,7 +8,7 @@ import { checkCallLimits } from '../routing/call-limits.ts'
 import type { CallPool, CallsBefore } from '../routing/call-limits.ts'
 import { toDecision } from '../journal/decision.ts'
 
-/** The refusal, when there is no room; in the journal it is the last of the decisions. */
+/** Returns the refusal if a limit is reached. In the journal it is the last of the decisions. */
 export function holdToLimits(
   { journal }: Pick<Leg, 'journal'>,
   limits: CallLimits,

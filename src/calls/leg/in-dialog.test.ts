@@ -163,7 +163,7 @@ describe('a dialog that the stack has given up', () => {
 })
 
 describe('keys', () => {
-  it('after the end of the call are for nothing', async () => {
+  it('after the end of the call are ignored', async () => {
     const heard: string[] = []
     const listens = verb('listens', async (can, { signal }) => {
       const rules = { takesDigits: true, timeoutMs: 0, listensDuringPrompt: true, stopsPrompt: true }

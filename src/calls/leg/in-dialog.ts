@@ -19,25 +19,25 @@ export interface AnsweredLeg {
   readonly journal: JournalWriter
   readonly media: Pick<LegMedia, 'renegotiate' | 'live' | 'doubt'>
   readonly log: Logger
-  /** The ACK for the 200 that was sent. */
+  /** Called with the ACK for the 200 that was sent. */
   readonly onConfirmed: (ack: SipRequest) => void
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
   readonly onLost: (error: AppError) => void
-  /** What runs the leg now. */
+  /** Returns the script that runs the leg now. */
   readonly script: () => Pick<RunningScript, 'take'> | undefined
-  /** What takes its REFERs now. */
+  /** Returns the handler of its REFERs now. */
   readonly transfers: () => Pick<LegBridge, 'refer'> | undefined
 }
 
 export function listenInDialog(leg: AnsweredLeg): DialogListener {
   const { direction, account_sid } = leg.journal.facts.started
-  // Packets come on behalf of no one: what the far end makes this side do counts for the account.
+  // Packets arrive outside any account. Work that the far end causes is counted for the account of the leg.
   const acting = <T>(work: () => T): T => actingFor(account_sid, work)
   return {
     ended: (bye) => acting(() => leg.onEnd(hungUpByFarEnd(bye, direction))),
     confirmed: (ack) => leg.onConfirmed(ack),
-    // The stack has given the dialog up: unless a BYE is sent here, it sends one without a word.
+    // The stack has given up the dialog. Unless a BYE is sent here, the stack sends one without a reason.
     failed(reason) {
       leg.journal.note(toDecision({ rule: 'dialog-lost', outcome: reason }))
       leg.onLost(lostFor(reason))
@@ -53,7 +53,7 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
   }
 }
 
-/** Why the far end of a dialog counts as lost. */
+/** Returns the error that explains why the dialog is lost. */
 function lostFor(reason: DialogFailure): AppError {
   switch (reason) {
     case 'ack-timeout':
@@ -82,7 +82,7 @@ function takeReferral(referral: IncomingReferral, { journal, media, transfers }:
   referral.reject(toRefusal(error).reply)
 }
 
-/** Before the call is answered: of requests only UPDATE brings an offer then, and each INVITE of the platform has one. */
+/** Listens before the answer. Only UPDATE requests carry an offer then; each INVITE of the platform has one. */
 export function listenEarly(leg: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>): EarlyListener {
   return {
     offered: async (offer, message) =>
@@ -96,7 +96,7 @@ async function answerOffer(
   { journal, media, log }: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>,
 ): Promise<Reply> {
   media.live()
-  // UPDATE without an offer refreshes the session and asks for nothing (RFC 3311 §5.2).
+  // UPDATE without an offer only refreshes the session (RFC 3311 §5.2).
   if (offer === undefined && request.method === 'UPDATE') return { status: 200 }
   try {
     const content = await media.renegotiate(offer, request)
@@ -109,7 +109,7 @@ async function answerOffer(
   }
 }
 
-/** A recording client says who talks now. What cannot be read of that changes nothing. */
+/** Notes the current participants that a recording client reports. Metadata that cannot be read changes nothing. */
 function noteParties(request: SipRequest, journal: JournalWriter): void {
   try {
     const parties = updatedParties(request)
@@ -122,7 +122,7 @@ function noteParties(request: SipRequest, journal: JournalWriter): void {
 
 function answerRequest(request: SipRequest, { media, onDigit, script }: AnsweredLeg): Reply {
   media.live()
-  // A phone asks whether the call still stands.
+  // A phone checks whether the call is still up.
   if (request.method === 'OPTIONS') return { status: 200 }
   if (request.method === 'MESSAGE') return script()?.take(request) ?? { status: 405 }
   if (request.method !== 'INFO')

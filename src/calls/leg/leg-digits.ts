@@ -1,4 +1,4 @@
-// The keys that the far end of a leg presses: each press counts once, is written to the journal, and is handed to listeners.
+// The keys that the far end of a leg presses. Each press counts once, is written to the journal, and reaches listeners.
 import type { Clock } from '../../lib/clock.ts'
 import { KeyPresses } from '../digits/key-presses.ts'
 import type { KeyPress } from '../digits/key-presses.ts'
@@ -24,7 +24,7 @@ export class LegDigits {
   press({ digit, durationMs, source }: KeyPress): void {
     const knewBoth = this.#presses.sendsBoth
     if (!this.#presses.isNew({ digit, durationMs, source }, this.#clock.monotonic())) {
-      const sentence = 'keys come in two ways at once: of each press the first counts'
+      const sentence = 'keys come in two ways at the same time: the first report of each press counts'
       if (!knewBoth) this.#journal.note({ type: 'note', sentence })
       return
     }
@@ -32,7 +32,7 @@ export class LegDigits {
     for (const listener of [...this.#listeners]) listener(digit, { digit, durationMs, source })
   }
 
-  /** Nothing is handed on any more. */
+  /** Removes all listeners. */
   close(): void {
     this.#listeners.clear()
   }

@@ -1,4 +1,4 @@
-// Every way a leg can end, in the words of its status hook, its record and the log.
+// Every way in which a leg can end, in the words of its status hook, its record and the log.
 import type { ErrorCode } from '../../lib/errors.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { SipMessage, SipRequest, SipResponse } from '../../sip/message/message.ts'
@@ -15,7 +15,7 @@ type Direction = StartedFact['direction']
 export interface LegEnd {
   readonly change: StatusChange
   readonly termination_reason: string
-  /** What the platform has ended it for. */
+  /** The reason why the platform has ended it. */
   readonly because?: string | undefined
   /** `caller` is the far end, whichever side called. */
   readonly by: 'caller' | 'jambonz'
@@ -31,7 +31,7 @@ const failed = 'failed'
 
 const completed = { call_status: 'completed', sip_status: 200, sip_reason: reasonPhraseOf(200) } as const
 
-/** The far end has sent BYE. */
+/** Returns the end of a leg whose far end has sent BYE. */
 export function hungUpByFarEnd(bye: SipRequest, direction: Direction): LegEnd {
   return {
     change: { ...completed, ...causeOf(bye), headers: byeHeaders(bye) },
@@ -40,12 +40,12 @@ export function hungUpByFarEnd(bye: SipRequest, direction: Direction): LegEnd {
   }
 }
 
-/** The platform sends BYE, or the stack does when the dialog is lost. `reason` is for ends that no application chose. */
+/** Returns the end by a BYE of the platform, or the stack for a lost dialog. `reason`: if no application chose it. */
 export function hungUpByUs(direction: Direction, reason?: string): LegEnd {
   return { change: completed, termination_reason: reason ?? hangUps[direction].ours, by: 'jambonz' }
 }
 
-/** A CANCEL of the INVITE that came. */
+/** Returns the end by a CANCEL of the incoming INVITE. */
 export function cancelledByCaller(cancel: SipRequest): LegEnd {
   return {
     change: {
@@ -59,14 +59,14 @@ export function cancelledByCaller(cancel: SipRequest): LegEnd {
   }
 }
 
-/** The platform or the application turns the call away before the answer. */
+/** Returns the end by a refusal of the platform or the application before the answer. */
 export function refusedByUs(reply: Reply, reason = failed): LegEnd {
   return { change: { call_status: 'failed', ...lineOf(reply) }, termination_reason: reason, by: 'jambonz' }
 }
 
 /**
- * Media that does not fit is between two devices, media that is lost is the platform's, and a far end that is not heard has
- * said nothing: neither side has hung up or refused, and the record says what has happened.
+ * The failures whose sentence goes into the record. In these cases neither side has hung up or refused: the media of
+ * two devices does not fit, the platform has lost the media, or the far end was not heard.
  */
 const codesInRecord: ReadonlySet<string> = new Set<ErrorCode>([
   'media_not_acceptable',
@@ -77,12 +77,12 @@ const codesInRecord: ReadonlySet<string> = new Set<ErrorCode>([
   'sip_dialog_lost',
 ])
 
-/** Undefined where the record says who hung up or refused. */
+/** Returns the reason for the record, or undefined where the record says who hung up or refused. */
 export function reasonInRecord({ code, sentence }: RefusalFact): string | undefined {
   return codesInRecord.has(code) ? `${failed}: ${sentence}` : undefined
 }
 
-/** What the log says of an end; of a failure its code, its sentence and its cure, as the journal has them. */
+/** Returns the log fields of an end. For a failure they include its code, sentence and cure, as in the journal. */
 export function toEndLine(
   { call_status, sip_status }: StatusChange,
   refusal: RefusalFact | undefined,
@@ -90,7 +90,7 @@ export function toEndLine(
   return { call_status, sip_status, ...(refusal === undefined ? {} : failureOf(refusal)) }
 }
 
-/** The platform gives an unanswered call up: refuses the INVITE that came, cancels the one it sent. */
+/** Returns the end of an unanswered call that the platform gives up, by refusing the INVITE or cancelling its own. */
 export function givenUpByUs(reply: Reply, direction: Direction): LegEnd {
   return {
     change: { call_status: 'no-answer', ...lineOf(reply) },
@@ -99,7 +99,7 @@ export function givenUpByUs(reply: Reply, direction: Direction): LegEnd {
   }
 }
 
-/** The final response to an INVITE that was sent, from 300 on. */
+/** Returns the end by a final response from 300 on to an INVITE that was sent. */
 export function refusedByFarEnd(response: SipResponse): LegEnd {
   const { status, reason } = response
   return {
@@ -114,14 +114,14 @@ export function refusedByFarEnd(response: SipResponse): LegEnd {
   }
 }
 
-/** The stack has made the final response to an INVITE that was sent, since the far end gave none. */
+/** Returns the end for an INVITE without a final response of the far end, for which the stack has made one. */
 export function neverHeard(response: SipResponse, fact: RefusalFact): LegEnd {
   const { change } = refusedByFarEnd(response)
   const termination_reason = reasonInRecord(fact) ?? failed
   return { change, termination_reason, because: fact.sentence, by: 'jambonz' }
 }
 
-/** The final status of a called party that refuses. Any other response is `failed`. */
+/** The call status by the response of a called party that refuses. Any other response is `failed`. */
 const finalStatuses: ReadonlyMap<number, CallStatus> = new Map([
   [486, 'busy'],
   [487, 'no-answer'],

@@ -1,9 +1,10 @@
-// What a leg lets those watch who join it with another one.
+// The events of a leg, for the code that connects it with another leg.
 
 /**
- * `early-media`: the far end is heard before it answers. `held`: it does not want to hear anything. `heard`: its sound comes from
- * another place, or for the first time. `anchored`: it exchanged its sound with another far end, and does so with us again.
- * `room`: others are in the room with it than before. `talks`, `silent`: in a room that wants to know.
+ * `early-media`: the far end is heard before it answers. `held`: the far end has put the call on hold. `heard`: its
+ * media arrives for the first time, or from another place. `anchored`: its media went directly to another far end, and
+ * comes to the platform again. `room`: the members of its room have changed. `talks`, `silent`: reported in a room that
+ * requests it.
  */
 export type LegEvent =
   | 'ringing'

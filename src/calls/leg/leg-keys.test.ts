@@ -4,7 +4,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { LegKeys } from './leg-keys.ts'
 
-/** A far end that takes keys as INFO only. */
+/** A far end that accepts keys only as INFO. */
 function legKeys() {
   const clock = createFakeClock()
   const over = new AbortController()

@@ -1,4 +1,4 @@
-// Keys that are pressed at the far end of a leg: as events of RTP (RFC 4733), or as INFO where it takes no such events.
+// The keys that are sent to the far end of a leg: as RTP events (RFC 4733), or as INFO where it does not accept them.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -13,7 +13,7 @@ export interface LegKeysOptions {
   readonly signal: AbortSignal
 }
 
-/** More than a person presses ahead of a slow far end. */
+/** The most presses that wait. It is more than a person presses ahead of a slow far end. */
 const maxWaiting = 32
 const restMs = 250
 const longRestMs = 500
@@ -27,15 +27,15 @@ export class LegKeys {
     this.#options = options
   }
 
-  /** Throws AppError overloaded when no more may be pressed now. */
+  /** Throws AppError overloaded when no more presses may wait now. */
   demandRoom(): void {
     if (this.#waiting >= maxWaiting)
       throw new AppError('overloaded', `${maxWaiting} presses of keys wait for those before them`)
   }
 
   /**
-   * Resolves when the last one was pressed, after those that were to be pressed before; `w` rests for half a second. Throws
-   * AppError overloaded, or when there is no way to press them.
+   * Presses the keys after those of earlier calls, and resolves after the last one. `w` pauses for half a second.
+   * Throws AppError overloaded, or when there is no way to send keys.
    */
   async press(digits: string, durationMs: number): Promise<void> {
     this.demandRoom()

@@ -1,4 +1,4 @@
-// How long a leg may ring and last, and how long its far end may be silent: past each of these it is hung up on.
+// The longest times that a leg may ring and last, and that its far end may be silent. Beyond each the leg is hung up.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent } from '../../media/media.ts'
@@ -13,9 +13,9 @@ export interface LegLimitsOptions {
   readonly clock: Clock
   readonly leg: EndingLeg
   readonly media: Pick<LegMedia, 'noteSilence'>
-  /** Until the answer. */
+  /** The limit until the answer. */
   readonly limit: UnansweredInvite['limit']
-  /** From the answer on. */
+  /** The limit from the answer on. */
   readonly maxCallMs: number
 }
 
@@ -37,7 +37,7 @@ export class LegLimits {
     this.#timer = clock.after(maxCallMs, () => this.#expire(maxCallDuration))
   }
 
-  /** In whole seconds from the answer until now; without one there is none. */
+  /** The whole seconds from the answer until now; empty without an answer. */
   get lasted(): { readonly duration?: number } {
     const since = this.#answeredMs
     return since === undefined
@@ -45,7 +45,7 @@ export class LegLimits {
       : { duration: Math.floor((this.#options.clock.monotonic() - since) / 1000) }
   }
 
-  /** Nothing has come. Before the answer a far end need not send: silence counts from there. */
+  /** Ends the leg if its far end is silent. Silence counts from the answer, since a far end need not send before it. */
   silent(event: MediaEvent & { type: 'timeout' }): void {
     const { clock, media } = this.#options
     const since = this.#answeredMs
@@ -65,7 +65,7 @@ export class LegLimits {
   #expire(reason: string): void {
     if (reason === maxCallDuration)
       return this.#hangUpFor(new AppError('call_duration_limit', 'the call lasted as long as it may'), reason)
-    // That the called party does not answer is a normal outcome.
+    // A called party that does not answer is a normal outcome.
     this.#note(reason)
     void this.#options.leg.hangUp({ reason })
   }

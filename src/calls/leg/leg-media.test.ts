@@ -30,7 +30,7 @@ function open() {
     media,
     events,
     errors,
-    /** The session, once there is one. */
+    /** Returns the session. Throws if none is open. */
     session: (): ScriptedSession => {
       const [session] = scripted.sessions
       if (session === undefined) throw new Error('there is no session')
@@ -40,7 +40,7 @@ function open() {
   }
 }
 
-/** An INVITE without an offer came: ours is out. */
+/** A leg whose INVITE came without an offer, and that has sent its own. */
 async function offered() {
   const leg = open()
   await leg.media.negotiate(undefined, place)

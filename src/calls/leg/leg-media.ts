@@ -25,12 +25,12 @@ export interface LegMediaOptions {
   readonly clock: Clock
 }
 
-/** Where signalling is exchanged; and by which of several INVITEs, where each has an offer of its own. */
+/** The address of the signalling. `branch` identifies one of several INVITEs that each have an offer of their own. */
 export interface SipPlace extends Pick<Remote, 'address' | 'transport'> {
   readonly branch?: number
 }
 
-/** The far end does not want to hear anything. `request` says so; undefined when it was an answer. */
+/** A hold by the far end. `request` is the request that began it, undefined when it was an answer. */
 export interface HoldBy {
   readonly request: SipRequest | undefined
 }
@@ -41,7 +41,7 @@ type State =
   | { readonly state: 'closed' }
 
 export class LegMedia {
-  /** What the far end hears besides what is played to it. */
+  /** Everything that the far end hears, except for audio that `play` plays to it. */
   readonly sound = new LegSound((wiring) => this.#wire(wiring))
   readonly path = new LegPath({
     session: () => this.#session,
@@ -71,15 +71,15 @@ export class LegMedia {
   }
 
   /**
-   * The platform's half of the first offer/answer exchange (RFC 3264) of an INVITE that came from `peer`: an answer, or an
-   * offer when the INVITE has none.
+   * Returns the platform's half of the first offer/answer exchange (RFC 3264) for an INVITE that came from `peer`: an
+   * answer, or an offer when the INVITE has none.
    */
   negotiate(
     offer: string | undefined,
     peer: SipPlace,
     protection?: OfferedProtection,
   ): Promise<string | undefined> {
-    // Early media and the answer may both begin before the first offer has been dealt with.
+    // Early media and the answer may both begin before the first offer has been handled.
     this.#negotiating ??= this.#negotiate(offer, peer, protection)
     return this.#negotiating
   }
@@ -95,15 +95,15 @@ export class LegMedia {
     return offer === undefined ? await this.#offer(session, protection) : await this.#answer(session, offer)
   }
 
-  /** The place, as the one of another INVITE: its answer is judged by the offer that it was made. */
+  /** Returns the place as a new branch. An answer from it is matched with the offer that this branch was sent. */
   branchTo({ address, transport }: SipPlace): SipPlace {
     this.#branches += 1
     return { address, transport, branch: this.#branches }
   }
 
-  /** The offer to the next place that is tried: it names the address that this place can reach. */
+  /** Returns the offer to the next place that is tried. It names the address that this place can reach. */
   async offerTo(peer: SipPlace, protection?: OfferedProtection): Promise<string | undefined> {
-    // Several places may be made an offer at once.
+    // Offers to several places may be requested at the same time.
     this.#opening ??= this.#open()
     const session = await this.#opening
     if (session === undefined) return undefined
@@ -111,29 +111,29 @@ export class LegMedia {
     return this.#offer(session, protection)
   }
 
-  /** The far end has given a sign of life in signalling. */
+  /** Notes a sign of life of the far end in signalling. */
   live(): void {
     this.#session?.live()
   }
 
-  /** Its WebSocket has closed: a page that was closed is heard no more, one that comes back is heard all the while. */
+  /** Notes that its WebSocket has closed. A closed page sends nothing any more; one that reconnects never stops. */
   doubt(): void {
     this.#session?.doubt()
   }
 
-  /** A re-INVITE or UPDATE with an offer, or a re-INVITE that asks for one. */
+  /** Returns the SDP that responds to a re-INVITE or UPDATE with an offer, or to a re-INVITE without one. */
   async renegotiate(offer: string | undefined, request?: SipRequest): Promise<string> {
     const session = this.#session
     if (session === undefined) throw new AppError('media_not_acceptable', 'the call has no media')
     return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer, request)
   }
 
-  /** Undefined while the far end wants to hear what is there. */
+  /** Undefined while the far end does not hold the call. */
   get hold(): HoldBy | undefined {
     return this.#hold
   }
 
-  /** Takes the answer to an offer of the platform from the message that must bring it: an ACK, or the 200 to an INVITE. */
+  /** Applies the answer to the platform's offer from the message that must carry it: an ACK or the 200. */
   async acknowledge(answer: string | undefined, peer = this.#peer): Promise<void> {
     if (!this.#owesAnswer) return
     this.#owesAnswer = false
@@ -144,7 +144,7 @@ export class LegMedia {
     await this.#accept(answer, peer)
   }
 
-  /** Takes the answer of a provisional response. It holds until that of the 200, which may come from another fork. */
+  /** Applies the answer in a provisional response. It holds until that of the 200, which may come from another fork. */
   async acceptEarly(answer: string, peer: SipPlace): Promise<void> {
     if (!this.#owesAnswer || answer === this.#earlyAnswer) return
     this.#earlyAnswer = answer
@@ -156,7 +156,7 @@ export class LegMedia {
     }
   }
 
-  /** Takes the answer of one place, where several were made an offer. */
+  /** Applies the answer of one of the places that were sent an offer. */
   async #accept(answer: string, peer: SipPlace | undefined): Promise<FarEnd | undefined> {
     const session = this.#session
     if (session === undefined) return undefined
@@ -166,17 +166,17 @@ export class LegMedia {
     return farEnd
   }
 
-  /** Writes down that the call ends for the silence of its far end, with what was heard of it. Returns that. */
+  /** Journals that the call ends because its far end is silent. Returns the explanation. */
   noteSilence(event: MediaEvent & { type: 'timeout' }): string {
     return this.#notes.silence(event)
   }
 
-  /** Undefined while there is none. */
+  /** Undefined while no session is open. */
   get sessionId(): string | undefined {
     return this.#session?.id
   }
 
-  /** Whether the far end hears more than the other side of its bridge, or is muted. */
+  /** Whether the far end hears anything other than the other side of its bridge, or is muted. */
   get isOccupied(): boolean {
     return this.#playing > 0 || !this.#isPlain
   }
@@ -200,11 +200,11 @@ export class LegMedia {
     this.#isPlain = isPlain(wiring)
     const coming = this.#isPlain ? undefined : this.path.demand()
     if (coming !== undefined) await coming
-    // What was stated meanwhile holds instead.
+    // A later wiring replaces this one.
     if (turn === this.#wirings) await this.#session?.wire(wiring)
   }
 
-  /** How keys go to the far end and come from it, from the next offer or answer on. */
+  /** Sets the way in which keys are sent and received, from the next offer or answer on. */
   goBy(keyWay: KeyWay): void {
     this.#keyWay = keyWay
     this.#session?.goBy(keyWay)
@@ -244,7 +244,7 @@ export class LegMedia {
   async #open(): Promise<MediaSession | undefined> {
     if (this.#isClosed) return undefined
     const session = await this.#options.media.open()
-    // The leg may have ended while a port was looked for.
+    // The leg may have ended while a port was being allocated.
     if (this.#isClosed) {
       await session.close()
       return undefined

@@ -1,4 +1,4 @@
-// What a leg is made from, and how it may be hung up.
+// The options of a leg and of its hang-up, and the interfaces of the bridge and the conference that a leg is in.
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Media, OfferedKeys } from '../../media/media.ts'
@@ -15,17 +15,17 @@ import type { Session } from '../session/session.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
 
 export interface LegOptions {
-  /** The one that it belongs to at first. */
+  /** The session that it belongs to at first. */
   readonly session: Session
   readonly unanswered: UnansweredInvite
   readonly journal: JournalWriter
   readonly status: StatusReporter
   readonly media: Pick<Media, 'open'>
-  /** How its media is offered to a caller that offers none; as its transport has it when left out. */
+  /** The media encryption offered to a caller whose INVITE has no offer. Left out: by the transport of the caller. */
   readonly protection?: OfferedKeys | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** The platform hangs up this long after the answer. */
+  /** The time after the answer at which the platform hangs up. */
   readonly maxCallMs: number
   readonly onEnded: () => void
   readonly recordings: RecordingServices
@@ -33,40 +33,40 @@ export interface LegOptions {
 
 export interface HangUpOptions {
   readonly headers?: readonly HeaderField[]
-  /** Goes out as X-Reason. */
+  /** Sent as X-Reason. */
   readonly reason?: string | undefined
-  /** What the record says of an answered call instead of who hung up. */
+  /** The reason in the record of an answered call, instead of who hung up. */
   readonly recorded?: string | undefined
-  /** For the journals of this leg and of those that it is connected with; otherwise `reason`. */
+  /** The reason in the journals of this leg and of those that it is connected with. Left out: `reason`. */
   readonly because?: string | undefined
-  /** The BYE goes out when this has resolved. */
+  /** The BYE is sent when this has resolved. */
   readonly after?: Promise<void>
 }
 
-/** What runs a leg that goes on by itself. */
+/** The hook or the verbs that run a leg that continues as a call of its own. */
 export type Successor = HookForm | readonly RunnableVerb[]
 
-/** What the verbs play is heard by the far end of the leg alone, in place of the other side. Throws hook_invalid_payload. */
+/** Runs verbs that only the far end of the leg hears, in place of the other side. Throws hook_invalid_payload. */
 export type Whisper = (verbs: unknown) => () => Promise<void>
 
 /** The bridge that a leg is in, as a command from outside reaches it. */
 export interface LegBridge {
-  /** The far end of the leg is no longer heard, or is heard again. */
+  /** Mutes or unmutes the far end of the leg. */
   mute(isMuted: boolean): Promise<void>
   readonly whisper: Whisper
   readonly beside: Beside
   /**
-   * The leg that was dialled becomes a call of its own, which this hook, or these verbs, run. Returns what begins it, and resolves when the two
-   * have parted. Throws AppError call_state when each is a call of its own.
+   * Makes the dialled leg a call of its own, run by this hook or these verbs. Returns the function that begins this,
+   * which resolves when the two have parted. Throws AppError call_state when each is a call of its own already.
    */
   part(next: Successor): () => Promise<void>
-  /** Returns what lets the sound take this way. Throws AppError call_state where it must stay with the platform. */
+  /** Returns the function that moves media to this path. Throws AppError call_state if it must stay here. */
   readyPath(path: MediaPathName): () => Promise<void>
-  /** The far end sends the other side elsewhere (RFC 3515). */
+  /** Handles a REFER: the far end transfers the other side (RFC 3515). */
   refer(referral: IncomingReferral): void
 }
 
-/** Another leg, and who is at its far end. */
+/** Another leg, and the party at its far end. */
 export interface LegPeer {
   readonly call_sid: string
   readonly party: string
@@ -75,16 +75,16 @@ export interface LegPeer {
 /** The conference that a leg is in, as a command from outside reaches it. */
 export interface LegMember {
   mute(isMuted: boolean): void
-  /** All who are no moderators. */
+  /** Mutes or unmutes all members that are not moderators. */
   muteOthers(isMuted: boolean): void
-  /** `waitHook`: what it hears meanwhile. */
+  /** Holds or resumes the member. `waitHook` decides what it hears meanwhile. */
   hold(isHeld: boolean, waitHook: HookForm | undefined): void
   tag(tag: string | undefined): void
-  /** Only those with the tag hear it; undefined: all do. */
+  /** Lets only members with the tag hear it; undefined: all members. */
   coach(tag: string | undefined): void
-  /** Lets it leave. */
+  /** Removes it from the conference. */
   kick(): void
-  /** The others who are in the conference, in the order in which they came; undefined while it waits for one. */
+  /** Returns the other members in the order of joining. Undefined while it waits for the conference to begin. */
   others(): readonly LegPeer[] | undefined
 }
 

@@ -1,4 +1,4 @@
-// Which way the sound of a leg takes: through the platform, or past it, from far end to far end.
+// The path of the media of a leg: through the platform, or past it, directly from far end to far end.
 import type { FarEnd, FarPlace, MediaEvent, MediaSession, ReofferOptions } from '../../media/media.ts'
 import type { LegEvents } from './leg-events.ts'
 
@@ -7,12 +7,12 @@ type Heard = MediaEvent & { readonly type: 'first-packet' | 'moved' }
 export interface LegPathOptions {
   readonly session: () => MediaSession | undefined
   readonly events: Pick<LegEvents, 'tell'>
-  /** Applies an answer, and writes down what it changes. */
+  /** Applies an answer, and journals what it changes. */
   readonly accept: (answer: string) => Promise<FarEnd | undefined>
 }
 
 export class LegPath {
-  /** Set while the sound may go past us: brings it back, for what needs it here. Never rejects. */
+  /** Set while media may go past the platform. Brings it back for a feature that needs it here. Never rejects. */
   onNeeded: (() => Promise<void>) | undefined
   readonly #options: LegPathOptions
   #heard: Heard | undefined
@@ -23,22 +23,22 @@ export class LegPath {
     this.#options = options
   }
 
-  /** The far end sends to another one, or has agreed to. */
+  /** Whether the far end sends its media to another far end, or has agreed to. */
   get isPast(): boolean {
     return this.#isPast
   }
 
-  /** The far end has agreed with the platform, and with no one else, on the keys of its packets. */
+  /** Whether the far end has agreed with the platform, and with no one else, on the keys of its packets. */
   get isEncrypted(): boolean {
     return this.#isEncrypted
   }
 
-  /** Where the far end takes its stream, as it says; undefined while it takes none. */
+  /** The address at which the far end receives its stream, by its SDP; undefined while it receives none. */
   get place(): FarPlace | undefined {
     return this.#options.session()?.place
   }
 
-  /** Whether the far end is heard from the very place that it names: no NAT is between, and it is no one else's. */
+  /** Whether packets come from the very address in the SDP. Then it is the far end's own, and no NAT is between. */
   get isWhereItSays(): boolean {
     const { place } = this
     const heard = this.#heard
@@ -57,25 +57,25 @@ export class LegPath {
     if (wasPast && !isPast) this.#options.events.tell('anchored')
   }
 
-  /** Resolves when the sound is here; undefined where it is already. */
+  /** Brings media back to the platform and resolves when it is here. Returns undefined if it is here already. */
   demand(): Promise<void> | undefined {
     return this.onNeeded?.()
   }
 
-  /** Undefined where there is no media. The function makes the offer when it is about to be sent, and never throws. */
+  /** Returns a function that makes the offer just before it is sent, without throwing. Undefined without media. */
   reoffer(options: ReofferOptions): (() => string) | undefined {
     const session = this.#options.session()
     if (session === undefined) return undefined
-    // A far end that began to hold while the offer waited is offered what it has.
+    // If the far end began to hold while the offer waited, the offer repeats the current state.
     return () => session.reoffer(session.place === undefined ? {} : options)
   }
 
-  /** Throws media_not_acceptable. */
+  /** Applies an answer. Throws media_not_acceptable. */
   async accept(answer: string): Promise<FarEnd | undefined> {
     return await this.#options.accept(answer)
   }
 
-  /** Nothing is sent to the far end any more; or again. */
+  /** Stops sending to the far end, or starts again. */
   async goPast(isPast: boolean): Promise<void> {
     if (!isPast) this.#isPast = false
     await this.#options.session()?.goPast(isPast)

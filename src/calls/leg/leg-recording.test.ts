@@ -1,4 +1,4 @@
-// The recording of one leg in each of its states, and what becomes of it when the recorder, the call and commands cross.
+// The recording of one leg in each of its states, also when recorder, call and commands act at the same time.
 import { describe, expect, it } from 'vitest'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
@@ -15,7 +15,7 @@ const rest = { verb: 'pause', length: 600 }
 const record = (action: Action) => ({ action: `${action}CallRecording`, type: 'cloud' })
 const cloud = (action: Action) => ({ verb: 'config', record: record(action) })
 
-/** A call with a recorder whose beginning a test can hold, or let fail. */
+/** A call with a recorder. A test can delay the beginning of a recording, or make it fail. */
 async function called(
   verbs: readonly object[],
   change: {
@@ -232,7 +232,7 @@ describe('a recorder that fails', () => {
   })
 })
 
-describe('the hook that hears of a recording', () => {
+describe('the hook that is notified of a recording', () => {
   it('is the status hook of the call, with the facts of the call', async () => {
     const call = await called([answer])
     await call.command('start')

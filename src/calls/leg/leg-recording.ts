@@ -1,5 +1,5 @@
-// The recording of one leg: what its far end says and hears, from the answer on, across holds, bridges and rooms. There is one
-// recording of a leg at most, and one file: what lies between a stop and the next start is not in it.
+// The recording of one leg: everything that its far end says and hears, from the answer on, across holds, bridges and
+// rooms. A leg has at most one recording, in one file. Audio between a stop and the next start is not in it.
 import type { Hook } from '../../contracts/hook.ts'
 import type {
   Recorder,
@@ -26,7 +26,7 @@ export interface RecordingServices {
   readonly log: Logger
 }
 
-/** What it needs of its leg. */
+/** The part of a leg that its recording needs. */
 export interface RecordedLeg {
   readonly isAnswered: boolean
   readonly signal: AbortSignal
@@ -44,7 +44,7 @@ export class LegRecording {
   #state: 'none' | 'begins' | 'on' | 'stopped' | 'over' = 'none'
   #isWanted = false
   #isMasked = false
-  /** Whether it is always recorded: looked up at the answer. */
+  /** Whether the call is always recorded. Looked up at the answer. */
   #always = Promise.resolve(false)
   #isLookedUp = false
 
@@ -57,15 +57,15 @@ export class LegRecording {
     return this.#isWanted
   }
 
-  /** What is always recorded is wanted from the answer on, though that is looked up first. */
+  /** Resolves with whether the call is being recorded, after the look-up at the answer if that is under way. */
   async isRunning(): Promise<boolean> {
     if (!this.#isWanted) await this.#always.catch(() => false)
     return this.#isWanted && this.#state !== 'over'
   }
 
   /**
-   * Before the answer it is remembered. `wish` counts where it is the first start of the leg. Throws AppError call_state,
-   * recording_refused or overloaded.
+   * Starts or continues the recording; before the answer, remembers to. `wish` counts only at the first start of the
+   * leg. Throws AppError call_state, recording_refused or overloaded.
    */
   async start(wish?: RecordingWish): Promise<void> {
     this.#isWanted = true
@@ -78,7 +78,7 @@ export class LegRecording {
     else await this.#goOn(this.#running)
   }
 
-  /** Throws AppError call_state where nothing is recorded. Whether it is always recorded may be known a moment later. */
+  /** Throws AppError call_state if nothing is recorded. During the look-up at the answer it does not throw yet. */
   demand(): void {
     if (this.#isLookedUp || (this.#isWanted && this.#state !== 'over')) return
     throw new AppError('call_state', 'the call is not being recorded', {
@@ -92,12 +92,12 @@ export class LegRecording {
     this.#state = 'stopped'
     this.#leg.media.sound.part(name)
     this.#leg.journal.note({ type: 'recording-stopped' })
-    // What a later start records is to be heard.
+    // A later start records audibly.
     if (this.#isMasked) this.#running?.mask(false)
     this.#isMasked = false
   }
 
-  /** While it is masked it goes on in silence: what comes later stands where it was heard. */
+  /** Masks or unmasks the recording. It is silent while masked, so that later audio keeps its position in time. */
   mask(isMasked: boolean): void {
     if (isMasked === this.#isMasked) return
     this.#isMasked = isMasked
@@ -105,7 +105,7 @@ export class LegRecording {
     this.#leg.journal.note({ type: isMasked ? 'recording-paused' : 'recording-resumed' })
   }
 
-  /** The far end has answered, or has been answered: what was remembered begins, and what is always recorded. */
+  /** Called at the answer of either side. Begins a recording that was remembered, or that is always made. */
   async answered(): Promise<void> {
     try {
       if (this.#isWanted || (await this.#lookUp())) await this.start()
@@ -124,7 +124,7 @@ export class LegRecording {
     }
   }
 
-  /** Legs that a call dials are heard in its own recording. */
+  /** Returns whether the call is always recorded. A dialled leg is not: it is heard in the recording of the call. */
   async #isAlways(): Promise<boolean> {
     const { started, application_sid } = this.#leg.journal.facts
     const { account_sid, parent_call_sid } = started
@@ -168,7 +168,7 @@ export class LegRecording {
 
   async #goOn(running: RunningRecording): Promise<void> {
     const wasStopped = this.#state === 'stopped'
-    // Stopped while it was being made.
+    // It was stopped while the recorder began.
     if (!this.#isWanted) {
       this.#state = 'stopped'
       return
@@ -179,7 +179,7 @@ export class LegRecording {
     await this.#leg.media.sound.join(name, { taps: [{ of: 'recording', ring: running.ring }] })
   }
 
-  /** The leg has ended, or the recorder gives a reason: then the call goes on without. */
+  /** Ends the recording with the leg, or for the reason of the recorder. The call then continues without it. */
   async #over(reason: string | undefined): Promise<void> {
     if (this.#state === 'over') return
     this.#state = 'over'
@@ -206,7 +206,7 @@ export class LegRecording {
     journal.commit({ recordings: [{ change: 'ended', bytes, durationMs, reason: because, at }] })
   }
 
-  /** Sent when the recording is stored, which is after the call. */
+  /** Returns the notification that is sent when the recording is stored, which is after the call. */
   #notice(recording_url: string) {
     const { session, journal } = this.#leg
     const { hook } = session.status
@@ -218,7 +218,7 @@ export class LegRecording {
   }
 }
 
-/** By the day of the call, wherever its key lies. */
+/** Returns the path in the API. It has the day of the call, whatever the key in the bucket is. */
 function urlOf({ account_sid, call_sid, attempted_at, format }: RecordingOrder): string {
   const day = new Date(attempted_at).toISOString().slice(0, 10).replaceAll('-', '/')
   return `/Accounts/${account_sid}/RecentCalls/${call_sid}/record/${day}/${format}`

@@ -1,10 +1,10 @@
-// Requests that an application sends to the far end, within the dialog of an answered leg.
+// The requests to the far end within the dialog of an answered leg: those of an application, REFER, and new offers.
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
 import type { Dialog, ReferWish, Reply } from '../../sip/sip.ts'
 
-/** Those that change nothing about the dialog, its media or another call. */
+/** The methods that change nothing about the dialog, its media or another call. */
 export const ownMethods = ['INFO', 'MESSAGE', 'NOTIFY', 'OPTIONS'] as const
 export type OwnMethod = (typeof ownMethods)[number]
 
@@ -14,16 +14,16 @@ export interface OwnRequest {
   readonly body?: NonNullable<Reply['body']>
 }
 
-/** The final response; 408, 481 or 503 also where none came. */
+/** The final response. 408, 481 or 503 also if none came. */
 export interface OwnRequestOutcome {
   readonly status: number
   readonly reason: string
 }
 
-/** A far end that does not respond keeps each for half a minute. */
+/** The most requests without a response. Each waits half a minute for a far end that does not respond. */
 const maxWaiting = 8
 
-/** `answer`: the description in the 200. `retryMs`: after which a refused offer may be made again; undefined: never. */
+/** `answer`: the SDP in the 200. `retryMs`: the time after which a refused offer may be repeated; undefined: never. */
 export interface ReofferOutcome extends OwnRequestOutcome {
   readonly answer?: string | undefined
   readonly retryMs?: number | undefined
@@ -41,19 +41,19 @@ export class LegRequests {
     return this.#dialog() === dialog
   }
 
-  /** Throws AppError overloaded when no more may be sent now. */
+  /** Throws AppError overloaded when no more requests may be sent now. */
   demandRoom(): void {
     if (this.#waiting >= maxWaiting)
       throw new AppError('overloaded', `${maxWaiting} requests wait for a response of the far end`)
   }
 
-  /** Throws AppError call_state or overloaded, and then nothing was sent. */
+  /** Sends a request. Throws AppError call_state or overloaded, and then nothing was sent. */
   send({ method, headers, body }: OwnRequest): Promise<OwnRequestOutcome> {
     const options = body === undefined ? { headers } : { headers, body }
     return this.#ask((dialog) => dialog.request(method, options))
   }
 
-  /** REFER. Throws as `send` does, and bad_request when the wish names no address. */
+  /** Sends a REFER. Throws as `send` does, and bad_request when the wish names no address. */
   refer(wish: ReferWish): Promise<OwnRequestOutcome> {
     return this.#ask((dialog) => dialog.refer(wish))
   }
@@ -72,8 +72,8 @@ export class LegRequests {
   }
 
   /**
-   * Offers another description: once, or as soon as no other offer is open, and again after a collision. `offer`: asked when it is
-   * about to be sent; must not throw.
+   * Sends a re-INVITE with a new offer: once or, if `isUrgent`, as soon as no other offer is open, and again after a
+   * collision. `offer` is called just before sending, and must not throw.
    */
   async reoffer(offer: () => string, { isUrgent }: { readonly isUrgent: boolean }): Promise<ReofferOutcome> {
     const dialog = this.#dialog()

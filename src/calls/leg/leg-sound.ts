@@ -1,5 +1,5 @@
-// What the far end of a leg hears, and whether it is heard: put together here from what bridge, hold, tracks and settings
-// state, each in a place of its own, so that none overwrites what another has said.
+// The sound that the far end of a leg hears, and whether others hear it. Bridge, hold, tracks and settings each set
+// their own part of it here, so that none overwrites another.
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import type { Ring } from '../../lib/audio-ring.ts'
 import type { Generated, Layer, SpeaksIn, Tap, Wiring } from '../../media/graph/wiring.ts'
@@ -10,28 +10,28 @@ export interface OtherSide {
   readonly sessionId: string | undefined
 }
 
-/** A room that it is in: it hears all others there, unless it is deaf, and they hear it, unless it is muted. */
+/** The place of a leg in a room. It hears all others there unless it is deaf, and they hear it unless it is muted. */
 export interface Seat {
   readonly speaksIn: SpeaksIn
   readonly isDeaf: boolean
   readonly isMuted: boolean
 }
 
-/** A file, or what the platform makes by itself, beside what is said. */
+/** A sound that is mixed with the conversation: a file, or one that the platform generates. */
 export interface Background {
-  /** Given back when it is not heard any more. What is generated is heard until it is removed. */
+  /** A file is given back when it is no longer heard. A generated sound is heard until it is removed. */
   readonly clip: BorrowedClip | { readonly generated: Generated }
-  /** Infinity: until it is removed. */
+  /** The number of times that it is played. Infinity: until it is removed. */
   readonly rounds: number
   readonly gainDb?: number
-  /** Whether it is heard under prompts too. */
+  /** Whether it is also heard under prompts. */
   readonly staysUnderPrompts: boolean
 }
 
-/** What another thread says to the far end and is given of it, by the rings that they share. */
+/** The audio that another thread plays to the far end and receives from it, through shared ring buffers. */
 export interface Thread {
   readonly taps?: readonly Omit<Tap, 'id'>[]
-  /** Heard beside everything else. */
+  /** Mixed with everything else. */
   readonly says?: Ring
 }
 
@@ -54,43 +54,43 @@ export class LegSound {
   readonly #slots = new Map<string, Sounding>()
   readonly #threads = new Map<string, Thread>()
 
-  /** `state`: states the whole of it to media. */
+  /** `state` sends the complete wiring to media. */
   constructor(state: (wiring: Wiring) => Promise<void>) {
     this.#state = state
   }
 
-  /** It hears the other side, or no one, and is heard there unless it is muted. */
+  /** Lets the leg hear the other side, or no one. It is heard there unless it is muted. */
   hear(far: OtherSide | undefined, isMuted = false): Promise<void> {
     this.#far = far
     this.#isMuted = isMuted
     return this.#apply()
   }
 
-  /** The other side is not heard for a while, also when it is another one by then. */
+  /** Silences the other side, or ends that. It stays silenced when the other side is replaced. */
   silenceFar(isSilent: boolean): Promise<void> {
     this.#isFarSilent = isSilent
     return this.#apply()
   }
 
-  /** Others do not hear the far end of this leg. */
+  /** Sets whether the others hear the far end of this leg. */
   mute(isMuted: boolean): Promise<void> {
     this.#isMuted = isMuted
     return this.#apply()
   }
 
-  /** It is in a room, or in none any more. */
+  /** Puts the leg into a room, or removes it. */
   sit(seat: Seat | undefined): Promise<void> {
     this.#seat = seat
     return this.#apply()
   }
 
-  /** How much louder everything is that it hears. */
+  /** Sets how much louder everything is that the leg hears. */
   boost(gainDb: number): Promise<void> {
     this.#boostDb = gainDb
     return this.#apply()
   }
 
-  /** Begins at once, in place of what the slot had; resolves at its end. */
+  /** Begins a sound immediately, in place of the one in the slot. Resolves at its end. */
   lay(slot: string, background: Background): Promise<BackgroundEnd> {
     const { promise, resolve } = Promise.withResolvers<BackgroundEnd>()
     const former = this.#take(slot)
@@ -108,7 +108,7 @@ export class LegSound {
     if (former !== undefined) this.#change(former, 'stopped')
   }
 
-  /** In place of what joined under this name before. Nothing that is said or heard is disturbed. */
+  /** Adds a thread, in place of an earlier one of this name. Disturbs no other audio. */
   join(name: string, thread: Thread): Promise<void> {
     this.#threads.set(name, thread)
     return this.#apply()
@@ -118,20 +118,20 @@ export class LegSound {
     if (this.#threads.delete(name)) void this.#apply().catch(() => undefined)
   }
 
-  /** Media says that a layer has ended. */
+  /** Called when media reports the end of a layer. */
   layerEnded(layer: string, end: BackgroundEnd): void {
     const slot = [...this.#slots].find(([, one]) => one.layer === layer)?.[0]
     if (slot !== undefined) this.#change(this.#take(slot), end)
   }
 
-  /** Media are there now, and have not heard of what was stated before. */
+  /** Called when media has opened. Sends it the wiring that was set before. */
   opened(): void {
     const isJoined = this.#seat !== undefined || this.#slots.size + this.#threads.size > 0
     const isStated = this.#far !== undefined || isJoined || this.#boostDb !== 0 || this.#isMuted
     if (isStated) void this.#apply().catch(() => undefined)
   }
 
-  /** Media are closed. */
+  /** Called when media is closed. */
   close(): void {
     this.#isClosed = true
     for (const sounding of this.#slots.values()) giveBack(sounding, 'stopped')
@@ -149,9 +149,9 @@ export class LegSound {
     return sounding
   }
 
-  /** A file is given back only when media has let go of it. */
+  /** Applies a change of a slot. A file is given back only when media no longer uses it. */
   #change(former: Sounding | undefined, end: BackgroundEnd): void {
-    // Where this fails the worker is gone, and the leg ends for that.
+    // If this fails, the worker is gone, and the leg ends for that reason.
     const applied = this.#apply().catch(() => undefined)
     if (former !== undefined) void applied.then(() => giveBack(former, end))
   }

@@ -1,4 +1,4 @@
-// The streams of one leg, by their names: each goes to one audio server, and commands reach all of them.
+// The streams of one leg, by name. Each goes to one audio server. Commands apply to all of them.
 import type { Whisper } from './leg-options.ts'
 import type { StreamEnd, StreamMode } from '../../contracts/audio-stream.ts'
 
@@ -14,14 +14,14 @@ export interface RunningStream {
 
 export class LegStreams {
   readonly #running = new Map<StreamName, RunningStream>()
-  /** Whispers to the far end; undefined while no verb listen runs. */
+  /** Whispers to the far end. Undefined while no verb listen runs. */
   whisper: Whisper | undefined
 
   get isOpen(): boolean {
     return this.#running.size > 0
   }
 
-  /** In place of the one of this name. */
+  /** Adds a stream, and closes an earlier one of this name. */
   add(name: StreamName, stream: RunningStream): void {
     this.close(name)
     this.#running.set(name, stream)

@@ -4,7 +4,7 @@ import type { BorrowedClip } from '../../contracts/speech.ts'
 import type { Background, BackgroundEnd } from './leg-sound.ts'
 import { LegTracks } from './leg-tracks.ts'
 
-/** Tracks over a sound that a test ends; clips of no length end by themselves. */
+/** Tracks over a sound that a test ends. Clips without length end by themselves. */
 function stage() {
   const clock = createFakeClock()
   const laid: { slot: string; background: Background; end: (end: BackgroundEnd) => void }[] = []

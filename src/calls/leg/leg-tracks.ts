@@ -1,4 +1,4 @@
-// The tracks that are dubbed on what a leg hears: each plays one thing at a time, beside what is said.
+// The dub tracks of a leg. Each plays one sound at a time, mixed with the conversation.
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -7,21 +7,21 @@ import { stopped } from '../session/stop.ts'
 import type { BackgroundEnd, LegSound } from './leg-sound.ts'
 
 export interface TrackSound {
-  /** One after the other; given back at the end. */
+  /** Played one after the other, and given back at the end. */
   readonly clips: readonly BorrowedClip[]
   readonly isRepeated: boolean
   readonly gainDb: number
 }
 
 const maxTracks = 8
-/** A pause follows rounds shorter than this: repeating nothing for ever must not occupy the platform. */
+/** A pause follows rounds shorter than this, so that repeating an empty sound for ever does not occupy the platform. */
 const minRoundMs = 100
 const pauseMs = 1000
 
 export class LegTracks {
   readonly #sound: Pick<LegSound, 'lay' | 'remove'>
   readonly #clock: Clock
-  /** By name, with what ends that which plays. */
+  /** By name, with the controller that ends the current sound. */
   readonly #tracks = new Map<string, AbortController>()
 
   constructor(sound: Pick<LegSound, 'lay' | 'remove'>, clock: Clock) {
@@ -29,7 +29,7 @@ export class LegTracks {
     this.#clock = clock
   }
 
-  /** One that is there goes on. Throws AppError bad_request when there are too many. */
+  /** Adds a track. An existing one continues. Throws AppError bad_request when there are too many. */
   add(name: string): void {
     if (this.#tracks.has(name)) return
     if (this.#tracks.size >= maxTracks)
@@ -42,19 +42,19 @@ export class LegTracks {
     this.#tracks.delete(name)
   }
 
-  /** What plays there ends, and the track stays. */
+  /** Ends the sound of a track. The track stays. */
   silence(name: string): void {
     this.#begin(name)
     this.#sound.remove(slotOf(name))
   }
 
-  /** Aborts when something else is to be heard there. Throws AppError bad_request when there is no such track. */
+  /** Returns a signal that aborts when another sound begins there. Throws bad_request without such a track. */
   begin(name: string): AbortSignal {
     if (!this.#tracks.has(name)) throw new AppError('bad_request', `dub: there is no track "${name}"`)
     return this.#begin(name)
   }
 
-  /** Resolves at the end of it. `signal` is that of `begin`. */
+  /** Plays a sound and resolves at its end. `signal` is that of `begin`. */
   async play(name: string, sound: TrackSound, signal: AbortSignal): Promise<BackgroundEnd> {
     try {
       return await this.#play(name, sound, signal)

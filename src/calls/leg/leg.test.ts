@@ -22,7 +22,7 @@ const collects = verb('collects', (can, { signal }) => {
 })
 const asks = verb('asks', (can, { signal }) => can.hooks.ask('/action', {}, signal))
 
-/** The states in which a call waits, and the verbs that bring it there. */
+/** The states in which a call waits, and the verbs that lead to each. */
 const unanswered: readonly (readonly [string, readonly RunnableVerb[] | undefined])[] = [
   ['while its application is asked', undefined],
   ['while a verb runs before the answer', [rest]],
@@ -35,7 +35,7 @@ const answered: readonly (readonly [string, readonly RunnableVerb[]])[] = [
   ['while a verb rests', [answer, rest]],
 ]
 
-/** `verbs` undefined: the call hook does not answer. */
+/** A call in a state. `verbs` undefined: the call hook does not answer. */
 function upWith(verbs: readonly RunnableVerb[] | undefined): Promise<RunningCall> {
   return runVerbs(verbs ?? [], {
     before({ hooks }) {
@@ -190,7 +190,7 @@ describe('early media', () => {
   })
 })
 
-/** Media opens once `opened` has resolved. */
+/** Makes media open only once `opened` has resolved. */
 function slowly({ media }: ScriptedEngine, opened: PromiseWithResolvers<void>): void {
   const open = media.open.bind(media)
   media.open = async (options) => {

@@ -44,7 +44,7 @@ export class Leg {
   readonly journal: JournalWriter
   readonly log: LegOptions['log']
   readonly status: StatusReporter
-  /** What its far end hears. */
+  /** The media of the leg, with the sound that its far end hears. */
   readonly media: LegMedia
   readonly events = new LegEvents()
   readonly callerProgress: CallerProgress
@@ -58,7 +58,7 @@ export class Leg {
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
-  /** Set while it is bridged; while it is in a conference or waits for one; once a recording server is to record it. */
+  /** Set while it is bridged; while it is in a conference or waits for one; once a recording server was requested. */
   bridge: LegBridge | undefined
   member: LegMember | undefined
   siprec: Recorder | undefined
@@ -105,12 +105,12 @@ export class Leg {
     return this.journal.facts.started.call_sid
   }
 
-  /** The INVITE that came, of a leg that the platform has not made. */
+  /** The INVITE that came. Undefined for a leg that the platform makes. */
   get received(): SipRequest | undefined {
     return this.#options.unanswered.incoming?.request
   }
 
-  /** Another one once it goes on as a call of its own. */
+  /** The session of the leg. It changes when the leg continues as a call of its own. */
   get session(): Session {
     return this.#session
   }
@@ -122,7 +122,7 @@ export class Leg {
     former.leave(this)
   }
 
-  /** The verbs that run it, once they do. */
+  /** The verbs that run the leg. Undefined before they run. */
   get script(): RunningScript | undefined {
     return this.session.scriptOf(this)
   }
@@ -140,49 +140,49 @@ export class Leg {
     return this.#lifetime.signal
   }
 
-  /** Sends 200. An offer that media cannot serve ends the leg: look at `hasEnded` afterwards. */
+  /** Sends 200. An offer that media cannot serve ends the leg: check `hasEnded` afterwards. */
   async answer(): Promise<void> {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
     const sdp = await this.#negotiated(incoming)
-    // Another command may have answered it in this very turn.
+    // Another command may have answered it meanwhile.
     if (sdp === undefined || this.#hasChanged()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
 
-  /** The offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
+  /** Returns the offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
   offerTo(remote: SipPlace, protection?: OfferedProtection): Promise<string | undefined> {
     return this.#mediaOrEnd(this.media.offerTo(remote, protection ?? protectionTowards(remote)))
   }
 
-  /** A provisional response to the INVITE that was sent. */
+  /** Handles a provisional response to the INVITE that was sent. */
   progressed(response: SipResponse, from: SipPlace): void {
     if (this.#state.state === 'unanswered') this.#progress.follow(response, from)
   }
 
-  /** The far end has answered. Media that does not fit ends the leg: look at `hasEnded` afterwards. */
+  /** Handles the answer of the far end. Media that does not fit ends the leg: check `hasEnded` afterwards. */
   async connected(dialog: Dialog, response: SipResponse, from: SipPlace): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
     this.#answered(dialog)
     await this.#confirmed(this.#progress.answerIn(response), from)
   }
 
-  /** The far end has refused the INVITE; or has said nothing, of which `unheard` is the reason. */
+  /** Ends the leg because the far end has refused the INVITE or, with `unheard` as the reason, has not responded. */
   refusedBy(response: SipResponse, unheard?: RefusalFact): void {
     if (unheard !== undefined && !this.hasEnded) this.journal.add(unheard)
     this.#end(unheard === undefined ? refusedByFarEnd(response) : neverHeard(response, unheard))
   }
 
-  /** Returns the function that stops listening. */
+  /** Calls the listener for each key press. Returns the function that stops listening. */
   readonly onDigit: LegDigits['listen'] = (listener) => this.#digits.listen(listener)
 
-  /** The stack has answered the CANCEL and sent 487. */
+  /** Ends the leg after a CANCEL. The stack has responded to it and sent 487. */
   cancelled(cancel: SipRequest): void {
     if (!this.hasEnded) this.status.announceAbandoned()
     this.#end(cancelledByCaller(cancel))
   }
 
-  /** Before the answer the call is refused or cancelled, after it there is a BYE with X-Reason. */
+  /** Refuses or cancels the call before the answer. After the answer it sends a BYE with X-Reason. */
   refuse(error: unknown): void {
     if (this.hasEnded && error instanceof Stop) return
     this.refuseWith(toRefusal(toAppError(error, this.#options.log)))
@@ -198,7 +198,7 @@ export class Leg {
     this.#end({ ...refusedByUs(reply, recorded), because: fact.sentence })
   }
 
-  /** The application chooses the refusal: `sip:decline`. */
+  /** Refuses the call with the response that the application chose with `sip:decline`. */
   decline(reply: Reply): void {
     if (this.#state.state !== 'unanswered') return
     void this.#options.unanswered.withdraw(reply)
@@ -245,7 +245,7 @@ export class Leg {
     this.events.tell('answered')
   }
 
-  /** Our half of what is agreed on first. Undefined when media cannot serve it, which ends the leg. */
+  /** Returns our half of the first offer/answer exchange. Undefined when media cannot serve it, which ends the leg. */
   #negotiated({ request, remote }: IncomingInvite): Promise<string | undefined> {
     const protection = this.#options.protection ?? protectionTowards(remote)
     return this.#mediaOrEnd(this.media.negotiate(sdpOf(request), remote, protection))
@@ -276,7 +276,7 @@ export class Leg {
     if (event.type === 'timeout') this.#limits.silent(event)
   }
 
-  /** The one place where a leg ends. The first end counts, later ones change nothing. */
+  /** Ends the leg. This is the only place where a leg ends: the first end counts, later ones change nothing. */
   #end({ change, by, ...ended }: LegEnd): void {
     if (this.hasEnded) return
     this.#state = { state: 'ended' }

@@ -106,7 +106,7 @@ describe('the limit voice_call_session', () => {
     expect(engine.calls.liveCount).toBe(0)
   })
 
-  it('of 0 is none', async () => {
+  it('of 0 means no limit', async () => {
     const engine = platformWith({ account: 0, service_provider: 0 })
     const invites = Array.from({ length: 5 }, () => engine.ring())
     await settle()

@@ -23,7 +23,7 @@ describe('where media comes from', () => {
     expect(ignored).toHaveProperty('because', expect.stringContaining('dropped'))
   })
 
-  it('is no business of keys and of what ends the call, which are written elsewhere', () => {
+  it('is not reported for keys and for events that end the call, which are journalled elsewhere', () => {
     expect(toMediaFact({ type: 'digit', digit: '1', durationMs: 100 })).toBeUndefined()
     expect(toMediaFact({ type: 'lost' })).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-// What the journal says about where media comes from: it must explain one-way audio to an operator at night.
+// The journal entries about the source of media. They must explain one-way audio to an operator at night.
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent, OfferedHandshake, StreamStats } from '../../media/media.ts'
 import type { PathLoss } from '../../media/browsers/messages.ts'
@@ -13,30 +13,30 @@ const reasons: Readonly<Record<Place['trust'], string>> = {
   sdp: 'it is the place that the SDP names',
   'sdp-address': 'the SDP names its address, with another port',
   'sip-address': 'signalling comes from its address: the far end is behind NAT',
-  'same-stream': 'it goes on with the numbers of the stream that was heard before',
+  'same-stream': 'it continues the packet numbers of the stream that was heard before',
   authentic: 'its packets have the key of the call',
   handshake: 'the handshake was made from here, with the certificate that the SDP names',
   'behind-nat':
     'the SDP names a private address, nothing came from there or from where signalling comes from, and this was the first place to keep one stream: the far end seems to be behind NAT with several addresses',
 }
 
-/** Who registers or calls over a WebSocket is a browser, which takes nothing else (RFC 8834). */
+/** Returns the encryption to offer. A far end over a WebSocket is a browser, which accepts only DTLS (RFC 8834). */
 export function protectionTowards({ transport }: Pick<Remote, 'transport'>): OfferedHandshake | undefined {
   return transports[transport].isOpenedHere ? undefined : { dtls: 'browser' }
 }
 
-/** Why media over DTLS was never there, or is no more. */
+/** The reasons why media over DTLS never began, or ended. */
 const pathLossSentences: Readonly<Record<PathLoss, string>> = {
   'no-path':
-    'no media path to the far end was found: a firewall keeps UDP back, or the address that we name is wrong',
+    'no media path to the far end was found: a firewall blocks UDP, or the address that we name is wrong',
   'wrong-certificate': 'the certificate of the media handshake is not the one that the SDP names',
-  'no-handshake': 'the media handshake with the far end did not come to its end',
+  'no-handshake': 'the media handshake with the far end was not completed',
   closed: 'the far end has closed its media path: the page of a browser was closed, left or loaded again',
   'consent-lost': 'the far end no longer answers on its media path: it has ended, or its network is gone',
   'process-lost': 'the process that carried the media of browsers ended',
 }
 
-/** What of media ends the leg at once. */
+/** Returns the failure if the media event ends the leg immediately. */
 export function failureOf(event: MediaEvent): AppError | undefined {
   if (event.type === 'path-lost') return new AppError('media_path_lost', pathLossSentences[event.loss])
   return event.type === 'lost' ? new AppError('media_lost', 'media server failure') : undefined
@@ -48,7 +48,7 @@ const ignored =
 const forged =
   'packets come, and none is authentic: the far end encrypts with another key than its SDP names, or these are not its packets'
 
-/** Undefined for what is written down elsewhere. */
+/** Returns the journal entry of a media event, or undefined for events that are journalled elsewhere. */
 export function toMediaFact(event: MediaEvent): MediaFact | undefined {
   switch (event.type) {
     case 'first-packet':

@@ -1,4 +1,4 @@
-// What the journal says of the media of one leg over its life: what is said once, and what is kept in mind for its end.
+// The journal entries about the media of one leg: those that are written once, and the state that explains its end.
 import type { FarEnd, MediaEvent, MediaSession, StreamStats } from '../../media/media.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toClosedFact, toMediaFact, toSilenceFact } from './media-facts.ts'
@@ -6,7 +6,7 @@ import { toClosedFact, toMediaFact, toSilenceFact } from './media-facts.ts'
 const keysInClear =
   'the keys of SRTP travelled in SIP without TLS: who reads the signalling can hear the call; let the far end signal over TLS'
 
-/** Where signalling is exchanged, and whether it is encrypted. */
+/** The address that signalling comes from, and whether signalling is encrypted. */
 export interface Signalling {
   readonly peer: string | undefined
   readonly isSecure: boolean
@@ -23,7 +23,7 @@ export class MediaNotes {
     this.#journal = journal
   }
 
-  /** Once: later offers and answers change it. */
+  /** Journals the first agreement on media. Later offers and answers change it without a new entry. */
   open(
     { address, port }: MediaSession,
     { codec, remote, encryption }: FarEnd,
@@ -54,7 +54,7 @@ export class MediaNotes {
     if (fact !== undefined) this.#journal.note(fact)
   }
 
-  /** The call ends for the silence of its far end: with what was heard of it. Returns that. */
+  /** Journals that the call ends because its far end is silent. Returns the explanation. */
   silence(event: MediaEvent & { type: 'timeout' }): string {
     const fact = toSilenceFact(event, { wasHeard: this.#wasHeard, hasIgnored: this.#hasIgnored })
     this.#journal.note(fact)
@@ -65,7 +65,7 @@ export class MediaNotes {
     this.#journal.note(toClosedFact(stats))
   }
 
-  /** An encrypted stream is no secret to those who have read its keys on the way. */
+  /** Journals once that an encrypted stream can be read by everyone who has seen its keys in the signalling. */
   #noteKeys(): void {
     if (this.#areKeysNoted) return
     this.#areKeysNoted = true

@@ -1,4 +1,4 @@
-// Begins a stream: the rings that media and the thread of streams share, the first frame, the keys, and what the journal says.
+// Begins a stream: ring buffers shared by media and the streaming thread, first frame, keys, journal entries.
 import type { AudioStream, StreamEnd, StreamEvent, Streams } from '../../contracts/audio-stream.ts'
 import { actingFor } from '../../lib/acting-for.ts'
 import { createRing } from '../../lib/audio-ring.ts'
@@ -14,9 +14,9 @@ import { noteProblem } from './note-problem.ts'
 
 export interface StreamPlace {
   readonly name: StreamName
-  /** Whose stream it is: its facts, its journal, its commands. */
+  /** The leg that the stream belongs to: its facts, its journal, its commands. */
   readonly leg: Leg
-  /** Who is listened to; the same where it is not the other side of a bridge. */
+  /** The leg whose audio is streamed: the other side of a bridge, or by default `leg`. */
   readonly on?: Leg
   readonly streams: Streams
   readonly node: () => NodeFacts
@@ -24,12 +24,12 @@ export interface StreamPlace {
 
 const wideRate = 16_000
 const frameMs = 20
-// A second: who reads on a beat is hardly ever late by more.
+// One second: a reader with a fixed rhythm is hardly ever late by more.
 const framesGiven = 50
 const unitsPerMs = 8
 const taps = { mono: 'in', mixed: 'mixed', stereo: 'stereo' } as const
 
-/** Throws AppError overloaded or account_share. It ends with the leg that is listened to, at the latest. */
+/** Opens a stream. It ends with the streamed leg at the latest. Throws AppError overloaded or account_share. */
 export function openStream(plan: StreamPlan, place: StreamPlace): RunningStream {
   const { name, leg, on = leg } = place
   const { mixType, sampleRate, passesKeys } = plan
@@ -37,10 +37,10 @@ export function openStream(plan: StreamPlan, place: StreamPlace): RunningStream 
   const channels = mixType === 'stereo' ? 2 : 1
   const rate = sampleRate >= wideRate ? wideRate : 8000
   const given = createRing({ samples: samplesAt(rate) * channels, frames: framesGiven })
-  // Each clip has a rate of its own: there is room for the highest.
+  // Each clip has a rate of its own, so there is room for the highest.
   const says = plan.isBidirectional || plan.beeps ? createRing({ samples: samplesAt(wideRate) }) : undefined
   const tap = { of: taps[mixType], rate, ring: given } as const
-  // Another of the name may have taken its place before this one has ended.
+  // Another stream of this name may replace it before this one has ended.
   const thread = `${name}:${given.id}`
   const { journal } = leg
   const finish = (end: StreamEnd): void => {
@@ -125,7 +125,7 @@ function toProblem({ by, because }: StreamEnd): AppError {
   return new AppError('stream_failed', because)
 }
 
-/** The facts of the call as hooks have them, in camelCase; those of the application go before them. */
+/** Returns the facts of the call as in hooks, but in camelCase. Metadata of the application overrides them. */
 function toHello(plan: StreamPlan, { leg, node }: StreamPlace): object {
   const { facts } = leg.journal
   const { started } = facts

@@ -1,4 +1,4 @@
-// What an application or a client of the API asks of the recording of a leg.
+// The actions on the recording of a leg that an application or a client of the API can request.
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Recorder } from '../siprec/recorder.ts'
 import type { LegRecording } from './leg-recording.ts'
@@ -8,7 +8,7 @@ export type RecordAction =
 
 export type RunningAction = Exclude<RecordAction, 'startCallRecording'>
 
-/** Returns what carries it out. Throws AppError call_state for what forbids it. */
+/** Returns the function that carries out the action. Throws AppError call_state if it is not possible. */
 export function readyRecording(
   { recording }: { readonly recording: LegRecording },
   action: RecordAction,
@@ -18,7 +18,7 @@ export function readyRecording(
   return () => changeOwn(recording, action)
 }
 
-/** In the first moment after the answer it waits until it is known whether the call is always recorded. Throws AppError call_state. */
+/** Changes the platform's recording, after the look-up at the answer if it still runs. Throws AppError call_state. */
 export async function changeOwn(recording: LegRecording, action: RunningAction): Promise<void> {
   recording.demand()
   await recording.isRunning()
@@ -33,7 +33,7 @@ interface RecordedLeg {
   readonly journal: Pick<JournalWriter, 'note'>
 }
 
-/** Acts on every recording of the leg that runs, by the platform and by a recording server. */
+/** Changes every running recording of the leg, by the platform and by a recording server. */
 export async function changeRunning(leg: RecordedLeg, action: RunningAction): Promise<void> {
   const { recording, siprec, journal } = leg
   const isServed = siprec?.isWanted === true

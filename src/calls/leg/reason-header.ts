@@ -1,9 +1,9 @@
-// The Reason header of RFC 3326 as hooks carry it: all values in one text, whitespace around ";" normalised.
+// The Reason header of RFC 3326 as hooks carry it: all values in one string, whitespace around ";" normalised.
 import { headersOf } from '../../sip/message/message.ts'
 import type { SipMessage } from '../../sip/message/message.ts'
 import { splitList, splitOutside } from '../../sip/message/list.ts'
 
-/** Undefined when the message carries none. Several headers and list values are joined with commas (RFC 3261 §7.3.1). */
+/** Returns all values, joined with commas (RFC 3261 §7.3.1). Undefined when the message has no such header. */
 export function reasonHeaderOf(message: SipMessage): string | undefined {
   const values = headersOf(message, 'reason')
     .flatMap(splitList)

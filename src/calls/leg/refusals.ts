@@ -1,4 +1,4 @@
-// How a call is refused: one AppError becomes the SIP response, the journal entry and, for bugs of the platform, the log line.
+// Refusals of a call: an AppError becomes a SIP response, a journal entry and, for bugs of the platform, a log line.
 import { AppError, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -6,7 +6,7 @@ import { cleanHeaderValue, codeHeader, refusal } from '../../sip/refusal.ts'
 import type { Reply } from '../../sip/sip.ts'
 import type { ProblemFact, RefusalFact } from '../journal/journal.ts'
 
-/** Long enough for a dispatcher to try another node, short enough for a phone to come back to this one. */
+/** Long enough that a dispatcher tries another node, short enough that a phone tries this one again. */
 const retryAfterSeconds = '5'
 const busyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
@@ -21,7 +21,7 @@ export interface Refusal {
   readonly fact: RefusalFact
 }
 
-/** The error to show. Anything that is not an AppError is a bug of the platform, whose text stays in the log. */
+/** Returns the error to show. An error that is not an AppError is a bug, and its text stays in the log. */
 export function toAppError(error: unknown, log: Pick<Logger, 'error'>): AppError {
   if (error instanceof AppError) return error
   log.error({ err: error }, 'unexpected exception in a call')
@@ -35,14 +35,14 @@ export function toRefusal(error: AppError): Refusal {
   return { reply, fact: { type: 'refusal', code, sentence, cure, sip_status: reply.status } }
 }
 
-/** A refusal whose SIP response the stack has made already. */
+/** Returns a refusal whose SIP response the stack has already made. */
 export function toStackRefusal(code: ErrorCode, reply: Reply): Refusal {
   const sentence = reply.headers?.find(({ name }) => name === 'x-reason')?.value ?? code
   const { cure } = entryOf(code)
   return { reply, fact: { type: 'refusal', code, sentence, cure, sip_status: reply.status } }
 }
 
-/** The journal entry of a failure the call survives. */
+/** Returns the journal entry of a failure that the call survives. */
 export function toProblem(error: AppError): ProblemFact {
   const sentence = error.message.slice(0, maxSentenceLength)
   return { type: 'problem', code: error.code, sentence, cure: error.cure }
@@ -50,7 +50,7 @@ export function toProblem(error: AppError): ProblemFact {
 
 export { codeHeader }
 
-/** The X-Reason of a BYE or a refusal. */
+/** Returns the X-Reason header of a BYE or a refusal. */
 export function reasonHeader(text: string): { name: string; value: string } {
   return { name: 'x-reason', value: cleanHeaderValue(text) }
 }

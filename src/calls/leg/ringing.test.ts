@@ -1,4 +1,4 @@
-// What a caller hears while its application is being asked.
+// The ringing that a caller hears while its application has not answered the call hook.
 import { describe, expect, it } from 'vitest'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
@@ -10,7 +10,7 @@ import type { ScriptedInvite } from '../../../test/support/scripted-engine/scrip
 
 const statusesOf = ({ provisionals }: ScriptedInvite): number[] => provisionals.map(({ status }) => status)
 
-/** An engine whose application keeps its caller waiting. */
+/** An engine whose application answers the call hook only on `release`. */
 function slowPlatform(ringingMs: number): { at: ScriptedEngine; release: (verbs: unknown) => Promise<void> } {
   const at = createScriptedEngine(parsePlainVerbs, { ringingMs })
   const { answer, release } = heldAnswer()

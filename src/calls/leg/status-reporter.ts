@@ -1,5 +1,5 @@
-// Status changes of one leg: the journal event, the notification to the status hook and, at the end, the record,
-// all handed to storage in one batch.
+// The status changes of one leg: the journal event, the notification to the status hook and, at the end, the record,
+// all written to storage in one batch.
 import type { AppError } from '../../lib/errors.ts'
 import type { EndedFact, StatusFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -18,7 +18,7 @@ export class StatusReporter {
   readonly #node: NodeFacts
   #isAnnounced = false
 
-  /** `target`: that of the session which the leg is in by then. */
+  /** `target` returns the target of the session that the leg is in at the time of the call. */
   constructor(journal: JournalWriter, node: NodeFacts, target: () => StatusTarget) {
     this.#journal = journal
     this.#node = node
@@ -29,31 +29,31 @@ export class StatusReporter {
     return this.#targetNow()
   }
 
-  /** From now on every change is reported to this hook. */
+  /** Reports every change from now on to this hook. */
   follow(hook: Hook | null): void {
     this.#target.hook = hook
     this.#isAnnounced = true
   }
 
-  /** From now on every change is reported where those of the parent are. */
+  /** Reports every change from now on to the same target as those of the parent. */
   followParent(): void {
     this.#isAnnounced = true
   }
 
-  /** The application is being asked. Its status hook hears of the call once it is announced. */
+  /** Sets the status hook while the call hook is called. Changes are reported to it once the call is announced. */
   expect(hook: Hook | null): void {
     this.#target.hook = hook
   }
 
-  /** The caller gives up. A status hook that is only expected hears of the call from its beginning. */
+  /** Announces a call whose caller gives up, if its status hook is set but the call is not announced yet. */
   announceAbandoned(): void {
     const { hook, tell } = this.#target
     if (!this.#isAnnounced && (hook !== null || tell !== undefined)) this.announce(hook)
   }
 
   /**
-   * The application has taken the call: its status hook hears of every change, this one first. A caller that heard ringing
-   * meanwhile still does, which is the second one.
+   * Announces a call that the application has accepted: reports `trying` to its status hook, and every change from now
+   * on. `ringing` is the second report, if the caller has been sent 180 meanwhile.
    */
   announce(hook: Hook | null): void {
     const isRinging = this.#journal.facts.call_status === 'ringing'
@@ -62,7 +62,7 @@ export class StatusReporter {
     if (isRinging) this.reportRinging()
   }
 
-  /** 180 was sent. Until the application has the call, no status hook is owed it: `announce` reports it. */
+  /** Reports that 180 was sent. Before the call is announced it is only journalled, and `announce` reports it. */
   reportRinging(): void {
     if (!this.#isAnnounced) {
       this.#journal.add({ type: 'rang' })
@@ -71,7 +71,7 @@ export class StatusReporter {
     this.report({ call_status: 'ringing', sip_status: 180, sip_reason: 'Ringing' })
   }
 
-  /** `redirect` may name another status hook for the rest of the call. */
+  /** Sets the status hook that `redirect` may name for the rest of the call. */
   replaceHook(hook: Hook): void {
     this.#target.hook = hook
   }
@@ -83,7 +83,7 @@ export class StatusReporter {
     this.#tell(extra)
   }
 
-  /** The last change: the record of the leg is written with it. */
+  /** Reports the last change, and writes the record of the leg with it. */
   reportEnd(change: StatusChange, ended: Omit<EndedFact, 'type'>): void {
     this.#journal.add({ type: 'status', ...change })
     this.#journal.add({ type: 'ended', ...ended })
@@ -92,7 +92,7 @@ export class StatusReporter {
     this.#tell(extra)
   }
 
-  /** An action hook answered with something that is no list of verbs. */
+  /** Reports that an action hook did not answer with a list of verbs. */
   reportInvalidPayload(error: AppError): void {
     this.#journal.note(toProblem(error))
     const extra = { error: error.code, reason: error.message }
@@ -100,7 +100,7 @@ export class StatusReporter {
     this.#tell(extra)
   }
 
-  /** At least once: they are kept with the event that they report. Over a socket too, where no application has one open. */
+  /** Returns notifications to store with their event: delivered at least once. Also for a socket that is not open. */
   #notifications(extra: Record<string, unknown>): readonly Notification[] {
     const { hook, tell } = this.#target
     if (!this.#isAnnounced || hook === null || (isSocket(hook) && tell !== undefined)) return []
@@ -108,7 +108,7 @@ export class StatusReporter {
     return [{ account_sid, call_sid, hook, payload: this.#payload(extra) }]
   }
 
-  /** At most once: what is sent over a socket is lost with the process. */
+  /** Sends the change over the open socket. Delivered at most once, since messages in it are lost with the process. */
   #tell(extra: Record<string, unknown>): void {
     const { hook, tell } = this.#target
     if (!this.#isAnnounced || (hook !== null && !isSocket(hook))) return

@@ -1,6 +1,6 @@
-// The media of an account's legs: what they take of the workers is counted as the account's, and where they may be sent is limited
-// when the far end is a user's phone or a called SIP URI. A stranger wrote that SDP, and could direct packets to any address of
-// the operator's network.
+// The media of an account's legs. Their use of the workers is counted for the account. The destination of media is
+// limited if the far end is a user's phone or a called SIP URI: a stranger wrote that SDP, and could direct packets to
+// any address in the operator's network.
 import { telephoneCodecs } from '../../media/codecs/codecs.ts'
 import type { Media } from '../../media/media.ts'
 
@@ -13,8 +13,8 @@ export interface TenantMediaOptions {
 export interface Tenant {
   readonly owner: string
   /**
-   * The addresses that signalling is exchanged with, which media may always go to. Undefined for gateways of carriers: they are where
-   * they are, many of them inside.
+   * The addresses that signalling is exchanged with, to which media may always be sent. Undefined for gateways of
+   * carriers: their addresses are not limited, since many are inside the operator's network.
    */
   readonly peers: ReadonlySet<string> | undefined
 }

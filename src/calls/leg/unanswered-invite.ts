@@ -1,17 +1,17 @@
 // The INVITE of a leg until its final response (RFC 3261 §13): one that came, or one that was sent.
 import type { IncomingInvite, Reply } from '../../sip/sip.ts'
 
-/** The reason of a call that lasted too long. */
+/** The reason for the end of a call that lasted too long. */
 export const maxCallDuration = 'Max Call Duration'
 
 export interface UnansweredInvite {
-  /** The one that came, which the platform may answer. */
+  /** The INVITE that came, which the platform may answer. */
   readonly incoming: IncomingInvite | undefined
-  /** How long it may stay unanswered, and the reason that is given then. */
+  /** The longest time that it may stay unanswered, and the reason that is given after it. */
   readonly limit: { readonly ms: number; readonly reason: string }
-  /** What an unanswered leg ends with when the platform hangs up. */
+  /** The SIP status with which an unanswered leg ends when the platform hangs up. */
   readonly hangUpStatus: number
-  /** Refuses the INVITE that came, cancels the one that was sent. Resolves when the far end has responded. */
+  /** Refuses an INVITE that came, or cancels one that was sent. Resolves when the far end has responded. */
   withdraw(reply: Reply): Promise<void>
 }
 

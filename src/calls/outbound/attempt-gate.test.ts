@@ -1,4 +1,4 @@
-// What the guard of each attempt lets through to an address, by whose carrier is there.
+// The calls that the gate lets through to an address, by the account of the carrier there.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { Attempt } from './attempt.ts'
@@ -13,7 +13,7 @@ const addresses: Readonly<Record<string, string>> = {
   'sip:own.example;transport=udp': '192.0.2.8',
 }
 
-/** Of account `mine`; gw.example is a gateway of another account, which is known by its name alone. */
+/** A gate for account `mine`. gw.example is a gateway of another account that is stored only by its name. */
 function gate(changes: Partial<AttemptGateOptions>, reservesCarriers: boolean): AttemptGate {
   const options = {
     ...changes,

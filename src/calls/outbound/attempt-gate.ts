@@ -1,5 +1,5 @@
-// The number once more, as each INVITE has it: a prefix of the carrier, a redirect or a SIP URI to a gateway makes another
-// number of it, and that one may be closed.
+// The second check of the called number, as it is in each INVITE. A prefix of the carrier, a redirect or a SIP URI to a
+// gateway changes the number, and the result may be closed.
 import { AppError } from '../../lib/errors.ts'
 import type { Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
@@ -10,13 +10,13 @@ import type { CallOrder } from './call-order.ts'
 import { carriersAt } from './carriers-at.ts'
 
 export interface AttemptGateOptions {
-  /** Of a dry run there is a journal only. */
+  /** The calling leg. A dry run has only a journal. */
   readonly leg: Pick<Leg, 'journal'>
   readonly order: Pick<CallOrder, 'account'>
   readonly guard: Pick<OutdialGuard, 'isClosed' | 'demandOpen'>
   readonly services: Pick<CallServices, 'directory' | 'sip' | 'reservesCarriers'>
   readonly isDry?: boolean
-  /** Called with the address of which a dry run does not say whose carrier is there. */
+  /** Called with an address at which a dry run does not reveal the carrier. */
   readonly onUntold?: (address: string) => void
 }
 
@@ -27,7 +27,7 @@ export class AttemptGate {
     this.#options = options
   }
 
-  /** Without the attempts that a carrier would be sent a closed number by. Throws the refusal where none is left. */
+  /** Removes attempts that would send a closed number to a carrier. Throws the refusal if none is left. */
   async open(rounds: readonly Round[]): Promise<readonly Round[]> {
     const refusals = new Map<string, AppError | undefined>()
     for (const { dialled, gateway, trunk } of rounds.flat()) {
@@ -58,15 +58,15 @@ export class AttemptGate {
     }
   }
 
-  /** A SIP URI may name any user at a host of the caller's own; only a carrier makes a telephone number of it. */
+  /** Checks a SIP URI. Its user is a telephone number only at a carrier's address; elsewhere it may be anything. */
   async #demandMayCall(places: readonly Remote[], dialled: string): Promise<void> {
     const { guard, order, services, isDry = false, onUntold } = this.#options
     const isClosed = await guard.isClosed(dialled, order.account)
     if (!isClosed && !services.reservesCarriers) return
-    // Each is tried when the one before it fails: a name of the caller's own may lead to a carrier second.
+    // All addresses are checked, because each is tried when the one before it fails: the second may be a carrier's.
     const found = await carriersAt(new Set(places.map(({ address }) => address)), services)
     const { account_sid } = order.account
-    // A dry run costs nothing and leaves no trace: it would list the carriers that the operator keeps to itself.
+    // A dry run is free and leaves no trace. Without this, it could be used to list the operator's own carriers.
     const hidesOthers = isDry && services.reservesCarriers
     const carriers = hidesOthers ? found.filter((one) => one.account_sid === account_sid) : found
     const [at] = carriers

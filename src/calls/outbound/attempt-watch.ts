@@ -1,5 +1,5 @@
-// Follows one INVITE of an attempt: whether the place says anything in time, how long until it rings, and what came of it.
-// The journal has that of each attempt, and the watch over gateways what it says of the gateway.
+// Follows one INVITE of an attempt: whether the place responds in time, how long it takes until it rings, and the
+// outcome. Journals the outcome of each attempt, and passes on what it says about the state of a gateway.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipResponse } from '../../sip/message/message.ts'
@@ -15,7 +15,7 @@ export interface AttemptWatchOptions {
   readonly leg: Leg
   readonly clock: Clock
   readonly trunks: Pick<TrunkState, 'noted'>
-  /** There is another place of the same gateway: that this one fails says nothing of the gateway. */
+  /** Whether the gateway has another address. If so, a failure of this one does not count against the gateway. */
   readonly hasOthers?: boolean
 }
 
@@ -36,8 +36,8 @@ export class AttemptWatch {
   }
 
   /**
-   * The outcome of the INVITE, which has just been sent; a refusal where the place says nothing within `silenceMs`. Then
-   * `abandon` is called.
+   * Resolves with the outcome of the INVITE, which has just been sent. If the place does not respond within
+   * `silenceMs`, that is a refusal, and `abandon` is called.
    */
   async outcomeOf(
     invite: Pick<OutgoingInvite, 'outcome'>,
@@ -53,7 +53,7 @@ export class AttemptWatch {
     return Promise.race([silence, invite.outcome])
   }
 
-  /** The place has spoken: 100, a challenge, anything. */
+  /** Notes that the place has responded with 100, a challenge, or anything else. */
   heard(): void {
     this.#wasHeard = true
     this.#timer?.cancel()
@@ -82,7 +82,7 @@ export class AttemptWatch {
     })
   }
 
-  /** No request could be sent. */
+  /** Notes that no request could be sent. */
   unreachable(cause: string): void {
     this.#timer?.cancel()
     const { leg } = this.#options
@@ -102,7 +102,7 @@ export class AttemptWatch {
   }
 }
 
-/** RFC 3261 §21.5.4: a server that says when it can serve again is left alone until then. */
+/** Returns the sign of a response. A 503 with Retry-After makes the gateway rest until then: RFC 3261 §21.5.4. */
 function signOf(response: SipResponse): GatewaySign {
   const seconds = /^\s*(\d{1,9})/.exec(headerOf(response, 'retry-after') ?? '')?.[1]
   return response.status === 503 && seconds !== undefined
@@ -110,7 +110,7 @@ function signOf(response: SipResponse): GatewaySign {
     : { kind: 'alive' }
 }
 
-/** What the stack makes has neither a Via nor a tag: no far end has spoken. */
+/** Returns whether the stack made the response. Such a response has no Via and no tag, and no far end has responded. */
 export function isMadeHere(response: SipResponse): boolean {
   const isOfStack = response.status === 408 || response.status === 503
   return isOfStack && headerOf(response, 'via') === undefined && tagOf(headerOf(response, 'to')) === undefined

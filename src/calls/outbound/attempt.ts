@@ -1,4 +1,4 @@
-// One place that an INVITE may be sent to, and what stands in it.
+// One place to which an INVITE may be sent, and the fields of that INVITE.
 import type { OutgoingInviteOptions, RedirectTarget, Resolved } from '../../sip/sip.ts'
 import type { KeyWay, OfferedProtection } from '../../media/media.ts'
 import type { CallServices } from '../call-services.ts'
@@ -6,7 +6,7 @@ import type { AttemptFact, AttemptPlaces } from '../journal/attempt-facts.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallOrder } from './call-order.ts'
 
-/** Places that are tried together. */
+/** The places that are tried at the same time. */
 export type Round = readonly Attempt[]
 
 export type AttemptInvite = Pick<
@@ -25,35 +25,35 @@ export type AttemptInvite = Pick<
 >
 
 export interface Attempt {
-  /** The way out in the call record: a carrier's name, `user` or `sipUri`. */
+  /** The trunk in the call record: a carrier's name, `user` or `sipUri`. */
   readonly trunk: string
-  /** What the journal calls it. */
+  /** The name of the place in the journal. */
   readonly place: string
-  /** The sid of the gateway that is there, where it is one of a carrier. */
+  /** The sid of the gateway, if the place is one of a carrier. */
   readonly gateway?: string
-  /** It is a phone that has registered here. */
+  /** Set for a phone that has registered here. */
   readonly isPhone?: true
-  /** The FQDN of the Microsoft Teams tenant that is called. */
+  /** The FQDN of the called Microsoft Teams tenant. */
   readonly tenant?: string
-  /** By which it is known whether the place is well, where that is not `gateway`. */
+  /** The key under which the state of the place is watched, if it is not `gateway`. */
   readonly watchedAs?: string
-  /** The user part of the Request-URI, with the context of its number: where it goes to a carrier, what the carrier is to dial. */
+  /** The user part of the Request-URI, with the context of its number. At a carrier it is the number to dial. */
   readonly dialled?: string
-  /** How keys go there; as RTP events when left out. */
+  /** The way in which keys are sent there. RTP events when left out. */
   readonly keyWay?: KeyWay
-  /** `host` is the address of the platform as the place sees it: what From says when nothing else does. */
+  /** Returns the INVITE. `host`, the platform's address as the place sees it, is in From if nothing else is. */
   readonly invite: (host: string) => AttemptInvite
-  /** How its media is offered; plain when left out. */
+  /** The media encryption that is offered. Left out: plain RTP. */
   readonly protection?: OfferedProtection | undefined
-  /** How it is offered again where that was refused with 488. */
+  /** The second offer, after a refusal with 488. */
   readonly protectionAgain?: OfferedProtection | undefined
-  /** Where the request is sent, and where else when that says nothing. Rejects with AppError when there is no such place, or none that may be called. */
+  /** Resolves with the address, and others if it is silent. Rejects with AppError if none exists or may be called. */
   readonly destination: () => Promise<Resolved>
-  /** The places that a 3xx of this one leads to: those that its owner may call. Rejects with AppError where there are none. */
+  /** Resolves with the places of a 3xx response that the owner may call. Rejects with AppError if there are none. */
   readonly redirect?: (target: RedirectTarget) => Promise<Round>
 }
 
-/** What the journal calls the place. */
+/** Returns the names of the place in the journal. */
 export function namesOf({
   trunk,
   place,
@@ -73,7 +73,7 @@ export function attemptFact(attempt: Attempt, places: AttemptPlaces): AttemptFac
   return { type: 'attempt', ...namesOf(attempt), ...phone, ...places }
 }
 
-/** Everything that the search for places needs. */
+/** The input of the search for places. */
 export interface Search {
   readonly order: CallOrder
   readonly services: CallServices

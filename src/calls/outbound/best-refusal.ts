@@ -1,11 +1,11 @@
-// Which refusal of several places stands for all (RFC 3261 §16.7).
+// The choice of one refusal for a call that several places refused (RFC 3261 §16.7).
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 
 /**
- * The refusal that stands for all: a final one; busy when every phone that spoke is busy; else what the best of the
- * others said. A place that was silent counts only when all were.
+ * Returns a refusal of 600 or more if there is one. Otherwise returns busy if every phone that responded was busy, or
+ * else the lowest of the other responses. A silent place counts only if all were silent.
  */
 export function bestOf(refusals: readonly SipResponse[]): SipResponse | undefined {
   const sorted = [...refusals].sort((a, b) => a.status - b.status)
@@ -15,7 +15,7 @@ export function bestOf(refusals: readonly SipResponse[]): SipResponse | undefine
   return spoken.find(({ status }) => status !== 486) ?? spoken[0] ?? sorted[0]
 }
 
-/** The stack gives a refusal of its own no tag: no far end has spoken. */
+/** Returns whether the refusal has no tag. The stack makes such refusals itself when no far end has responded. */
 export function isUntagged(response: SipResponse): boolean {
   return tagOf(headerOf(response, 'to')) === undefined
 }

@@ -1,4 +1,4 @@
-// The order for a call that the platform makes: the target, the caller, and the script that runs it once it is answered.
+// The order for a call that the platform makes: the target, the caller, and the script that runs it after the answer.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { demandFromHost } from './caller-identity.ts'
@@ -6,7 +6,7 @@ import type { CallRequest, CallWishes, Target } from '../calls.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import type { AccountFacts, CallScript, Directory } from '../ports.ts'
 
-/** With everything looked up, and the names that the call will have. */
+/** A call request with everything looked up, and with the identifiers of the call. */
 export interface CallOrder extends CallWishes {
   readonly call_sid: string
   /** The Call-ID of its INVITEs. */
@@ -16,7 +16,7 @@ export interface CallOrder extends CallWishes {
   readonly application_sid: string | undefined
   /** The call that dials this one. */
   readonly parent?: StartedFact
-  /** How many more places the INVITE may pass: of a call that dials, one fewer than it had left itself. */
+  /** The Max-Forwards of the INVITE: for a dialled leg, one fewer than the dialling call has left. */
   readonly maxForwards?: number
 }
 
@@ -25,7 +25,7 @@ export interface ScriptedOrder extends CallOrder {
   readonly script: CallScript
 }
 
-/** Throws AppError when there is no such account or application, or one that cannot run a call. */
+/** Looks up a request. Throws AppError if the account or application does not exist or cannot run a call. */
 export async function toOrder(
   { account_sid, runs, ...wishes }: CallRequest,
   directory: Pick<Directory, 'account' | 'accountByRealm' | 'application'>,
@@ -51,7 +51,7 @@ function usable(script: CallScript): CallScript {
   return script
 }
 
-/** The called party as hooks and records name it. */
+/** Returns the called party as hooks and records name it. */
 export function calledPartyOf(to: Target): string {
   switch (to.type) {
     case 'phone':

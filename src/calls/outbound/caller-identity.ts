@@ -1,4 +1,4 @@
-// Who calls, as the INVITE says it.
+// The identity of the caller in an INVITE.
 import type { HeaderField } from '../../sip/message/message.ts'
 import { serializeNameAddr } from '../../sip/message/name-addr.ts'
 import { noParams } from '../../sip/message/params.ts'
@@ -9,14 +9,14 @@ import type { CallWishes } from '../calls.ts'
 
 export type CallerOrder = Pick<CallWishes, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
 
-/** The fields of an INVITE that say who calls. */
+/** The fields of an INVITE that identify the caller. */
 export interface CallerFields {
   readonly from: string
   readonly contactUser: string
   readonly headers: readonly HeaderField[]
 }
 
-/** Throws bad_request for a host of From that would have the call taken for one of another account. */
+/** Throws bad_request for a host of From that would make the call look like one of another account. */
 export async function demandFromHost(
   fromHost: string | undefined,
   { account_sid }: Pick<AccountFacts, 'account_sid'>,
@@ -27,7 +27,7 @@ export async function demandFromHost(
     throw new AppError('bad_request', 'the host of From is the SIP realm of another account')
 }
 
-/** `host` is what From says when the order names none. */
+/** Returns the fields. `host` is the host in From if the order names none. */
 export function callerFields(order: CallerOrder, host: string): CallerFields {
   const { from, fromUser = from, headers } = order
   return { from: fromOf(order, host), contactUser: fromUser, headers }

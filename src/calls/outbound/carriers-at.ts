@@ -1,18 +1,17 @@
-// Whose carrier is at an address that no gateway was chosen for.
+// The carriers at an address that was not chosen as a gateway.
 import type { CallServices } from '../call-services.ts'
 import type { CarrierHop } from '../ports.ts'
 
 export interface CarrierPlace {
   readonly address: string
-  /** Whose carrier it is; null for a shared one. */
+  /** The account of the carrier; null for a shared one. */
   readonly account_sid: string | null
 }
 
-// The addresses of gateways are looked up for numbers that are closed alone, or where accounts may reach no carrier of their
-// own accord.
+// The most gateway names resolved for one call. That is done only for closed numbers, or where carriers are reserved.
 const maxLookedUp = 500
 
-/** Those that an address of these belongs to, of whatever account: who sends calls from there, and who is called there. */
+/** Returns the carriers of all accounts that call from one of these addresses, or are called there. */
 export async function carriersAt(
   addresses: ReadonlySet<string>,
   { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,

@@ -1,4 +1,4 @@
-// However a closed number is spelt, and wherever it stands in a target: the call and its dry run are refused alike.
+// Closed numbers in every spelling and in every part of a target: the call and its dry run are both refused.
 import { expect, it } from 'vitest'
 import {
   account,

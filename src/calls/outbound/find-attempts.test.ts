@@ -179,7 +179,7 @@ describe('a call to a phone number by a carrier that the account does not have',
     expect(sent[0]?.options.destination?.address).toBe('192.0.2.10')
     expect(decisions()).toContain('phone-account-carrier: a')
     expect(noteOf(events())).toEqual([
-      expect.objectContaining({ sentence: 'no carrier "backup" takes calls of the account: none is named' }),
+      expect.objectContaining({ sentence: 'no carrier "backup" serves the account: the name is ignored' }),
     ])
   })
 

@@ -1,4 +1,4 @@
-// Where an outbound call goes, by the type of its target: the places to try, one round after another.
+// The places to try for an outbound call, by the type of its target, in rounds that are tried one after another.
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
@@ -14,7 +14,7 @@ import { toPhone } from './to-phone.ts'
 import { toSipUri } from './to-sip-uri.ts'
 import { toTeams } from './to-teams.ts'
 
-/** Throws AppError when there is no place to try. */
+/** Returns the rounds. Throws AppError when there is no place to try. */
 export function findAttempts(search: Search): Promise<readonly Round[]> {
   const { to } = search.order
   switch (to.type) {
@@ -36,7 +36,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
   const { directory, sip } = services
   const aor = `${name}@${realm}`
   const client = await directory.client(order.account.account_sid, name)
-  // A client that was switched off keeps its bindings until they expire; a user that the registration hook knows has none.
+  // A switched-off client keeps its bindings until they expire. A user of the registration hook has no stored client.
   const mayRing = client?.is_active === true || (await directory.registrationHook(realm)) !== undefined
   const phones = mayRing ? onePerPhone(await sip().bindings.find(aor)) : []
   const places = phones.map(({ remote }) => placeOf(remote)).join(', ')
@@ -67,7 +67,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
   ]
 }
 
-/** The user of this realm that the URI names. Throws not_permitted: what a phone says must not make the account call elsewhere. */
+/** Returns the user in the URI. Throws not_permitted for another realm: a phone must not redirect calls elsewhere. */
 function userAt(text: string, hosts: readonly string[]): string {
   const uri = tryParseUri(text)
   const name = uri !== undefined && uri.scheme !== 'tel' && hosts.includes(uri.host) ? uri.user : undefined
@@ -76,7 +76,7 @@ function userAt(text: string, hosts: readonly string[]): string {
   return unescapeUri(name)
 }
 
-/** A phone that has registered by two ways (RFC 5626 §4.2.1) rings once, by the one it used last. */
+/** Returns one binding for each phone. One with two flows (RFC 5626 §4.2.1) rings once, over the flow it used last. */
 function onePerPhone(bindings: readonly Binding[]): readonly Binding[] {
   const phones = new Map<string, Binding>()
   for (const binding of bindings) {
@@ -90,7 +90,10 @@ export function placeOf({ transport, address, port }: Remote): string {
   return `${transport}:${address}:${port}`
 }
 
-/** Keys are for those alone whom no one listens to on the way. A phone that has no SRTP does not look at them, and a browser has its own. */
+/**
+ * Returns SRTP offers for phones over TLS only, since the keys in other signalling can be read on the way. A phone
+ * without SRTP ignores the keys of the first offer. A browser has its own encryption.
+ */
 function protectionOver({ transport }: Remote): Pick<Attempt, 'protection' | 'protectionAgain'> {
   const { isSecure, isOpenedHere } = transports[transport]
   if (!isSecure || !isOpenedHere) return {}

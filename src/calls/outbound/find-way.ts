@@ -1,5 +1,5 @@
-// The places that an outbound call may be sent to: guard, limits and search, in this order. A dry run asks the same, with a
-// journal of its own, and is not counted.
+// The steps that find the places for an outbound call: guard, limits and search, in this order. A dry run takes the
+// same steps, with a journal of its own, and is not counted.
 import { AppError } from '../../lib/errors.ts'
 import type { CallServices } from '../call-services.ts'
 import { holdToLimits } from '../leg/hold-to-limits.ts'
@@ -16,7 +16,7 @@ export interface Way {
   readonly order: CallOrder
   readonly registry: Pick<CallRegistry, 'before'>
   readonly services: CallServices
-  /** Throws AppError where the guard lets no such call out. */
+  /** Throws AppError if the guard does not permit the call. */
   readonly admit: () => Promise<void>
   readonly gate: Pick<AttemptGate, 'open'>
 }
@@ -25,7 +25,7 @@ export type FoundWay =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'rounds'; readonly rounds: readonly Round[] }
 
-/** Throws AppError when there is no place to try. */
+/** Returns the places, or the refusal by a limit. Throws AppError when there is no place to try. */
 export async function findWay({ leg, order, registry, services, admit, gate }: Way): Promise<FoundWay> {
   if (order.maxForwards === 0)
     throw new AppError('loop_detected', 'the call has passed through too many places')

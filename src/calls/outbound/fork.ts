@@ -1,5 +1,5 @@
-// Rings several places at once, and says what came of it: the first answer wins, a refusal that is final for the called
-// party ends all, and any other refusal counts when every place has refused (RFC 3261 §16.7).
+// Rings several places at the same time and returns the outcome. The first answer wins, a refusal that is final for the
+// called party ends all, and any other refusal counts once every place has refused (RFC 3261 §16.7).
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import { quoted } from '../../sip/message/list.ts'
@@ -28,7 +28,7 @@ import { noteRinging } from './ringing-legs.ts'
 export interface DialledLeg {
   readonly leg: Leg
   readonly invites: OutgoingInvites
-  /** Called when an INVITE is out. */
+  /** Called when an INVITE has been sent. */
   readonly onSent: () => void
   readonly maxForwards: number | undefined
   readonly redirects: Redirects
@@ -37,7 +37,7 @@ export interface DialledLeg {
 export interface ForkOptions {
   readonly dialled: DialledLeg
   readonly services: Pick<CallServices, 'sip' | 'clock' | 'trunks'>
-  /** So long each place may say nothing: there is another one to try. */
+  /** The longest time without a response from a place before another one is tried. Undefined if there is no other. */
   readonly silenceMs?: number | undefined
 }
 
@@ -56,7 +56,8 @@ export type ForkOutcome =
   /** The leg has ended meanwhile. */
   | { readonly kind: 'withdrawn' }
 
-// RFC 3261 §17.2.1: a server says 100 within 200 ms. By now the INVITE was sent three times, after 500 and 1,500 ms again.
+// RFC 3261 §17.2.1: a server sends 100 within 200 ms. By now the INVITE was sent three times: again at 500 and 1,500
+// ms.
 export const silenceMs = 2_000
 
 export async function fork(attempts: readonly Attempt[], options: ForkOptions): Promise<ForkOutcome> {
@@ -66,7 +67,7 @@ export async function fork(attempts: readonly Attempt[], options: ForkOptions): 
   if (signal.aborted) withdraw()
   signal.addEventListener('abort', withdraw, { once: true })
   try {
-    // A place that is silent does not respond to a CANCEL either: the transaction goes on for 64*T1, the caller does not wait.
+    // A silent place does not respond to a CANCEL either. Its transaction lasts 64*T1; the caller does not wait.
     return await Promise.race([new Fork(attempts, options).outcome, withdrawn])
   } finally {
     signal.removeEventListener('abort', withdraw)
@@ -100,7 +101,7 @@ class Fork {
     return this.#settled.promise
   }
 
-  /** The places that its name leads to, one after another, until one of them says something: RFC 3263 §4.3. */
+  /** Tries the addresses of a place, one after another, until one of them responds: RFC 3263 §4.3. */
   async #try(attempt: Attempt): Promise<void> {
     const found = await attempt.destination().catch(asAppError)
     if (found instanceof AppError) return this.#unreachable(attempt, found, this.#watch(attempt, false))
@@ -131,7 +132,7 @@ class Fork {
     this.#note(`${error.message}: ${attempt.place}`)
   }
 
-  /** `next` where it says nothing, or has no room, and there are others. */
+  /** Tries one address. Returns `next` if it does not respond or is overloaded, and there are others. */
   async #tryAt(attempt: Attempt, destination: Remote, hasOthers: boolean): Promise<'over' | 'next'> {
     const { dialled, services } = this.#options
     const patienceMs = hasOthers ? silenceMs : this.#options.silenceMs
@@ -144,7 +145,7 @@ class Fork {
       else this.#unreachable(attempt, failure, watch)
       return hasOthers ? 'next' : 'over'
     }
-    // An offer for each place: the platform may have another address towards each.
+    // Each place gets its own offer, because the platform may have another address towards each.
     dialled.leg.media.goBy(attempt.keyWay ?? 'rfc2833')
     const from = dialled.leg.media.branchTo(destination)
     const offer = await dialled.leg.offerTo(from, attempt.protection)
@@ -172,8 +173,9 @@ class Fork {
   }
 
   /**
-   * A phone that takes nothing but SRTP may refuse an offer that only leaves it the choice, and a gateway one of another kind.
-   * At once: other places may ring on for long. False where there is no other offer.
+   * Tries a place again with its second offer. A phone that accepts only SRTP may refuse an offer where it is optional,
+   * and a gateway may refuse another kind. Does so immediately, since other places may ring for long. Returns false
+   * without a second offer.
    */
   async #offerAgain(attempt: Attempt, { status }: SipResponse): Promise<boolean> {
     const { protectionAgain: protection, place } = attempt
@@ -185,7 +187,7 @@ class Fork {
     return true
   }
 
-  /** Tries where a 3xx leads, the best first. False where nothing of it may be followed: then it is a refusal as others are. */
+  /** Tries the targets of a 3xx, the best first. Returns false if none may be followed: it is then a plain refusal. */
   async #follow(
     attempt: Attempt,
     response: SipResponse,
@@ -241,17 +243,17 @@ class Fork {
   #answered(outcome: Answered, attempt: Attempt, destination: Remote): void {
     const { dialog } = outcome
     const elsewhere = becauseOf(200, 'Call completed elsewhere')
-    // Two phones were picked up at once.
+    // Two phones were answered at the same time.
     if (this.#isOver) return void dialog.bye(elsewhere)
     if (this.#options.dialled.leg.hasEnded) return void dialog.bye()
     if (!this.#isAlone)
       this.#options.dialled.leg.journal.add({ type: 'branch-answered', ...this.#placesOf(destination) })
-    // Others may have been made an offer since.
+    // An offer to another place may have changed the way of keys since.
     this.#options.dialled.leg.media.goBy(attempt.keyWay ?? 'rfc2833')
     this.#finish(outcome, elsewhere)
   }
 
-  /** The other places stop ringing. Their responses to the CANCEL are not awaited. */
+  /** Ends the fork and makes the other places stop ringing. Their responses to the CANCEL are not awaited. */
   #finish(outcome: ForkOutcome, because: readonly HeaderField[]): void {
     this.#isOver = true
     this.#settled.resolve(outcome)
@@ -265,13 +267,13 @@ class Fork {
     return { kind: 'unreachable', error }
   }
 
-  /** Journals what became of one branch. When there is only one, the end of the leg says it. */
+  /** Journals the outcome of one branch. If there is only one, the end of the leg has it. */
   #note(outcome: string): void {
     if (!this.#isAlone) this.#options.dialled.leg.journal.note(toDecision({ rule: 'branch', outcome }))
   }
 }
 
-/** An INVITE is out: the record names the place of the last one. */
+/** Journals that an INVITE was sent. The record names the place of the last one. */
 function noteAttempt({ journal, status }: Leg, attempt: Attempt, places: AttemptPlaces): void {
   const isFirst = journal.facts.attempt === undefined
   journal.add(attemptFact(attempt, places))
@@ -279,7 +281,7 @@ function noteAttempt({ journal, status }: Leg, attempt: Attempt, places: Attempt
   else journal.commit()
 }
 
-/** RFC 3326, so that a phone that rang in vain lists no missed call. */
+/** Returns a Reason header (RFC 3326), with which a phone that did not answer first lists no missed call. */
 function becauseOf(cause: number, text: string): readonly HeaderField[] {
   return [{ name: 'reason', value: `SIP;cause=${cause};text=${quoted(text)}` }]
 }

@@ -1,4 +1,4 @@
-// What a phone writes behind a number reaches a carrier only where the carrier needs it, and where it is judged.
+// Parameters that a phone adds to a number reach a carrier only if the carrier needs them and they are checked.
 import { describe, expect, it } from 'vitest'
 import { callRequest, outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
@@ -28,7 +28,7 @@ describe('the number that a carrier is sent', () => {
   ])('has no parameter %s, in Request-URI and To, and the journal says so', async (params, names) => {
     const { options, notes } = await call(`+442079460000;${params}`)
     expect([options?.uri, options?.to]).toEqual(Array(2).fill('sip:+442079460000@192.0.2.10;transport=udp'))
-    expect(notes).toContain(`parameters of the number that no carrier is sent: ${names}`)
+    expect(notes).toContain(`parameters of the number that are not sent: ${names}`)
   })
 
   it('keeps what says where it has been ported to', async () => {
@@ -48,7 +48,7 @@ describe('the number that a carrier is sent', () => {
     expect(cleanNumber(text)).toEqual({ number, dropped })
   })
 
-  it('is none where there are parameters alone', async () => {
+  it('does not exist where there are only parameters', async () => {
     const { options } = await call(';ext=9')
     expect(options).toBeUndefined()
   })

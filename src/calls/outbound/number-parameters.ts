@@ -1,22 +1,23 @@
-// The parameters of a telephone number (RFC 3966 §3) that a carrier is sent: a phone may write any into the number that it
-// calls, and some of them choose a carrier or a trunk, dial on behind the answer, or say that a number is verified.
+// The parameters of a telephone number (RFC 3966 §3) that are sent to a carrier. A phone may add any parameters to the
+// number that it calls. Some of them choose a carrier or a trunk, dial further after the answer, or claim that a number
+// is verified.
 
 export interface CleanNumber {
   readonly number: string
-  /** The names of the parameters that are left out. */
+  /** The names of the parameters that were removed. */
   readonly dropped: readonly string[]
 }
 
-// Each is judged with the number. RFC 4694 §4: that it has been looked up, and the number that it is routed by. Without a
-// plus, that one could mean anything.
+// These are checked together with the number. RFC 4694 §4: npdi says that the number was looked up, and rn is its
+// routing number. An rn without a plus could mean anything.
 const kept: readonly RegExp[] = [/^npdi$/i, /^rn=\+[\d\-.()]+$/i]
-// A local number means nothing without it; of a global one it says nothing.
+// A local number is meaningless without a context, and a global one does not need it.
 const context = /^phone-context=[\w\-.+%]+$/i
 
 export function cleanNumber(text: string): CleanNumber {
   const [number = '', ...params] = text.split(';')
   const wanted = number.startsWith('+') ? kept : [context, ...kept]
-  // One of each: which one of two counts nothing says.
+  // Only the first of each kind is kept, because no rule says which of two counts.
   const taken = wanted.flatMap((pattern) => params.find((param) => pattern.test(param)) ?? [])
   const dropped = params.filter((param) => !taken.includes(param)).map((param) => param.split('=')[0] ?? '')
   return { number: [number, ...taken].join(';'), dropped }

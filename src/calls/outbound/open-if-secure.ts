@@ -1,15 +1,15 @@
-// The connection to a place over TLS, before an INVITE goes there.
+// The TLS connection to a place, opened before an INVITE is sent there.
 import { AppError } from '../../lib/errors.ts'
 import type { Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 
-/** Throws what is none. */
+/** Returns an AppError. Throws any other error again. */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   throw error
 }
 
-/** Over TLS the connection is opened first: a certificate that is not believed is then the reason of the refusal. */
+/** Opens a TLS connection first, so that an untrusted certificate is reported as the reason. Returns the failure. */
 export async function openIfSecure(
   remote: Remote,
   { sip, clock }: Pick<CallServices, 'sip' | 'clock'>,

@@ -12,13 +12,13 @@ export class OutgoingInvites implements UnansweredInvite {
     this.limit = { ms: ringMs, reason: 'Ring Timeout' }
   }
 
-  /** From now until its outcome the INVITE is one of those to withdraw. */
+  /** Adds an INVITE to those that `withdraw` cancels, until its outcome. */
   sent(invite: OutgoingInvite): void {
     this.#current.add(invite)
     void invite.outcome.then(() => this.#current.delete(invite))
   }
 
-  /** Another place is tried in its stead: its end is not waited for. */
+  /** Cancels an INVITE because another place is tried. `withdraw` does not wait for its end. */
   abandon(invite: OutgoingInvite): void {
     this.#current.delete(invite)
     invite.cancel()

@@ -1,4 +1,4 @@
-// A leg that the platform makes: held to its limits, and sent to one place after another until one answers.
+// A leg that the platform makes: checked against limits, and tried at one place after another until one answers.
 import { traceIdOf } from '../../lib/ids.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
@@ -22,7 +22,7 @@ import { Redirects } from './redirects.ts'
 import { OutgoingInvites } from './outgoing-invites.ts'
 import { tryRounds } from './try-rounds.ts'
 
-/** A bridge costs least within one worker, and in one codec: that of the parent, or the one that it will be answered with. */
+/** Opens media in the worker and preferably with the codec of the parent, since such a bridge costs least. */
 function besideMedia(media: Pick<Media, 'open'>, parent: Leg | undefined): Pick<Media, 'open'> {
   if (parent === undefined) return media
   return {
@@ -41,10 +41,10 @@ export class OutgoingLeg {
   readonly #order: CallOrder
   readonly #context: CallContext
   readonly #invites: OutgoingInvites
-  /** Where INVITEs go: their media may go there too. */
+  /** The addresses that INVITEs are sent to. Media may be sent there too. */
   readonly #peers = new Set<string>()
 
-  /** `parent`: the leg that dials this one, whose status hook it reports to and whose media it is placed beside. */
+  /** `parent` is the leg that dials this one. Its status hook and its media worker are used. */
   constructor(order: CallOrder, context: CallContext, parent?: Leg) {
     this.#order = order
     this.#context = context
@@ -53,8 +53,8 @@ export class OutgoingLeg {
   }
 
   /**
-   * Calls the far end. Afterwards the leg is answered or has ended. `onSent`: an INVITE is out. Throws AppError when there is
-   * no place to try, or no request could be sent to the last ones.
+   * Calls the far end. Afterwards the leg is answered or has ended. `onSent` is called when an INVITE was sent. Throws
+   * AppError when there is no place to try, or no request could be sent to the last ones.
    */
   async dial(onSent: () => void): Promise<void> {
     const { services, registry, guard } = this.#context
@@ -168,7 +168,7 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
   }
 }
 
-/** Records of outbound calls have their numbers without a plus. */
+/** Removes the plus, since records of outbound calls have numbers without one. */
 function withoutPlus(number: string): string {
   return number.replace(/^\+/, '')
 }

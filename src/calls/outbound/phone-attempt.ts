@@ -1,4 +1,4 @@
-// What a carrier's gateway is sent for a phone number.
+// The INVITE to a carrier's gateway for a phone number.
 import { isIP } from 'node:net'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import { transports } from '../../sip/transport/transports.ts'
@@ -15,12 +15,12 @@ export interface PhoneAttempt {
   readonly auth: Credentials | undefined
   readonly carrier: OutboundCarrier
   readonly gateway: OutboundGateway
-  /** The Route set that the registrar of the carrier gave. */
+  /** The Route set from the carrier's registrar. */
   readonly routes: readonly string[]
-  /** Undefined where the call is not signed. */
+  /** Signs the caller. Returns undefined if the call is not signed. */
   readonly identity: () => SignedIdentity | undefined
   readonly mayReach: NonNullable<AttemptInvite['mayReach']>
-  /** The address of the platform: what From says when nothing else does. */
+  /** The address of the platform. It is in From if nothing else is. */
   readonly host: string
 }
 
@@ -43,7 +43,7 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
   }
 }
 
-/** The number as the carrier wants it: the prefix comes before the plus. */
+/** Returns the number in the format of the carrier. Its prefix comes before the plus. */
 export function toDialled(
   number: string,
   { tech_prefix, e164_leading_plus }: Pick<OutboundCarrier, 'tech_prefix' | 'e164_leading_plus'>,
@@ -53,7 +53,7 @@ export function toDialled(
   return `${tech_prefix ?? ''}${plus}${bare}`
 }
 
-/** Where the request goes: the gateway, unless the carrier has a proxy before it. */
+/** Returns the next hop of the request: the gateway, unless the carrier has a proxy before it. */
 export function nextHopOf(
   {
     outbound_sip_proxy: proxy,
@@ -66,26 +66,26 @@ export function nextHopOf(
   return /^sips:|;transport=/i.test(proxy) ? proxy : `${proxy};transport=${gateway.protocol}`
 }
 
-/** RFC 5630 §3.1.1: with sips:, the transport goes without saying. */
+/** Returns the URI. With sips: it names no transport (RFC 5630 §3.1.1). */
 function uriAt(place: string, { protocol, use_sips_scheme = false }: OutboundGateway): string {
   return use_sips_scheme && transports[protocol].isSecure
     ? `sips:${place}`
     : `sip:${place};transport=${protocol}`
 }
 
-/** A carrier that the platform registers with knows its own realm only, and the gateway is the way there. */
+/** Returns the host of the Request-URI. A carrier with registration accepts only its realm, not the gateway. */
 function placeOf({ carrier, gateway }: PhoneAttempt): string {
   const { requires_register, register_sip_realm: realm } = carrier
   return requires_register && realm !== null ? realm : hostPortOf(gateway)
 }
 
-/** Where it is, as it stands in URIs and sentences. */
+/** Returns host and port as they appear in URIs and sentences. */
 export function hostPortOf({ host, port, protocol }: OutboundGateway): string {
   const isUsual = port === null || port === transports[protocol].defaultPort
   return serializeHostPort({ host, port: isUsual ? undefined : port })
 }
 
-/** A port that is stored counts, the usual one too: without one, SRV records say it (RFC 3263 §4.2). */
+/** Returns host and port. A stored default port is kept, since without a port SRV records decide (RFC 3263 §4.2). */
 function exactPlaceOf(gateway: OutboundGateway): string {
   const { host, port } = gateway
   return port === null || isIP(host) !== 0 ? hostPortOf(gateway) : serializeHostPort({ host, port })
@@ -98,7 +98,7 @@ function credentialsOf({
   return username === null || password === null ? undefined : { username, password }
 }
 
-/** The time that is signed is the only one of the INVITE (RFC 8224 §4.1). */
+/** Adds the signature. The signed time replaces any other Date in the INVITE (RFC 8224 §4.1). */
 function signed(headers: CallerFields['headers'], { identity }: PhoneAttempt): CallerFields['headers'] {
   const signature = identity()
   if (signature === undefined) return headers

@@ -32,7 +32,7 @@ interface Placed extends Pick<PreparedCall, 'call_sid' | 'call_id'> {
   readonly journal: () => readonly JournalEvent[]
 }
 
-/** A call whose INVITE is out. */
+/** Makes a call whose INVITE has been sent. */
 async function place(
   changes: Partial<CallRequest> = {},
   verbs: unknown = [{ verb: 'speak' }],
@@ -65,7 +65,7 @@ describe('a call that is placed', () => {
         to: 'alice@example.com',
         caller_name: '',
         application_sid: application.application_sid,
-        // Either finds the other: the trace of a call is read by its id.
+        // Each leads to the other, because the trace of a call is looked up by its id.
         trace_id: call_sid.replaceAll('-', ''),
       },
     ])
@@ -762,7 +762,7 @@ describe('a call to a phone', () => {
     await settle()
     expect(engine.sent).toHaveLength(2)
     expect(engine.sent[0]?.cancelled).toBeDefined()
-    // The last one has the time of its transaction.
+    // The last place is given the time of its transaction.
     engine.clock.advance(20_000)
     engine.sent[1]?.progress(180)
     engine.clock.advance(3_000)
@@ -799,7 +799,7 @@ describe('a call to a phone', () => {
       '5.5.5.5: silent, no response, 2000 ms',
       '5.5.5.5: refused, 503 Service Unavailable, 0 ms',
     ])
-    // That the caller hangs up says nothing of the place.
+    // A hang-up by the caller does not count against the place.
     await engine.calls.hangUp(account.account_sid, call_sid)
     await settle()
     expect(engine.resting).toHaveLength(2)

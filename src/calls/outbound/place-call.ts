@@ -1,5 +1,4 @@
-// A call that the platform makes, from the order to the end of the script that runs it. However it ends, its status and its
-// record say how.
+// A call that the platform makes, from the order to the end of its script. Status and record report every end.
 import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
 import { RoutedApplication } from '../application/routed-application.ts'
@@ -12,13 +11,13 @@ import type { ScriptedOrder } from './call-order.ts'
 import { OutgoingLeg } from './outgoing-leg.ts'
 
 export interface PlacedCall {
-  /** Resolves when the first INVITE is out, or the leg has ended without one. */
+  /** Resolves when the first INVITE was sent, or the leg has ended without one. */
   readonly sent: Promise<void>
   /** Resolves when the call is over. Never rejects. */
   readonly done: Promise<void>
 }
 
-/** `refused`: why no call may begin now. */
+/** Places a call. `refused` is the reason if no call may begin now. */
 export function placeCall(
   order: ScriptedOrder,
   context: CallContext,
@@ -26,7 +25,7 @@ export function placeCall(
 ): PlacedCall {
   const outgoing = new OutgoingLeg(order, context)
   const { leg } = outgoing
-  // Before the first change: what there is to tell waits for the socket of an application that has one.
+  // Made before the first status change, so that changes wait for the WebSocket of an application that has one.
   const application = new RoutedApplication({ leg, script: order.script, context })
   leg.status.follow(order.script.call_status_hook)
   const { settings } = leg.session

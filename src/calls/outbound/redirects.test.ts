@@ -1,4 +1,4 @@
-// 3xx of called parties: where they lead, and where they may not.
+// 3xx responses of called parties: the places where they lead, and those where they may not.
 import { describe, expect, it } from 'vitest'
 import {
   account,

@@ -1,4 +1,4 @@
-// What one call follows of the 3xx that its called parties answer (RFC 3261 §8.1.3.4): a few, and none twice.
+// The 3xx responses that one call follows (RFC 3261 §8.1.3.4): at most a few, and none twice.
 import { AppError } from '../../lib/errors.ts'
 import type { SipResponse } from '../../sip/message/message.ts'
 import type { RedirectTarget } from '../../sip/sip.ts'
@@ -8,7 +8,7 @@ import type { Attempt, AttemptInvite, Round } from './attempt.ts'
 
 const maxFollowed = 5
 
-/** Multiple choices, moved permanently, moved temporarily. 305 names a proxy, and 380 another service. */
+/** Multiple choices, moved permanently, moved temporarily. Not 305, which names a proxy, or 380, another service. */
 const followed: ReadonlySet<number> = new Set([300, 301, 302])
 
 export class Redirects {
@@ -19,7 +19,7 @@ export class Redirects {
     this.#journal = journal
   }
 
-  /** The places of one target; none where it may not be followed. Never rejects with AppError. */
+  /** Returns the places of one target, or none if it may not be followed. Never rejects with AppError. */
   async placesOf(attempt: Attempt, { status }: SipResponse, target: RedirectTarget): Promise<Round> {
     if (attempt.redirect === undefined || !followed.has(status)) return []
     const said = `${status} from ${attempt.place}: ${target.uri}`
@@ -39,14 +39,14 @@ export class Redirects {
   }
 
   #demandNew(uri: string): void {
-    if (this.#seen.has(uri)) throw new AppError('loop_detected', 'the call has been there')
+    if (this.#seen.has(uri)) throw new AppError('loop_detected', 'the call has been sent there before')
     if (this.#seen.size === maxFollowed)
       throw new AppError('loop_detected', `a call follows ${maxFollowed} redirects at most`)
     this.#seen.add(uri)
   }
 }
 
-/** Those that may be called, and can. Throws the AppError of the first one where there is none. */
+/** Returns the places that may be called and can be reached. If there are none, throws the error of the first. */
 async function reachable(places: Round): Promise<Round> {
   const found = await Promise.allSettled(places.map(({ destination }) => destination()))
   const ready = places.flatMap((place, index) => {
@@ -58,7 +58,7 @@ async function reachable(places: Round): Promise<Round> {
   return ready
 }
 
-/** RFC 3261 §8.1.3.4: From and To stay, and so does the way out that the record names. */
+/** Keeps From and To (RFC 3261 §8.1.3.4), and the trunk in the record, as in the first attempt. */
 function asIfCalledFirst(place: Attempt, { trunk, invite }: Attempt): Attempt {
   return {
     ...place,

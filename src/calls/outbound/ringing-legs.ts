@@ -1,4 +1,4 @@
-// Which leg an INVITE of the platform was sent for.
+// The leg for which an INVITE of the platform was sent.
 import type { OutgoingInvite } from '../../sip/sip.ts'
 import type { Leg } from '../leg/leg.ts'
 

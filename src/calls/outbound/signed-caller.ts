@@ -1,5 +1,5 @@
-// Which calling number of an INVITE is signed, and what the platform attests of it. Judged by what the INVITE says: an
-// application may have it name other numbers than the call was ordered for.
+// The calling number of an INVITE that is signed, and the attestation of the platform. Both are derived from the fields
+// of the INVITE, because an application may put other numbers there than the one that the call was ordered with.
 import { canonicalNumber } from '../../lib/canonical-number.ts'
 import { splitList } from '../../sip/message/list.ts'
 import type { Attestation } from '../../contracts/number-trust.ts'
@@ -13,10 +13,10 @@ export interface SignedCaller {
 }
 
 const asserting = 'p-asserted-identity'
-// Not signed, yet shown by some who put the call through.
+// These are not signed, but some networks on the way display them.
 const alsoShown: ReadonlySet<string> = new Set([asserting, 'p-preferred-identity', 'remote-party-id'])
 
-/** A where every number that the INVITE names as the caller's is one of the account. */
+/** Returns attestation A if every number that the INVITE names as the caller's belongs to the account, otherwise B. */
 export async function signedCaller(
   { from, fromUser = from, headers }: CallerOrder,
   { account_sid }: Pick<AccountFacts, 'account_sid'>,
@@ -24,7 +24,7 @@ export async function signedCaller(
 ): Promise<SignedCaller> {
   const valuesOf = (isOne: (name: string) => boolean): readonly string[] =>
     headers.flatMap(({ name, value }) => (isOne(name) ? splitList(value) : []))
-  // Who verifies takes P-Asserted-Identity before From (RFC 8224 §8.1, ATIS-1000074).
+  // A verifier prefers P-Asserted-Identity to From (RFC 8224 §8.1, ATIS-1000074).
   const asserted = valuesOf((name) => name === asserting).map(numberIn)
   const calling = asserted.find((number) => canonicalNumber(number) !== undefined) ?? fromUser
   const shown = valuesOf((name) => alsoShown.has(name)).map(numberIn)
@@ -38,7 +38,7 @@ export async function signedCaller(
   return { calling, attest: isEach.every(Boolean) ? 'A' : 'B' }
 }
 
-/** `anonymous` and `alice` are none. What cannot be read at all might be read by another. */
+/** Returns whether it may be a number: not `anonymous` or `alice`. Another reader may read what is unreadable here. */
 function mayBeNumber(user: string): boolean {
   return user === '' || /\d/.test(user.normalize('NFKC'))
 }

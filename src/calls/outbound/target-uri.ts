@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { tryParseUri } from '../../sip/message/uri.ts'
 import type { SipUri } from '../../sip/message/uri.ts'
 
-/** Throws AppError bad_request naming `field`, the one it came in. */
+/** Parses the URI. Throws AppError bad_request that names `field`, in which it was given. */
 export function parseTargetUri(text: string, field: string): SipUri {
   const uri = tryParseUri(text)
   if (uri === undefined || uri.scheme === 'tel')

@@ -1,4 +1,4 @@
-// Whom a call of the platform is to reach.
+// The target of a call of the platform.
 
 export interface Credentials {
   readonly username: string
@@ -9,7 +9,7 @@ export type Target =
   | {
       readonly type: 'phone'
       readonly number: string
-      /** Name of the carrier to use; an unknown one counts as none. */
+      /** The name of the carrier to use. An unknown name is ignored. */
       readonly trunk?: string
       /** The carrier to use, and no other. */
       readonly voip_carrier_sid?: string
@@ -20,21 +20,21 @@ export type Target =
   | {
       readonly type: 'sip'
       readonly sipUri: string
-      /** A SIP URI: where the request is sent first. */
+      /** A SIP URI to which the request is sent first. */
       readonly proxy?: string
-      /** The audio is encrypted, by keys in SDP, or there is no call. */
+      /** The required audio encryption, by keys in SDP or by DTLS. Without it there is no call. */
       readonly srtpEncryption?: 'sdes' | 'dtls'
       readonly auth?: Credentials
     }
   | {
       readonly type: 'teams'
-      /** As the tenant has it: with a plus, as a rule. */
+      /** The number in the form of the tenant, usually with a plus. */
       readonly number: string
       /** The FQDN of the tenant; left out: the only one of the account. */
       readonly tenant?: string
-      /** The voice mail of the number. */
+      /** Calls the voice mail of the number. */
       readonly isVoiceMail?: boolean
-      /** What Microsoft itself wants called, in place of the number: it is sent back as it came. */
+      /** A URI from Microsoft that is called instead of the number. It is sent back unchanged. */
       readonly uri?: string
     }
 

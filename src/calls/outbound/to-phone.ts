@@ -1,4 +1,4 @@
-// The places to try for a call to a phone number: the gateways of the carriers that take it, one after another.
+// The places to try for a call to a phone number: the gateways of the carriers that accept it, one after another.
 import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
@@ -18,15 +18,15 @@ import type { SignedCaller } from './signed-caller.ts'
 import { parseTargetUri } from './target-uri.ts'
 import { demandNoTeams, toSipUri } from './to-sip-uri.ts'
 
-// No caller waits for more places than this.
+// The most places that are tried. No caller waits for more.
 const maxAttempts = 20
 
-// How much of names that the platform does not know the journal shows.
+// The most characters of an unknown name that the journal shows.
 const maxNameChars = 64
 
 const isPublic = createAddressGuard([])
 
-/** Throws AppError no_carrier. */
+/** Returns the gateways to try. Throws AppError no_carrier. */
 export async function toPhone(
   { number: written, trunk, voip_carrier_sid, auth }: TargetOf<'phone'>,
   search: Search,
@@ -56,7 +56,7 @@ export async function toPhone(
   if (isSet(trunk) && choice.rule !== 'phone-named-carrier')
     journal.note({
       type: 'note',
-      sentence: `no carrier ${shown(trunk)} takes calls of the account: none is named`,
+      sentence: `no carrier ${shown(trunk)} serves the account: the name is ignored`,
     })
   const names = choice.carriers.map(({ name }) => name).join(', ')
   const chosen = names === '' ? 'no carrier' : names
@@ -75,19 +75,19 @@ export async function toPhone(
   return usable.slice(0, maxAttempts).map((way) => [toAttempt(way, { number, auth, identity }, search)])
 }
 
-/** Throws AppError no_carrier where nothing is left. */
+/** Removes and journals parameters of the number. Throws AppError no_carrier if nothing is left. */
 function withoutParameters(written: string, journal: Search['journal']): string {
   const { number, dropped } = cleanNumber(written)
   if (number.startsWith(';') || (number === '' && dropped.length > 0))
-    throw new AppError('no_carrier', 'what is called is no number')
+    throw new AppError('no_carrier', 'the called number is empty')
   if (dropped.length > 0) {
     const names = shortened(dropped.join(', '))
-    journal.note({ type: 'note', sentence: `parameters of the number that no carrier is sent: ${names}` })
+    journal.note({ type: 'note', sentence: `parameters of the number that are not sent: ${names}` })
   }
   return number
 }
 
-/** Signs each INVITE when it goes out: what was signed a minute ago is not believed. */
+/** Returns a function that signs an INVITE as it is sent, since signatures that are a minute old are not accepted. */
 function signerOf(
   called: string,
   { calling, attest }: SignedCaller,
@@ -128,8 +128,8 @@ function toAttempt(
     dialled: toDialled(number, carrier),
     ...(carrier.dtmf_type === undefined ? {} : { keyWay: carrier.dtmf_type }),
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host, mayReach }),
-    // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
-    // (SECURITY.md).
+    // Not guarded, because many gateways are at private addresses, and an account that may write a carrier is trusted
+    // with them (SECURITY.md).
     async destination() {
       const hop = firstHopOf(routes) ?? nextHopOf(carrier, gateway)
       const found = await services.sip().resolve(hop)
@@ -149,7 +149,7 @@ interface Way {
   readonly gateway: OutboundGateway
 }
 
-/** A carrier sends a call on: to another one of its gateways, or to any address that a customer may call. */
+/** Follows a redirect of a carrier: to another one of its gateways, or to any address that a customer may call. */
 async function elsewhere(
   uri: string,
   { carrier, gateway: first }: Way,
@@ -161,7 +161,7 @@ async function elsewhere(
   if (near.length === 0) return (await toSipUri({ type: 'sip', sipUri: uri }, search)).flat()
   const { order } = search
   const number = parsed.user ?? ''
-  // Another port of the host may be anything: what it does says nothing of the gateway.
+  // Another port of the host may be anything, so its behaviour does not count for the gateway.
   const gateway = near.find((one) => portOf(one) === portOf({ ...one, port: parsed.port ?? null }))
   return [
     {
@@ -206,7 +206,7 @@ function shortened(text: string): string {
   return text.slice(0, maxNameChars)
 }
 
-/** The gateway over which the platform is registered comes first, private destinations last. */
+/** Sorts gateways: the one over which the platform is registered comes first, private destinations last. */
 function inOrder(
   { voip_carrier_sid, gateways }: OutboundCarrier,
   trunks: TrunkState,

@@ -1,4 +1,4 @@
-// The place to try for a call to a SIP URI: guarded, since a customer wrote it.
+// The place to try for a call to a SIP URI. It is guarded, because a customer wrote the URI.
 import { AppError } from '../../lib/errors.ts'
 import { hasSips } from '../../sip/contact.ts'
 import { serializeUri, tryParseUri } from '../../sip/message/uri.ts'
@@ -17,7 +17,7 @@ import { parseTargetUri } from './target-uri.ts'
 
 const offered = { sdes: { sdes: 'required' }, dtls: { dtls: 'ice' } } as const
 
-/** Throws AppError when there is no place to try. */
+/** Returns the place to try. Throws AppError when there is none. */
 export async function toSipUri(
   { sipUri, proxy, auth, srtpEncryption }: TargetOf<'sip'>,
   search: Search,
@@ -26,7 +26,7 @@ export async function toSipUri(
   const { directory } = services
   const uri = parseTargetUri(sipUri, 'to.sipUri')
   if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
-  // The headers of a URI do not belong into the start line (RFC 3261 §19.1.1).
+  // The headers of a URI do not belong in the start line (RFC 3261 §19.1.1).
   const text = serializeUri({ ...uri, headers: new Map() })
   return [
     [
@@ -46,7 +46,7 @@ export async function toSipUri(
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
         destination: async () => secured(await guardedPlace(proxy ?? text, order.account, services), text),
-        // Neither the proxy nor the password is meant for another place.
+        // The proxy and the password are not meant for another place.
         redirect: async ({ uri: next }) =>
           (
             await toSipUri({ type: 'sip', sipUri: next, ...(srtpEncryption && { srtpEncryption }) }, search)
@@ -56,7 +56,7 @@ export async function toSipUri(
   ]
 }
 
-/** RFC 3261 §26.2.2: each hop on the way to a sips URI is secure, a proxy that is named with it as well. */
+/** Demands that each hop to a sips URI is secure, including a named proxy: RFC 3261 §26.2.2. */
 function secured(remote: Resolved, uri: string): Resolved {
   const places = [remote, ...(remote.alternatives ?? [])]
   if (hasSips(uri) && !places.every(({ transport }) => transports[transport].isSecure))
@@ -64,13 +64,13 @@ function secured(remote: Resolved, uri: string): Resolved {
   return remote
 }
 
-/** RFC 3261 §16.12.1.1: a proxy that is named without lr would have the Request-URI rewritten. */
+/** Adds lr to the proxy, since without it the Request-URI would have to be rewritten: RFC 3261 §16.12.1.1. */
 function toLooseRoute(proxy: string): string {
   const uri = parseTargetUri(proxy, 'to.proxy')
   return serializeUri({ ...uri, headers: new Map(), params: new Map([...uri.params, ['lr', undefined]]) })
 }
 
-/** Checks the address that the name led to, and returns that address: a second look-up could find another one. */
+/** Resolves the URI and checks its addresses. Returns these addresses, because a second look-up could find others. */
 export async function guardedPlace(
   uri: string,
   account: Pick<AccountFacts, 'sip_realm'>,
@@ -94,14 +94,14 @@ export async function guardedPlace(
 }
 
 /**
- * Microsoft knows a tenant by our Contact and our certificate, which all accounts share: who calls there says by a target of its
- * own in whose name. Throws AppError teams_by_tenant_only.
+ * Throws AppError teams_by_tenant_only for a place of Microsoft Teams. Microsoft identifies a tenant by our Contact and
+ * our certificate, which all accounts share, so only a target of type teams, which names the tenant, may lead there.
  */
 export function demandNoTeams(uri: string, places: readonly Remote[], teams: TeamsFacts): void {
   const parsed = tryParseUri(uri)
   const isProxy = parsed?.scheme !== 'tel' && teams.proxies.some((one) => isSamePlace(one, parsed))
   if (isProxy || places.some(({ address }) => teams.isAddress(address)))
-    throw new AppError('teams_by_tenant_only', 'Microsoft Teams is called by a target of type teams alone')
+    throw new AppError('teams_by_tenant_only', 'Microsoft Teams can be called only by a target of type teams')
 }
 
 function isSamePlace({ host, port }: TeamsProxy, uri: Pick<SipUri, 'host' | 'port'> | undefined): boolean {

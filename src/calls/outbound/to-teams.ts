@@ -1,4 +1,4 @@
-// The places to try for a call to Microsoft Teams: its proxies, one after another, in the name of a tenant of the account.
+// The places to try for a call to Microsoft Teams: its proxies in turn, on behalf of a tenant of the account.
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import { knownAs, transports } from '../../sip/transport/transports.ts'
@@ -12,7 +12,7 @@ import type { Attempt, Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from './target.ts'
 
-/** Throws AppError unknown_teams_tenant or teams_not_ready. */
+/** Returns the proxies to try. Throws AppError unknown_teams_tenant or teams_not_ready. */
 export async function toTeams(to: TargetOf<'teams'>, search: Search): Promise<readonly Round[]> {
   const { services, journal } = search
   const { teams, trunks } = services
@@ -25,7 +25,7 @@ export async function toTeams(to: TargetOf<'teams'>, search: Search): Promise<re
   return usable.map((proxy) => [toAttempt(to, { tenant, proxy }, search)])
 }
 
-/** The tenant whose name the call goes out in: never one of another account. */
+/** Returns the tenant on whose behalf the call is made. It is never one of another account. */
 async function tenantFor({ tenant }: TargetOf<'teams'>, search: Search): Promise<TeamsTenantFacts> {
   const { order, services, journal } = search
   const { account_sid } = order.account
@@ -41,7 +41,7 @@ async function tenantFor({ tenant }: TargetOf<'teams'>, search: Search): Promise
   return chosen
 }
 
-/** `ofCaller`: the tenant of the call that dials this one. */
+/** Chooses the tenant: the named one, that of the dialling call (`ofCaller`), or the only one. */
 export function chooseTenant(
   own: readonly TeamsTenantFacts[],
   named: string | undefined,
@@ -57,7 +57,7 @@ export function chooseTenant(
   return own.length === 1 ? found('teams-only-tenant', own[0]) : undefined
 }
 
-// How much of a name that the account does not have a sentence shows.
+// The most characters of an unknown name that a sentence shows.
 const maxNameChars = 64
 
 function noTenant(own: readonly TeamsTenantFacts[], named: string | undefined): AppError {
@@ -92,14 +92,14 @@ function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, servi
     watchedAs: teamsProxyKey(ping_fqdn, proxy),
     protection: { sdes: 'required' },
     invite: () => ({
-      // A From of another name would be one of another tenant.
+      // A From with another name would be that of another tenant.
       ...callerFields({ ...order, fromHost: tenant_fqdn }, tenant_fqdn),
       contactHost: tenant_fqdn,
       uri,
       to: uri,
       mayReach: ({ address }) => services.teams.isAddress(address),
     }),
-    // The operator has named the proxies: they may be anywhere.
+    // The operator has configured the proxies, so they may be at any address.
     destination: async () => {
       const found = await services.sip().resolve(`sip:${serializeHostPort(proxy)};transport=tls`)
       const { alternatives = [] } = found
@@ -111,7 +111,7 @@ function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, servi
   }
 }
 
-/** Microsoft asks that a telephone number says that it is one, and takes no sips. */
+/** Returns the Request-URI. Microsoft requires user=phone for a telephone number, and does not accept sips. */
 function uriAt(proxy: TeamsProxy, { number, isVoiceMail }: TargetOf<'teams'>): string {
   const phone = /^\+?\d+$/.test(number) ? ';user=phone' : ''
   const mail = isVoiceMail === true ? ';opaque=app:voicemail' : ''

@@ -1,4 +1,4 @@
-// Tries the places a call may go to, one round after another, until one answers or none is left.
+// Tries the places for a call, one round after another, until one answers or none is left.
 import { AppError } from '../../lib/errors.ts'
 import type { SipResponse } from '../../sip/message/message.ts'
 import type { RefusalFact } from '../journal/journal.ts'
@@ -11,7 +11,7 @@ import { mayTryNext } from './failover.ts'
 import { fork, silenceMs } from './fork.ts'
 import type { DialledLeg, ForkOptions } from './fork.ts'
 
-/** Afterwards the leg is answered or has ended. Throws AppError when no request could be sent to the last places. */
+/** Tries the rounds. The leg is then answered or has ended. Throws AppError if no request reached the last places. */
 export async function tryRounds(
   rounds: readonly Round[],
   dialled: DialledLeg,
@@ -36,7 +36,7 @@ export async function tryRounds(
   }
 }
 
-/** Why a response that the stack has made stands for places that gave none; undefined where one has spoken. */
+/** Returns why the stack has made the response in place of a far end; undefined if a far end responded. */
 function unheard(response: SipResponse, round: Round, { journal }: Leg): RefusalFact | undefined {
   if (!isMadeHere(response)) return undefined
   const places = round.map(({ place }) => place).join(', ')

@@ -172,7 +172,7 @@ describe('record', () => {
     expect(recorder.begun.map(({ order }) => order.prefix)).toEqual([undefined])
     expect(a.journal).toContainEqual(
       expect.objectContaining({
-        sentence: 'the call is being recorded already: where that is stored stays as it was',
+        sentence: 'the call is being recorded already: its storage location does not change',
       }),
     )
   })
