@@ -4,10 +4,10 @@ import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import { tryParseUri } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
 import { dialledIn } from '../defence/phone-context.ts'
+import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
 import { carriersAt } from '../outbound/carriers-at.ts'
 import type { AccountFacts } from '../ports.ts'
-import { teamsTenantOf } from '../teams-trunk.ts'
 
 export interface Referred {
   /** The target as the application wrote it. */
@@ -23,7 +23,7 @@ export async function demandReferrable(
   account: AccountFacts,
   { guard, services }: Pick<CallContext, 'guard' | 'services'>,
 ): Promise<void> {
-  const farEnd = farEndOf(leg)
+  const farEnd = farEndKindOf(leg)
   // The phone of a user calls through the platform, and that call passes the guard.
   if (farEnd === 'user') return
   const sent = dialledOf(referTo)
@@ -41,15 +41,6 @@ export async function demandReferrable(
   if (sent === undefined || !(await guard.isClosed(sent, account))) return
   const [at] = await carriersAt(new Set([attempt?.remote_host ?? started.remote_host]), services)
   if (at !== undefined) await guard.demandOpen(sent, account, { leg, by: ` at ${at.address}` })
-}
-
-/** Returns the kind of the far end. The trunk does not decide: a carrier may be named `user`, also after a redirect. */
-function farEndOf(leg: Leg): 'carrier' | 'teams' | 'user' | 'other' {
-  const { attempt, started } = leg.journal.facts
-  if (teamsTenantOf(leg) !== undefined) return 'teams'
-  if (attempt === undefined) return started.originating_sip_trunk_name === undefined ? 'user' : 'carrier'
-  if (attempt.is_phone === true) return 'user'
-  return attempt.sip_gateway_sid === undefined ? 'other' : 'carrier'
 }
 
 /** Returns the part of Refer-To that a carrier may read as the number. */

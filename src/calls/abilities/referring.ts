@@ -8,6 +8,7 @@ import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import type { ReferReport } from '../../sip/sip.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { CallContext } from '../call-context.ts'
+import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDialled } from '../outbound/phone-attempt.ts'
 import type { AccountFacts } from '../ports.ts'
@@ -73,12 +74,12 @@ async function accountOf({ journal }: Leg, { services }: CallContext): Promise<A
   return account
 }
 
-async function peerOf({ journal }: Leg, account: AccountFacts, { services }: CallContext): Promise<Place> {
-  const { started, attempt } = journal.facts
+async function peerOf(leg: Leg, account: AccountFacts, { services }: CallContext): Promise<Place> {
+  const { started, attempt } = leg.journal.facts
   const trunk = attempt?.trunk ?? started.trunk
   const host = attempt?.remote_host ?? started.remote_host
   const asItIs = (number: string): string => number
-  if (trunk === 'user') return { host: account.sip_realm ?? host, dialled: asItIs }
+  if (farEndKindOf(leg) === 'user') return { host: account.sip_realm ?? host, dialled: asItIs }
   const carriers = await services.directory.outboundCarriers(account)
   const carrier = carriers.find(({ name }) => name === trunk)
   if (carrier === undefined) return { host, dialled: asItIs }

@@ -5,10 +5,10 @@ import type { IncomingReferral } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import { parseAppJson } from '../application/app-json.ts'
 import { toDecision } from '../journal/decision.ts'
+import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
-import { isUser } from './blind-transfer.ts'
 import { dismissTransferor, join } from './join.ts'
 import { Stop } from '../session/stop.ts'
 import { partyOf } from './leg-story.ts'
@@ -80,7 +80,8 @@ function secondCall({ referral, by, talk }: Transfer, registry: CallRegistry): L
     })
   if (leg === by || talk?.otherOf(by) === leg)
     throw new AppError('bad_request', 'Replaces names the call that is transferred')
-  if ((!isUser(by) || !isUser(leg)) && !isOfOneTenant(by, leg))
+  const areUsers = [by, leg].every((one) => farEndKindOf(one) === 'user')
+  if (!areUsers && !isOfOneTenant(by, leg))
     throw new AppError('not_permitted', 'only a user may join its two calls with each other', {
       cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
     })

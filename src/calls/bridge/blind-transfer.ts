@@ -7,6 +7,7 @@ import { tryParseUri } from '../../sip/message/uri.ts'
 import type { IncomingReferral, ReferSubscription } from '../../sip/sip.ts'
 import type { CallContext } from '../call-context.ts'
 import { toDecision } from '../journal/decision.ts'
+import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
@@ -103,7 +104,7 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
   const host = uri?.scheme === 'sip' ? uri.host : ''
   const realm = account?.is_active === true ? account.sip_realm : null
   const isOurs = host === realm || host === started.host || host === attempt?.host
-  if (!isUser(by) || !isOurs || name === undefined || account === undefined || realm === null)
+  if (farEndKindOf(by) !== 'user' || !isOurs || name === undefined || account === undefined || realm === null)
     throw new AppError('not_permitted', 'a user may send the other side to users of its realm only', {
       cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
     })
@@ -112,12 +113,6 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
   if ((await services.sip().bindings.find(aor)).length === 0)
     throw new AppError('user_not_registered', `${aor} is not registered`)
   return { account, to: { type: 'user', name, realm } }
-}
-
-/** Returns whether the far end is a user: one that has authenticated, or one that is called where it registered. */
-export function isUser({ journal }: Leg): boolean {
-  const { started, attempt } = journal.facts
-  return (attempt?.trunk ?? started.trunk) === 'user'
 }
 
 /** Returns the order for the call to the target. Its caller is the party that the target will talk with. */

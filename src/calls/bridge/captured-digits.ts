@@ -19,6 +19,7 @@ export class CapturedDigits {
   press(digit: string, nowMs: number): string | undefined {
     const before = nowMs - this.#lastMs > maxPauseMs ? '' : this.#pressed
     this.#lastMs = nowMs
+    if (this.#longest === 0) return undefined
     this.#pressed = (before + digit).slice(-this.#longest)
     const found = this.#sequences.find((text) => this.#pressed.endsWith(text))
     if (found !== undefined) this.#pressed = ''

@@ -228,6 +228,17 @@ describe('a blind transfer', () => {
     )
   })
 
+  it('is refused with 403 to a carrier without a referHook, whatever name the carrier has', async () => {
+    const { account_sid } = account
+    const { application_sid } = application
+    const one = await talking({}, (engine) => {
+      const sids = { voip_carrier_sid: 'c1', account_sid, service_provider_sid: null, application_sid }
+      engine.carriers = [{ carrier: { ...sids, name: 'user', registration: undefined }, netmask: 32 }]
+    })
+    expect((await refer(one.caller.dialog)).answer).toBe(403)
+    expect(hearings(one)).toEqual([1, 0])
+  })
+
   it('is refused with 603 while there is no other side and no referHook', async () => {
     const { caller } = await dialled(parseVerbs, {})
     expect((await refer(caller.dialog)).answer).toBe(603)

@@ -8,7 +8,7 @@ describe('where media comes from', () => {
     ['sdp', 'the SDP names'],
     ['sdp-address', 'another port'],
     ['sip-address', 'behind NAT'],
-    ['same-stream', 'goes on'],
+    ['same-stream', 'continues'],
     ['behind-nat', 'several addresses'],
   ] as const)('is explained when it is trusted as %s', (trust, words) => {
     const first = toMediaFact({ type: 'first-packet', ...place, trust })

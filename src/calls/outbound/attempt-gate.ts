@@ -51,7 +51,7 @@ export class AttemptGate {
         : { redirect: async (target) => (await this.open([await redirect(target)])).flat() }),
       destination: async () => {
         const remote = await attempt.destination()
-        if (gateway === undefined && dialled !== undefined && attempt.trunk !== 'user')
+        if (gateway === undefined && dialled !== undefined && attempt.isPhone !== true)
           await this.#demandMayCall([remote, ...(remote.alternatives ?? [])], dialled)
         return remote
       },
