@@ -186,6 +186,17 @@ describe('the certificate of a domain', () => {
     expect(alerts).toHaveLength(3)
   })
 
+  it('may be ordered by another node when the database has failed during an order', async () => {
+    const shared = new SharedState()
+    const store: AcmeStore = {
+      ...shared.storeOf('only'),
+      save: () => Promise.reject(new Error('the database is gone')),
+    }
+    await open({ store, order: () => Promise.resolve(issued(3)) }).start()
+    await looksAfter(0)
+    expect(shared.holder).toBeUndefined()
+  })
+
   it('is ordered by one node, and taken over by the others', async () => {
     const shared = new SharedState()
     shared.holder = 'other'

@@ -82,8 +82,11 @@ class CertificateOrders implements Acme {
     const { certificate = '', retryAt = 0 } = await store.load()
     if (this.#isGood(certificate)) return keepCertificate(file, certificate)
     if (clock.now() < retryAt || !(await store.hold(clock.now() + holdMs))) return
-    await this.#order()
-    await store.release()
+    try {
+      await this.#order()
+    } finally {
+      await store.release()
+    }
   }
 
   async #order(): Promise<void> {

@@ -33,6 +33,24 @@ const countOf = (stage: Stage, status: string): number =>
   stage.peer.starts.filter((start) => start === status).length
 
 describe('a provisional response to a caller that requires it reliably', () => {
+  it('with a description is not dropped for others that wait: no later response repeats it', async () => {
+    const { stage, invite } = await ring()
+    for (const status of [180, 181, 182, 180]) invite.progress({ status })
+    invite.progress(early)
+    invite.progress({ status: 180 })
+    for (let rseq = 1; rseq <= 5; rseq += 1) {
+      await stage.soon()
+      await prack(stage, rseq)
+    }
+    expect(stage.peer.starts.filter((start) => /^18/.test(start))).toEqual([
+      '180',
+      '181',
+      '182',
+      '183',
+      '180',
+    ])
+  })
+
   it('has 100rel and a number, and is sent again at intervals that double until its PRACK', async () => {
     const { stage, invite } = await ring()
     invite.progress({ status: 180 })

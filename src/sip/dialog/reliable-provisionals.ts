@@ -46,10 +46,17 @@ export class ReliableProvisionals {
   }
 
   send(response: SipResponse): void {
-    // When the queue is full, the newest response replaces the last one.
-    if (this.#waiting.length === provisionalLimits.maxWaiting) this.#waiting.pop()
     this.#waiting.push(response)
+    if (this.#waiting.length > provisionalLimits.maxWaiting) this.#dropOne()
     if (!this.#isOpen) this.#sendNext()
+  }
+
+  /** Drops the newest response without a description that is not the last one. Descriptions are kept: each is sent once. */
+  #dropOne(): void {
+    const at = this.#waiting.findLastIndex(
+      ({ body }, index) => body.byteLength === 0 && index < this.#waiting.length - 1,
+    )
+    this.#waiting.splice(at === -1 ? this.#waiting.length - 1 : at, 1)
   }
 
   /**
