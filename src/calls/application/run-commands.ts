@@ -1,5 +1,5 @@
-// The one place where commands from outside begin: it checks what they need, and the journal says what was asked for, in the
-// order in which it began.
+// The one place where commands from outside begin. It checks the state that they need, and the journal gets each in the
+// order in which they began.
 import { AppError } from '../../lib/errors.ts'
 import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from '../command.ts'
 import { toDecision } from '../journal/decision.ts'
@@ -11,7 +11,10 @@ import { callIsOver } from '../session/mailbox.ts'
 import type { CommandReply } from '../session/session.ts'
 import type { Letter, Opened } from '../session/mailbox.ts'
 
-/** The commands of one request to a leg. Nothing has begun when one of them makes no sense, or comes at the wrong time. */
+/**
+ * Returns the commands of one request to a leg as a letter. If one of them is invalid or comes at the wrong time, none
+ * begins.
+ */
 export function toLetter(
   leg: Leg,
   commands: readonly RunnableCommand[],
@@ -32,7 +35,7 @@ export function toLetter(
   }
 }
 
-/** One of them at most has one. */
+/** Returns the reply. At most one of the commands has one. */
 async function replyOf([reply]: readonly Promise<CommandReply>[]): Promise<CommandReply> {
   return reply === undefined ? {} : await reply
 }
@@ -55,13 +58,13 @@ function readyOn(leg: Leg, command: RunnableCommand): ReadyCommand {
   try {
     return command.ready(target)
   } catch (error) {
-    // Here a client of the API wrote the verbs.
+    // Here the verbs were written by a client of the API, not by a hook.
     if (!(error instanceof AppError) || error.code !== 'hook_invalid_payload') throw error
     throw new AppError('bad_request', `${command.name}: ${error.message}`, { cause: error })
   }
 }
 
-/** Verbs of app_json come from no URL that a path could be one of. */
+/** Throws if a hook is a path and the verbs came from app_json, so that there is no URL to resolve it against. */
 function demandAddress({ session }: Leg, { name }: RunnableCommand, hook: HookForm): void {
   if (!isPath(hook) || (session.script !== undefined && !isPath(session.script.hookOf(hook)))) return
   throw new AppError(
@@ -73,7 +76,7 @@ function demandAddress({ session }: Leg, { name }: RunnableCommand, hook: HookFo
   )
 }
 
-/** What a leg is to a command that needs this state; undefined when it is in another. */
+/** The target of a command for each state that it may need, or undefined if the leg is in another state. */
 const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | undefined } = {
   nothing: (leg) => ({ leg }),
   answered: (leg) => (leg.isAnswered ? { leg } : undefined),

@@ -96,7 +96,7 @@ describe('a number behind a code that chooses a carrier', () => {
     [undefined, '101028815551230100'],
     ['1', '1010288011442079460958'],
     ['1', '10155501234'],
-    // China, and not 1 868 behind the 01 of an operator.
+    // China, and not 1 868 after the 01 of an operator.
     ['1', '0118685512345678'],
     ['49', '01013030123456'],
     ['45', '10190012'],

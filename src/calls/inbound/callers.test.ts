@@ -1,4 +1,4 @@
-// Who is calling, and what of a caller's own words is believed.
+// Who is calling, and which claims of a caller are trusted.
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent } from '../journal/journal.ts'
 import { account, application, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -160,7 +160,7 @@ describe('the call of a SIP user', () => {
     const invite = at.ring()
     await settle()
     const [mayReach, maySendTo] = [invite.mayReach, at.media.opened[0]?.maySendTo]
-    // The scripted engine lets 192.0.2.0/24 through; the phone calls from 127.0.0.1.
+    // The scripted engine allows 192.0.2.0/24. The phone calls from 127.0.0.1.
     expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(udpAt(address)))).toEqual([true, false])
     expect(['192.0.2.9', '10.0.0.1', '127.0.0.1'].map((address) => maySendTo?.(address))).toEqual([
       true,

@@ -62,7 +62,7 @@ describe('a recording session that comes in', () => {
     expect([invite.accepted === undefined, invite.contactFeature]).toEqual([false, '+sip.srs'])
     const [caller, called] = engine.media.sessions
     expect([caller?.offers[0]?.includes('4000'), called?.offers[0]?.includes('4002')]).toEqual([true, true])
-    // What records the call is given both, as of any call.
+    // A recording of the call gets both voices, as for any call.
     expect(caller?.wiring).toMatchObject({
       hears: [{ from: { kind: 'session', id: called?.id } }],
       tapsUnsent: true,

@@ -1,4 +1,4 @@
-// Calls that meet in a conference: who hears whom, what is heard meanwhile, what the application gets, and how it ends.
+// Calls in a conference: who hears whom, the audio meanwhile, the requests to the application, and the end.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'

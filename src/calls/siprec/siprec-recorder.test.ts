@@ -20,7 +20,7 @@ interface Stage {
   readonly problems: () => string[]
 }
 
-/** A call whose application answers it, does this and waits. */
+/** Starts a call whose application runs these verbs and then waits. */
 async function called(
   verbs: readonly object[],
   rest: readonly object[] = [{ verb: 'answer' }],
