@@ -1,4 +1,4 @@
-// The command boostAudioSignal: how loud the far end hears everything.
+// The command boostAudioSignal: sets how loud the far end hears everything.
 import { decibelPattern, maxGainDb, minGainDb, toDecibels } from '../calls/application/decibels.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'

@@ -1,4 +1,4 @@
-// The command call_hook: another application runs the call.
+// The command call_hook: replaces the application that runs the call.
 import type { HookForm } from '../calls/application/hook-form.ts'
 import { defineCommand } from './define/define-command.ts'
 import { hook } from './define/values.ts'

@@ -1,4 +1,4 @@
-// The command conf_mute_status: all of a conference but its moderators are muted, or heard again.
+// The command conf_mute_status: mutes or unmutes all members of a conference except its moderators.
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'
 

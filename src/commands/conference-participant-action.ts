@@ -1,4 +1,4 @@
-// The command conferenceParticipantAction: what one call in a conference is there, and whether it stays.
+// The command conferenceParticipantAction: changes the role of one call in a conference, or removes it.
 import type { HookForm } from '../calls/application/hook-form.ts'
 import type { LegMember } from '../calls/leg/leg-options.ts'
 import { AppError } from '../lib/errors.ts'

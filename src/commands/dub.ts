@@ -1,4 +1,4 @@
-// The command dub: the verb of this name, beside those that run.
+// The command dub: runs the verb of this name beside the running verbs.
 import { besideOf } from './define/beside.ts'
 import { defineCommand } from './define/define-command.ts'
 import { anyObject, json } from './define/values.ts'

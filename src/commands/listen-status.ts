@@ -1,4 +1,4 @@
-// The commands listen_status and stream_status: what the audio servers of a call are sent.
+// The commands listen_status and stream_status: set what the audio servers of a call are sent.
 import type { StreamMode } from '../contracts/audio-stream.ts'
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'

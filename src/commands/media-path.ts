@@ -1,4 +1,4 @@
-// The command media_path: which way the sound of a bridge takes.
+// The command media_path: sets the path of the audio of a bridge.
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'
 

@@ -1,4 +1,4 @@
-// The command mute_status: whether the other side of a bridge, or a conference, hears a leg.
+// The command mute_status: sets whether the other side of a bridge, or a conference, hears a leg.
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'
 

@@ -1,4 +1,4 @@
-// The command record: what `config` takes as `record`, for the leg that the path names.
+// The command record: the option `record` of `config`, for the leg that the path names.
 import { changeRunning, readyRecording } from '../calls/leg/ready-recording.ts'
 import type { RecordAction } from '../calls/leg/ready-recording.ts'
 import { AppError } from '../lib/errors.ts'

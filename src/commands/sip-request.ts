@@ -1,4 +1,4 @@
-// The command sip_request: a request to the far end within the dialog, whose response the client gets.
+// The command sip_request: sends a request to the far end within the dialog, and returns its response to the client.
 import { maxContentLength, toRequest } from '../calls/application/app-requests.ts'
 import { ownMethods } from '../calls/leg/leg-requests.ts'
 import type { OwnMethod } from '../calls/leg/leg-requests.ts'

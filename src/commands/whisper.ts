@@ -1,4 +1,4 @@
-// The command whisper: verbs that one side of a bridge, or a call that an audio server hears, hears alone.
+// The command whisper: verbs that only one side of a bridge hears, or a call that an audio server listens to.
 import { defineCommand } from './define/define-command.ts'
 import { json, verbOrList } from './define/values.ts'
 

@@ -119,7 +119,7 @@ describe('the registration with a carrier', () => {
     test.trunks = [trunkOf({}, [first, second])]
     registrar.answers = () => undefined
     const node = await started()
-    // The transaction at the first one is over then, too.
+    // By now the transaction with the first registrar is over too.
     await stage.pass(40_000)
     expect(node.registeredOver('c')).toBe(`gateway ${second}`)
     registrar.requests.length = 0

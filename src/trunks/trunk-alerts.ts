@@ -1,4 +1,4 @@
-// What a person hears of the carriers of an account: that something stopped working, and that it works again.
+// The alerts about the carriers of an account: when one stops working, and when it works again.
 import type { Alerts } from '../contracts/alert.ts'
 import type { RegisterStatus } from '../contracts/carrier-registration.ts'
 import { placeOf } from './gateway-uri.ts'

@@ -1,4 +1,4 @@
-// The verb conference: all who are in a room of one name hear each other.
+// The verb conference: all calls in a room of one name hear each other.
 import { statusEventNames } from '../calls/rooms/conference-wishes.ts'
 import type { StatusEventName } from '../calls/rooms/conference-wishes.ts'
 import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
@@ -11,7 +11,7 @@ import { Type } from './define/type.ts'
 
 const maxGraceSeconds = 86_400
 
-/** Of newer clients: taken, and never sent. */
+/** The events that newer clients may request. They are accepted and never sent. */
 const futureEvents = ['say-start', 'say-done', 'play-start', 'play-done'] as const
 
 const tag = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))

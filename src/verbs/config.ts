@@ -1,4 +1,4 @@
-// The verb config: what holds for the verbs that follow.
+// The verb config: settings for the verbs that follow.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import { toDecibels } from '../calls/application/decibels.ts'
@@ -21,7 +21,7 @@ import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from '
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
-/** Needed by applications that use them: silence about it would be worse than a failure. */
+/** Options that applications depend on: ignoring them silently would be worse than a failure. */
 const refused = {
   bargeIn: 'Keys interrupt the prompt of a `gather` (`dtmfBargein`), each of them by itself.',
   ttsStream: 'Give `say` the whole text, or speak by `listen` with `bidirectionalAudio`.',
@@ -142,7 +142,7 @@ export const config = defineVerb({
   },
 })
 
-/** What is set again is set after the resets. */
+/** Yields the resets first, so that values of the same verb take effect after them. */
 function* changesOf(options: Options, settings: Given<'settings'>['settings']): Iterable<SettingsChange> {
   const { synthesizer: given, recognizer: recognition, reset = [], onHoldMusic, referHook } = options
   const requestHook = options.sipRequestWithinDialogHook
@@ -172,7 +172,7 @@ async function switchStream(
   if (isOpen) streams.begin('background', plan)
 }
 
-/** What is only switched off was never on. */
+/** Returns false for an option that is only switched off: it was never on. */
 function isWanted(given: object | undefined): boolean {
   return given !== undefined && !('enable' in given && given.enable === false)
 }

@@ -287,7 +287,7 @@ describe('answerOnBridge', () => {
     called().refuse(486)
     await settle()
     await settle()
-    // `play` answers.
+    // `play` answers the call.
     expect(caller.dialog).toBeDefined()
   })
 
@@ -455,7 +455,7 @@ describe('while they talk', () => {
     })
     await answered(called())
     const [a, b] = engine.media.sessions
-    // Heard by the carrier with the sound already.
+    // The carrier has heard the tone in the audio already.
     a?.emit({ type: 'digit', digit: '9', durationMs: 100, isTone: true })
     a?.press('7')
     await settle()
@@ -645,7 +645,7 @@ describe('a user who dials another', () => {
   it('is named to that phone as it has proved itself, whatever its own From and Diversion say', async () => {
     const { called } = await userCall({}, [{ name: 'diversion', value: '<sip:ceo@example.com>' }])
     const { from, contactUser, headers } = called().options
-    // The phone writes "Alice Liddell" <sip:+4420@example.com> and has the password of alice.
+    // The phone writes "Alice Liddell" <sip:+4420@example.com>, and authenticates as alice.
     expect(from).toMatch(/^"Alice Liddell" <sip:alice@/)
     expect([contactUser, headers]).toEqual(['alice', []])
   })

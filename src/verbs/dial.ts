@@ -1,4 +1,4 @@
-// The verb dial: calls others and lets the first who answers talk with the caller.
+// The verb dial: calls others and connects the first that answers with the caller.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { DialOutcome, DialRequest } from '../calls/bridge/dial-request.ts'
@@ -200,18 +200,18 @@ export const dial = defineVerb({
       ...(referHook === undefined ? {} : { referHook }),
       ...(onHoldHook === undefined ? {} : { holdHook: onHoldHook }),
     })
-    // The journal says of each leg what has become of it.
+    // The journal has the outcome of each leg.
     const done = outcome?.call_status === 'completed' ? undefined : 'failed'
     if (actionHook === undefined) return done
     const result = toResult(outcome)
-    // Verbs that have replaced the dial are not replaced by what its hook answers, and do not wait for it.
+    // Verbs that have replaced the dial neither wait for its hook nor are replaced by the answer of the hook.
     if (causeOf(signal) === 'replaced') void hooks.tell(actionHook, result)
     else await hooks.ask(actionHook, result, signal)
     return done
   },
 })
 
-/** The other side of a dial is spoken to only where it is the one that is listened to. */
+/** The called side of a dial hears the server only if the server listens to that side. */
 function toTalkStream(
   given: Static<typeof talkStream>,
   streams: Given<'streams'>['streams'],

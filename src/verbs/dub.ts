@@ -1,4 +1,4 @@
-// The verb dub: tracks of sound that are heard beside everything else.
+// The verb dub: tracks of sound that play together with everything else.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { SoundPiece, TrackRequest } from '../calls/abilities/abilities.ts'
@@ -8,7 +8,7 @@ import { defineVerb } from './define/define-verb.ts'
 import { toVoice } from './define/prompt.ts'
 import { decibels, synthesizer } from './define/schemas.ts'
 
-/** Those of the verb, and of a member of `dub` in `dial`. */
+/** The properties of the verb, and of a member of `dub` in `dial`. */
 export const dubProperties = {
   action: Type.Union(
     [

@@ -4,7 +4,7 @@ import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { hookFor, queueName, replacingTheRest } from './define/schemas.ts'
 
-/** As far back as possible, behind those for whom an application says more. */
+/** The lowest priority, so that callers to whom an application gives one come first. */
 const usualPriority = 999
 
 export const enqueue = defineVerb({
@@ -53,7 +53,7 @@ export const enqueue = defineVerb({
       const fields = { queue_sid, queue_time: Math.floor(waitedMs / 1000), queue_result: result }
       await askAbout(actionHook, fields, { hooks, signal })
     }
-    // The journal says why already.
+    // The journal has the reason already.
     return result === 'error' ? 'failed' : undefined
   },
 })

@@ -83,7 +83,7 @@ export const gather = defineVerb({
       notes.goWithout(
         new AppError('recognizer_unknown', 'gather: no speech recogniser is configured; speech is not heard'),
       )
-    // Keys that come late are hidden too, until another gather says otherwise.
+    // Keys that come late are hidden too, until another gather changes that.
     digits.hide(options.sensitive)
     const collected = await digits.collect({
       rules: toRules(options),

@@ -1,4 +1,4 @@
-// The verb listen, also called stream: an audio server hears the call, and may be heard in it.
+// The verb listen, also called stream: an audio server hears the call, and may speak in it.
 import type { Static } from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
@@ -50,7 +50,7 @@ async function listenTo(options: Options, { streams, hooks, signal }: Given<'str
     const fields = { dial_call_duration: Math.floor(durationMs / 1000), digits }
     await askAbout(actionHook, fields, { hooks, signal })
   }
-  // The journal says why already.
+  // The journal has the reason already.
   return hasFailed ? ('failed' as const) : undefined
 }
 

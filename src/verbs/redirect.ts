@@ -1,4 +1,4 @@
-// The verb redirect: goes on with the verbs of another hook.
+// The verb redirect: continues with the verbs of another hook.
 import { Type } from './define/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { hookFor } from './define/schemas.ts'

@@ -1,4 +1,4 @@
-// The verb sip:refer: asks the far end to make another call in place of this one.
+// The verb sip:refer: requests that the far end make another call instead of this one.
 import { Type } from './define/type.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
@@ -13,7 +13,7 @@ const line = (maxLength: number, description: string) =>
     description,
   })
 
-/** Those that wait for the answer of eventHook: a far end may send one NOTIFY after the other. */
+/** The most statuses that wait for an answer of eventHook, as a far end may send many NOTIFY requests. */
 const maxEvents = 16
 const tooManyEvents = `no more than ${maxEvents} statuses wait for eventHook: those that come meanwhile are left out`
 

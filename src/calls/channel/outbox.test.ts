@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { Outbox } from './outbox.ts'
 
-/** What went out, by the text; and what became of each question. */
+/** Returns an outbox, the texts that it sent, and the outcome of each question. */
 function stage() {
   const clock = createFakeClock()
   const outbox = new Outbox(clock)

@@ -1,4 +1,4 @@
-// What would become of a call that comes in.
+// The dry run of an incoming call.
 import { AppError } from '../../lib/errors.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
@@ -31,7 +31,7 @@ export async function runInbound(
   const replies: Reply[] = []
   const invite = {
     request: toRequest(question, host),
-    // Where no address is given none is a carrier's.
+    // If no address is given, the address used is not a carrier's.
     remote: {
       transport: isOfTeams(sourceAddress, services) ? ('tls' as const) : ('udp' as const),
       address: sourceAddress ?? '0.0.0.0',
@@ -47,10 +47,10 @@ export async function runInbound(
   const matches = sourceAddress === undefined ? [] : await directory.carriersAt(sourceAddress)
   const asTeams = await identifyTeams(invite, services)
   const asCarrier = matches.length === 0 ? undefined : await identifyCarrier(invite, services)
-  // Whether a carrier of others is at an address is none of the account's business: it is as if none were there.
+  // An account must not find out about carriers of other accounts at an address: the result is as if there were none.
   const isServed = isOf(account, asCarrier) || matches.some(({ carrier }) => mayServe(carrier, account))
   const identity = asTeams ?? (isServed ? asCarrier : undefined) ?? (await identifyUser(invite, services))
-  // The calls of others neither: that they are not its own is all it is shown.
+  // The same holds for calls of other accounts: the result only shows that the call is not this account's.
   if (identity.kind !== 'turned-away' && !isOf(account, identity))
     return { outcome: 'elsewhere', decisions: [], attempts: [], assumptions }
   if (identity.kind === 'turned-away') return { ...turnedAway(replies.at(-1)), assumptions }
@@ -82,7 +82,7 @@ function isOf({ account_sid }: AccountFacts, identity: Identity | undefined): bo
   )
 }
 
-/** What comes from there over another transport is no call of a tenant. */
+/** Reports whether the call comes from Microsoft. Over another transport it would not be a call of a tenant. */
 function isOfTeams(sourceAddress: string | undefined, { teams }: Pick<CallServices, 'teams'>): boolean {
   return sourceAddress !== undefined && teams.isAddress(sourceAddress)
 }
@@ -104,7 +104,7 @@ async function takerOf(
   return { outcome: 'application', application_sid: target.application.application_sid }
 }
 
-/** There is no account to keep a record for: the response alone says why. */
+/** Returns the refusal of a caller without an account. It has no record, so only the response has the reason. */
 function turnedAway(reply: Reply | undefined): Outcome {
   const sentence =
     reply?.headers?.find(({ name }) => name === 'x-reason')?.value ?? reply?.reason ?? 'refused'

@@ -1,4 +1,4 @@
-// What would become of a call that the platform makes.
+// The dry run of a call that the platform makes.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import type { CallContext } from '../call-context.ts'
@@ -65,7 +65,10 @@ interface Means {
   readonly names: string[]
 }
 
-/** As `tryRounds`, which passes over a place that no request can be sent to. Throws AppError where all of them are such. */
+/**
+ * Returns the places in the order of `tryRounds`, which skips places that no request can be sent to. Throws AppError if
+ * that is true of all of them.
+ */
 async function placesOf(
   rounds: readonly Round[],
   { leg, services, names }: Means,
@@ -87,7 +90,10 @@ async function placesOf(
   return places
 }
 
-/** Undefined where a request could be sent to it, as far as that is known without its address. */
+/**
+ * Returns the failure of a place, or undefined if a request could be sent to it, as far as that is known without a DNS
+ * lookup.
+ */
 async function failureOf(
   { trunk, place, destination }: Attempt,
   names: string[],

@@ -41,7 +41,7 @@ export type Identity =
   | ({
       readonly kind: 'refused'
       readonly carrier: CarrierFacts | undefined
-      /** Of Microsoft Teams. */
+      /** The tenant of a call from Microsoft Teams. */
       readonly tenant?: TeamsTenantFacts
       readonly refusal: Refusal
     } & OfAccount)

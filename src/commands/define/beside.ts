@@ -1,9 +1,9 @@
-// What runs a verb beside those of a call.
+// Access to running a verb beside those of a call.
 import type { LegBridge } from '../../calls/leg/leg-options.ts'
 import type { Leg } from '../../calls/leg/leg.ts'
 import { AppError } from '../../lib/errors.ts'
 
-/** Throws AppError call_state. */
+/** Returns the function that runs verbs beside those of the leg. Throws AppError call_state. */
 export function besideOf({ script, bridge }: Leg): LegBridge['beside'] {
   const beside = (script ?? bridge)?.beside
   if (beside === undefined)

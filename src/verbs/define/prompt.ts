@@ -1,4 +1,4 @@
-// Speaking and playing, as the say and play verbs do it and as the prompt of another verb.
+// Speaking and playing, for the verbs say and play and for the prompts of other verbs.
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 import type { Voice } from '../../calls/abilities/abilities.ts'
@@ -53,14 +53,14 @@ export type PlayOptions = Static<typeof playOptions>
 
 export const samplesPerMs = 8
 
-/** Throws speech_failed or synthesizer_unknown. */
+/** Speaks the texts. Throws speech_failed or synthesizer_unknown. */
 export async function speak({ voice: ability, signal }: Given<'voice'>, options: SayOptions): Promise<void> {
   const texts = typeof options.text === 'string' ? [options.text] : options.text
   const voice = toVoice(options.synthesizer)
   await ability.say({ texts, voice, rounds: roundsOf(options.loop), signal })
 }
 
-/** Resolves with how much was heard. Throws audio_not_found, audio_not_supported or hook_refused_address. */
+/** Resolves with the amount that was played. Throws audio_not_found, audio_not_supported or hook_refused_address. */
 export async function playUrls(given: Given<'voice' | 'time'>, options: PlayOptions): Promise<number> {
   if (options.timeoutSecs === undefined) return playRounds(given, options)
   const limit = given.time.limit(options.timeoutSecs * 1000, given.signal)

@@ -1,4 +1,4 @@
-// What `config.record` says of a recording, and what the command `record` hands on to it.
+// The options of `config.record` and their execution, also for the command `record`.
 import { AppError } from '../../lib/errors.ts'
 import type { Given } from './define-verb.ts'
 import { optional } from './schemas.ts'
@@ -49,7 +49,10 @@ export const record = Type.Object(
   },
 )
 
-/** Throws AppError recording_server_missing for a start without a server, or what forbids a recording here. */
+/**
+ * Applies the options. Throws AppError recording_server_missing for a start without a server, or the error that forbids
+ * a recording here.
+ */
 export async function applyRecord(
   { action, type, siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
   { siprec, recording }: Given<'siprec' | 'recording'>,

@@ -1,9 +1,10 @@
-// What `conference` says of a recording: where it is stored, in place of the usual name.
+// The options of a recording in `conference`: where it is stored, instead of under the default name.
 import type { RecordingWish } from '../../contracts/recording.ts'
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 
-// Names that no file system and no bucket reads as something else. A day would look like the place of other recordings.
+// Only names that no file system or bucket interprets. A path that begins with a day would look like that of other
+// recordings.
 const segment = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
 const day = '/?\\d{4}/\\d{2}/\\d{2}(/|$)'
 

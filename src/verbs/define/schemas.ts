@@ -7,13 +7,13 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const number = (description: string) => Type.Optional(Type.Number({ description }))
 const anything = (description: string) => Type.Optional(Type.Object({}, { description }))
 
-/** Names and values of SIP headers; the call drops those that may not be set. */
+/** The names and values of SIP headers. The call drops those that may not be set. */
 const headers = (description: string) =>
   Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description }))
 
 export const optional = { text, flag, number, anything, headers }
 
-/** The description of an option that is taken and not acted on: the reference says so. */
+/** Returns the description of an option that is accepted and has no effect yet, and says so. */
 export function untilServed(what: string, description: string): string {
   return `${description} Taken, and of no effect until ${what} is served.`
 }
@@ -27,7 +27,7 @@ export function oneOf<const T extends readonly string[]>(values: T, description:
   )
 }
 
-/** `description` says when it is asked, and what its answer does. */
+/** Returns the schema of a hook. `description` says when it is sent, and what its answer does. */
 export function hookFor(description: string) {
   return Type.Union(
     [
@@ -56,14 +56,14 @@ export const hook = hookFor(
   'An absolute URL, a path on the application’s host, or an object with either and credentials.',
 )
 
-/** Callers and agents of one account meet by it. */
+/** Callers and agents of one account meet in the queue of this name. */
 export const queueName = Type.String({
   minLength: 1,
   maxLength: 128,
   description: 'The name of the queue, within the account. It is there while someone waits in it.',
 })
 
-/** What the answer of an action hook does. */
+/** The effect of an action hook's answer. */
 export const replacingTheRest =
   'The verbs that it answers take the place of the rest of the list; an empty answer goes on with the rest.'
 
@@ -167,7 +167,9 @@ export const vad = Type.Object(
   { title: 'Vad', description: untilServed(speechRecognition, 'Voice activity detection.') },
 )
 
-/** Accepted whole: applications written for a recogniser run unchanged on a platform that has none configured. */
+/**
+ * The whole object is accepted, so that applications written for a recogniser run unchanged on a platform without one.
+ */
 export const recognizer = Type.Object(
   {
     vendor: text('Speech vendor; "default" is the application’s.'),
@@ -217,5 +219,5 @@ export const recognizer = Type.Object(
   { title: 'Recognizer', description: untilServed(speechRecognition, 'How speech is recognised.') },
 )
 
-/** What has a title is named where it is used, and shown once. */
+/** The shapes with a title. The reference names them where they are used, and shows them once. */
 export const sharedShapes = [actionHookDelayAction, fillerNoise, hook, recognizer, synthesizer, vad]

@@ -1,4 +1,4 @@
-// What the verb listen takes, and `listen` of other verbs.
+// The options of the verb listen, and of `listen` in other verbs.
 import type { Static } from 'typebox'
 import type { StreamOptions } from '../../calls/abilities/stream-request.ts'
 import { invalid } from './define-verb.ts'
@@ -71,7 +71,7 @@ const schema = Type.Object({ ...streamProperties, url: Type.Optional(streamUrl) 
 /** The name of the shape in the reference. */
 export const audioServerTitle = 'AudioServer'
 
-/** The shape as the reference shows it: `listen` of each verb that has one takes a part of it. */
+/** The shape as the reference shows it. `listen` in each verb has a part of it. */
 export const audioServer = Type.Object(
   {
     enable: optional.flag(
@@ -93,7 +93,7 @@ export const audioServer = Type.Object(
   },
 )
 
-/** `where` names it in sentences. */
+/** Converts the options. `where` names the place in error sentences. */
 export function toStreamOptions(given: Static<typeof schema>, where: string): StreamOptions {
   const { url, wsAuth, mixType = 'mono', sampleRate = usualRate, metadata = {}, bidirectionalAudio } = given
   if (given.transcribe !== undefined)

@@ -1,5 +1,5 @@
-// The verbs that this release does not serve: an application that uses one learns so, and what serves in its place, instead
-// of "unknown verb".
+// The verbs that this release does not serve. The error for them names the verb and what to use instead, rather than
+// "unknown verb".
 import { inPlaceOf } from '../../lib/not-served.ts'
 
 const { models, recognition } = inPlaceOf
@@ -19,9 +19,9 @@ const cures: Readonly<Record<string, string>> = {
   transfer: 'Connect the caller with `dial`, or let its own side call elsewhere with `sip:refer`.',
 }
 
-/** What to do in place of the verb; undefined: the interface has no such verb. */
+/** Returns what to use instead of the verb, or undefined if the interface has no such verb. */
 export function cureOfUnserved(name: string): string | undefined {
-  // A speech-to-speech verb carries the name of its vendor: `openai_s2s`.
+  // The name of a speech-to-speech verb contains its vendor: `openai_s2s`.
   if (/^[a-z]{1,32}_s2s$/.test(name)) return models
   return Object.hasOwn(cures, name) ? cures[name] : undefined
 }
