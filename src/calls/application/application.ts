@@ -38,7 +38,10 @@ export interface VerbsAnswer {
 
 /** A server that hooks are sent to: over HTTP, or over an open socket. */
 export interface Answerer {
-  /** Throws AppError: hook_* of the exchange, or hook_invalid_payload when the answer is no list of verbs. */
+  /**
+   * Sends a question. Throws AppError: hook_* of the exchange, or hook_invalid_payload if the answer is not a list of
+   * verbs.
+   */
   ask(question: Question): Promise<VerbsAnswer>
   /**
    * Resolves when the server has accepted the notice. It is not written to the journal. Throws AppError as `ask` does.

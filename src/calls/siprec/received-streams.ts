@@ -123,7 +123,7 @@ class ReceivedStreams implements MediaSession {
   }
 
   async goPast(): Promise<void> {
-    // A recording session always keeps its media path.
+    // The streams never bypass the platform.
   }
 
   live(): void {
