@@ -8,7 +8,7 @@ const because = 'a client of the REST API sent another application'
 export const callHook = defineCommand({
   name: 'call_hook',
   frame: 'redirect',
-  description: 'Asked at once; its verbs take the place of all others.',
+  description: 'Sent immediately; its verbs replace all others.',
   example: 'https://example.com/transfer',
   value: hook,
   needs: 'application',

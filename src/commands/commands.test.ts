@@ -222,7 +222,7 @@ describe('a hook that is a path', () => {
       const { code, message, cure } = await refusalOf(command(call, asked))
       expect([code, message, cure]).toEqual([
         'call_state',
-        expect.stringContaining('no URL that a path could lead from'),
+        expect.stringContaining('did not come from a URL that a path could be resolved against'),
         'Send the hook as an absolute URL.',
       ])
       expect(askedFor(call)).toBe(0)

@@ -14,7 +14,8 @@ export const confHoldStatus = defineCommand({
   additions: {
     wait_hook: {
       value: hook,
-      description: 'Asked for what the call hears meanwhile: `say`, `play` and `pause`, again and again.',
+      description:
+        'Sent for the verbs that the call hears meanwhile (`say`, `play` and `pause`), again and again.',
     },
   },
   ready: (status, { member }, { wait_hook }: { readonly wait_hook?: HookForm }) => ({

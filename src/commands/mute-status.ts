@@ -5,7 +5,7 @@ import { oneOf } from './define/values.ts'
 export const muteStatus = defineCommand({
   name: 'mute_status',
   frame: 'mute:status',
-  description: 'Whether the other side, or the conference, hears the one that the path names.',
+  description: 'Whether the other side, or the conference, hears the call that the path names.',
   example: 'mute',
   value: oneOf(['mute', 'unmute']),
   needs: 'company',

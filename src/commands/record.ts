@@ -23,7 +23,7 @@ const schema: JsonSchema = {
     action: {
       type: 'string',
       enum: [start, 'stopCallRecording', 'pauseCallRecording', 'resumeCallRecording'],
-      description: 'What becomes of the recording.',
+      description: 'What to do with the recording.',
     },
     type: {
       type: 'string',
@@ -38,7 +38,7 @@ const schema: JsonSchema = {
       ],
       description: 'SIP URIs of recording servers, tried one after the other.',
     },
-    recordingID: { type: 'string', maxLength: 256, description: 'What you call the recording.' },
+    recordingID: { type: 'string', maxLength: 256, description: 'Your name for the recording.' },
     headers: {
       type: 'object',
       maxProperties: 32,

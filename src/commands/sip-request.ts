@@ -21,7 +21,7 @@ const schema: JsonSchema = {
     method: {
       type: 'string',
       enum: ownMethods,
-      description: 'One that changes nothing about the call itself.',
+      description: 'A method that does not change the call itself.',
     },
     content_type: { type: 'string', maxLength: 256, description: 'What the content is, like `text/plain`.' },
     content: { type: 'string', maxLength: maxContentLength, description: 'The body; may be empty.' },

@@ -5,7 +5,8 @@ import { json, verbOrList } from './define/values.ts'
 export const whisper = defineCommand({
   name: 'whisper',
   frame: 'whisper',
-  description: 'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names alone.',
+  description:
+    'A verb `say`, `play` or `pause`, or a list of them. Only the call that the path names hears it.',
   example: { verb: 'say', text: 'One minute left.' },
   value: json<object>(verbOrList),
   needs: 'audience',

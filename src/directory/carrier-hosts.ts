@@ -55,7 +55,7 @@ export function createCarrierHosts({ storage, clock, log }: CarrierHostsOptions)
       write(account_sid, host).catch((error: unknown) => {
         // Another node stored it at the same moment.
         if (error instanceof AppError && error.code === 'duplicate') return
-        log.warn({ err: error, account_sid, host }, 'the host name that a carrier calls was not written down')
+        log.warn({ err: error, account_sid, host }, 'the host name that a carrier calls was not stored')
       })
     },
     async isCalledByOthers(host, account_sid) {

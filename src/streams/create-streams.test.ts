@@ -276,7 +276,7 @@ describe('what a server says', () => {
     expect(call.heard.length - length).toBeLessThanOrEqual(4 * 160)
     for (let count = 0; count < 12; count += 1) clip(`q${count}`, 400, true)
     const event = await call.events.next('the refusal', ({ type }) => type === 'misunderstood')
-    expect(event).toMatchObject({ because: '10 clips wait, and no more may' })
+    expect(event).toMatchObject({ because: '10 clips wait, which is the maximum' })
   })
 
   it('has marks, which are reported when they are reached, or cleared', async () => {

@@ -234,10 +234,10 @@ export class SocketStream {
         const { bytes, rate, ...more } = message
         const decoder = new WireDecoder(rate, this.#options.tables)
         const isTaken = playout.play({ bytes, rate, decoder }, more)
-        return isTaken ? undefined : `${maxClips} clips wait, and no more may`
+        return isTaken ? undefined : `${maxClips} clips wait, which is the maximum`
       }
       case 'mark':
-        return playout.mark(message.name) ? undefined : `${maxMarks} marks wait, and no more may`
+        return playout.mark(message.name) ? undefined : `${maxMarks} marks wait, which is the maximum`
       case 'killAudio':
         playout.kill()
         return undefined

@@ -101,7 +101,7 @@ class CarrierTrunks implements Trunks {
     await this.#options.store
       .release([...this.#mine])
       .catch((error: unknown) =>
-        this.#options.log.warn({ err: error }, 'carriers could not be left to others'),
+        this.#options.log.warn({ err: error }, 'carriers could not be released to other nodes'),
       )
   }
 

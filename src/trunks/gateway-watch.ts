@@ -158,7 +158,7 @@ export class GatewayWatch {
       const { condition } = watched.health
       if (ping.isAnswered) this.#resting.delete(sid)
       if (condition !== before && (condition === 'down' || before === 'down')) {
-        log.info({ gateway: sid, condition, reason: ping.reason }, 'a gateway has turned')
+        log.info({ gateway: sid, condition, reason: ping.reason }, 'the condition of a gateway has changed')
         turned(watched.trunk, gateway, ping)
       }
     } catch (error) {

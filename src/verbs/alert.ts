@@ -14,7 +14,7 @@ export const alert = defineVerb({
   needs: 'nothing',
   uses: ['alerting'],
   schema: Type.Object({
-    message: Type.String({ minLength: 1, maxLength: 1024, description: 'What the alert says.' }),
+    message: Type.String({ minLength: 1, maxLength: 1024, description: 'The message of the alert.' }),
   }),
   execute({ message }, { alerting }) {
     alerting.alert(message)

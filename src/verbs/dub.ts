@@ -38,14 +38,14 @@ export const dubProperties = {
     ),
   ),
   loop: Type.Optional(Type.Boolean({ description: 'Whether it is heard again and again. Default false.' })),
-  gain: decibels('How much louder it is than it was made, in dB: a number, or a text like "-10 dB".'),
+  gain: decibels('The gain of the track, in dB: a number, or a text like "-10 dB".'),
 }
 
 const schema = Type.Object(dubProperties)
 
 export const dub = defineVerb({
   name: 'dub',
-  summary: 'Lays tracks of sound beside everything else that the far end hears.',
+  summary: 'Plays tracks of sound together with everything else that the far end hears.',
   example: [
     {
       verb: 'dub',

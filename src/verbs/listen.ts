@@ -14,7 +14,7 @@ const schema = Type.Object({
   ...streamProperties,
   actionHook: Type.Optional(
     hookFor(
-      `Asked when it is over, with \`dial_call_duration\` in seconds and the key that ended it as \`digits\`. ${replacingTheRest} It may be asked before the socket is closed. Where the caller has hung up, the hook is sent the same, and its answer is not read.`,
+      `Sent when it is over, with \`dial_call_duration\` in seconds and the key that ended it as \`digits\`. ${replacingTheRest} It may be sent before the socket is closed. If the caller has hung up, the hook is sent as well, and its answer is not read.`,
     ),
   ),
   finishOnKey: Type.Optional(
@@ -30,7 +30,7 @@ const schema = Type.Object({
   earlyMedia,
   channel: Type.Optional(
     Type.Union([Type.Literal(1), Type.Literal(2)], {
-      description: 'Within `dial`: 1 (default) is the caller, 2 the called side. Of no effect elsewhere.',
+      description: 'Within `dial`: 1 (default) is the caller, 2 the called side. It has no effect elsewhere.',
     }),
   ),
 })
@@ -57,7 +57,7 @@ async function listenTo(options: Options, { streams, hooks, signal }: Given<'str
 export const listen = defineVerb({
   name: 'listen',
   alias: 'stream',
-  summary: 'Lets an audio server hear the call over a WebSocket, and be heard in it.',
+  summary: 'Lets an audio server hear the call over a WebSocket, and speak in it.',
   example: [
     {
       verb: 'listen',

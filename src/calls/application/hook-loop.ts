@@ -30,7 +30,8 @@ export function createLoopPace(clock: Clock): Pace {
 
 /**
  * Calls `question` for each round, so that it has the facts of that time. Resolves when the hook answers without verbs,
- * answers verbs that may not run here, or fails for good, and when the signal aborts. The journal has the outcome.
+ * answers verbs that may not run here, or fails for good, and when the signal aborts. A failure is in the journal in
+ * any case.
  */
 export async function loopHook(
   question: () => Omit<PreparedRun, 'signal'>,

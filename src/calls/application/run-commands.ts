@@ -69,7 +69,7 @@ function demandAddress({ session }: Leg, { name }: RunnableCommand, hook: HookFo
   if (!isPath(hook) || (session.script !== undefined && !isPath(session.script.hookOf(hook)))) return
   throw new AppError(
     'call_state',
-    `${name}: the verbs of the call came from no URL that a path could lead from`,
+    `${name}: the verbs of the call did not come from a URL that a path could be resolved against`,
     {
       cure: 'Send the hook as an absolute URL.',
     },
@@ -124,7 +124,7 @@ const missing: Readonly<Record<CommandNeeds, Missing>> = {
     cure: 'Wait until the call talks with one that it has dialled, or that has dialled it: its journal then says bridged.',
   },
   conference: {
-    sentence: 'the call is in no conference',
+    sentence: 'the call is not in a conference',
     cure: 'Wait until its verb conference runs: its journal then says room-joined, or room-waiting.',
   },
   company: {

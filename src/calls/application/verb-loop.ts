@@ -80,8 +80,8 @@ export class VerbLoop implements VerbQueue {
   }
 
   /**
-   * Resolves when no verb is left or the call has ended. Throws errors other than AppError of a verb, and AppError for
-   * too many verbs.
+   * Resolves when no verb is left or the call has ended. Throws unexpected errors of a verb, and AppError if the verbs
+   * never end.
    */
   async run(verbs: readonly RunnableVerb[], abilities: Abilities): Promise<void> {
     const { signal } = this.#options

@@ -48,7 +48,7 @@ export function readFrame(text: string): HeardFrame {
     return malformed('the message is not JSON')
   }
   if (typeof frame !== 'object' || frame === null || Array.isArray(frame))
-    return malformed('the message is no JSON object')
+    return malformed('the message is not a JSON object')
   const { type, msgid, command, queueCommand, callSid, data } = frame as Readonly<Record<string, unknown>>
   if (type === 'ack') {
     if (typeof msgid !== 'string') return malformed('an ack needs the msgid of the message that it answers')

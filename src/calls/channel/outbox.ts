@@ -131,7 +131,9 @@ export class Outbox {
     if (dropped === undefined) return
     this.#waitingBytes -= dropped.text.length
     this.#dropped++
-    dropped.ack?.reject(new AppError('overloaded', 'too much waits for the socket of the application'))
+    dropped.ack?.reject(
+      new AppError('overloaded', 'too many messages wait for the socket of the application'),
+    )
   }
 
   #sendNow(message: Message): void {

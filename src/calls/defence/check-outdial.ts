@@ -90,7 +90,7 @@ export function closedRefusal(
       ? 'Write the number with a plus and digits.'
       : isByProvider
         ? 'The service provider has closed it: its CallDefence says so, and the account cannot open it.'
-        : `${own} of the CallDefence of the account, if the call is meant.`,
+        : `${own} of the CallDefence of the account, if the call is intended.`,
     reached: 'destination',
   }
 }
@@ -125,7 +125,7 @@ function limitRefusal(name: DefenceLimit, limit: number): OutdialRefusal {
     outcome: `refused: the account may make ${limit} ${unit}`,
     code,
     sentence: `the account has made the ${limit} ${unit} that it may`,
-    cure: `Find out who calls so much. If it is meant, raise ${name} of the CallDefence of the account, or of its service provider where that holds it down.`,
+    cure: `Find out who makes so many calls. If they are intended, raise ${name} of the CallDefence of the account, or of its service provider if that has the lower limit.`,
     reached: name,
   }
 }

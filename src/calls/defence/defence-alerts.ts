@@ -37,7 +37,7 @@ const alertTypes: Readonly<Record<OutdialRefusal['code'], string>> = {
   call_minutes_limit: 'call-minutes-limit',
 }
 
-// At this size the whole map is cleared; entries of past periods are of no more use.
+// At this size the whole map is cleared. An alert that is raised again is dropped by its `once` key.
 const maxSaid = 10_000
 
 export class DefenceAlerts {
@@ -63,7 +63,7 @@ export class DefenceAlerts {
       const { code, unit } = limitWords[name]
       const used = Math.min(limit, Math.floor(usage[name]))
       const message = `${used} of the ${limit} ${unit} that the account may make are used`
-      const detail = `Look at RecentCalls who calls. Beyond the limit calls are refused: ${name} of the CallDefence of the account raises it.`
+      const detail = `Look in RecentCalls for who calls. Beyond the limit calls are refused. To raise it, change ${name} of the CallDefence of the account.`
       this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, once })
     }
   }

@@ -229,7 +229,7 @@ export class OutdialGuard {
         this.#counts.learn(await usage.exchange(own, day))
       } catch (error) {
         this.#counts.unwritten(own)
-        log.warn({ err: error }, 'how much accounts call could not be stored')
+        log.warn({ err: error }, 'the usage of outbound calls could not be stored')
       }
     })
     return this.#writing

@@ -41,7 +41,7 @@ export async function runInbound(
   }
   const assumptions =
     sourceAddress === undefined
-      ? ['the phone proves itself, by its password or to the registration hook']
+      ? ['the phone authenticates with its password, or by the registration hook']
       : []
   const { directory } = services
   const matches = sourceAddress === undefined ? [] : await directory.carriersAt(sourceAddress)
@@ -89,7 +89,7 @@ function isOfTeams(sourceAddress: string | undefined, { teams }: Pick<CallServic
 
 function assumed({ outcome }: Pick<DryRun, 'outcome'>): readonly string[] {
   if (outcome !== 'application') return []
-  return ['what the application does with the call is for its hook, which was not asked']
+  return ['the hook of the application decides about the call, and was not sent']
 }
 
 async function takerOf(

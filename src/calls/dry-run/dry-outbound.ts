@@ -54,7 +54,10 @@ export async function runOutbound(
   })
   const assumptions = [
     ...names.map((name) => `${name} has an address that may be called: names are not looked up`),
-    ...untold.map((address) => `${address} is of no carrier but those of the account: others are not told`),
+    ...untold.map(
+      (address) =>
+        `${address} is searched for carriers of the account only: those of other accounts are not shown`,
+    ),
   ]
   return { ...outcome, assumptions }
 }

@@ -28,7 +28,7 @@ describe('the log of strangers who call', () => {
     expect(lines[0]).toMatchObject({
       code: 'unknown_realm',
       sentence: 'Unknown or invalid realm',
-      cure: expect.stringContaining('needs an inbound gateway of this address') as string,
+      cure: expect.stringContaining('add an inbound gateway with this address') as string,
     })
     for (let n = 0; n < 100; n++) callFrom(`203.0.113.${n}`)
     expect(lines).toHaveLength(20)

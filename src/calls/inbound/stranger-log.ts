@@ -16,7 +16,7 @@ const maxCalledChars = 64
 const refused = {
   code: 'unknown_realm',
   sentence: unknownRealm,
-  cure: 'A carrier needs an inbound gateway of this address, a phone the SIP realm of its account.',
+  cure: 'If it is a carrier, add an inbound gateway with this address. If it is a phone, set it to the SIP realm of its account.',
 } as const
 
 /** Logs an INVITE that was refused with `unknown_realm`. To be called for each. */

@@ -495,7 +495,7 @@ describe('commands', () => {
     expect(a.place).toEqual(talks)
     await act('kick')
     expect([a.place, b.place]).toEqual([silent, talks])
-    expect(a.story.at(-1)).toBe('room-left: a client let it leave')
+    expect(a.story.at(-1)).toBe('room-left: a client removed it')
     expect(a.session.played.at(-1)).toBe('/clips/1000')
   })
 

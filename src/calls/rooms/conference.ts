@@ -243,7 +243,7 @@ export class Conference {
       },
       tag: (tag) => apply({ type: 'tag', id, tag }),
       coach: (tag) => apply({ type: 'coach', id, tag }),
-      kick: () => this.leave(stay, 'a client let it leave'),
+      kick: () => this.leave(stay, 'a client removed it'),
       others: () => (this.isRunning ? this.#othersThan(id) : undefined),
     }
   }

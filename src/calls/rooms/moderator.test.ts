@@ -28,7 +28,7 @@ const ways: readonly [string, string, (moderator: Attendee, meeting: Meeting) =>
   ],
   [
     'is kicked',
-    'a client let it leave',
+    'a client removed it',
     (moderator) => moderator.command({ conferenceParticipantAction: { action: 'kick' } }),
   ],
 ]

@@ -102,7 +102,7 @@ function behind(document: string, at: number, delimiter: string): number {
 
 function readTag(document: string, from: number) {
   const [opening, slash, name = ''] = matchAt(tag, document, from) ?? []
-  if (opening === undefined) throw unreadable('a < stands for itself')
+  if (opening === undefined) throw unreadable('a < does not begin a tag')
   let at = from + opening.length
   const attributes = new Map<string, string>()
   for (let count = 0; ; count += 1) {

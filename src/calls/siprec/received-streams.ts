@@ -119,7 +119,7 @@ class ReceivedStreams implements MediaSession {
   }
 
   reoffer(): string {
-    throw new AppError('media_not_acceptable', 'the streams of a recording client go nowhere else')
+    throw new AppError('media_not_acceptable', 'the streams of a recording client cannot be redirected')
   }
 
   async goPast(): Promise<void> {

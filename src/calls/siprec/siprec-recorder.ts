@@ -105,7 +105,7 @@ export class SiprecRecorder implements Recorder {
       this.#session = undefined
       const { hasEnded } = this.#leg
       await session.stop()
-      this.#ended(hasEnded ? 'the call has ended' : 'it was to stop')
+      this.#ended(hasEnded ? 'the call has ended' : 'it was stopped')
     })
   }
 
@@ -259,7 +259,7 @@ export class SiprecRecorder implements Recorder {
       await session.update(toMetadata(call), randomHex(16))
     } catch (error) {
       // The server continues to record, with outdated participants.
-      const sentence = `who takes part has changed: ${toAppError(error, log).message}`
+      const sentence = `the changed participants could not be sent: ${toAppError(error, log).message}`
       journal.note({ type: 'note', sentence })
     }
   }

@@ -64,7 +64,7 @@ export const target = Type.Object({
   ),
   confirmHook: Type.Optional(hookFor('In place of the `confirmHook` of the dial, for this target.')),
   overrideTo: optional.text(untilServed('another To', 'The To header of a user target.')),
-  method: optional.text('Taken, and of no effect: hooks are asked by POST, or as the hook says.'),
+  method: optional.text('Accepted, and of no effect: hooks are sent by POST, or by the method of the hook.'),
 })
 
 type GivenTarget = Static<typeof target>

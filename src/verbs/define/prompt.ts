@@ -22,10 +22,7 @@ export const sayProperties = {
   closeStreamOnEmpty: optional.flag(untilServed(tokenStreams, 'Older spelling of closeOnStreamEmpty.')),
   earlyMedia,
   disableTtsCache: optional.flag(
-    untilServed(
-      'synthesis past the cache',
-      'Speak the text by the vendor again, though a clip of it is kept.',
-    ),
+    untilServed('synthesis past the cache', 'Synthesises the text again, even if a clip of it is cached.'),
   ),
 }
 

@@ -21,7 +21,7 @@ export const record = Type.Object(
       actions.map((action) => Type.Literal(action)),
       {
         description:
-          'What becomes of the recording. While it is paused, nothing of the call is sent to a recording server, and a recording of type `cloud` goes on in silence. What lies between a stop and the next start is not in it.',
+          'What to do with the recording. While it is paused, a recording server is sent no audio, and a recording of type `cloud` contains silence. It contains nothing between a stop and the next start.',
       },
     ),
     type: Type.Optional(
@@ -38,14 +38,14 @@ export const record = Type.Object(
     recordingID: Type.Optional(
       Type.String({
         maxLength: 256,
-        description: 'What you call the recording: in `X-Recording-ID` and in the metadata.',
+        description: 'Your name for the recording, sent in `X-Recording-ID` and in the metadata.',
       }),
     ),
     headers: optional.headers('Headers of the INVITE to the recording server.'),
   },
   {
     description:
-      'Records the call, once it is answered. Where the recording server refuses, ends the recording or is gone, and no other one is left, the call goes on, and an alert says so.',
+      'Records the call once it is answered. If the recording server refuses, ends the recording or is gone, and no other one is left, the call continues, and an alert is raised.',
   },
 )
 

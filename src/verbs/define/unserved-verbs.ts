@@ -9,7 +9,7 @@ const cures: Readonly<Record<string, string>> = {
   dialogflow: models,
   lex: models,
   llm: models,
-  message: 'Let your own server send the message, by a vendor of messages.',
+  message: 'Let your own server send the message through a messaging vendor.',
   pipeline: models,
   rasa: models,
   record: 'Record the call by `record` of the verb `config`.',
