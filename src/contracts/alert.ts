@@ -16,7 +16,7 @@ export type Alert = AlertOwner & {
 }
 
 export interface Alerts {
-  /** Accepts the alert immediately, and never throws. If an account raises a flood of alerts, only some are kept. */
+  /** Accepts the alert immediately, and never throws. Of a flood from one account, some are kept. */
   raise(alert: Alert): void
 }
 

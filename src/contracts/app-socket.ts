@@ -1,11 +1,11 @@
 // The socket of an application over WebSocket: one for each call, opened by the platform.
 import type { Hook } from './hook.ts'
 
-/** A received message. A call uses only text frames (RFC 6455 §5.6); binary frames are not meant for it. */
+/** A received message. Calls use text only (RFC 6455 §5.6). */
 export type AppMessage = string | Uint8Array
 
 export interface AppSocketEnd {
-  /** The close code, RFC 6455 §7.4.1: 1005 for a close frame without one, 1006 if there was no close frame. */
+  /** RFC 6455 §7.4.1: 1005 if the close frame had none, 1006 without a close frame. */
   readonly code: number
   /** The reason, in words for the journal. */
   readonly because: string
@@ -15,7 +15,7 @@ export interface AppSocketRequest {
   readonly account_sid: string
   /** The URL of the hook is absolute, ws or wss. */
   readonly hook: Hook
-  /** True if a failed attempt is repeated as often as the fragment of the URL asks for. */
+  /** True if failed attempts are repeated as the URL's fragment says. */
   readonly isRetried: boolean
   readonly heard: (message: AppMessage) => void
   /** Called once, for a socket that was returned. */
@@ -37,6 +37,6 @@ export interface AppSocket {
 }
 
 export interface AppSockets {
-  /** Opens a socket. Throws AppError hook_*, or the signal's reason when that aborts. */
+  /** Throws AppError hook_*, or the signal's reason when that aborts. */
   open(request: AppSocketRequest): Promise<AppSocket>
 }

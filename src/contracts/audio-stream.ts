@@ -2,8 +2,8 @@
 // their own, so that a slow or hostile server affects nothing else.
 
 /**
- * A ring of frames of 20 ms in memory that threads share (lib/audio-ring.ts). Its rate is 8000 Hz; a ring with room for
- * the samples of 16000 Hz may hold frames of either rate.
+ * A ring of frames of 20 ms in shared memory (lib/audio-ring.ts), at 8000 Hz, or, with room for 16000 Hz, at either
+ * rate.
  */
 export interface SharedRing {
   readonly id: string
@@ -16,7 +16,7 @@ export interface StreamOrder {
   readonly headers: Readonly<Record<string, string>>
   /** The first frame, a text. */
   readonly hello: string
-  /** The audio for the server, of one or two channels. The ring has room for 16000 Hz if `rate` is at least that. */
+  /** The audio for the server, of one or two channels; with room for 16000 Hz if `rate` is as high. */
   readonly given: SharedRing
   readonly channels: 1 | 2
   /** The rate of the audio that is sent, in Hz. */
@@ -28,11 +28,11 @@ export interface StreamOrder {
 export interface SpeechOrder {
   /** A ring of one channel. */
   readonly ring: SharedRing
-  /** True if a beep announces that the server listens to the call. */
+  /** True if a beep announces the server. */
   readonly beeps?: boolean
-  /** True if the call hears only the beep, and not the server. */
+  /** True if the call does not hear the server. */
   readonly isOneWay?: boolean
-  /** The rate of binary frames, which are played as they come. Undefined if they are not played. */
+  /** The rate of binary frames, or undefined if they are not played. */
   readonly streamedRate?: number | undefined
 }
 
@@ -51,8 +51,8 @@ export type StreamFigures = {
 
 export interface StreamEnd {
   /**
-   * `server`: it closed the socket. `disconnect`: it sent that message. `closed`: the call closed it. `failed`: the
-   * socket did not open, or broke. `lost`: the thread of the stream died.
+   * `server`: it closed the socket. `disconnect`: it sent that. `failed`: the socket did not open, or broke. `lost`:
+   * the thread died.
    */
   readonly by: 'server' | 'disconnect' | 'closed' | 'failed' | 'lost'
   /** The reason, in words for a journal. */
@@ -79,7 +79,7 @@ export interface AudioStream {
 }
 
 export interface Streams {
-  /** Opens a stream. Throws AppError overloaded or account_share. Events come only after it has returned. */
+  /** Throws AppError overloaded or account_share. Events come only after it has returned. */
   open(order: StreamOrder, onEvent: (event: StreamEvent) => void): AudioStream
 }
 

@@ -64,10 +64,7 @@ export interface RecentCall {
   readonly failure: CallFailure | null
 }
 
-/**
- * A notification. It is written to the outbox in the transaction of the event that it reports, and delivered in order
- * per call and URL.
- */
+/** Written to the outbox in the transaction of its event, and delivered in order per call and URL. */
 export interface Notification {
   readonly account_sid: string
   readonly call_sid: string
@@ -124,9 +121,6 @@ export interface CallStore<E extends StoredEvent = StoredEvent> {
 export interface CallStoreListener {
   /** Called when there may be calls to adopt. */
   abandoned(): void
-  /**
-   * Called when other nodes have closed these calls, because this node gave no sign of life. Nothing more is written
-   * about them.
-   */
+  /** Called when other nodes have closed calls of this node as dead. Nothing more is written about them. */
   lost(calls: readonly string[]): void
 }

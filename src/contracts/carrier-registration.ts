@@ -1,4 +1,4 @@
-// The registration of the platform with a carrier: the stored state, and the store that decides which node registers.
+// The registration with a carrier: its state, and the store that decides which node registers.
 
 export interface CarrierRegistration {
   readonly voip_carrier_sid: string
@@ -6,11 +6,11 @@ export interface CarrierRegistration {
   readonly callId: string
   /** The CSeq that was used last. */
   readonly cseq: number
-  /** The registered Contact. Null before the first registration, and after its removal. */
+  /** The registered Contact, or null if there is none. */
   readonly contact: string | null
   /** Epoch ms. */
   readonly expiresAt: number
-  /** The gateway that the platform is registered with, or null if it is the realm. */
+  /** The gateway of the registration, or null for the realm. */
   readonly gateway: string | null
   /** The addresses of the registrar, from which calls come. */
   readonly addresses: readonly string[]
@@ -35,8 +35,8 @@ export interface CarrierRegistrationStore {
   load(): Promise<readonly CarrierRegistration[]>
   /** Takes the carriers that no node holds. Returns all carriers that this node holds. */
   hold(sids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Stores the state of a carrier that this node holds. `undefined` leaves the carrier's status unchanged. */
+  /** Stores what this node holds. `undefined` leaves the carrier's status unchanged. */
   save(registration: CarrierRegistration, status: RegisterStatus | 'none' | undefined): Promise<void>
-  /** Releases the carriers, so that another node may take them. */
+  /** Lets another node take them. */
   release(sids: readonly string[]): Promise<void>
 }

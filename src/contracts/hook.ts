@@ -1,6 +1,6 @@
 // A hook: the URL of an application that a call asks, or that is notified of events.
 
-/** The credentials for HTTP Basic authentication. Null if none are sent. */
+/** For HTTP Basic authentication. Null if none are sent. */
 export interface HookCredentials {
   readonly username: string | null
   readonly password: string | null
@@ -30,11 +30,11 @@ export interface HookAnswer {
   readonly contentType?: string
   /** The parsed JSON document, or undefined if the answer had none. */
   readonly body: unknown
-  /** True if the answer contained JSON that was not read, because its content type is a different one. */
+  /** True if it contained JSON that was not read, because of its content type. */
   readonly isUnread?: boolean
 }
 
 export interface Hooks {
-  /** Sends a hook. Throws AppError hook_* with a public sentence, or the signal's reason. */
+  /** Throws AppError hook_* with a public sentence, or the signal's reason. */
   ask(request: HookRequest): Promise<HookAnswer>
 }

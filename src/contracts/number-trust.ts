@@ -1,10 +1,7 @@
 // The verification of the calling number of a call (STIR/SHAKEN: RFC 8224, RFC 8225, RFC 8588): the question and the
 // finding.
 
-/**
- * The attestation levels. A: the signer knows the caller and its right to the number. B: it knows the caller. C: it
- * knows neither.
- */
+/** A: the signer knows the caller and its right to the number. B: it knows the caller. C: it knows neither. */
 export type Attestation = 'A' | 'B' | 'C'
 
 export type IdentityCode =
@@ -17,9 +14,7 @@ export type IdentityCode =
   | 'certificate_not_trusted'
   | 'signature_wrong'
 
-/**
- * The finding, with the names of hook payloads and call records. An alias, since the journal has it as a plain record.
- */
+/** With the names of hook payloads and call records. An alias, as the journal has a plain record. */
 export type IdentityFinding = {
   /** The value of the verstat parameter: proven, disproven, or not decided. */
   readonly verstat: 'TN-Validation-Passed' | 'TN-Validation-Failed' | 'No-TN-Validation'
@@ -55,8 +50,8 @@ export interface SignedIdentity {
 }
 
 export interface NumberTrust {
-  /** Verifies a number within three seconds. Never rejects. */
+  /** Resolves within three seconds. Never rejects. */
   verify(question: IdentityQuestion): Promise<IdentityFinding>
-  /** Returns undefined if nothing is signed, because no key is set or the calling number is not a telephone number. */
+  /** Returns undefined if no key is set, or the number is not a telephone number. */
   sign(statement: IdentityStatement): SignedIdentity | undefined
 }

@@ -8,7 +8,7 @@ export interface OutboxItem {
   /** 1, 2, 3 ... per call. */
   readonly sequence: number
   readonly hook: Hook
-  /** The scheme, host and port of the URL. A slow receiver delays only the items for its own destination. */
+  /** The scheme, host and port of the URL. A slow receiver delays only its own items. */
   readonly destination: string
   /** The exact JSON text. */
   readonly payload: string
@@ -28,7 +28,7 @@ export type Settlement =
   | { readonly id: number; readonly outcome: 'retry'; readonly at: number; readonly error: string }
   | { readonly id: number; readonly outcome: 'abandoned'; readonly error: string }
 
-/** Accounts, and destinations of accounts, whose items are skipped. */
+/** Accounts, and their destinations, whose items are skipped. */
 export interface OutboxExceptions {
   readonly accounts: readonly string[]
   readonly lanes: readonly { readonly account_sid: string; readonly destination: string }[]
@@ -42,6 +42,6 @@ export interface OutboxStore {
   claim(limit: number, leaseMs: number, except?: OutboxExceptions): Promise<readonly OutboxItem[]>
   settle(settlements: readonly Settlement[]): Promise<void>
   onEnqueued(listener: () => void): void
-  /** Returns the time at which the next item is due (epoch ms), or undefined if there is none. */
+  /** Returns when the next item is due (epoch ms), or undefined. */
   nextDueAt(): Promise<number | undefined>
 }

@@ -5,10 +5,7 @@ export interface RealmFacts {
   readonly reserved: ReadonlySet<string>
   /** The zone in which the platform keeps the records of realms, if it does. */
   readonly zone: string | undefined
-  /**
-   * Reports whether the name resolves to an address of this platform now. Throws dns_unavailable if no name server
-   * responds.
-   */
+  /** Reports whether it resolves to this platform. Throws dns_unavailable if no name server responds. */
   leadsToUs(host: string): Promise<boolean>
   /** Returns the TXT records of a name, or none if no name server responds. */
   texts(name: string): Promise<readonly string[]>

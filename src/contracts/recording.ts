@@ -68,27 +68,27 @@ export interface RecordingStore {
   renew(call_sid: string, leaseMs: number): Promise<void>
   /** Lets it wait until then, after another failed attempt. */
   retry(call_sid: string, at: number, reason: string): Promise<void>
-  /** Makes the waiting recordings of one account, or of all, due now. */
+  /** Makes the waiting recordings of an account, or of all, due now. */
   hasten(spool: string, account_sid?: string): Promise<void>
-  /** Returns the bytes that the account's recordings take on the platform's disks. */
+  /** Returns the bytes of the account's recordings on the platform's disks. */
   keptBytes(account_sid: string): Promise<number>
-  /** Returns the bytes of the account's recordings that wait there to be stored. */
+  /** Returns the bytes of those that wait there to be stored. */
   waitingBytes(spool: string, account_sid: string): Promise<number>
-  /** Returns the recordings that were never ended. */
+  /** Returns those that were never ended. */
   unfinished(spool: string): Promise<readonly StoredRecording[]>
   /**
-   * Returns a recording in another data directory that waits, or was never ended, and that no process has worked on for
-   * a long time. No other claim returns it for `leaseMs`.
+   * Returns one in another data directory that waits, or was never ended, and that no process has worked on for long.
+   * No other claim returns it for `leaseMs`.
    */
   claimLost(spool: string, claim: LostClaim): Promise<StoredRecording | undefined>
-  /** Returns recordings on the disk that began before this time. */
+  /** Returns those on the disk that began before. */
   expired(spool: string, before: number, limit: number): Promise<readonly StoredRecording[]>
   remove(call_sid: string): Promise<void>
-  /** Returns an expired recording, on this disk or in a bucket. No other claim returns it for `leaseMs`. */
+  /** Returns an expired one, on this disk or in a bucket. No other claim returns it for `leaseMs`. */
   claimExpired(spool: string, claim: Omit<RecordingClaim, 'limit'>): Promise<StoredRecording | undefined>
   /**
-   * Lets the expired recordings of the account wait, including this one; of a great number only a part, so that the
-   * rest is claimed again. Recordings that have reached `maxAttempts` are forgotten; returns their number.
+   * Lets the account's expired recordings wait, or a part if there are many, so that the rest is claimed again. Those
+   * that have reached `maxAttempts` are forgotten; returns their number.
    */
   postponeExpired(recording: StoredRecording, wait: ExpiredWait): Promise<number>
 }
@@ -152,6 +152,6 @@ export interface RunningRecording extends RecordingPlace {
 }
 
 export interface Recorder {
-  /** Begins a recording. Throws AppError recording_refused or overloaded. */
+  /** Throws AppError recording_refused or overloaded. */
   begin(order: RecordingOrder, listener: RecordingListener): Promise<RunningRecording>
 }

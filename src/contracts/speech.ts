@@ -27,15 +27,13 @@ export interface SpokenClip extends BorrowedClip {
 }
 
 export interface Speech {
-  /** Returns a clip of the text. Throws AppError speech_failed or synthesizer_unknown, or the signal's reason. */
+  /** Throws AppError speech_failed or synthesizer_unknown, or the signal's reason. */
   synthesize(request: SpeechRequest): Promise<SpokenClip>
   /** Prepares the speech engine, so that the first sentence need not wait for it. */
   warm(): void
 }
 
 export interface AudioFetcher {
-  /**
-   * Fetches an audio file. Throws AppError audio_not_found, audio_not_supported, hook_refused_address or overloaded.
-   */
+  /** Throws AppError audio_not_found, audio_not_supported, hook_refused_address or overloaded. */
   fetch(url: string, options: { readonly signal?: AbortSignal }): Promise<BorrowedClip>
 }

@@ -2,7 +2,7 @@
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** Returns null if the account has no bucket, and undefined if there is no such account. */
+/** Returns null without a bucket, and undefined without such an account. */
 export function createAccountBuckets(storage: Pick<Storage, 'for'>) {
   return async (account_sid: string): Promise<object | null | undefined> => {
     const account = await storage.for(systemTenancy).accounts.find(account_sid)

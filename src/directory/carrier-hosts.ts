@@ -1,5 +1,4 @@
-// The host names by which carriers call the platform, and for which accounts. Such a name is in use, and another
-// account cannot have it as its SIP realm.
+// The host names by which carriers call, per account. Another account cannot have such a name as its SIP realm.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'

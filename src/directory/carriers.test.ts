@@ -17,7 +17,7 @@ onEachStore(({ open }) => {
     test = await open()
     own = await makeAccount(test.storage)
     sibling = await makeAccount(test.storage, own.service_provider_sid)
-    // The clock stands still, so that a change that is seen is seen immediately, and not after a delay.
+    // The clock stands still: changes must be seen without a delay.
     const registrarsAt = (address: string): readonly string[] => registrars.get(address) ?? []
     directory = createDirectory({ storage: test.storage, clock: createFakeClock(), registrarsAt })
     rows = test.storage.for(systemTenancy)

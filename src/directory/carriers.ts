@@ -1,5 +1,5 @@
-// The carriers and their numbers, read from storage for the call engine. The addresses of all carriers are kept in one
-// index: an INVITE from any source must not cost a search, and nothing may be remembered about strangers.
+// The carriers and their numbers, from storage. All addresses are in one index: an INVITE from any source must not cost
+// a search, and nothing may be remembered about strangers.
 import type {
   AccountFacts,
   CarrierDirectory,
@@ -17,7 +17,7 @@ import { inPages } from './in-pages.ts'
 
 export interface CarrierDirectoryOptions {
   readonly rows: () => Repositories
-  /** Makes a memo of values that depend on these tables, including tables whose rows cascade to others. */
+  /** Makes a memo of values from these tables, including those that cascade to others. */
   readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
   readonly clock: Clock
   /** Returns the carriers whose registrar is at an address: calls come from there. */
@@ -25,10 +25,7 @@ export interface CarrierDirectoryOptions {
 }
 
 export interface StorageCarriers extends CarrierDirectory {
-  /**
-   * Returns the carrier of the account, or of its provider, that authenticates with this name; the account's own before
-   * a shared one.
-   */
+  /** Returns the carrier of the account or its provider that authenticates with this name, the account's own first. */
   peer(account: AccountFacts, username: string): Promise<Peer | undefined>
   /** Reports synchronously whether a carrier has a gateway at the address. The data are at most a second old. */
   isGateway(address: string): boolean
@@ -52,9 +49,9 @@ const owners = ['accounts', 'service_providers'] as const
 const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
 const numberTables = ['phone_numbers', 'voip_carriers', ...owners] as const
 
-// `isGateway` is called for each message of a stranger, and must not check for changes each time.
+// `isGateway` is called for each message of a stranger, too often to check for changes.
 const lookAgainMs = 1_000
-// A gateway that a person has configured takes precedence over the learnt address of a registrar.
+// A configured gateway takes precedence over the address of a registrar.
 const learntNetmask = 0
 // Many carriers may have the same number, but few of those at one address do.
 const maxNumbers = 256
@@ -84,8 +81,7 @@ export function createCarrierDirectory({
       const now = clock.monotonic()
       if (now - lookedAt >= lookAgainMs) {
         lookedAt = now
-        // A storage failure is reported where a call needs the data. Until storage is back, the last known carriers are
-        // used.
+        // A failure is reported where a call needs storage. Until then the last known carriers are used.
         index().catch(() => undefined)
       }
       return latest.gateways.has(address) || registrarsAt(address).length > 0

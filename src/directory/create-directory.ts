@@ -1,4 +1,4 @@
-// The directory of the SIP stack and the call engine, read from storage: realms, users, applications, hooks.
+// The stored realms, users, applications and hooks, for the SIP stack and the call engine.
 import type { AccountFacts, ApplicationFacts, CallLimits, ClientFacts } from '../calls/ports.ts'
 import type { Hook } from '../contracts/hook.ts'
 import { combine, noChoices } from '../calls/defence/defence-settings.ts'
@@ -18,7 +18,7 @@ import type { StorageDirectory } from './directory.ts'
 export interface DirectoryOptions {
   readonly storage: Pick<Storage, 'for'> & { revision(tables?: readonly TableName[]): number }
   readonly clock: Clock
-  /** Returns the carriers whose registrar is at an address. If left out, there are none. */
+  /** Returns the carriers whose registrar is at an address. Default: none. */
   readonly registrarsAt?: (address: string) => readonly string[]
 }
 
@@ -204,7 +204,7 @@ function toClientFacts(row: Row<'clients'>): ClientFacts {
   }
 }
 
-/** Returns the fallback voice. Without a vendor it would be the same as the first voice. */
+/** Returns nothing without a vendor: it would be the first voice again. */
 function fallbackVoiceOf(row: Row<'applications'>): Pick<ApplicationFacts, 'fallback_voice'> {
   const vendor = row.fallback_speech_synthesis_vendor
   if (row.use_for_fallback_speech !== 1 || vendor === null) return {}

@@ -10,9 +10,7 @@ interface Page<K extends string> {
   readonly after?: string
 }
 
-/**
- * Yields all rows in the order of their keys. Each page blocks the event loop only for the time that it takes to read.
- */
+/** Yields all rows in the order of their keys, and blocks the event loop for one page at most. */
 export async function* inPages<K extends string, R extends Readonly<Record<K, string>>>(
   key: K,
   list: (page: Page<K>) => Promise<readonly R[]>,

@@ -1,5 +1,4 @@
-// The log level, kept in step with SystemInformation: an operator switches debug on for a running platform, on all its
-// nodes.
+// The log level, which follows SystemInformation: an operator can switch debug on for all running nodes.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'

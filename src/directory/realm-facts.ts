@@ -1,5 +1,5 @@
-// The facts about a host name that an account wants as its SIP realm: where it leads, what its DNS records contain, and
-// whether carriers of other accounts call it.
+// The facts about a host name that an account wants as its SIP realm: its address, its DNS records, and whether
+// carriers of other accounts call it.
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import type { RealmFacts } from '../contracts/realm-facts.ts'
@@ -25,7 +25,7 @@ export function createRealmFacts(options: RealmFactsOptions): RealmFacts {
   const { names, storage, carrierHosts, isProduction } = options
 
   async function ownAddresses(): Promise<ReadonlySet<string>> {
-    // More than any operator has. The addresses to which carriers send calls are configured by the operator.
+    // More than any operator has. The operator configures where carriers send calls.
     const told = await storage.for(systemTenancy).sbc_addresses.list({ limit: 1000 })
     const local = Object.values(networkInterfaces()).flatMap(
       (all) => all?.map(({ address }) => address) ?? [],

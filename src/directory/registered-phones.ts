@@ -1,5 +1,5 @@
-// The registered phones as the API shows them: those that may still register. A right that was revoked on another node
-// does not remove bindings in the memory of this node; but this node then refuses their registrations.
+// The registered phones as the API shows them: those that may still register. A right revoked on another node does not
+// remove bindings here, but this node then refuses their registrations.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { BindingStore } from '../sip/sip.ts'

@@ -32,7 +32,7 @@ export interface RealmHook {
 // A retransmitted request, over UDP up to 32 seconds later (RFC 3261 §17.1.2.2), gets the same answer.
 const rememberedMs = 32_000
 const maxRemembered = 10_000
-// A hook that hangs delays its own realm only, and each user can have only a few guesses in progress.
+// A hook that hangs delays its own realm only, and a user has a few guesses.
 const maxPerRealm = 100
 const maxPerUser = 3
 const maxHeaders = 64
@@ -104,7 +104,7 @@ function createCounts() {
   }
 }
 
-/** Returns a key of the credentials and their source, which no other request has in common. */
+/** Returns the credentials and their source, which no other request has. */
 function keyOf({ request, remote, credentials }: DigestQuestion): string {
   return hash('sha256', JSON.stringify([request.method, remote.address, credentials]))
 }
@@ -133,7 +133,7 @@ async function ask(
   }
 }
 
-/** Returns the payload of the hook: the digest as the phone wrote it, its source address, and its headers in a POST. */
+/** Returns the digest as the phone wrote it, its source address and, for a POST, its headers. */
 function toPayload({ request, remote, credentials }: DigestQuestion, { method }: Hook): object {
   const { username, realm, nonce, uri, response, algorithm, qop } = credentials
   const seconds = Number(headerOf(request, 'expires'))
@@ -154,7 +154,7 @@ function toPayload({ request, remote, credentials }: DigestQuestion, { method }:
   }
 }
 
-/** Returns the headers, without the credentials, which the payload has already. */
+/** Leaves out the credentials, which the payload has already. */
 function toHeaders({ headers }: SipRequest): Readonly<Record<string, string>> {
   const shown = headers.filter(({ name }) => name !== 'authorization' && name !== 'proxy-authorization')
   return Object.fromEntries(
@@ -197,8 +197,7 @@ function refused(reply: Reply, body: unknown): Judgement {
 }
 
 /**
- * Returns the judgement for a failed hook. Registered phones stay registered and try again soon: a hook that is down
- * must not take an office off the air.
+ * Lets registered phones stay registered and try again soon: a hook that is down must not take an office off the air.
  */
 function failed({ code, message }: AppError): Judgement {
   const headers = [{ name: 'retry-after', value: '10' }]

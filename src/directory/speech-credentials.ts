@@ -1,4 +1,4 @@
-// The choice of the speech credential for an account, from storage.
+// The speech credential of an account, from storage.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -31,7 +31,7 @@ export function createSpeechDirectory({ storage, clock, log }: SpeechDirectoryOp
       )
   }
 
-  /** Returns the custom voice of a customer. It can only be used with the credential under which it was made. */
+  /** Returns a custom voice, which belongs to the credential that made it. */
   async function customVoice(voice: string | null, service_provider_sid: string, account_sid: string) {
     const sid = voice === null ? undefined : customVoiceName.exec(voice)?.[1]
     const row = sid === undefined ? undefined : await rows().google_custom_voices.find(sid)

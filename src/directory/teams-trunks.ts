@@ -1,5 +1,4 @@
-// The names in which OPTIONS is sent to Microsoft Teams: those of service providers, and those of tenants that are not
-// below one of them.
+// The names in which OPTIONS is sent to Microsoft Teams: service providers, and tenants below none of them.
 import type { TeamsFacts } from '../calls/ports.ts'
 import type { AlertOwner } from '../contracts/alert.ts'
 import { teamsPingName, teamsProxyKey } from '../contracts/teams.ts'

@@ -14,7 +14,7 @@ onEachStore(({ open }) => {
   let rows: Repositories
   beforeAll(async () => {
     test = await open()
-    // The clock stands still, so that a change that is seen is seen immediately, and not after a delay.
+    // The clock stands still: changes must be seen without a delay.
     directory = createDirectory({ storage: test.storage, clock: createFakeClock() })
     rows = test.storage.for(systemTenancy)
   })

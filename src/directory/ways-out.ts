@@ -1,5 +1,4 @@
-// The ways out of an account, read from storage for the call engine: its carriers with their gateways, and its table of
-// least cost routing.
+// The ways out of an account, from storage: its carriers with their gateways, and its table of least cost routing.
 import type {
   AccountFacts,
   CarrierHop,
@@ -18,7 +17,7 @@ import { inPages } from './in-pages.ts'
 
 export interface OutboundDirectoryOptions {
   readonly rows: () => Repositories
-  /** Makes a memo of values that depend on these tables, including tables whose rows cascade to others. */
+  /** Makes a memo of values from these tables, including those that cascade to others. */
   readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
 }
 
@@ -68,7 +67,7 @@ async function readCarriers(
   return found
 }
 
-/** Reads all hops. Carriers that are switched off count too: the far end still knows the platform. */
+/** Includes carriers that are switched off: they still know the platform. */
 async function readHops({ voip_carriers, sip_gateways }: Repositories): Promise<readonly CarrierHop[]> {
   const carriers = new Map<string, Row<'voip_carriers'>>()
   for await (const page of inPages('voip_carrier_sid', (at) => voip_carriers.list(at)))

@@ -250,8 +250,7 @@ describe('what a server says', () => {
     const served = await server()
     const call = new Call(served.url).talk(0)
     const stream = await first(served)
-    // The clips are longer than they play in this test. Much longer ones would wait, as a server may send only this
-    // much in a second.
+    // The clips outlast the test. Much longer ones would wait, as a server may send only this much in a second.
     const clip = (id: string, hz: number, queuePlay?: boolean): void =>
       stream.say({
         type: 'playAudio',

@@ -1,5 +1,5 @@
-// The thread of streams, seen from the main thread: it is started with the first stream, and again when it has died or
-// hangs. The number of streams is limited here.
+// The thread of streams from outside: its start with the first stream, its restart when it died or hangs, and the limit
+// on streams.
 import { Worker } from 'node:worker_threads'
 import { actingTenant } from '../lib/acting-for.ts'
 import { systemClock } from '../lib/clock.ts'

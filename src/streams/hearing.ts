@@ -1,14 +1,13 @@
-// The limit on the data that one server may send. Data beyond its share wait in the network, so that no other stream is
-// delayed.
+// The limit on one server's data. Data beyond it wait in the network, so that no other stream is delayed.
 
 export interface HearingLimits {
   /** Four times the highest rate of audio, in bytes a second. */
   readonly perSecond: number
   /** The most that may come at once after a pause: the longest message. */
   readonly atOnce: number
-  /** The bytes that each message counts in addition to its length, as a short message costs more than its bytes. */
+  /** The additional bytes that each message counts, as short ones cost more than their length. */
   readonly perMessage: number
-  /** The number of messages without audio, faster than the limit, after which the socket is closed. */
+  /** The messages without audio, faster than the limit, until the socket is closed. */
   readonly maxIdle: number
 }
 

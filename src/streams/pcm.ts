@@ -1,18 +1,17 @@
-// The conversion of samples to the octets of the wire (signed, 16 bit, little endian) and back, between the rates of
-// calls and servers.
+// Samples as octets of the wire (signed, 16 bit, little endian) and back, between the rates of calls and servers.
 import { createResampler, telephoneRate, wideRate } from '../lib/resampler.ts'
 import type { Resampler, ResamplerTables } from '../lib/resampler.ts'
 import { toSample } from '../lib/to-sample.ts'
 
-/** The rate of a call's audio, which depends on its codec and on the rate of the server. */
+/** The rate of a call's audio, by its codec and the rate of its server. */
 export type CallRate = typeof telephoneRate | typeof wideRate
 
-/** Returns the highest rate of a call that audio of this rate makes use of. */
+/** Returns the highest rate of a call that this rate can use. */
 export function callRateFor(rate: number): CallRate {
   return rate >= wideRate ? wideRate : telephoneRate
 }
 
-/** Returns the rate for the number of samples that a ring holds for one channel in a frame of 20 ms. */
+/** Returns the rate for the samples of one channel in a frame of 20 ms. */
 export function callRateOf(frameSamples: number): CallRate {
   return frameSamples * 50 === wideRate ? wideRate : telephoneRate
 }
@@ -125,7 +124,7 @@ export interface Wav {
   readonly samples: Uint8Array
 }
 
-/** Reads a WAV file with one channel of 16 bit samples. Returns undefined for anything else. */
+/** Returns undefined unless the file has one channel of 16 bit samples. */
 export function readWav(bytes: Buffer): Wav | undefined {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE')
     return undefined

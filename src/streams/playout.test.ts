@@ -167,7 +167,7 @@ describe('a stream', () => {
     expect(hear(3)).toEqual([2000, 2000, 2000])
   })
 
-  it('of no octets is nothing', () => {
+  it('of no octets has no effect', () => {
     const { push, playout, hear } = stage()
     push(0)
     expect([playout.waitingMs, ...hear(4)]).toEqual([0, undefined, undefined, undefined, undefined])
@@ -226,7 +226,7 @@ describe('a kill', () => {
     expect(hear(3)).toContain(3)
   })
 
-  it('of nothing is nothing', () => {
+  it('of nothing has no effect', () => {
     const { playout, events, hear } = stage()
     playout.kill()
     expect([events, hear(1)]).toEqual([[], [undefined]])
@@ -251,9 +251,7 @@ describe('in a ring that has room for 16 kHz', () => {
           { bytes: sineOctets(rate, ms, hz), rate, decoder: new WireDecoder(rate, tables) },
           { id: undefined, isQueued: true },
         ),
-      /**
-       * Returns the frames as they were found, and as audio of 16 kHz, in which narrow frames have each sample twice.
-       */
+      /** Returns the kinds of frames, and their audio at 16 kHz, with samples of narrow frames doubled. */
       hear: (beats: number) => {
         const found: (string | undefined)[] = []
         const samples: number[] = []

@@ -1,5 +1,5 @@
-// The playout of a server's audio: clips one after another, or a stream as it comes. Frames are handed to media a few
-// ahead of time, and converted to the rate of the call only then, so that a long clip delays nothing.
+// The playout of a server's audio: clips in turn, or a stream as it comes. Frames go to media a few ahead of time, and
+// are converted to the call's rate only then, so that a long clip delays nothing.
 import { AudioRing } from '../lib/audio-ring.ts'
 import { telephoneRate, wideRate } from '../lib/resampler.ts'
 import { callRateFor, callRateOf } from './pcm.ts'
@@ -70,7 +70,7 @@ export class Playout {
     return Math.round(this.#heardMs)
   }
 
-  /** Plays a clip, after those that wait or instead of all. Returns false if too many wait. */
+  /** Plays a clip after others or instead of them. Returns false if too many wait. */
   play(
     speech: Speech,
     { id, isQueued }: { readonly id: string | undefined; readonly isQueued: boolean },
@@ -84,12 +84,12 @@ export class Playout {
   /** Adds audio of a stream. */
   push(speech: Speech): void {
     if (speech.bytes.length === 0 || this.#joins(speech)) return
-    // A short piece is copied, as it would otherwise keep the memory of everything that came with it.
+    // A short piece is copied: it would keep the memory of all that came with it.
     const isShort = speech.bytes.length < joinedOctets / 2
     this.#add({ ...speech, ...(isShort && { bytes: new Uint8Array(speech.bytes) }), kind: 'stream' })
   }
 
-  /** Adds a mark, which is reported when everything before it has been handed over. Returns false if too many wait. */
+  /** Adds a mark, reported when everything before it was handed over. Returns false if too many wait. */
   mark(name: string): boolean {
     if (this.#pieces.filter(({ kind }) => kind === 'mark').length >= maxMarks) return false
     this.#pieces.push({ kind: 'mark', name })
@@ -145,10 +145,7 @@ export class Playout {
     this.#waitingMs += msOf(piece, piece.bytes.length)
   }
 
-  /**
-   * Reports whether the next frame may be handed over. A stream begins with some audio in reserve, and has a moment
-   * before it counts as paused.
-   */
+  /** Reports whether to hand over a frame. A stream needs a reserve to begin, and a moment to count as paused. */
   #mayGoOn(): boolean {
     const isClip = this.#pieces[0]?.kind === 'clip'
     const waitingMs = this.#msOf(this.#ready) + this.#waitingMs
@@ -201,7 +198,7 @@ export class Playout {
     this.#passMarks()
   }
 
-  /** Changes the rate. The ready samples, less than a frame, are converted and play before those that follow. */
+  /** Changes the rate, and converts the ready samples, which are less than a frame. */
   #goAt(rate: CallRate): void {
     if (rate !== this.#rate) this.#ready = rate === wideRate ? doubled(this.#ready) : halved(this.#ready)
     this.#rate = rate
@@ -225,10 +222,7 @@ export class Playout {
     }
   }
 
-  /**
-   * Writes zeros, so that media does not treat the end as a delay. If everything has been played, media has done so
-   * already, and nothing is needed.
-   */
+  /** Writes zeros, so that media does not treat the end as a delay. If all was played already, that has happened. */
   #end(): void {
     if (this.#ring.length > 0) this.#ring.write(new Int16Array(this.#frameSamples))
     this.#isSounding = false

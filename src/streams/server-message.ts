@@ -102,9 +102,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/**
- * Parses a long text. Only audio is long; it is cut out first, since JSON of that length could delay all other streams.
- */
+/** Cuts out the audio first, which alone is long: JSON of that length could delay all other streams. */
 function parseLong(text: string): Readonly<Record<string, unknown>> | undefined {
   const before = /"audioContent"\s{0,16}:\s{0,16}"/.exec(text)
   if (before === null) return undefined

@@ -1,5 +1,5 @@
-// One stream in its thread: frames of the ring go out as binary frames, and the server's audio goes to its playout. A
-// server that does not accept its frames in time loses them.
+// One stream in its thread: the ring goes out as binary frames, and the server's audio to its playout. A server that is
+// too slow loses frames.
 import { AppError } from '../lib/errors.ts'
 import type { ResamplerTables } from '../lib/resampler.ts'
 import type { Socket, Sockets } from '../outgoing/sockets.ts'
@@ -24,8 +24,7 @@ const maxRedirects = 2
 const maxMessageBytes = 4 * 1024 * 1024
 // Audio that waited a second for a slow server is too old to be worth hearing, so it is dropped.
 const maxBufferedMs = 1000
-// The bounds of audio that a server sends faster than it is played: at the first it has to wait, below the second it
-// may continue.
+// A server that sends faster than real time has to wait from the first bound, until the second.
 const fullMs = 120_000
 const againMs = 110_000
 
@@ -117,7 +116,7 @@ export class SocketStream {
     this.#leave({ by: 'closed', because: 'the platform closed the socket' })
   }
 
-  /** Cuts the connection without a close frame, as the thread ends. */
+  /** Cuts the connection, as the thread ends. */
   cut(): void {
     this.#socket?.cut()
     this.#leaving.abort()
@@ -266,7 +265,7 @@ export class SocketStream {
     else this.#say(toReport(event))
   }
 
-  /** Sends a text, which is dropped if the server does not accept its frames. */
+  /** Sends a text, or drops it if the server is too slow. */
   #say(text: string): void {
     if (this.#socket !== undefined && this.#socket.bufferedBytes <= this.#maxBufferedBytes + text.length)
       this.#socket.send(text)

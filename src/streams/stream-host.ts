@@ -60,10 +60,7 @@ export class StreamHost {
     this.#arm()
   }
 
-  /**
-   * Plans the next beat on an absolute schedule. Missed beats are not repeated, since each beat reads all frames that
-   * are ready.
-   */
+  /** Plans the next beat on an absolute schedule. Missed beats are not repeated: each reads all that is ready. */
   #arm(): void {
     const nowMs = performance.now()
     if (nowMs > this.#nextMs) this.#nextMs += Math.ceil((nowMs - this.#nextMs) / beatMs) * beatMs

@@ -177,7 +177,7 @@ export class Registration {
     await save(this.#known, status)
   }
 
-  /** Learns the addresses that calls come from: those of the registrar, and all that its names resolve to. */
+  /** Learns the addresses of the registrar and of its names, from which calls come. */
   async #learn(gateway: string | undefined): Promise<void> {
     const { learnsAddresses, realm } = this.trunk.login
     if (!learnsAddresses) return
@@ -191,7 +191,7 @@ export class Registration {
     await save(this.#known, undefined)
   }
 
-  /** Returns the wish, with the registrar that accepted last as the first. */
+  /** Puts the registrar that accepted last first. */
   #wish(): RegisterWish {
     const { gateways, login } = this.trunk
     const isLast = ({ sip_gateway_sid }: Trunk['gateways'][number]): boolean =>

@@ -1,4 +1,4 @@
-// The registrations with carriers that this node holds, kept in step with their rows: begun, changed and removed.
+// The registrations with carriers that this node holds: they follow the rows of the carriers.
 import type { Alerts } from '../contracts/alert.ts'
 import type {
   CarrierRegistration,
@@ -41,7 +41,7 @@ const lookEveryMs = 500
 const holdEveryMs = 5_000
 // The time of three failed attempts; after it another node may register.
 const heldForMs = 15_000
-// At a start, registrations are spread over time, so that they are not all refreshed together from then on.
+// At a start, registrations are spread, so that they are not all refreshed together.
 const spreadMs = { each: 20, max: 3_000 }
 
 export function createTrunks(options: TrunksOptions): Trunks {
@@ -75,8 +75,8 @@ class CarrierTrunks implements Trunks {
     this.#watch = new GatewayWatch({
       ...options,
       turned: (trunk, gateway, ping) => {
-        // All nodes ping, and the node that holds the carrier raises the alert. Microsoft may be reachable for one node
-        // and not for another, so each node raises its own.
+        // All nodes ping, and the carrier's node raises the alert. Microsoft may be reachable for some nodes only, so
+        // each raises its own.
         if (this.#mine.has(trunk.voip_carrier_sid) || gateway.ourName !== undefined)
           raiseGatewayTurned(trunk, gateway, ping, alerts)
       },
@@ -190,10 +190,7 @@ class CarrierTrunks implements Trunks {
     await Promise.all(held.map((trunk) => this.#keep(trunk, spread)))
   }
 
-  /**
-   * Ends registrations. Those that another node holds stay registered, by that node. Those that are no longer wanted
-   * are removed.
-   */
+  /** Ends registrations. Another node takes over those that are still wanted; the rest are removed. */
   async #end(isMine: (sid: string) => boolean, isWanted: (sid: string) => boolean): Promise<void> {
     const ended = [...this.#registrations].filter(([sid]) => !isMine(sid))
     for (const [sid] of ended) this.#registrations.delete(sid)
@@ -210,7 +207,7 @@ class CarrierTrunks implements Trunks {
       return this.#begin(new Registration(trunk, this.#services(), this.#others.get(sid)), delayMs)
     }
     if (isSame(factsOf(present.trunk), factsOf(trunk))) return
-    // With another user or registrar, the old binding would bring calls that nothing takes.
+    // A binding of another user or registrar would bring calls that nothing takes.
     if (isSame(placeOf(present.trunk), placeOf(trunk))) present.stop()
     else await present.leave()
     const { contact, expiresAt, gateway, addresses, routes } = present.known

@@ -38,9 +38,8 @@ export function pingDelayMs({ condition, misses, answers }: GatewayHealth, rando
   return delayMs * (1 - jitter + 2 * jitter * random)
 }
 
-// These mean that the SIP server behind the address cannot serve, or that a proxy before it cannot reach it. Any other
-// response, including a refusal of OPTIONS, shows that the gateway is alive: many carriers respond with 403, 404, 405
-// or 501.
+// The SIP server behind the address cannot serve, or a proxy cannot reach it. Any other response, even a refusal, shows
+// that the gateway is alive: many carriers respond to OPTIONS with 403, 404, 405 or 501.
 const missed: ReadonlySet<number> = new Set([408, 500, 502, 503, 504])
 
 export function isAnswer({

@@ -31,10 +31,7 @@ export function hopOf(gateway: TrunkGateway): string {
   return isSips(gateway) ? `sips:${place}` : `sip:${place};transport=${protocol}`
 }
 
-/**
- * Resolves the URI. Over TLS the connection is opened first, so that an untrusted certificate becomes the reason of the
- * failure. Rejects with AppError.
- */
+/** Resolves the URI. Over TLS it connects first, to report an untrusted certificate. Rejects with AppError. */
 export async function reach(
   uri: string,
   sip: Pick<Sip, 'resolve' | 'open'>,

@@ -1,5 +1,4 @@
-// The watch over gateways: it sends OPTIONS to those that want it, remembers the result, and rests those that were
-// silent to a call.
+// The watch over gateways: sends OPTIONS to those that want it, and rests those that were silent to a call.
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
@@ -34,7 +33,7 @@ interface Watched {
 const pingMs = 4_000
 // Gateways that are watched from the start are spread over this time.
 const spreadMs = 5_000
-// Long enough for the callers of a busy minute, short enough for a gateway that is not pinged.
+// Long enough for a busy minute's callers, short enough for a gateway that is not pinged.
 const silentRestMs = 30_000
 const maxRestMs = 300_000
 const maxResting = 10_000
@@ -102,7 +101,7 @@ export class GatewayWatch {
     return watched && { condition: watched.health.condition, last: watched.last }
   }
 
-  /** Pings a gateway. Never rejects. */
+  /** Never rejects. */
   async ping(gateway: TrunkGateway): Promise<Ping> {
     const { sip, clock } = this.#options
     const at = clock.now()

@@ -15,7 +15,7 @@ export type RegisteringSip = Pick<Sip, 'request' | 'resolve' | 'open' | 'address
 
 export interface RegisterWish {
   readonly login: TrunkLogin
-  /** The registrars in the order in which they are tried. If there are none, the realm is the registrar. */
+  /** The registrars in the order of the tries. If empty, the realm is the registrar. */
   readonly gateways: readonly TrunkGateway[]
   readonly callId: string
   readonly cseq: number
@@ -139,8 +139,8 @@ async function tryRegistrar(
 }
 
 /**
- * Returns the next place of the URI that has not been silent in this round. Resting places come last; if all of them
- * rest, each is tried nevertheless, as any of them may be back.
+ * Returns the next place of the URI that was not silent in this round. Resting places come last, and are tried too, as
+ * they may be back.
  */
 async function nextPlace(
   hop: string,

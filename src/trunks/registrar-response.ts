@@ -1,5 +1,4 @@
-// The contents of a registrar's response: the granted and the required time, and the route of calls (RFC 3261 §10.2,
-// RFC 3608).
+// The response of a registrar: granted and required times, and the route of calls (RFC 3261 §10.2, RFC 3608).
 import { splitList } from '../sip/message/list.ts'
 import { headerOf, headersOf } from '../sip/message/message.ts'
 import type { SipResponse } from '../sip/message/message.ts'
@@ -69,14 +68,14 @@ function uriOf(value: string): string {
   }
 }
 
-/** Returns a comparable form of a Contact. Registrars add parameters of their own, and may add the default port. */
+/** Normalises a Contact: registrars add parameters, and may add the default port. */
 function placeOf(text: string): string {
   const uri = tryParseUri(text)
   if (uri === undefined || uri.scheme === 'tel') return text
   return `${uri.user ?? ''}@${uri.host}:${uri.port ?? usualPort(uri)}`
 }
 
-/** Returns the default port, that of TLS if the URI requires it: RFC 3261 §18.2.1 and §19.1.2. */
+/** Returns the port of TLS if the URI requires it: RFC 3261 §18.2.1 and §19.1.2. */
 function usualPort({ scheme, params }: SipUri): number {
   return transports[transportOf(scheme, params.get('transport')) ?? defaultTransport].defaultPort
 }

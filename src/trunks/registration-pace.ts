@@ -1,11 +1,11 @@
-// The times at which REGISTER is sent again: before the registration expires, or after a failure. They vary a little,
-// so that carriers that failed together are not tried again together.
+// The time of the next REGISTER: before the registration expires, or after a failure. It varies a little, so that
+// carriers that failed together are not retried together.
 
 /** The requested time of a registration. */
 export const askedSeconds = 3_600
 
 const leastRefreshSeconds = 30
-// A binding of 30 s, as registrars grant behind NAT, must be refreshed in time for two tries.
+// A binding of 30 s, as granted behind NAT, must allow two tries.
 const lastRefreshShare = 0.8
 const jitter = 0.1
 
@@ -18,7 +18,7 @@ export function refreshDelayMs(grantedSeconds: number, random: number): number {
 
 // A registrar that restarts is back within a minute.
 const unavailable = { firstMs: 30_000, maxMs: 300_000 }
-// A refusal lasts until a person changes something. Many carriers lock out a client that tries more often.
+// A refusal lasts until a person changes something, and many carriers lock out clients that try often.
 const refused = { firstMs: 300_000, maxMs: 3_600_000 }
 const maxRetryAfterMs = 3_600_000
 

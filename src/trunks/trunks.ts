@@ -1,4 +1,4 @@
-// The public interface of trunks: the carriers that the platform registers with, and the gateways that it watches.
+// The public interface of trunks: carriers to register with, and gateways to watch.
 import type { AlertOwner } from '../contracts/alert.ts'
 import type { RegisterStatus } from '../contracts/carrier-registration.ts'
 import type { GatewayCondition } from './gateway-health.ts'
@@ -16,10 +16,7 @@ export interface TrunkGateway {
   readonly use_sips_scheme: boolean
   /** True if OPTIONS is sent to it. */
   readonly isWatched: boolean
-  /**
-   * The name by which it knows the platform, for From and Contact of OPTIONS. Default: the platform's address, or the
-   * name in its certificate.
-   */
+  /** The name of the platform in From and Contact of OPTIONS. Default: its address, or the name in its certificate. */
   readonly ourName?: string
 }
 
@@ -31,7 +28,7 @@ export interface TrunkLogin {
   readonly realm: string | null
   readonly fromUser: string | null
   readonly fromDomain: string | null
-  /** True if Contact has the public address, instead of the one that faces the registrar. */
+  /** True if Contact has the public address, not the one that faces the registrar. */
   readonly hasPublicContact: boolean
   /** True if calls from the addresses of the registrar are the carrier's. */
   readonly learnsAddresses: boolean
@@ -50,9 +47,9 @@ export interface Trunk {
 }
 
 export interface TrunkDirectory {
-  /** Returns every active carrier that the platform registers with, or that has a gateway to watch. */
+  /** Returns the active carriers to register with, or with a gateway to watch. */
   trunks(): Promise<readonly Trunk[]>
-  /** Returns the proxies of Microsoft Teams. All are watched, in each name by which it knows the platform. */
+  /** Returns the proxies of Microsoft Teams, all watched, for each name of the platform. */
   teams(): Promise<readonly Trunk[]>
   /** Returns a number that rises with each change of these. */
   revision(): number
@@ -86,7 +83,7 @@ export interface Trunks {
   start(): Promise<void>
   /** Removes the registrations, within two seconds. */
   stop(): Promise<void>
-  /** Returns the gateway through which the platform is registered with the carrier. */
+  /** Returns the gateway of the registration with the carrier. */
   registeredOver(voip_carrier_sid: string): string | undefined
   /** Returns the Route set of calls to the carrier: RFC 3608 §6.1. */
   routesOf(voip_carrier_sid: string): readonly string[]
@@ -99,8 +96,8 @@ export interface Trunks {
   watched(sip_gateway_sid: string): WatchedGateway | undefined
   /** Sends one OPTIONS, whether the gateway is watched or not. Never rejects. */
   ping(gateway: TrunkGateway): Promise<Ping>
-  /** Counts one test of the carrier. Returns how many milliseconds to wait if there were too many. */
+  /** Counts a test of the carrier. Returns the ms to wait if there were too many. */
   takeTest(voip_carrier_sid: string): number
-  /** Returns the result of the last REGISTER of this node, or undefined if another node registers, or none has. */
+  /** Returns the result of this node's last REGISTER; undefined if another node registers, or none has. */
   registerStatus(voip_carrier_sid: string): RegisterStatus | undefined
 }

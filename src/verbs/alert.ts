@@ -1,5 +1,4 @@
-// The verb alert: raises an alert for a person, and shows the message on the phone of a caller that is not answered
-// yet.
+// The verb alert: raises an alert, and shows it on the phone of a caller that is not answered yet.
 import { Type } from './define/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 

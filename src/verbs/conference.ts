@@ -11,7 +11,7 @@ import { Type } from './define/type.ts'
 
 const maxGraceSeconds = 86_400
 
-/** The events that newer clients may request. They are accepted and never sent. */
+/** Events of newer clients, accepted and never sent. */
 const futureEvents = ['say-start', 'say-done', 'play-start', 'play-done'] as const
 
 const tag = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))

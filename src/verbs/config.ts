@@ -140,7 +140,7 @@ export const config = defineVerb({
   },
 })
 
-/** Yields the resets first, so that values of the same verb take effect after them. */
+/** Yields the resets first, then the new values. */
 function* changesOf(options: Options, settings: Given<'settings'>['settings']): Iterable<SettingsChange> {
   const { synthesizer: given, recognizer: recognition, reset = [], onHoldMusic, referHook } = options
   const requestHook = options.sipRequestWithinDialogHook
@@ -170,7 +170,7 @@ async function switchStream(
   if (isOpen) streams.begin('background', plan)
 }
 
-/** Returns false for an option that is only switched off: it was never on. */
+/** Returns false for an option that is switched off. */
 function isWanted(given: object | undefined): boolean {
   return given !== undefined && !('enable' in given && given.enable === false)
 }

@@ -150,7 +150,7 @@ describe('a caller who is answered already', () => {
     expect(caller.provisionals).toEqual([])
   })
 
-  it('hears early media in place of it, and ringing again of no fork that rings later', async () => {
+  it('hears early media instead, and no ringing of a fork that rings later', async () => {
     const { engine, called } = await dialling({})
     const [a] = engine.media.sessions
     called().progress(180)

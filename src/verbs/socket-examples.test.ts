@@ -98,7 +98,7 @@ async function messages(): Promise<Record<string, unknown>> {
   return seen
 }
 
-/** Replaces ids, which differ each time, and the text of INVITEs, which is of no interest here. */
+/** Replaces ids, which differ each time, and whole INVITEs. */
 function steady(seen: Record<string, unknown>): unknown {
   const ids = new Map<string, string>()
   const named = (id: string): string => {

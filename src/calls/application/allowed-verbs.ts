@@ -11,7 +11,7 @@ export function demandAllowed(verbs: readonly RunnableVerb[], allowed: ReadonlyS
   })
 }
 
-/** Returns the names as `a, b and c`. */
+/** Returns `a, b and c`. */
 function namesOf(allowed: ReadonlySet<string>): string {
   return [...allowed].join(', ').replace(/, ([^,]*)$/, ' and $1')
 }

@@ -11,7 +11,7 @@ export interface AskedRequest {
   readonly contentType?: string
 }
 
-/** The longest content, in characters; more would not fit into a message that the far end accepts. */
+/** More would not fit into a message that far ends accept. */
 export const maxContentLength = 16_384
 
 const usualType = 'text/plain'
@@ -20,10 +20,7 @@ const mediaType = new RegExp(
   `^${token}/${token}(\\s*;\\s*${token}=(${token}|"[^"\\\\\\u0000-\\u001f]{0,128}")){0,8}$`,
 )
 
-/**
- * Builds the request. `refused` has the names of headers that were left out. Throws AppError bad_request, naming the
- * part that cannot be sent.
- */
+/** Returns in `refused` the headers that were left out. Throws AppError bad_request, naming any other fault. */
 export function toRequest({ method, headers = {}, content, contentType }: AskedRequest): {
   readonly request: OwnRequest
   readonly refused: readonly string[]

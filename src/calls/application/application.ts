@@ -1,5 +1,5 @@
-// The interface of an application towards the code that runs a call, over whichever transport: the application gets
-// facts and answers with verbs. Hooks are passed on as they were written.
+// The interface of an application for the code that runs a call, over any transport: it gets facts and answers with
+// verbs. Hooks are passed on as written.
 import type { Hook } from '../../contracts/hook.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -32,20 +32,15 @@ export interface VerbsAnswer {
   /** Empty if the answer had no verbs. */
   readonly verbs: readonly RunnableVerb[]
   readonly contentType: string
-  /** True if the answer contained JSON that was not read, because its content type is not JSON. */
+  /** True if it contained JSON that was not read, because of its content type. */
   readonly isUnread?: boolean
 }
 
 /** A server that hooks are sent to: over HTTP, or over an open socket. */
 export interface Answerer {
-  /**
-   * Sends a question. Throws AppError: hook_* of the exchange, or hook_invalid_payload if the answer is not a list of
-   * verbs.
-   */
+  /** Throws AppError: hook_* of the exchange, or hook_invalid_payload if the answer is not a list of verbs. */
   ask(question: Question): Promise<VerbsAnswer>
-  /**
-   * Resolves when the server has accepted the notice. It is not written to the journal. Throws AppError as `ask` does.
-   */
+  /** Resolves when it was accepted. It is not journalled. Throws AppError as `ask` does. */
   tell(notice: Notice): Promise<void>
   /** Returns the address of a file that the server's verbs name. */
   resolveUrl(url: string): string
@@ -63,7 +58,7 @@ export interface Application extends Answerer {
   readonly script: CallScript
   /** True if the application stays when no verb is left, because it may send more at any time. */
   readonly staysWhenIdle: boolean
-  /** Makes the source of this answer the current one, as its verbs run from now on. */
+  /** Notes that the verbs of this answer run from now on. */
   follow(answer: Pick<VerbsAnswer, 'by'>): void
   /** Returns an application for verbs that run beside the current ones. Its `follow` does not change this one. */
   beside(answer?: Pick<VerbsAnswer, 'by'>): Application

@@ -12,7 +12,7 @@ import type { NestedVerbs } from './nested-verbs.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
 interface LegRun {
-  /** The answer whose server their hooks lead to; by default that of the verbs of the call. */
+  /** The answer whose server gets their hooks. Default: that of the call. */
   readonly answer?: VerbsAnswer
   readonly signal?: AbortSignal
   readonly allowed?: ReadonlySet<string>

@@ -2,7 +2,7 @@
 
 export const decibelPattern = '^\\s*[+-]?\\d{1,3}(\\.\\d{1,3})?\\s*([dD][bB])?\\s*$'
 
-/** The lowest gain; below it nothing can be heard. A gain above the maximum would be a mistake. */
+/** A lower gain is inaudible, and a higher one than the maximum a mistake. */
 export const minGainDb = -60
 export const maxGainDb = 30
 

@@ -16,8 +16,8 @@ const because = 'the application sent other verbs'
 const configuring: ReadonlySet<string> = new Set(['config'])
 
 /**
- * Returns the commands of a frame, or undefined if the frame has none of these. `refuse` gets failures after the start.
- * Throws AppError hook_invalid_payload or bad_request.
+ * Returns undefined for a frame of another kind. `refuse` gets later failures. Throws AppError hook_invalid_payload or
+ * bad_request.
  */
 export function verbsIn(
   { command, isQueued, data }: CommandFrame,

@@ -38,10 +38,7 @@ export function toHook(form: HookForm, { base, application }: HookContext): Hook
   }
 }
 
-/**
- * Resolves a URL against the base. One that cannot be resolved is returned unchanged; the sender then refuses it by
- * name.
- */
+/** Returns a URL that cannot be resolved unchanged: the sender refuses it by name. */
 export function resolveUrl(url: string, base: string | undefined): string {
   if (base === undefined || !url.startsWith('/') || !URL.canParse(url, base)) return url
   // "//host/x" would otherwise leave the application's host.
@@ -77,7 +74,7 @@ function toSocketUrl(url: string, form: Exclude<HookForm, string>): string {
   return asksForSocket(form) ? url.replace(/^http(s?):\/\//i, 'ws$1://') : url
 }
 
-/** Returns the HTTP address at which the files of a socket's server are. */
+/** Returns the address of files beside a socket. */
 export function toHttpUrl(url: string): string {
   return url.replace(/^ws/i, 'http')
 }

@@ -29,9 +29,8 @@ export function createLoopPace(clock: Clock): Pace {
 }
 
 /**
- * Calls `question` for each round, so that it has the facts of that time. Resolves when the hook answers without verbs,
- * answers verbs that may not run here, or fails for good, and when the signal aborts. A failure is in the journal in
- * any case.
+ * Calls `question` in each round, for its current facts. Resolves when the hook answers without verbs or with verbs
+ * that may not run here, or fails for good (which is journalled), or when the signal aborts.
  */
 export async function loopHook(
   question: () => Omit<PreparedRun, 'signal'>,
@@ -58,7 +57,7 @@ export async function loopHook(
   }
 }
 
-/** Returns 'failed' for an AppError, which is in the journal already; rethrows other errors. */
+/** Rethrows errors other than AppError, which the journal has already. */
 function failed(error: unknown): 'failed' {
   if (!(error instanceof AppError)) throw error
   return 'failed'

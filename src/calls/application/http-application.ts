@@ -69,7 +69,7 @@ export class HttpApplication implements Answerer {
     })
     const by = new HttpApplication(this.script, this.#services, answer.url)
     const { contentType = 'no content type', isUnread = false } = answer
-    // An unread answer of the call hook refuses the call. For other hooks, this problem explains why nothing changed.
+    // An unread answer of the call hook refuses the call. For others, this explains why nothing changed.
     if (isUnread && kind !== 'call' && kind !== 'adulting')
       noteProblem(leg, unread(`the ${kind} hook`, contentType))
     return { by, verbs, contentType, isUnread }
@@ -122,7 +122,7 @@ function statusOf({ detail }: AppError): { status?: number } {
     : {}
 }
 
-/** Reports whether a body has no verbs. Frameworks send `{}` when an application answers nothing. */
+/** Returns true for `{}` too, which frameworks send for an empty answer. */
 export function isEmpty(body: unknown): boolean {
   if (body === undefined || body === null) return true
   if (Array.isArray(body)) return body.length === 0

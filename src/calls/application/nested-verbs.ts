@@ -37,7 +37,7 @@ export interface NestedVerbs {
   prepare(run: PreparedRun): Promise<(() => Promise<void>) | undefined>
   /** Reads a list of the allowed verbs, and returns a function that runs them. Throws hook_invalid_payload. */
   beside(run: BesideRun): () => Promise<void>
-  /** Returns the verbs that a hook about a leg answers. Throws AppError as `run` does. */
+  /** Throws AppError as `run` does. */
   ask(leg: Leg, hook: HookForm, kind: HookKind, fields: object): Promise<readonly RunnableVerb[]>
   /** Makes the leg a call of its own, which these verbs run to its end. */
   goOn(leg: Leg, verbs: readonly RunnableVerb[]): void

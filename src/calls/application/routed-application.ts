@@ -28,7 +28,7 @@ export interface ChannelHearer {
   closed(): void
 }
 
-/** The most sockets of one call, one for each URL. An application that keeps naming new URLs is refused. */
+/** The most sockets of one call, one for each URL; further ones are refused. */
 const maxChannels = 8
 const sessionIsOver = 'the session is over'
 
@@ -196,7 +196,7 @@ export class RoutedApplication implements Application {
     return channel
   }
 
-  /** Sends the call's status to the current socket from now on, unless a status hook over HTTP is set. */
+  /** Sends the status to the current socket, unless a status hook over HTTP is set. */
   #report(): void {
     const { status } = this.#options.leg.session
     const channel = this.#channel

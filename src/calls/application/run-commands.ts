@@ -35,7 +35,7 @@ export function toLetter(
   }
 }
 
-/** Returns the reply. At most one of the commands has one. */
+/** Returns the reply of the one command that has one. */
 async function replyOf([reply]: readonly Promise<CommandReply>[]): Promise<CommandReply> {
   return reply === undefined ? {} : await reply
 }
@@ -64,7 +64,7 @@ function readyOn(leg: Leg, command: RunnableCommand): ReadyCommand {
   }
 }
 
-/** Throws if a hook is a path and the verbs came from app_json, so that there is no URL to resolve it against. */
+/** Throws if a hook is a path, and the verbs came from app_json and have no URL. */
 function demandAddress({ session }: Leg, { name }: RunnableCommand, hook: HookForm): void {
   if (!isPath(hook) || (session.script !== undefined && !isPath(session.script.hookOf(hook)))) return
   throw new AppError(
@@ -76,7 +76,7 @@ function demandAddress({ session }: Leg, { name }: RunnableCommand, hook: HookFo
   )
 }
 
-/** The target of a command for each state that it may need, or undefined if the leg is in another state. */
+/** The target for each required state, or undefined if the leg is in another. */
 const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | undefined } = {
   nothing: (leg) => ({ leg }),
   answered: (leg) => (leg.isAnswered ? { leg } : undefined),

@@ -21,11 +21,11 @@ const maxProblems = 100
 const maxNameLength = 64
 
 export interface FrameHearer extends ChannelHearer {
-  /** Runs the commands that came before the verbs; from now on commands run immediately. */
+  /** Runs the commands that came before the verbs. */
   start(): void
 }
 
-/** The most commands before the first verbs, the same as a session's mailbox holds. */
+/** The same as a session's mailbox holds. */
 const maxEarly = 32
 
 export function hearFrames(options: FrameOptions): FrameHearer {
@@ -78,7 +78,7 @@ export function hearFrames(options: FrameOptions): FrameHearer {
   }
 }
 
-/** Returns the leg. A leg of another session or account is reported as not found. */
+/** Reports a leg of another session or account as not found. */
 function legOf({ callSid }: CommandFrame, { leg, context }: FrameOptions): Leg {
   if (callSid === undefined || callSid === leg.call_sid) return leg
   const { account_sid } = leg.journal.facts.started

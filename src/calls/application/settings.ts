@@ -23,10 +23,7 @@ export interface HookDelay {
   /** The verbs as an application writes them. They run one after the other, and start over after the last. */
   readonly actions: readonly object[]
   readonly afterMs: number
-  /**
-   * The number of actions to play before the hook is given up. With 0, one is played and the hook is not given up for
-   * that reason.
-   */
+  /** The actions to play before the hook is given up. With 0, one is played, and it is not given up for that. */
   readonly retries: number
   readonly giveUpMs: number | undefined
   /** The verbs that run instead of those of the hook. None of them ends the call. */

@@ -1,5 +1,5 @@
-// The loop that runs the verbs of an application one after another, and stops the running one when the call ends or
-// other verbs replace it.
+// The loop that runs the verbs of an application in turn, and stops the running one when the call ends or others
+// replace it.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Abilities, Signalling } from '../abilities/abilities.ts'
@@ -30,10 +30,7 @@ export interface VerbLoopOptions {
   readonly staysWhenIdle?: () => boolean
 }
 
-/**
- * The most verbs of one list: two a second for the longest call. An application that redirects to itself reaches it in
- * a minute.
- */
+/** Two a second for the longest call; an application that redirects to itself reaches it in a minute. */
 const maxVerbs = 20_000
 /** The most waiting verbs, more than any application appends while one of them runs. */
 const maxWaiting = 1000
@@ -93,7 +90,7 @@ export class VerbLoop implements VerbQueue {
     try {
       await this.#runAll(verbs, abilities)
     } finally {
-      // A call may run several lists at the same time, so each removes its own listener.
+      // A call may run many lists at the same time.
       signal.removeEventListener('abort', stop)
     }
   }
@@ -164,8 +161,7 @@ export class VerbLoop implements VerbQueue {
   async #execute(verb: RunnableVerb, abilities: Abilities, signal: AbortSignal): Promise<VerbOutcome> {
     try {
       const running = verb.run(abilities, { signal })
-      // hangup and sip:decline end the call synchronously. The abort is then their own doing, and they are done, not
-      // stopped.
+      // hangup and sip:decline end the call synchronously: then they are done, not stopped.
       const isOwnDoing = signal.aborted
       const result = await running
       if (signal.aborted && !isOwnDoing) return 'stopped'

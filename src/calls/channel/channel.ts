@@ -25,7 +25,7 @@ export interface ChannelListener {
   resumed(data: unknown): void
   /** Reports an ack that no question waits for. */
   strayAck(msgid: string): void
-  /** Reports that the application sends faster than the platform may read. */
+  /** Reports that the application sends too fast. */
   slowed(): void
 }
 
@@ -236,10 +236,7 @@ export class Channel {
     })
   }
 
-  /**
-   * Closes the socket and stops reading it, even the rest of the closing handshake: until then a flood would cost as
-   * much as before.
-   */
+  /** Closes the socket without reading its close frame: until then a flood would cost as much as before. */
   #refuse(code: number, because: string): void {
     this.#refusal = { code, because }
     this.#resuming?.cancel()

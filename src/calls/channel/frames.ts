@@ -38,7 +38,7 @@ export type HeardFrame =
 /** The commands that need no data. */
 const withoutData: ReadonlySet<string> = new Set(['tts:flush', 'tts:clear', 'llm:tool-output'])
 
-/** Reads a message. Never throws: an invalid message is returned with its fault. */
+/** Never throws: an invalid message is returned with its fault. */
 export function readFrame(text: string): HeardFrame {
   if (isNestedTooDeep(text)) return malformed(`the message is nested more than ${maxNesting} levels deep`)
   let frame: unknown

@@ -1,5 +1,5 @@
-// The rates at which messages of applications over WebSocket are read: for each socket, and for all sockets of an
-// account together. Long messages count more.
+// The rates at which applications over WebSocket are read: each socket, and all sockets of an account together. Long
+// messages count more.
 import type { Clock } from '../../lib/clock.ts'
 import { Pace } from '../../lib/pace.ts'
 
@@ -21,7 +21,7 @@ export class HeardPaces {
     this.#clock = clock
   }
 
-  /** Returns the function for one socket that counts a message and returns for how many ms no more may be read. */
+  /** Returns a counter for one socket, which returns for how many ms no more may be read. */
   socketOf(account_sid: string): (message: { readonly length: number }) => number {
     const own = new Pace({ ...socketPace, clock: this.#clock })
     return ({ length }) => {

@@ -15,14 +15,10 @@ export interface ChannelUser {
   readonly command: (frame: CommandFrame) => void
   /** Gets the verbs in the ack of a resumed session. */
   readonly resumed: (data: unknown) => void
-  /** Called when the channel is over for good. */
   readonly closed: () => void
 }
 
-/**
- * The most notes of each kind. The journal describes the call, and is not filled by what an application sends without
- * end.
- */
+/** The most notes of each kind, so that an application cannot fill the journal. */
 const maxNotes = 20
 
 export function openChannel(hook: Hook, user: ChannelUser, { services, heardPaces }: CallContext): Channel {

@@ -171,7 +171,7 @@ describe('what waits', () => {
     expect(open()).toBe(0)
   })
 
-  it('is nothing of a message that is larger by itself', async () => {
+  it('leaves out a message that is too large by itself', async () => {
     const { outbox, sent, ask, open, settled } = stage()
     ask('1', { text: big + big })
     outbox.tell('2', 'two')
@@ -212,7 +212,7 @@ describe('what waits', () => {
     expect([open(), sent]).toEqual([0, ['last']])
   })
 
-  it('counts what is said again too', () => {
+  it('counts messages that are sent again too', () => {
     const { outbox, sent, ask, open } = stage()
     open()
     ask('1', { text: `1${big}` })

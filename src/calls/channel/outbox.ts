@@ -1,5 +1,5 @@
-// The ordered messages to an application over WebSocket. They wait here while there is no socket, and those without an
-// ack are sent again on the next socket. The size is bounded; messages that no question waits for are dropped first.
+// The ordered messages to an application over WebSocket. They wait while there is no socket; those without an ack are
+// sent again on the next one. Bounded: messages that are not questions are dropped first.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 
@@ -74,7 +74,7 @@ export class Outbox {
     this.#put({ msgid, text })
   }
 
-  /** Applies an ack. Returns false if no question waits for it. */
+  /** Returns false if no question waits for it. */
   acked(msgid: string, data: unknown): boolean {
     const message = this.#unacked.get(msgid)
     if (message?.ack === undefined) return false

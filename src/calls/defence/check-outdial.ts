@@ -1,5 +1,5 @@
 // The check of whether an account may make one more call that leaves the platform: the kill switch, the number, and the
-// limits with their present usage. It is pure, so that a dry run uses it too.
+// usage. Pure, so that a dry run can use it.
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { CallDefence, DefenceLimit } from './defence-settings.ts'
@@ -37,8 +37,8 @@ export interface Outdial {
 const maxShortCalls = 5
 
 /**
- * Reports whether a call is exempt from all limits. Short numbers beyond `maxShortCalls` in a minute (extensions of a
- * carrier, for example) are treated like any other call.
+ * Reports whether a call is exempt. Short numbers beyond `maxShortCalls` in a minute may be extensions of a carrier,
+ * and are not.
  */
 export function isEmergency({ number, shortCalls }: Pick<Outdial, 'number' | 'shortCalls'>): boolean {
   return number !== undefined && isExempt(number) && shortCalls < maxShortCalls
@@ -57,8 +57,8 @@ export function checkOutdial({ number, defence, usage, shortCalls }: Outdial): O
 }
 
 /**
- * Reports whether a number is as short as an emergency number. No range that thieves call is that short, and a phone
- * that cannot call for help would be worse.
+ * Reports whether a number is as short as an emergency number. No range of thieves is, and a phone must be able to call
+ * for help.
  */
 export function isExempt(number: string): boolean {
   return isShortCode(number)

@@ -16,8 +16,7 @@ export interface DefenceAlertsOptions {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-// A limit that is counted by the day is reported once a day. Shorter periods are too frequent for a person to read an
-// alert in each.
+// A daily limit is reported once a day. Shorter periods are too frequent for an alert in each.
 const quietMs: Readonly<Record<OutdialRefusal['reached'], number>> = {
   calls_per_second: hourMs,
   calls_per_minute: hourMs,
@@ -37,7 +36,7 @@ const alertTypes: Readonly<Record<OutdialRefusal['code'], string>> = {
   call_minutes_limit: 'call-minutes-limit',
 }
 
-// At this size the whole map is cleared. An alert that is raised again is dropped by its `once` key.
+// At this size the map is cleared. Repeated alerts are dropped by their `once` key.
 const maxSaid = 10_000
 
 export class DefenceAlerts {
@@ -80,7 +79,7 @@ export class DefenceAlerts {
     this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, once, ...call })
   }
 
-  /** Returns the key of the alert in its period, or undefined if this node has raised it already. */
+  /** Returns the key of the alert, or undefined if this node has raised it. */
   #once(account_sid: string, reached: OutdialRefusal['reached'], level: 'near' | 'at'): string | undefined {
     const key = `${account_sid} ${reached} ${level}`
     const period = Math.floor(this.#options.clock.now() / quietMs[reached])

@@ -75,14 +75,14 @@ describe('a closed number', () => {
     expect(closed(country, text)).toBe('high_risk')
   })
 
-  it('is closed behind codes without end, as is what is longer than any number', () => {
+  it('is closed behind any number of codes, as is a text that is longer than any number', () => {
     for (const count of [2, 5, 9, 15, 17, 100])
       expect(closed('1', `${'*67'.repeat(count)}19005550100`)).toBeDefined()
     expect(closed('1', `${'*67'.repeat(100)}12125550100`)).toContain('longer than a number')
   })
 })
 
-it('a text of many contexts is read at once, by the first and the last', () => {
+it('a text with many contexts is read quickly, by the first and the last', () => {
   const many = Array.from({ length: 4_000 }, (_, at) => `;phone-context=+4420${at}`).join('')
   const began = performance.now()
   expect(closed('44', `5550100${many};phone-context=+1900`)).toBe('premium_rate')

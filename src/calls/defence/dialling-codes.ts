@@ -45,8 +45,8 @@ const startsWithCode = /^(?:67|\d\d(?:0[01]|1?900\d{7}$))/
 export const maxDialledLength = 64
 
 /**
- * Returns the text as it is dialled, and what remains after each sequence of codes that it may begin with. Each code
- * makes the text shorter, so that this terminates.
+ * Returns the text, and what remains after each sequence of codes that it may begin with. Each code shortens it, so
+ * this ends.
  */
 export function behindCodes(start: Dialled): readonly Dialled[] {
   const found = new Map([[keyOf(start), start]])

@@ -2,10 +2,10 @@
 // 00, 0, 8 or 1 some of them choose a carrier.
 
 /**
- * The prefixes other than 00, which is valid everywhere. They are those that the ITU lists (dialling procedures:
- * international prefix). Where carriers have their own, they are as the metadata of libphonenumber
- * (`internationalPrefix`) and the carriers themselves publish them. The prefixes of East Africa that reach only a
- * neighbouring country are left out. An 11-digit number of North America is never read as a number after 1XX0.
+ * The prefixes other than 00, which is valid everywhere: those that the ITU lists (dialling procedures: international
+ * prefix) and, for carriers' own, those that the metadata of libphonenumber (`internationalPrefix`) and the carriers
+ * publish. The prefixes of East Africa that reach only a neighbour are left out. An 11-digit number of North America is
+ * never read as 1XX0 and a number.
  */
 const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
   // 01 is the prefix of an operator call.
@@ -57,10 +57,7 @@ const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
 const anywhere = [/^0011/, /^011/]
 const minDigits = 11
 
-/**
- * Returns what remains after each prefix that the text may begin with. Leading zeros are removed, as no country code
- * begins with 0.
- */
+/** Returns what remains after each possible prefix, without leading zeros, as no country code begins with 0. */
 export function behindPrefixes(text: string, country: string | undefined): readonly string[] {
   if (text.length < minDigits) return []
   const prefixes = country === undefined ? anywhere : [...(prefixesOf[country] ?? []), /^0011/]

@@ -220,7 +220,7 @@ describe('what opens and closes', () => {
     expect(closed('9005551234', {}, { country_code: '44' })).toBeUndefined()
   })
 
-  it('may close all but one country, also to numbers that no country is known of', () => {
+  it('may close all but one country, also for numbers of no known country', () => {
     const only = { closed_prefixes: ['+'], open_prefixes: ['+49'], country_code: '49' }
     expect(['+493012345', '00493012345', '03012345'].map((text) => closed(text, only))).toEqual([
       undefined,

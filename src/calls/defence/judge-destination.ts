@@ -1,5 +1,4 @@
-// The decision whether an account may call a number. It is pure, so that the same rule serves calls, the API and a dry
-// run.
+// The decision whether an account may call a number: pure, for calls, the API and a dry run.
 import type { CallDefence, DestinationChoices } from './defence-settings.ts'
 import { isOpen } from './defence-settings.ts'
 import { rangeOf } from './destination-classes.ts'
@@ -21,10 +20,7 @@ export interface ClosedDestination {
   readonly isByProvider: boolean
 }
 
-/**
- * Returns the reason why `text`, as it is dialled, may not be called, or undefined if it may. One closed reading closes
- * the text.
- */
+/** Returns why `text`, as it is dialled, may not be called, or undefined. One closed reading closes it. */
 export function closedDestination(text: string, defence: CallDefence): ClosedDestination | undefined {
   if (hasUnreadable(text)) return unreadable
   if (isEndless(text)) return endless
@@ -34,7 +30,7 @@ export function closedDestination(text: string, defence: CallDefence): ClosedDes
   if (closed !== undefined) return closed
   const byProvider = provider.country_code ?? undefined
   if (byProvider !== country) {
-    // The provider may name another country. What is closed as a number of that country stays closed for the account.
+    // Numbers that are closed by the country of the provider stay closed for the account.
     const other = firstClosed(readingsOf(text, byProvider), defence)
     if (other !== undefined && (byProvider !== undefined || other.isByProvider)) return other
   }
@@ -105,7 +101,7 @@ function prefixChoice(
   return open === undefined ? undefined : { prefix: open, isClosed: false }
 }
 
-/** Returns the longest matching prefix. Prefixes begin with a plus; `+` alone matches every number. */
+/** Returns the longest matching prefix. `+` alone matches every number. */
 function longestOf(number: string, prefixes: readonly string[]): string | undefined {
   return prefixes
     .filter((prefix) => `+${number}`.startsWith(prefix))

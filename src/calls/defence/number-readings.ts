@@ -16,8 +16,7 @@ export interface Reading {
 }
 
 /**
- * Returns the readings of a text. A text that is not a number, such as a user name or a short code, has none. `country`
- * is a calling code.
+ * Returns no readings if the text is not a number, such as a user name or a short code. `country` is a calling code.
  */
 export function readingsOf(text: string, country?: string): readonly Reading[] {
   const contexts = contextsOf(text)
@@ -65,10 +64,7 @@ function numbersIn(text: string, country: string | undefined): readonly Dialled[
   })
 }
 
-/**
- * Reports whether a text has at most three digits, as emergency numbers and similar services do. No other range is that
- * short.
- */
+/** Reports whether a text has up to three digits, as only emergency numbers and similar services have. */
 export function isShortCode(text: string): boolean {
   return /^\d{1,3}$/.test(text)
 }
@@ -120,8 +116,8 @@ function afterInternationalPrefix(text: string, country: string | undefined): re
   return text.startsWith('00') ? [text.replace(/^0+/, ''), ...after] : after
 }
 
-// The countries where 0 is dialled before national numbers and no national number begins with it. A 0 after the calling
-// code is a mistake there, which many carriers correct. In Italy and elsewhere the 0 belongs to the number.
+// Countries where 0 is dialled before national numbers, and none begins with it: after the calling code it is a mistake
+// that many carriers correct. In Italy and elsewhere it belongs to the number.
 const zeroBehindCode =
   /^(20|27|31|32|33|40|41|43|44|46|49|51|55|61|62|63|64|66|81|82|84|86|90|91|92|94|353|358|380|381|385|386|387|389|421|972)0+(\d+)$/
 

@@ -47,7 +47,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Returns the places where the number may begin: at the start, at a plus, after a feature code. */
+/** Returns the text from each possible start: its own, a plus, after a feature code. */
 function startsOf(text: string): readonly string[] {
   const pluses = [text.indexOf('+'), text.lastIndexOf('+')].filter((at) => at >= 0)
   const behind = featureCodes.map((code) => text.replace(code, ''))

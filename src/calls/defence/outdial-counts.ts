@@ -32,7 +32,7 @@ interface Count {
   callsInMinute: number
   day: number
   spokenMs: number
-  /** The calls that are up, each with the time up to which its minutes have been counted. */
+  /** The calls that are up, each with the time until which it is counted. */
   readonly live: Map<CountedCall, number>
   isChanged: boolean
 }
@@ -98,7 +98,7 @@ export class OutdialCounts {
     }
   }
 
-  /** Returns the counts that have changed since the last call, in the form that storage keeps. */
+  /** Returns the counts that have changed since the last call. */
   changes(): readonly OutdialUsage[] {
     const now = this.#clock.now()
     const changed: OutdialUsage[] = []
@@ -115,7 +115,7 @@ export class OutdialCounts {
     return changed
   }
 
-  /** Marks usages that could not be stored, so that they are written again next time. */
+  /** Marks usages to be written again next time. */
   unwritten(usages: readonly OutdialUsage[]): void {
     for (const { account_sid } of usages) {
       const count = this.#counts.get(account_sid)
@@ -130,7 +130,7 @@ export class OutdialCounts {
       this.#others.set(usage.account_sid, [...(this.#others.get(usage.account_sid) ?? []), usage])
   }
 
-  /** Returns the count of the account, brought up to the present time. */
+  /** Returns the count, brought up to date. */
   #current(account_sid: string, fallback: Count): Count
   #current(account_sid: string, fallback: undefined): Count | undefined
   #current(account_sid: string, fallback: Count | undefined): Count | undefined {

@@ -1,5 +1,5 @@
-// The one gate for calls that leave the platform: every INVITE to a carrier or a SIP URI passes it, whether a user, an
-// application or an API client caused it. The gate also ends the calls that a kill switch ends, and raises the alerts.
+// The one gate for calls that leave the platform: every INVITE to a carrier or a SIP URI passes it, for users,
+// applications and API clients alike. It also ends calls for a kill switch, and raises the alerts.
 import type { Alerts } from '../../contracts/alert.ts'
 import type { OutdialUsageStore } from '../../contracts/outdial-usage.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -26,7 +26,7 @@ export interface OutdialGuardOptions {
   readonly log: Logger
 }
 
-/** The leg that a number is checked for, and the setting that produced the number. */
+/** The leg of a number, and the setting that produced the number. */
 interface Asking {
   /** A dry run has a journal only. */
   readonly leg: Pick<Leg, 'journal'>
@@ -215,10 +215,7 @@ export class OutdialGuard {
     })
   }
 
-  /**
-   * Exchanges usage with storage, one exchange at a time. If storage does not respond, calls continue, counted by this
-   * node alone.
-   */
+  /** Runs one exchange at a time. If storage does not respond, calls continue, counted by this node alone. */
   #exchange(): Promise<void> {
     const { usage, clock, log } = this.#options
     if (usage === undefined) return Promise.resolve()

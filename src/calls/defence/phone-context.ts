@@ -19,7 +19,7 @@ export function contextsOf(text: string): readonly string[] {
 
 /** Returns the number that a carrier may read from the URI, with the context that follows it or the host. */
 export function dialledIn(uri: Uri): string {
-  // Some carriers also read the part that is a password by RFC 3261 §25.1 as digits of the number.
+  // Some carriers read on into the password of RFC 3261 §25.1.
   const text = uri.scheme === 'tel' ? uri.number : unescapeUri([uri.user ?? '', uri.password ?? ''].join(''))
   const context = uri.params.get('phone-context')
   return context === undefined ? text : `${text};phone-context=${context}`

@@ -1,4 +1,4 @@
-// The collection of digits for one question: it decides when enough keys have been pressed, and when to stop waiting.
+// The collection of digits for one question: when enough keys have been pressed, and when to stop waiting.
 import type { Clock, Timer } from '../../lib/clock.ts'
 
 export interface DigitRules {

@@ -50,7 +50,7 @@ export async function runInbound(
   // An account must not find out about carriers of other accounts at an address: the result is as if there were none.
   const isServed = isOf(account, asCarrier) || matches.some(({ carrier }) => mayServe(carrier, account))
   const identity = asTeams ?? (isServed ? asCarrier : undefined) ?? (await identifyUser(invite, services))
-  // The same holds for calls of other accounts: the result only shows that the call is not this account's.
+  // For calls of other accounts, it only shows that they are not this account's.
   if (identity.kind !== 'turned-away' && !isOf(account, identity))
     return { outcome: 'elsewhere', decisions: [], attempts: [], assumptions }
   if (identity.kind === 'turned-away') return { ...turnedAway(replies.at(-1)), assumptions }
@@ -82,7 +82,7 @@ function isOf({ account_sid }: AccountFacts, identity: Identity | undefined): bo
   )
 }
 
-/** Reports whether the call comes from Microsoft. Over another transport it would not be a call of a tenant. */
+/** Reports whether the address is Microsoft's; calls of tenants come over TLS. */
 function isOfTeams(sourceAddress: string | undefined, { teams }: Pick<CallServices, 'teams'>): boolean {
   return sourceAddress !== undefined && teams.isAddress(sourceAddress)
 }
@@ -104,7 +104,7 @@ async function takerOf(
   return { outcome: 'application', application_sid: target.application.application_sid }
 }
 
-/** Returns the refusal of a caller without an account. It has no record, so only the response has the reason. */
+/** Reads the reason from the response, as a caller without an account has no record. */
 function turnedAway(reply: Reply | undefined): Outcome {
   const sentence =
     reply?.headers?.find(({ name }) => name === 'x-reason')?.value ?? reply?.reason ?? 'refused'

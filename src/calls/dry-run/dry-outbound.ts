@@ -68,10 +68,7 @@ interface Means {
   readonly names: string[]
 }
 
-/**
- * Returns the places in the order of `tryRounds`, which skips places that no request can be sent to. Throws AppError if
- * that is true of all of them.
- */
+/** Skips places that no request can be sent to, like `tryRounds`. Throws AppError if that is true of all. */
 async function placesOf(
   rounds: readonly Round[],
   { leg, services, names }: Means,
@@ -93,10 +90,7 @@ async function placesOf(
   return places
 }
 
-/**
- * Returns the failure of a place, or undefined if a request could be sent to it, as far as that is known without a DNS
- * lookup.
- */
+/** Returns undefined if a request could be sent there, as far as can be known without DNS. */
 async function failureOf(
   { trunk, place, destination }: Attempt,
   names: string[],

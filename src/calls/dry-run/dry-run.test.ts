@@ -126,7 +126,7 @@ function authenticated({ client: row, hasRegistrationHook }: ScriptedEngine): Au
 
 const covered = /^(?:caller|carrier|user|phone|limit|defence|registrar)/
 
-/** Returns the decisions, without their times and without rules that apply only to later steps of a call. */
+/** Returns the decisions without times, and without rules of later steps. */
 function decided(events: readonly Partial<JournalEvent>[]): object[] {
   return events.flatMap((event) => {
     if (event.type !== 'decision' || !covered.test(event.rule ?? '')) return []

@@ -35,7 +35,6 @@ export function scratchJournal(started: StartedFact, clock: Clock): JournalWrite
   return new JournalWriter(started, { store: nowhere, clock, hidesDigits: false })
 }
 
-/** Returns the facts of a call that does not begin. */
 export function toStarted(
   { account_sid, service_provider_sid }: AccountFacts,
   { from, to }: { readonly from: string; readonly to: string },

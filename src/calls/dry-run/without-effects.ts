@@ -9,7 +9,7 @@ import type { Resolved, Sip } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
 
-/** Returns services that look up no names, learn no addresses and log nothing. A user is treated as authenticated. */
+/** Looks up, learns and logs nothing. A user is treated as authenticated. */
 export function withoutEffects(account: AccountFacts, services: CallServices): CallServices {
   const { sip, directory } = services
   const proven = async (request: SipRequest): ReturnType<ReturnType<typeof sip>['authenticate']> => {

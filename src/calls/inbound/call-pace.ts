@@ -16,9 +16,7 @@ export interface CallPaceOptions {
   readonly clock: Pick<Clock, 'monotonic'>
   /** The most of the calls that begin that one account may have while others call, in percent. */
   readonly sharePercent: number
-  /**
-   * Returns the share of its time that the main thread has worked since the last call of this function, from 0 to 1.
-   */
+  /** Returns the working share of the main thread since the last call, from 0 to 1. */
   readonly load: () => number
 }
 
@@ -57,8 +55,8 @@ export class CallPace {
   }
 
   /**
-   * Opens a window. An account may have a share of the calls that the node could begin in the window before, so that
-   * the limit falls until the node keeps up again.
+   * Opens a window. The limit is a share of the calls that began in the window before: it falls until the node keeps up
+   * again.
    */
   #open(now: number): void {
     const share = Math.floor((this.#total * this.#options.sharePercent) / 100)

@@ -97,7 +97,7 @@ describe('a refusal that does not depend on the caller', () => {
     expect(at.calls.liveCount).toBe(0)
   })
 
-  it('asks first who is calling, and leaves nothing of strangers', async () => {
+  it('authenticates first, and stores nothing about strangers', async () => {
     const at = engine()
     at.authentication = challenge
     const invite = inviteOf('500@example.com')
@@ -143,7 +143,7 @@ describe('a refusal that does not depend on the caller', () => {
     },
   )
 
-  it('is no record any more for what comes far beyond the capacity', async () => {
+  it('leaves no record of calls far beyond the capacity', async () => {
     const at = createScriptedEngine(parsePlainVerbs, { maxCalls: 10 })
     at.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
     const headers = [{ name: 'authorization', value: 'Digest' }]
@@ -155,7 +155,7 @@ describe('a refusal that does not depend on the caller', () => {
 })
 
 describe('the call of a SIP user', () => {
-  it('leads neither the dialog nor media away from where it calls from, but to public addresses', async () => {
+  it('lets its dialog and media go only to the address that it calls from, and to public addresses', async () => {
     const at = engine()
     const invite = at.ring()
     await settle()

@@ -66,8 +66,8 @@ function isOurAddress(host: string, { sip }: Pick<CallServices, 'sip'>): boolean
 }
 
 /**
- * Reports whether the caller looks like a user of an account that none of these carriers serves. It must then
- * authenticate as a user, and is not treated as another account's carrier.
+ * Reports whether the caller seems to be a user of an account that none of the carriers serves. It must then
+ * authenticate.
  */
 async function isLikeUser(
   { request, remote }: UnknownInvite,

@@ -77,10 +77,7 @@ function plainAudio(): Refusal {
   )
 }
 
-/**
- * Returns the refusal for a tenant without an application. By 404 Microsoft distinguishes it from a user who is not
- * there.
- */
+/** Refuses a tenant without an application by 404, which Microsoft distinguishes from a user who is not there. */
 export function noTeamsApplication(): Refusal {
   const code = 'no_application'
   const { reply } = toRefusal(new AppError(code, 'no configured application'))

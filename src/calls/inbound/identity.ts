@@ -60,7 +60,7 @@ export function tenantOf(identity: OwnedIdentity): TeamsTenantFacts | undefined 
   return identity.origin.kind === 'teams' ? identity.origin.tenant : undefined
 }
 
-/** Returns the name of the trunk for the record: the carrier or Microsoft Teams, or undefined for a user. */
+/** Returns the trunk as the record names it, or undefined for a user. */
 export function trunkOf(identity: OwnedIdentity): string | undefined {
   return tenantOf(identity) === undefined ? carrierOf(identity)?.name : teamsTrunk
 }

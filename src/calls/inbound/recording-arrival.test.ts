@@ -95,7 +95,7 @@ describe('a recording session that comes in', () => {
     expect(reasonOf(invite)).toEqual([404, 'recording sessions are taken from carriers alone'])
   })
 
-  it('with 503 where nothing says who is recorded, and with 488 where it has one stream', async () => {
+  it('is refused with 503 if no participant is named, and with 488 if it has one stream', async () => {
     const invite = await ring(platform(), [asked])
     expect(reasonOf(invite)).toEqual([503, expect.stringContaining('cannot be read')])
     const one = await ring(platform(), parties, two.slice(0, two.indexOf(line(4002))))

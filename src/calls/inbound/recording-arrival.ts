@@ -25,7 +25,7 @@ export const recordingVerbs: ReadonlySet<string> = new Set([
   'sip:decline',
 ])
 
-/** Returns undefined for a call that is not a recording session. */
+/** Returns undefined for an ordinary call. */
 export function recordingArrival(
   identity: OwnedIdentity,
   invite: Pick<IncomingInvite, 'request' | 'tagContact'>,
@@ -50,10 +50,7 @@ export function refuseStrayRecording(request: SipRequest, recording: RecordingAr
     throw new AppError('no_siprec_application', 'recording sessions are taken from carriers alone')
 }
 
-/**
- * Returns the parties for the call hook, or undefined for a call that is not a recording session. Throws AppError
- * siprec_unreadable.
- */
+/** Returns the parties, or undefined for an ordinary call. Throws AppError siprec_unreadable. */
 export function readArrival(recording: RecordingArrival | undefined, leg: Leg): RecordedParties | undefined {
   if (recording === undefined) return undefined
   if (recording.kind === 'unreadable') throw recording.error

@@ -43,16 +43,16 @@ function dialledBy(call: StartedFact, legs: ReadonlyMap<string, Leg>): StartedFa
 }
 
 /**
- * Reports whether a leg may have come back as this call. Several phones may call one number or one user at the same
- * time: each makes a call of its own, and From proves nothing. A leg to a registered phone does not return. A leg to
- * another place comes back from a carrier, or from the address that it was sent to.
+ * Reports whether a leg may have come back as this call. Several phones may call one number or user at the same time,
+ * and From proves nothing. A leg to a registered phone does not return. Another comes back from a carrier, or from the
+ * address it was sent to.
  */
 function mayReturnAs(call: StartedFact, { attempt }: CallFacts): boolean {
   if (attempt?.is_phone === true) return false
   return call.originating_sip_trunk_name !== undefined || call.originating_sip_ip === attempt?.remote_host
 }
 
-/** Returns the number or the name without scheme, plus and host, of a number, an address of record or a URI. */
+/** Returns the bare number or name of a number, an address of record or a URI. */
 function userOf(party: string): string {
   return /^(?:sips?:)?\+?([^@;]*)/i.exec(party)?.[1] ?? party
 }

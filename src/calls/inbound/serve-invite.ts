@@ -106,8 +106,8 @@ function reachableBy(
 }
 
 /**
- * Ends an arrival whose caller gave up. With `unconfirmed`, no provisional response was acknowledged, and the stack has
- * refused the INVITE.
+ * Ends an arrival whose caller gave up, or, with `unconfirmed`, sent no PRACK, so that the stack has refused its
+ * INVITE.
  */
 export function cancelArrival(arrival: Arrival, cancel: SipRequest, unconfirmed?: Reply): void {
   arrival.cancel ??= cancel

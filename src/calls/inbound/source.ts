@@ -3,7 +3,7 @@ import { forwardedSource } from '../../sip/forwarded-source.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 
-/** Returns the source address. Behind one of the operator's proxies it is the address that the proxy names. */
+/** Returns the address that the operator's proxy names, if there is one. */
 export function sourceOf(
   { request, remote }: Pick<IncomingInvite, 'request' | 'remote'>,
   { isSipProxy }: Pick<CallServices, 'isSipProxy'>,

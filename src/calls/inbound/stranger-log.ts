@@ -39,8 +39,8 @@ export function createStrangerLog({
 }
 
 /**
- * Logs an INVITE that failed before it had a journal. To be called for each. The first of each code is logged, then one
- * line a minute with the number of failures.
+ * To be called for each INVITE that failed before it had a journal. Logs the first of each code, then a count every
+ * minute.
  */
 export type LostCallLog = (
   invite: UnknownInvite,

@@ -3,7 +3,7 @@
 /** A call that wants to enter. */
 export interface Entry {
   readonly id: string
-  /** False if the call waits for another that starts the conference, unless the conference is running. */
+  /** False if the call waits for another one to start the conference. */
   readonly startsIt: boolean
   /** A moderator. The conference ends when the last one has left and no other comes within the grace of that one. */
   readonly isModerator: boolean
@@ -11,7 +11,7 @@ export interface Entry {
   readonly isMuted: boolean
   /** The tag by which coaches address it. */
   readonly tag: string | undefined
-  /** The tag that a coach speaks to: only members with this tag hear the coach. */
+  /** Set for a coach: only members with this tag hear it. */
   readonly coaches: string | undefined
   /** The first call that sets it sets it for the whole conference. */
   readonly maxMembers: number | undefined
@@ -49,9 +49,7 @@ export type ConferenceChange =
   | { readonly type: 'waits'; readonly id: string }
   | { readonly type: 'started'; readonly by: string; readonly members: number }
   | { readonly type: 'joined'; readonly id: string; readonly members: number }
-  /**
-   * `wasWaiting` is true if the call was never in the conference. `isLetGo` is true if the conference ended around it.
-   */
+  /** `wasWaiting`: it was never in the conference. `isLetGo`: the conference has ended. */
   | {
       readonly type: 'left'
       readonly id: string
@@ -80,10 +78,7 @@ export type Place =
       readonly onlyTo: readonly string[] | undefined
     }
 
-/**
- * The bound of every conference, for an operator who shares one machine with many tenants: mixing for more members
- * takes most of a core.
- */
+/** The bound of every conference, so that tenants can share a machine: mixing for more takes most of a core. */
 export const maxMembersOfAny = 500
 
 export const emptyConference: ConferenceState = {
@@ -119,7 +114,7 @@ export function stepConference(state: ConferenceState, input: ConferenceInput): 
   }
 }
 
-/** Returns the place of a member. One that is not there counts as waiting. */
+/** Returns `waiting` for a member that is not there. */
 export function placeOf({ phase, members }: ConferenceState, id: string): Place {
   const member = members.find((one) => one.id === id)
   if (phase !== 'running' || member === undefined) return { at: 'waiting' }

@@ -15,7 +15,7 @@ export interface ConferenceWishes extends Omit<Entry, 'id'> {
   readonly waitHook?: HookForm
   /** Played once when the call has joined. */
   readonly enterHook?: HookForm
-  /** The hook and the events of the first call are those of the whole conference. */
+  /** Those of the first call count for the whole conference. */
   readonly statusHook?: HookForm
   readonly statusEvents: readonly StatusEventName[]
 }

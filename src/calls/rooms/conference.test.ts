@@ -88,7 +88,7 @@ describe('conference', () => {
     expect([a.session.played, b.place]).toEqual([[], talks])
   })
 
-  it('turns the one away that is too many, which goes on with its next verb', async () => {
+  it('refuses one call too many, whose next verb runs', async () => {
     const { enter } = meeting([after])
     await enter({ maxParticipants: 2 })
     await enter()
@@ -313,7 +313,7 @@ describe('the end of a conference', () => {
 })
 
 describe('a conference of a hundred', () => {
-  it('of whom 20 come and go in each second: media hear nothing of those who stay', async () => {
+  it('of which 20 come and go in each second changes nothing in media for those that stay', async () => {
     const { engine, enter } = meeting()
     const stay: Attendee[] = []
     while (stay.length < 80) stay.push(await enter())

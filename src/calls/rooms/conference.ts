@@ -70,7 +70,7 @@ export class Conference {
     })
   }
 
-  /** Lets a call enter. Throws AppError conference_full. */
+  /** Throws AppError conference_full. */
   enter(guest: Guest): Stay {
     const { leg, wishes } = guest
     const id = leg.call_sid
@@ -212,8 +212,7 @@ export class Conference {
   }
 
   /**
-   * Returns the member whose application sends the event. The socket of a call closes with the call, so later events go
-   * over the socket of another member.
+   * Returns the member that sends the event. The socket of a call closes with it, so another member sends later events.
    */
   #senderFor(of: Stay): Stay {
     if (!of.leg.hasEnded || this.#reports?.isFull === true) return of

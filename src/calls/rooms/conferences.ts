@@ -24,7 +24,7 @@ export class Conferences {
     return [...(this.#all.get(account_sid)?.values() ?? [])]
   }
 
-  /** Lets a call enter, and makes the conference if there is none of the name. Throws AppError conference_full. */
+  /** Makes the conference if there is none. Throws AppError conference_full. */
   enter(guest: Guest): Entered {
     const { account_sid } = guest.leg.journal.facts.started
     const { name } = guest.wishes

@@ -52,7 +52,7 @@ export class QueueState<C, T> {
     return place
   }
 
-  /** Removes a caller. Returns false if it was no longer there. */
+  /** Returns false if it was no longer there. */
   leave(place: Place<C>): boolean {
     const index = this.#indexOf(place)
     if (this.#places[index] !== place) return false
@@ -75,7 +75,7 @@ export class QueueState<C, T> {
     this.#choosing += 1
   }
 
-  /** Removes a taker. Returns false if it no longer waited. */
+  /** Returns false if it no longer waited. */
   quit(taker: Taker<T>): boolean {
     const { wants } = taker
     if (wants === undefined) return this.#takers.delete(taker)
@@ -86,20 +86,16 @@ export class QueueState<C, T> {
     return true
   }
 
-  /** Returns the taker of this caller: one that wants it in particular before one that accepts any caller. */
+  /** Returns the taker: one that wants this caller before one that accepts any. */
   takerFor({ call_sid }: Place<C>): Taker<T> | undefined {
     return this.#choosers.get(call_sid)?.values().next().value ?? this.#takers.values().next().value
   }
 
-  /** Returns the caller that this taker takes. */
   callerFor({ wants }: Taker<T>): Place<C> | undefined {
     return wants === undefined ? this.#places[0] : this.#bySid.get(wants)
   }
 
-  /**
-   * Returns the index of a place, or where it would be, by binary search, so that a thousand callers that request their
-   * position stay cheap.
-   */
+  /** Finds the index of a place by binary search, so that a thousand callers can request their position. */
   #indexOf({ priority, arrival }: Pick<Place<C>, 'priority' | 'arrival'>): number {
     let from = 0
     let to = this.#places.length

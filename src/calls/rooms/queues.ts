@@ -38,7 +38,7 @@ export interface Standing {
 
 export interface QueuePlace {
   readonly standing: Standing
-  /** Returns the number of callers that remain, or undefined if this one was no longer there. */
+  /** Returns the remaining callers, or undefined if this one was not there. */
   leave(): number | undefined
 }
 

@@ -24,7 +24,7 @@ interface Waiting extends StatusReport {
   readonly sinceMs: number
 }
 
-/** Enough for a room of a hundred that all leave at the same time, twice over. Their payloads take some 300 KB. */
+/** Twice a room of a hundred that all leave at the same time; the payloads take some 300 KB. */
 const maxWaiting = 256
 /** An older event is of no use to an application. */
 const maxAgeMs = 60_000

@@ -1,5 +1,4 @@
-// The stay of one leg in a conference: the audio it gets while it waits, has joined or is held, and the members that
-// hear it.
+// The stay of one leg in a conference: the audio it gets in each state, and the members that hear it.
 import type { Clock } from '../../lib/clock.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import { createLoopPace, loopHook } from '../application/hook-loop.ts'
@@ -61,7 +60,7 @@ export class Stay {
     this.#holdHook = hook
   }
 
-  /** Applies a place. `sessionsOf` returns the media sessions of members, by their ids. */
+  /** Applies a place. `sessionsOf` returns the media of members. */
   follow(place: Place, sessionsOf: (ids: readonly string[]) => readonly string[]): void {
     this.#noteChanges(this.#place, place)
     this.#place = place

@@ -34,10 +34,7 @@ export interface LimitDecision {
   }
 }
 
-/**
- * Returns one decision for each limit that is set, up to the one that refuses. The share adds a decision only when it
- * refuses.
- */
+/** Returns a decision for each limit, up to the one that refuses. The share adds one only when it refuses. */
 export function checkCallLimits(
   limits: CallLimits,
   { before, pool }: { readonly before: CallsBefore; readonly pool: CallPool },

@@ -53,7 +53,7 @@ export function identifyCaller(call: UnknownCaller): Caller {
   return { kind: 'carrier', rule: 'caller-carrier-address', account: undefined, matches }
 }
 
-/** Reports whether a carrier serves an account, which has its own carriers and those that its provider shares. */
+/** Reports whether a carrier is the account's own, or shared by its provider. */
 export function mayServe(
   carrier: CarrierMatch['carrier'],
   { account_sid, service_provider_sid }: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>,

@@ -34,10 +34,7 @@ export function calledNumber(user: string): string {
   return (isNumber ? telephoneNumber(number, context) : number).replace(/^\+/, '') || 'anonymous'
 }
 
-/**
- * Chooses by phone number. `numbers` are the rows of the called number, of any carrier. Returns undefined if no carrier
- * of the call has it.
- */
+/** Chooses among the rows of the called number, of any carrier. Returns undefined if no carrier of the call has it. */
 export function byNumber(call: CarrierCall, numbers: readonly NumberFacts[]): Outcome | undefined {
   const [hit, ...others] = narrowest(call, numbers)
   if (hit === undefined) return undefined

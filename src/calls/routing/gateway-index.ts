@@ -44,8 +44,7 @@ export class GatewayIndex {
   }
 
   /**
-   * Returns the carriers at an address: the narrowest network first, within one width carriers of accounts before
-   * shared ones; each carrier once.
+   * Returns each carrier once: the narrowest network first, within one width carriers of accounts before shared ones.
    */
   at(address: string): readonly CarrierMatch[] {
     const bits = this.#widths.length === 0 ? undefined : toBits(address)
@@ -66,8 +65,8 @@ export class GatewayIndex {
 }
 
 /**
- * Returns the bits of an IPv4 address, or undefined for anything else. An address mapped into IPv6, as a dual-stack
- * socket shows it, counts as IPv4 (RFC 4291 §2.5.5.2).
+ * Returns undefined unless the address is IPv4, or IPv4 mapped into IPv6 (RFC 4291 §2.5.5.2), as a dual-stack socket
+ * shows it.
  */
 function toBits(address: string): number | undefined {
   if (!ipaddr.isValid(address)) return undefined

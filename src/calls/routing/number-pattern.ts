@@ -9,7 +9,7 @@ export function createNumberPattern(facts: NumberFacts): NumberPattern | undefin
   return pattern && { ...facts, matches: (called) => pattern.matches(called) }
 }
 
-/** Returns the pattern for digits followed by a star, which stands for any further digits. */
+/** Parses digits followed by a star, which stands for more digits. */
 function prefixPattern(number: string): Pattern | undefined {
   const prefix = /^(\d*)\*$/.exec(number)?.[1]
   if (prefix === undefined) return undefined

@@ -30,7 +30,7 @@ export interface CarrierChoice {
   readonly carriers: readonly OutboundCarrier[]
 }
 
-/** Chooses the carriers. `random` returns a number from 0 up to but not including 1. */
+/** Chooses the carriers. `random` is like Math.random. */
 export function chooseCarriers(call: PhoneCall, ways: WaysOut, random: () => number): CarrierChoice {
   const { trunk, voip_carrier_sid: sid } = call
   if (sid !== undefined)

@@ -2,7 +2,7 @@
 // proportion to their workload.
 import type { RouteEntry } from '../ports.ts'
 
-/** Orders the entries. `random` returns a number from 0 up to but not including 1. */
+/** Orders the entries. `random` is like Math.random. */
 export function shareLoad<E extends RouteEntry>(entries: readonly E[], random: () => number): readonly E[] {
   const byPriority = Map.groupBy(entries, ({ priority }) => priority)
   return [...byPriority].sort(([a], [b]) => a - b).flatMap(([, equals]) => draw(equals, random))

@@ -4,11 +4,11 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 
 export interface Letter<R> {
-  /** The leg that the command is for. When the leg ends, commands that have not begun are withdrawn. */
+  /** The leg of the command. Its end withdraws commands that have not begun. */
   readonly to: object
   /** True if the command begins immediately, whatever waits. */
   readonly isUrgent: boolean
-  /** Begins the command. Throws AppError if it is not possible now; then nothing has changed. */
+  /** Throws AppError if it is not possible now; then nothing has changed. */
   readonly open: () => Opened<R>
 }
 
@@ -27,10 +27,7 @@ interface Waiting<R> extends Letter<R> {
 /** The most waiting commands. Only a client that does not wait for its responses sends more. */
 const maxWaiting = 32
 const retryAfterSeconds = 1
-/**
- * The longest time that a command holds up later ones, for example while it waits for audio of a far end or for a
- * worker that has died.
- */
+/** The longest delay of later commands by one that waits for a far end's audio or for a dead worker. */
 const maxHoldMs = 500
 
 export class Mailbox<R> {
@@ -82,7 +79,7 @@ export class Mailbox<R> {
   }
 }
 
-/** Opens a letter. Resolves when the next one may begin. Never rejects. */
+/** Resolves when the next one may begin. Never rejects. */
 async function open<R>({ open: begin, resolve, reject }: Waiting<R>): Promise<void> {
   try {
     const { reply, applied } = begin()

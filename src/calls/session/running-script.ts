@@ -7,7 +7,7 @@ import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 
 /**
- * Reads a list of the allowed verbs, and returns a function that runs them on the leg, beside its own verbs. Throws
+ * Reads a list of allowed verbs, and returns a function that runs them beside the leg's own. Throws
  * hook_invalid_payload.
  */
 export type Beside = (verbs: unknown, allowed: ReadonlySet<string>) => () => Promise<void>
@@ -23,8 +23,8 @@ export interface RunningScript {
    */
   take(request: SipRequest): Reply | undefined
   /**
-   * Replaces the verbs by those of a hook. A failure goes into the journal, and the call continues unchanged. `because`
-   * names the requester, in words for the journal. Resolves with true if the new verbs run now.
+   * Replaces the verbs by those of a hook. A failure is journalled, and the call continues unchanged. `because` is for
+   * the journal. Resolves with true if the new verbs run now.
    */
   takeOver(hook: HookForm, because: string): Promise<boolean>
   /** Stops the running verb and replaces all that were to follow by these. */

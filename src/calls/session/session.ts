@@ -1,5 +1,5 @@
-// A session: the leg that an application runs, the legs that it dials, and the state they share. Each leg refers to its
-// session. A leg that becomes a call of its own gets a new one.
+// A session: the leg that an application runs, the legs that it dials, and their shared state. A leg that becomes a
+// call of its own gets a new session.
 import type { Hook } from '../../contracts/hook.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { CallSettings } from '../application/settings.ts'
@@ -54,8 +54,8 @@ export class Session {
   }
 
   /**
-   * Returns a session for a leg that becomes a call of its own. It reports to the same place, and later changes of this
-   * session do not affect it.
+   * Returns a session for a leg that becomes a call of its own. It reports to the same place; later changes here do not
+   * affect it.
    */
   release(settings?: Settings): Session {
     return new Session(this.#clock, { ...this.status }, settings)

@@ -28,9 +28,7 @@ const stops = Object.fromEntries(
   (Object.keys(causes) as StopCause[]).map((cause) => [cause, new Stop(cause)]),
 ) as Readonly<Record<StopCause, Stop>>
 
-/**
- * Returns one shared reason for each cause: an abort without a reason creates an error with a stack trace each time.
- */
+/** Returns a shared reason, as an abort without one creates an error with a stack trace. */
 export function stopped(cause: StopCause): Stop {
   return stops[cause]
 }

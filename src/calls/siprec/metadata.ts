@@ -22,10 +22,7 @@ export interface RecordedStream {
   readonly label: string
 }
 
-/**
- * A recorded call. The voice of the party is one stream, and the voices of all others are the second. Ids are 32
- * hexadecimal digits each.
- */
+/** The party's voice is one stream, and all other voices are the second. Ids are 32 hexadecimal digits each. */
 export interface RecordedCall {
   readonly sessionId: string
   readonly groupId: string

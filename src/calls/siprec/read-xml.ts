@@ -18,7 +18,7 @@ interface Open extends XmlElement {
   text: string
 }
 
-// The metadata of a conference with many members has some hundred elements, five levels deep.
+// The metadata of a large conference has some hundred elements, five deep.
 const maxElements = 2000
 const maxDepth = 32
 const maxAttributes = 32
@@ -28,7 +28,7 @@ const attribute = /\s+([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y
 const tagEnd = /\s*(\/?)>/y
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** Reads a document. Throws AppError siprec_unreadable. */
+/** Throws AppError siprec_unreadable. */
 export function readXml(document: string): XmlElement {
   const root = open('', new Map())
   const path: Open[] = [root]
@@ -81,7 +81,7 @@ function open(name: string, attributes: ReadonlyMap<string, string>): Open {
   return { tag: name, name: localName(name), attributes, children: [], text: '' }
 }
 
-/** Returns the position after a declaration, a comment or CDATA (which is added as text), or undefined for a tag. */
+/** Skips a declaration, a comment or CDATA, whose text is added. Returns undefined for a tag. */
 function afterSkipped(document: string, at: number, inner: Open): number | undefined {
   if (document.startsWith('<?', at)) return behind(document, at, '?>')
   if (document.startsWith('<!--', at)) return behind(document, at + 4, '-->')

@@ -75,7 +75,7 @@ function participant({ aor, key = aor, now, shown = '' }: Who): Participant {
   return { key, id: randomHex(16), aor, name: shown, since: now }
 }
 
-/** Returns the address of record. The name may already be a URI. */
+/** Returns the address of record; the name may be one. */
 function aorOf(name: string, domain: string): string {
   return /^(?:sip|tel):/i.test(name) ? serializeUri(parseUri(name)) : `sip:${escapeUser(name)}@${domain}`
 }

@@ -34,7 +34,7 @@ interface Party {
 
 const metadataTypes: ReadonlySet<string> = new Set(['application/rs-metadata+xml', 'application/rs-metadata'])
 const ciscoHeader = 'x-cisco-recording-participant'
-// Hooks have a caller and a callee only, so a few parties are enough, even of a conference.
+// Hooks have a caller and a callee only, so a few parties are enough.
 const maxParties = 16
 
 /**
@@ -53,7 +53,7 @@ export function updatedParties(message: SipMessage): RecordedParties | undefined
   return metadataIn(message) === undefined ? undefined : recordedParties(message)
 }
 
-/** Returns the parties. Throws AppError siprec_unreadable. */
+/** Throws AppError siprec_unreadable. */
 export function recordedParties(request: SipMessage): RecordedParties {
   const metadata = metadataIn(request)
   const parties =
@@ -67,7 +67,6 @@ export function recordedParties(request: SipMessage): RecordedParties {
   return { participants, callerLine: first.line ?? (second?.line === 0 ? 1 : 0) }
 }
 
-/** Returns a sentence for journals. */
 export function partiesSentence({ participants }: RecordedParties): string {
   const named = participants.map(
     ({ participant, uri_user, uri_host }) => `${participant} ${uri_user}@${uri_host}`,

@@ -34,8 +34,8 @@ export function splitSdp(sdp: string): readonly string[] {
 }
 
 /**
- * Returns the SDP of one line of a recording client as that of a far end that only sends: the platform sends nothing to
- * it, even if the line allows that (RFC 7866 §7.2.2).
+ * Returns the SDP of one line of a recording client as only sending: it is sent nothing, whatever it accepts (RFC 7866
+ * §7.2.2).
  */
 export function onlySent(part: string): string {
   const written = directionOf(linesOf(part)[0] ?? '') ?? directionOf(headOf(part)) ?? 'sendrecv'

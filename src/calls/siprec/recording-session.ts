@@ -107,7 +107,7 @@ export class RecordingSession {
     await this.#exchange(dialog, toRecordingBody({ sdp, metadata, boundary }))
   }
 
-  /** Ends the session. Resolves when the server has responded to the BYE, and the ports are free. Idempotent. */
+  /** Resolves when the server has responded to the BYE, and the ports are free. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isOver) return
     const dialog = this.#dialog

@@ -206,7 +206,7 @@ describe('a recording by a recording server', () => {
     expect([aors(), stage.problems()]).toEqual([[own], []])
   })
 
-  it('is over when its server does not know it any more, of which it is asked again and again', async () => {
+  it('ends when its server, which is checked repeatedly, no longer has it', async () => {
     const stage = await called([begin()])
     stage.invite().answer(both)
     await turns()

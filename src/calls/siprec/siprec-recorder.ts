@@ -158,7 +158,7 @@ export class SiprecRecorder implements Recorder {
     })
   }
 
-  /** Starts with the first of the remaining servers that accepts. */
+  /** Starts with the first remaining server that accepts. */
   async #start(wanted: Wanted): Promise<void> {
     const failures: string[] = []
     let cure = ''

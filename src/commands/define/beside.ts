@@ -3,7 +3,7 @@ import type { LegBridge } from '../../calls/leg/leg-options.ts'
 import type { Leg } from '../../calls/leg/leg.ts'
 import { AppError } from '../../lib/errors.ts'
 
-/** Returns the function that runs verbs beside those of the leg. Throws AppError call_state. */
+/** Throws AppError call_state. */
 export function besideOf({ script, bridge }: Leg): LegBridge['beside'] {
   const beside = (script ?? bridge)?.beside
   if (beside === undefined)

@@ -1,5 +1,4 @@
-// The declaration of a command: one value gives its place in the body of a request, its reference, its checks and its
-// effect.
+// The declaration of a command: its member of a request, its reference, its checks and its effect in one value.
 import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from '../../calls/command.ts'
 import type { Value } from './values.ts'
 
@@ -12,9 +11,9 @@ export interface Addition<T> {
 export interface CommandDefinition<T, N extends CommandNeeds, M extends object> {
   /** The member of the body of PUT /Accounts/{sid}/Calls/{sid}. */
   readonly name: string
-  /** The name of its frame for an application over WebSocket. Several commands may share one frame. */
+  /** Its frame for an application over WebSocket, which commands may share. */
   readonly frame: string
-  /** The text for the reference page. The required state of the call is added to it. */
+  /** For the reference page, which adds the required state. */
   readonly description: string
   readonly value: Value<T>
   /** An example for the reference page. A test parses it. */
@@ -25,10 +24,10 @@ export interface CommandDefinition<T, N extends CommandNeeds, M extends object> 
   readonly cure?: (value: T) => string
   /** True if it begins immediately, before waiting commands. */
   readonly isUrgent?: boolean
-  /** The commands that it may be combined with; it begins before them. Other commands come alone. */
+  /** The commands that it may be combined with, and begins before; otherwise it comes alone. */
   readonly joins?: readonly string[] | 'any'
   readonly additions?: { readonly [K in keyof M]: Addition<Exclude<M[K], undefined>> }
-  /** Prepares the command. Throws AppError if it is not possible now; then nothing has changed. */
+  /** Throws AppError if it is not possible now; then nothing has changed. */
   ready(value: T, target: CommandTargets[N], more: M): ReadyCommand
 }
 
@@ -70,7 +69,7 @@ export function defineCommand<T, N extends CommandNeeds, M extends object = NoAd
         hooks: [...(definition.value.hooksIn?.(value) ?? []), ...added],
         needs: typeof needs === 'function' ? needs(value) : needs,
         ...(cure === undefined ? {} : { cure }),
-        // The runner has checked that the call is in the state that `needs` names.
+        // The runner has checked `needs`.
         ready: (target) => definition.ready(value, target as CommandTargets[N], more as M),
       }
     },

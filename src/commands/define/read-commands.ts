@@ -1,14 +1,11 @@
-// The commands of a request, with the check of whether they may be combined.
+// The commands of a request, and whether they may be combined.
 import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { notServed } from '../../lib/not-served.ts'
 import type { Command } from './define-command.ts'
 import { unservedCommands } from './unserved-commands.ts'
 
-/**
- * Reads the commands, those that may be combined with others first. Throws AppError bad_request, or not_served naming
- * the command.
- */
+/** Puts commands that join others first. Throws AppError bad_request, or not_served naming the command. */
 export function readList(asked: AskedCommands, commands: readonly Command[]): readonly RunnableCommand[] {
   const isGiven = (name: string): boolean => asked[name] !== undefined && asked[name] !== null
   for (const [name, cure] of Object.entries(unservedCommands)) if (isGiven(name)) throw notServed(name, cure)

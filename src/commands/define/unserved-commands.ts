@@ -1,5 +1,4 @@
-// The commands that this release does not serve. A request with one of them is refused with its name and what to use
-// instead.
+// The commands that this release does not serve. They are refused by name, with what to use instead.
 import { inPlaceOf } from '../../lib/not-served.ts'
 
 export const unservedCommands: Readonly<Record<string, string>> = {

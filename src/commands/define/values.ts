@@ -4,8 +4,8 @@ import type { HookForm } from '../../calls/application/hook-form.ts'
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /**
- * `hook`: a URL, or an object with one. `words`: one of a few words. `json`: defined by its schema; the inside of a
- * verb is checked like an answer of an application. `T` is the type that the command receives.
+ * `hook`: a URL, or an object with one. `words`: one of a few. `json`: as its schema says; verbs in it are checked like
+ * an application's answer. `T` is the type that the command receives.
  */
 export type Value<T> = (
   | { readonly form: 'hook' }

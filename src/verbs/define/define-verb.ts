@@ -62,8 +62,7 @@ export function defineVerb<S extends TObject, U extends keyof Abilities = never>
   definition: VerbDefinition<S, U>,
 ): Verb {
   const { name, summary, example, needs, schema } = definition
-  // Compiled at the first use: it takes up to some ten milliseconds, which would otherwise be paid for every verb at
-  // start.
+  // Compiled at the first use: it takes some ten milliseconds, too long for every verb at start.
   const validator = once((): ValidateFunction<Static<S>> => new Ajv(ajvOptions).compile<Static<S>>(schema))
   return {
     name,

@@ -32,7 +32,7 @@ export function describeVerb({ name, alias, summary, example, needs, schema }: V
 
 const maxLineLength = 90
 
-/** Returns the example as text, with each verb that is short enough on one line. */
+/** Writes a verb on one line if it is short enough. */
 function textOf(example: VerbExample): string {
   const lines = example.map((use) => {
     const spread = JSON.stringify(use, null, 2)

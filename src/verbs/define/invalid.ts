@@ -1,4 +1,4 @@
-// The sentence that shows the author of an application which field of a verb is wrong, and what it should be.
+// The sentence about the field of a verb that is wrong, and what it should be.
 import type { ErrorObject } from 'ajv'
 
 interface JsonSchema {
@@ -36,10 +36,7 @@ export function sentenceOf(errors: readonly ErrorObject[]): string {
   return `${field} ${error.message ?? 'is not valid'}`
 }
 
-/**
- * Returns the clearest error. A branch of a union that matched deeper is the one that was meant; otherwise it is the
- * outermost error, which comes last.
- */
+/** Returns the error of the union branch that matched deepest, or else the outermost one, which comes last. */
 function clearestOf(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1)
   const deepest = errors.toSorted((a, b) => depth(b) - depth(a))[0]

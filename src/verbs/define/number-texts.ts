@@ -9,7 +9,7 @@ interface Schema {
 
 const numberText = /^\d{1,15}(\.\d{1,15})?$/
 
-/** Returns the value unchanged if the schema has no number, otherwise a copy with texts converted to numbers. */
+/** Returns a copy with texts converted where the schema has numbers. */
 export function withNumbers(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') return takesNumber(schema) && numberText.test(value) ? Number(value) : value
   if (Array.isArray(value)) {
@@ -26,7 +26,7 @@ export function withNumbers(schema: Schema, value: unknown): unknown {
   )
 }
 
-/** Reports whether a schema accepts a number. In a union with any text, the text is meant. */
+/** Returns false for a union with any text: the text is meant. */
 function takesNumber({ type, anyOf }: Schema): boolean {
   if (anyOf === undefined) return type === 'number' || type === 'integer'
   return anyOf.some(takesNumber) && anyOf.every((part) => part.type !== 'string' || 'const' in part)

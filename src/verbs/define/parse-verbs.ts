@@ -10,10 +10,7 @@ import { cureOfUnserved } from './unserved-verbs.ts'
 const maxVerbs = 1000
 const maxNameLength = 64
 
-/**
- * Parses a list. Throws hook_invalid_payload with a sentence that names the verb and the field; one invalid verb
- * invalidates the list.
- */
+/** Throws hook_invalid_payload, naming the verb and the field; one invalid verb invalidates the list. */
 export function parseList(list: unknown, verbs: readonly Verb[]): readonly RunnableVerb[] {
   if (!Array.isArray(list)) throw invalid('the answer must be an array of verbs')
   if (list.length > maxVerbs) throw invalid(`the answer has more than ${maxVerbs} verbs`)

@@ -50,7 +50,7 @@ export type PlayOptions = Static<typeof playOptions>
 
 export const samplesPerMs = 8
 
-/** Speaks the texts. Throws speech_failed or synthesizer_unknown. */
+/** Throws speech_failed or synthesizer_unknown. */
 export async function speak({ voice: ability, signal }: Given<'voice'>, options: SayOptions): Promise<void> {
   const texts = typeof options.text === 'string' ? [options.text] : options.text
   const voice = toVoice(options.synthesizer)

@@ -1,5 +1,5 @@
-// The action hooks of verbs for queues, rooms and audio servers. They are also sent when the call is over, since
-// applications use them to follow queues, rooms and servers.
+// The action hooks of verbs for queues, rooms and audio servers. They are also sent when the call is over, as
+// applications rely on them.
 import type { HookForm } from '../../calls/application/hook-form.ts'
 import type { Given } from './define-verb.ts'
 

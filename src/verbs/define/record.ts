@@ -49,10 +49,7 @@ export const record = Type.Object(
   },
 )
 
-/**
- * Applies the options. Throws AppError recording_server_missing for a start without a server, or the error that forbids
- * a recording here.
- */
+/** Throws AppError recording_server_missing for a start without a server, or the error that forbids a recording. */
 export async function applyRecord(
   { action, type, siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
   { siprec, recording }: Given<'siprec' | 'recording'>,

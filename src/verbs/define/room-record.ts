@@ -3,8 +3,7 @@ import type { RecordingWish } from '../../contracts/recording.ts'
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 
-// Only names that no file system or bucket interprets. A path that begins with a day would look like that of other
-// recordings.
+// Names that no file system or bucket interprets. A day would look like the place of other recordings.
 const segment = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
 const day = '/?\\d{4}/\\d{2}/\\d{2}(/|$)'
 

@@ -7,7 +7,7 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const number = (description: string) => Type.Optional(Type.Number({ description }))
 const anything = (description: string) => Type.Optional(Type.Object({}, { description }))
 
-/** The names and values of SIP headers. The call drops those that may not be set. */
+/** SIP headers. The call drops those that may not be set. */
 const headers = (description: string) =>
   Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description }))
 
@@ -27,7 +27,7 @@ export function oneOf<const T extends readonly string[]>(values: T, description:
   )
 }
 
-/** Returns the schema of a hook. `description` says when it is sent, and what its answer does. */
+/** Requires a `description` of when it is sent, and what its answer does. */
 export function hookFor(description: string) {
   return Type.Union(
     [
@@ -170,9 +170,7 @@ export const vad = Type.Object(
   { title: 'Vad', description: untilServed(speechRecognition, 'Voice activity detection.') },
 )
 
-/**
- * The whole object is accepted, so that applications written for a recogniser run unchanged on a platform without one.
- */
+/** Accepted whole, so that applications run unchanged on a platform without a recogniser. */
 export const recognizer = Type.Object(
   {
     vendor: text('Speech vendor; "default" is the application’s.'),
@@ -222,5 +220,5 @@ export const recognizer = Type.Object(
   { title: 'Recognizer', description: untilServed(speechRecognition, 'How speech is recognised.') },
 )
 
-/** The shapes with a title. The reference names them where they are used, and shows them once. */
+/** Shapes with a title, which the reference shows only once. */
 export const sharedShapes = [actionHookDelayAction, fillerNoise, hook, recognizer, synthesizer, vad]

@@ -95,7 +95,7 @@ export const audioServer = Type.Object(
   },
 )
 
-/** Converts the options. `where` names the place in error sentences. */
+/** Converts the options. `where` is for error sentences. */
 export function toStreamOptions(given: Static<typeof schema>, where: string): StreamOptions {
   const { url, wsAuth, mixType = 'mono', sampleRate = usualRate, metadata = {}, bidirectionalAudio } = given
   if (given.transcribe !== undefined)

@@ -1,5 +1,4 @@
-// The verbs that this release does not serve. The error for them names the verb and what to use instead, rather than
-// "unknown verb".
+// The verbs that this release does not serve. The error says what to use instead, not "unknown verb".
 import { inPlaceOf } from '../../lib/not-served.ts'
 
 const { models, recognition } = inPlaceOf
