@@ -1,4 +1,4 @@
-// The command boostAudioSignal: how loud the far end hears everything.
+// The command boostAudioSignal: sets how loud the far end hears everything.
 import { decibelPattern, maxGainDb, minGainDb, toDecibels } from '../calls/application/decibels.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'
@@ -15,7 +15,7 @@ const gain: JsonSchema = {
 export const boostAudioSignal = defineCommand({
   name: 'boostAudioSignal',
   frame: 'boostAudioSignal',
-  description: 'How much louder the far end hears everything, in dB: `6`, or `"-10 dB"`.',
+  description: 'The gain of everything that the far end hears, in dB: `6`, or `"-10 dB"`.',
   example: '+6 dB',
   value: json<number | string>(gain),
   needs: 'answered',

@@ -1,4 +1,4 @@
-// The command call_hook: another application runs the call.
+// The command call_hook: replaces the application that runs the call.
 import type { HookForm } from '../calls/application/hook-form.ts'
 import { defineCommand } from './define/define-command.ts'
 import { hook } from './define/values.ts'
@@ -8,7 +8,7 @@ const because = 'a client of the REST API sent another application'
 export const callHook = defineCommand({
   name: 'call_hook',
   frame: 'redirect',
-  description: 'Asked at once; its verbs take the place of all others.',
+  description: 'Sent immediately; its verbs replace all others.',
   example: 'https://example.com/transfer',
   value: hook,
   needs: 'application',

@@ -1,4 +1,4 @@
-// The command call_status: ends the call. One that is not answered ends with no-answer, an answered one with completed.
+// The command call_status: ends the call, with no-answer if it is not answered, and with completed if it is.
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'
 

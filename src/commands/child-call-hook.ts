@@ -5,7 +5,7 @@ import { hook } from './define/values.ts'
 export const childCallHook = defineCommand({
   name: 'child_call_hook',
   frame: 'redirect',
-  description: 'The one that was dialled goes on as a call of its own, with the verbs of this hook.',
+  description: 'The leg that was dialled becomes a call of its own, with the verbs of this hook.',
   example: 'https://example.com/on-its-own',
   value: hook,
   needs: 'bridge',

@@ -1,4 +1,5 @@
-// Every command to a call in every state, to one that ends meanwhile, to one that has ended, and to that of another account.
+// Every command to a call in every state, to one that ends meanwhile, to one that has ended, and to a call of another
+// account.
 import { describe, expect, it } from 'vitest'
 import { steps, talking } from '../../test/support/scripted-engine/dialling.ts'
 import { account, application } from '../../test/support/scripted-engine/scripted-facts.ts'
@@ -19,7 +20,7 @@ const hook = { url: 'http://app.test/next', method: 'POST', username: null, pass
 const info = { method: 'INFO', content_type: 'text/plain', content: 'hello' }
 const rain = { action: 'addTrack', track: 'rain', play: '/rain.wav' }
 
-/** What may be asked for, and the states in which it is done; it is refused in the others. */
+/** Each command, and the states in which it is possible. In other states it is refused. */
 const commands: readonly (readonly [object, ...State[]])[] = [
   [{ tag: { customer: 7 } }, ...states],
   [{ call_hook: hook }, 'unanswered', 'alone', 'talking', 'meeting'],
@@ -74,7 +75,7 @@ async function callIn(state: State): Promise<Call> {
 const command = ({ engine, call_sid }: Call, asked: object, account_sid = account.account_sid) =>
   engine.calls.command(account_sid, call_sid, { ...asked })
 
-/** What the journal says that clients have asked for. */
+/** Returns the number of client requests in the journal. */
 const askedFor = ({ engine, call_sid }: Call): number =>
   engine.store.journalOf(call_sid).filter((event) => event.type === 'decision' && event.rule === 'api').length
 
@@ -221,7 +222,7 @@ describe('a hook that is a path', () => {
       const { code, message, cure } = await refusalOf(command(call, asked))
       expect([code, message, cure]).toEqual([
         'call_state',
-        expect.stringContaining('no URL that a path could lead from'),
+        expect.stringContaining('did not come from a URL that a path could be resolved against'),
         'Send the hook as an absolute URL.',
       ])
       expect(askedFor(call)).toBe(0)

@@ -1,4 +1,4 @@
-// The command conf_hold_status: a call in a conference neither hears nor is heard for a while.
+// The command conf_hold_status: puts a call in a conference on hold, so that it neither hears nor is heard.
 import type { HookForm } from '../calls/application/hook-form.ts'
 import { defineCommand } from './define/define-command.ts'
 import { hook, oneOf } from './define/values.ts'
@@ -14,7 +14,8 @@ export const confHoldStatus = defineCommand({
   additions: {
     wait_hook: {
       value: hook,
-      description: 'Asked for what the call hears meanwhile: `say`, `play` and `pause`, again and again.',
+      description:
+        'Sent for the verbs that the call hears meanwhile (`say`, `play` and `pause`), again and again.',
     },
   },
   ready: (status, { member }, { wait_hook }: { readonly wait_hook?: HookForm }) => ({

@@ -1,4 +1,4 @@
-// The command conf_mute_status: all of a conference but its moderators are muted, or heard again.
+// The command conf_mute_status: mutes or unmutes all members of a conference except its moderators.
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'
 
@@ -6,12 +6,12 @@ export const confMuteStatus = defineCommand({
   name: 'conf_mute_status',
   frame: 'conf:mute-status',
   description:
-    'Mutes all in the conference of the call who are no moderators (`endConferenceOnExit`), those too who come later; or lets all be heard again.',
+    'Mutes all members of the conference of the call that are not moderators (`endConferenceOnExit`), including those who enter later, or unmutes them.',
   example: 'mute',
   value: oneOf(['mute', 'unmute']),
   needs: 'conference',
   ready: (status, { member }) => ({
-    outcome: `${status} all who are no moderators`,
+    outcome: `${status} all who are not moderators`,
     apply: () => member.muteOthers(status === 'mute'),
   }),
 })

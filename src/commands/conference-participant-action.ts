@@ -1,4 +1,4 @@
-// The command conferenceParticipantAction: what one call in a conference is there, and whether it stays.
+// The command conferenceParticipantAction: changes the role of one call in a conference, or removes it.
 import type { HookForm } from '../calls/application/hook-form.ts'
 import type { LegMember } from '../calls/leg/leg-options.ts'
 import { AppError } from '../lib/errors.ts'
@@ -25,7 +25,8 @@ const schema = {
       description: 'For `tag`: its memberTag. For `coach`: the memberTag of those who hear it.',
     },
     wait_hook: {
-      description: 'For `hold`: what it hears meanwhile, as the waitHook of the verb conference.',
+      description:
+        'For `hold`: the hook for the verbs that it hears meanwhile, like the waitHook of the verb conference.',
       anyOf: [
         { type: 'string', maxLength: 4096 },
         {
@@ -54,7 +55,7 @@ export const conferenceParticipantAction = defineCommand({
   name: 'conferenceParticipantAction',
   frame: 'conf:participant-action',
   description:
-    'Changes what the call that the path names is in its conference, by `action`: `tag` and `untag` its memberTag; `coach` lets only those with `tag` hear it, `uncoach` all; `mute` and `unmute`; `hold` and `unhold`, with `wait_hook` for what it hears meanwhile; `kick` lets it leave and go on with its next verb.',
+    'Changes the role of the call that the path names in its conference, by `action`: `tag` and `untag` its memberTag; `coach` lets only those with `tag` hear it, `uncoach` all; `mute` and `unmute`; `hold` and `unhold`, with `wait_hook` for what it hears meanwhile; `kick` removes it, and its next verb runs.',
   example: { action: 'coach', tag: 'agent' },
   value: json<Wish>(schema, demandTag, ({ wait_hook }) => (wait_hook === undefined ? [] : [wait_hook])),
   needs: 'conference',

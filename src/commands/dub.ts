@@ -1,4 +1,4 @@
-// The command dub: the verb of this name, beside those that run.
+// The command dub: runs the verb of this name beside the running verbs.
 import { besideOf } from './define/beside.ts'
 import { defineCommand } from './define/define-command.ts'
 import { anyObject, json } from './define/values.ts'
@@ -8,7 +8,7 @@ const dubbing: ReadonlySet<string> = new Set(['dub'])
 export const dub = defineCommand({
   name: 'dub',
   frame: 'dub',
-  description: 'What the verb `dub` takes: a track that the far end hears.',
+  description: 'The options of the verb `dub`: a track that the far end hears.',
   example: { action: 'addTrack', track: 'music', play: 'https://example.com/music.mp3' },
   value: json<object>(anyObject),
   needs: 'answered',

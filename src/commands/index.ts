@@ -45,13 +45,13 @@ export const readCommands: ReadCommands = (asked) => readList(asked, commands)
 
 export const readFrame: ReadFrame = (frame, data) => readFrameOf(frame, data, commands)
 
-/** The body of a request: a member for each command, served or not, and for what is sent besides. */
+/** The members of the body of a request: the commands, served or not, and their additions. */
 export const commandMembers = membersOf(commands)
 
-/** The same as frames of an application over WebSocket, for the reference. */
+/** The commands as frames of an application over WebSocket, for the reference. */
 export const commandFrames = commands.map(({ frame, name, description }) => ({ frame, name, description }))
 
-/** A body of a request for each. */
+/** An example of a request for each command. */
 export const commandExamples = commands.map(({ name, frame, value, example }) => ({
   name,
   frame,
@@ -59,5 +59,5 @@ export const commandExamples = commands.map(({ name, frame, value, example }) =>
   example,
 }))
 
-/** Which of them a request may have, in sentences. */
+/** The sentences about the commands that a request may have. */
 export const commandRules = rulesOf(commands)

@@ -1,4 +1,4 @@
-// The commands listen_status and stream_status: what the audio servers of a call are sent.
+// The commands listen_status and stream_status: set what the audio servers of a call are sent.
 import type { StreamMode } from '../contracts/audio-stream.ts'
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'
@@ -22,7 +22,7 @@ const statusCommand = (name: 'listen_status' | 'stream_status', frame: string, d
 export const listenStatus = statusCommand(
   'listen_status',
   'listen:status',
-  'What the audio servers of the call are sent, by `listen`, by that of a `dial`, or in the background. `pause`: nothing. `silence`: silence. `resume`: what is said.',
+  'The audio for the audio servers of the call: of the verb `listen`, of a `dial`, and in the background. `pause`: nothing is sent. `silence`: silence is sent. `resume`: the audio of the call is sent.',
 )
 
 export const streamStatus = statusCommand('stream_status', 'stream:status', 'The same as `listen_status`.')

@@ -1,4 +1,4 @@
-// The command media_path: which way the sound of a bridge takes.
+// The command media_path: sets the path of the audio of a bridge.
 import { defineCommand } from './define/define-command.ts'
 import { oneOf } from './define/values.ts'
 
@@ -6,7 +6,7 @@ export const mediaPath = defineCommand({
   name: 'media_path',
   frame: 'media:path',
   description:
-    'Which way the sound of the two takes. `no-media`: past the platform, as `exitMediaPath` of `dial` says. `full-media`: through the platform; packets are passed on as they come where both have one codec and nothing else is heard. `partial-media`: through the platform likewise, and both are asked for one codec. `no-media` is refused with 422 where `anchorMedia` or `dtmfCapture` of the dial keeps the sound; where the two cannot take it, it stays and the journals of both say why.',
+    'The path of the audio between the two. `no-media`: directly between them, like `exitMediaPath` of `dial`. `full-media`: through the platform; packets are forwarded unchanged if both use the same codec and nothing else is played. `partial-media`: through the platform too, and both are offered the same codec. `no-media` is refused with 422 if `anchorMedia` or `dtmfCapture` of the dial keeps the audio on the platform. If the two cannot exchange audio directly, it stays on the platform and the journals of both have the reason.',
   example: 'full-media',
   value: oneOf(['no-media', 'partial-media', 'full-media']),
   needs: 'bridge',

@@ -1,4 +1,4 @@
-// The command record: what `config` takes as `record`, for the leg that the path names.
+// The command record: the option `record` of `config`, for the leg that the path names.
 import { changeRunning, readyRecording } from '../calls/leg/ready-recording.ts'
 import type { RecordAction } from '../calls/leg/ready-recording.ts'
 import { AppError } from '../lib/errors.ts'
@@ -24,7 +24,7 @@ const schema: JsonSchema = {
     action: {
       type: 'string',
       enum: [start, 'stopCallRecording', 'pauseCallRecording', 'resumeCallRecording'],
-      description: 'What becomes of the recording.',
+      description: 'What to do with the recording.',
     },
     type: {
       type: 'string',
@@ -43,7 +43,7 @@ const schema: JsonSchema = {
       type: 'string',
       maxLength: 256,
       ...printable,
-      description: 'What you call the recording.',
+      description: 'Your name for the recording.',
     },
     headers: {
       type: 'object',

@@ -1,4 +1,4 @@
-// The command sip_request: a request to the far end within the dialog, whose response the client gets.
+// The command sip_request: sends a request to the far end within the dialog, and returns its response to the client.
 import { maxContentLength, toRequest } from '../calls/application/app-requests.ts'
 import { ownMethods } from '../calls/leg/leg-requests.ts'
 import type { OwnMethod } from '../calls/leg/leg-requests.ts'
@@ -21,7 +21,7 @@ const schema: JsonSchema = {
     method: {
       type: 'string',
       enum: ownMethods,
-      description: 'One that changes nothing about the call itself.',
+      description: 'A method that does not change the call itself.',
     },
     content_type: { type: 'string', maxLength: 256, description: 'What the content is, like `text/plain`.' },
     content: { type: 'string', maxLength: maxContentLength, description: 'The body; may be empty.' },

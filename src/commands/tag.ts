@@ -1,4 +1,4 @@
-// The command tag: the customerData that later payloads of a call carry.
+// The command tag: sets the customerData of later payloads of a call.
 import { maxTagLength } from '../calls/abilities/tags.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineCommand } from './define/define-command.ts'

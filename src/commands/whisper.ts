@@ -1,11 +1,12 @@
-// The command whisper: verbs that one side of a bridge, or a call that an audio server hears, hears alone.
+// The command whisper: verbs that only one side of a bridge hears, or a call that an audio server listens to.
 import { defineCommand } from './define/define-command.ts'
 import { json, verbOrList } from './define/values.ts'
 
 export const whisper = defineCommand({
   name: 'whisper',
   frame: 'whisper',
-  description: 'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names alone.',
+  description:
+    'A verb `say`, `play` or `pause`, or a list of them. Only the call that the path names hears it.',
   example: { verb: 'say', text: 'One minute left.' },
   value: json<object>(verbOrList),
   needs: 'audience',

@@ -1,6 +1,6 @@
-// Alerts: what a person should know of, in the words that clients of the alerts endpoint know.
+// Alerts: problems that a person should know of, in the terms of the alerts endpoint.
 
-/** An account, or a service provider alone. */
+/** An account, or a service provider on its own. */
 export type AlertOwner =
   | { readonly account_sid: string; readonly service_provider_sid?: undefined }
   | { readonly service_provider_sid: string; readonly account_sid?: undefined }
@@ -11,23 +11,23 @@ export type Alert = AlertOwner & {
   readonly detail?: string
   readonly vendor?: string
   readonly call_sid?: string
-  /** Of those of one owner and type that name the same, one is kept, whichever node raises it first. */
+  /** Alerts of the same owner and type with the same value are kept once, whichever node raises them first. */
   readonly once?: string
 }
 
 export interface Alerts {
-  /** Takes the alert at once, and never throws. Of a flood from one account, some are kept. */
+  /** Accepts the alert immediately, and never throws. Of a flood from one account, some are kept. */
   raise(alert: Alert): void
 }
 
-/** Which alert the status of a hook's HTTP answer raises. */
+/** The alert for each status of a hook's HTTP response. */
 export const hookAlertsByStatus: Readonly<Record<number, string>> = {
   401: 'webhook-auth-failure',
   403: 'webhook-auth-failure',
   404: 'webhook-url-notfound',
 }
 
-/** Which alert the error code of a hook's failure raises. */
+/** The alert for each error code of a hook's failure. */
 export const hookAlertsByCode: Readonly<Record<string, string>> = {
   hook_unreachable: 'webhook-connection-failure',
   hook_timeout: 'webhook-connection-failure',

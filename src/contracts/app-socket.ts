@@ -1,38 +1,38 @@
 // The socket of an application over WebSocket: one for each call, opened by the platform.
 import type { Hook } from './hook.ts'
 
-/** What a call hears on it: text alone, as RFC 6455 §5.6 has it; what is binary is not meant for a call. */
+/** A received message. Calls use text only (RFC 6455 §5.6). */
 export type AppMessage = string | Uint8Array
 
 export interface AppSocketEnd {
-  /** RFC 6455 §7.4.1; 1005 without one, 1006 without a close frame. */
+  /** RFC 6455 §7.4.1: 1005 if the close frame had none, 1006 without a close frame. */
   readonly code: number
-  /** In words for the journal. */
+  /** The reason, in words for the journal. */
   readonly because: string
 }
 
 export interface AppSocketRequest {
   readonly account_sid: string
-  /** Its URL is absolute, ws or wss. */
+  /** The URL of the hook is absolute, ws or wss. */
   readonly hook: Hook
-  /** Whether a failure is worth the tries that the fragment of the URL asks for. */
+  /** True if failed attempts are repeated as the URL's fragment says. */
   readonly isRetried: boolean
   readonly heard: (message: AppMessage) => void
-  /** Called once, for a socket that was handed over. */
+  /** Called once, for a socket that was returned. */
   readonly closed: (end: AppSocketEnd) => void
   readonly signal: AbortSignal
 }
 
 export interface AppSocket {
   send(text: string): void
-  /** Says goodbye; the other side has two seconds for it. */
+  /** Sends a close frame. The other side has two seconds to respond. */
   close(code: number, reason?: string): void
-  /** Without a word. */
+  /** Closes the connection without a close frame. */
   cut(): void
-  /** Nothing more is read until `resume`: the other side has to wait. */
+  /** Stops reading until `resume`, so that the other side has to wait. */
   pause(): void
   resume(): void
-  /** What has been sent and not been taken by the network. */
+  /** The bytes that were sent and not yet accepted by the network. */
   readonly bufferedBytes: number
 }
 

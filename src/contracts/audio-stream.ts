@@ -1,9 +1,9 @@
-// The types of audio streams: WebSockets that are given what a call says and hears, and may speak in it. They live in a thread
-// of their own, so that a slow or hostile server is heard by no one else.
+// The types of audio streams: WebSockets that get the audio of a call, and may speak in it. They run in a thread of
+// their own, so that a slow or hostile server affects nothing else.
 
 /**
- * Frames of 20 ms in memory that threads share, a ring of lib/audio-ring.ts: at 8000 Hz, or at 16000 or 8000 where there is room
- * for the samples of both.
+ * A ring of frames of 20 ms in shared memory (lib/audio-ring.ts), at 8000 Hz, or, with room for 16000 Hz, at either
+ * rate.
  */
 export interface SharedRing {
   readonly id: string
@@ -14,69 +14,72 @@ export interface StreamOrder {
   /** ws or wss. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The first frame, as text. */
+  /** The first frame, a text. */
   readonly hello: string
-  /** What it is given, of one or two channels: with room for 16000 Hz where its rate is as high. */
+  /** The audio for the server, of one or two channels; with room for 16000 Hz if `rate` is as high. */
   readonly given: SharedRing
   readonly channels: 1 | 2
-  /** Hz, of what it is sent. */
+  /** The rate of the audio that is sent, in Hz. */
   readonly rate: number
-  /** Undefined: nothing of it is heard. */
+  /** Undefined if the call does not hear the server. */
   readonly says?: SpeechOrder | undefined
 }
 
 export interface SpeechOrder {
-  /** Of one channel. */
+  /** A ring of one channel. */
   readonly ring: SharedRing
-  /** A beep says that the server hears the call. */
+  /** True if a beep announces the server. */
   readonly beeps?: boolean
-  /** What the server says is not heard. */
+  /** True if the call does not hear the server. */
   readonly isOneWay?: boolean
-  /** Binary frames are heard as they come, at this rate; undefined: they are not heard. */
+  /** The rate of binary frames, or undefined if they are not played. */
   readonly streamedRate?: number | undefined
 }
 
-/** `silent`: it is sent silence; `paused`: nothing. */
+/** With `silent` the server is sent silence, with `paused` nothing. */
 export type StreamMode = 'on' | 'silent' | 'paused'
 
-/** An alias: journals take it as a plain record. */
+/** An alias, since journals accept it as a plain record. */
 export type StreamFigures = {
-  /** Of 20 ms. */
+  /** Frames of 20 ms. */
   readonly sent_frames: number
-  /** It did not take them in time. */
+  /** Frames that the server did not accept in time. */
   readonly lost_frames: number
-  /** Of what it said. */
+  /** The audio of the server that was played. */
   readonly heard_ms: number
 }
 
 export interface StreamEnd {
-  /** `server`: it closed the socket; `disconnect`: it said so; `failed`: no socket, or one that broke; `lost`: our thread died. */
+  /**
+   * `server`: it closed the socket. `disconnect`: it sent that. `failed`: the socket did not open, or broke. `lost`:
+   * the thread died.
+   */
   readonly by: 'server' | 'disconnect' | 'closed' | 'failed' | 'lost'
-  /** In words for a journal. */
+  /** The reason, in words for a journal. */
   readonly because: string
   readonly figures: StreamFigures
 }
 
 export type StreamEvent =
   | { readonly type: 'opened' }
-  /** It does not take what it is sent; it loses frames until it does. */
+  /** The server does not accept its frames. It loses frames until it does. */
   | { readonly type: 'stalled' }
   | { readonly type: 'recovered'; readonly lost_frames: number }
-  /** Once: later ones are ignored without a word. */
+  /** Reported once; later invalid messages are ignored silently. */
   | { readonly type: 'misunderstood'; readonly because: string }
-  /** Nothing follows. */
+  /** The last event. */
   | { readonly type: 'ended'; readonly end: StreamEnd }
 
 export interface AudioStream {
-  /** A text frame. */
+  /** Sends a text frame. */
   send(text: string): void
   setMode(mode: StreamMode): void
-  /** `ended` follows. Idempotent. */
+  /** Closes the stream. `ended` follows. Idempotent. */
   close(): void
 }
 
 export interface Streams {
-  /** Throws AppError overloaded or account_share. Events follow later, never before it has returned. */
+  /** Throws AppError overloaded or account_share. Events come only after it has returned. */
   open(order: StreamOrder, onEvent: (event: StreamEvent) => void): AudioStream
 }
 

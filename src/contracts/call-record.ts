@@ -1,31 +1,36 @@
-// What is kept of a call, and the store that keeps it.
+// The stored data of a call, and the store that keeps them.
 import type { Hook } from './hook.ts'
 import type { StoredEvent } from './journal.ts'
 import type { IdentityFinding } from './number-trust.ts'
 import type { RecordingChange } from './recording.ts'
 
-/** One place that an outbound leg was sent to, and what came of it. An alias: the journal has it as a plain record. */
+/** One place that an outbound leg was sent to, and the result. An alias, since the journal has it as a plain record. */
 export type CallAttempt = {
   /** A carrier's name, `user` or `sipUri`. */
   readonly trunk: string
   /** The gateway, the phone or the URI. */
   readonly place: string
   readonly sip_gateway_sid?: string
-  /** Absent where no request could be sent. */
+  /** Absent if no request could be sent. */
   readonly remote_host?: string
-  /** `withdrawn`: the leg ended before the place had decided. */
+  /** `withdrawn`: the leg ended before the place had responded. */
   readonly outcome: 'answered' | 'refused' | 'silent' | 'unreachable' | 'withdrawn'
-  /** The line of the final response, or what failed. */
+  /** The status line of the final response, or the failure. */
   readonly cause: string
   readonly sip_status?: number
-  /** From the INVITE until it rang, or its final response; absent for a place that was withdrawn before it rang. */
+  /**
+   * The time from the INVITE until it rang, or until its final response. Absent for a place that was withdrawn before
+   * it rang.
+   */
   readonly post_dial_delay_ms?: number
 }
 
-/** Why the platform refused a call, gave it up or ended it. The code is one of the catalogue of errors. */
+/** The reason why the platform refused, gave up or ended a call. The code is one of the catalogue of errors. */
 export type CallFailure = { readonly code: string; readonly sentence: string; readonly cure: string }
 
-/** The record of a leg that has ended, by the names of the API. Times in epoch ms, duration in whole seconds. */
+/**
+ * The record of a leg that has ended, with the names of the API. Times are in epoch ms, the duration in whole seconds.
+ */
 export interface RecentCall {
   readonly account_sid: string
   readonly service_provider_sid: string
@@ -33,7 +38,7 @@ export interface RecentCall {
   readonly call_sid: string
   readonly sip_call_id: string
   readonly sip_parent_call_id: string | null
-  /** Of a leg that a call has dialled. */
+  /** Set for a leg that a call has dialled. */
   readonly parent_call_sid: string | null
   readonly from: string
   readonly to: string
@@ -51,15 +56,15 @@ export interface RecentCall {
   readonly trace_id: string
   /** A path below the API; null for a call that was not recorded. */
   readonly recording_url: string | null
-  /** In the order in which they ended; null for a leg that was sent nowhere. */
+  /** The attempts in the order in which they ended, or null for a leg that was sent nowhere. */
   readonly attempts: readonly CallAttempt[] | null
-  /** What the Identity header of an inbound call proves; null where it has none. */
+  /** The result of checking the Identity header of an inbound call, or null if it has none. */
   readonly stir_shaken: IdentityFinding | null
-  /** Null where the far end or the application has ended it. */
+  /** Null if the far end or the application ended the call. */
   readonly failure: CallFailure | null
 }
 
-/** Written to the outbox in the transaction that writes the event it reports; delivered in order per call and URL. */
+/** Written to the outbox in the transaction of its event, and delivered in order per call and URL. */
 export interface Notification {
   readonly account_sid: string
   readonly call_sid: string
@@ -67,15 +72,18 @@ export interface Notification {
   readonly payload: object
 }
 
-/** Everything that one step of a call changes, committed in one transaction. */
+/** All changes of one step of a call, committed in one transaction. */
 export interface CallBatch<E extends StoredEvent = StoredEvent> {
   readonly call_sid: string
   readonly account_sid: string
   readonly events: readonly E[]
   readonly notifications: readonly Notification[]
-  /** What becomes of its recording, in this order. */
+  /** The changes of its recording, in this order. */
   readonly recordings?: readonly RecordingChange[]
-  /** Facts of what follows from the call after its end, by those who do not have its journal: storage numbers the events. */
+  /**
+   * Facts that follow after the end of the call, from code that does not have its journal. Storage numbers these
+   * events.
+   */
   readonly later?: readonly LaterFact[]
   /** Closes the leg. A second record for the same call_sid is ignored: exactly one per leg. */
   readonly record?: RecentCall
@@ -93,26 +101,26 @@ export interface UnfinishedCall {
   readonly call_sid: string
   readonly account_sid: string
   readonly events: readonly StoredEvent[]
-  /** The last sign of life of the node that carried it, by the clock that dates its events; absent where none is known. */
+  /** The last sign of life of the node that carried the call, by the clock of its events. Absent if none is known. */
   readonly alive_at?: number
 }
 
 export interface CallStore<E extends StoredEvent = StoredEvent> {
-  /** Takes the batch at once. `now` is committed before the next turn of the event loop, `soon` within 200 ms. */
+  /** Accepts the batch immediately. `now` is committed before the next turn of the event loop, `soon` within 200 ms. */
   write(batch: CallBatch<E>, urgency: 'now' | 'soon'): void
   /** Resolves when everything written so far is committed. */
   flush(): Promise<void>
   /**
-   * Takes over some calls that a node which is gone has left open, so that no other node does. To be called until it
-   * returns none.
+   * Takes over some calls that a dead node has left open, so that no other node does. To be called until it returns
+   * none.
    */
   adopt(): Promise<readonly UnfinishedCall[]>
   watch(listener: CallStoreListener): void
 }
 
 export interface CallStoreListener {
-  /** There may be calls to adopt. */
+  /** Called when there may be calls to adopt. */
   abandoned(): void
-  /** Other nodes have closed these calls, because this one gave no sign of life: nothing more is written of them. */
+  /** Called when other nodes have closed calls of this node as dead. Nothing more is written about them. */
   lost(calls: readonly string[]): void
 }

@@ -1,4 +1,4 @@
-// The sender of a request, and whose rows it may see. Authentication makes it, every repository filters by it.
+// The sender of a request, and the rows that it may see. Authentication creates it, and every repository filters by it.
 
 /** The tenancy a repository is bound to. `system` is the platform itself: call engine, first boot, recovery. */
 export type Tenancy =
@@ -13,7 +13,7 @@ export type Principal =
       readonly kind: 'user'
       readonly user_sid: string
       readonly name: string
-      /** The login this request belongs to; logging out ends it. */
+      /** The login that the request belongs to. Logging out ends it. */
       readonly session_sid: string
     }
 
@@ -22,9 +22,9 @@ export interface Caller {
   readonly tenancy: Exclude<Tenancy, { level: 'system' }>
   readonly principal: Principal
   readonly isViewOnly: boolean
-  /** True: may do nothing before that. */
+  /** True if the user may do nothing before changing the password. */
   readonly mustChangePassword?: boolean
-  /** How often its account and its service provider may ask; empty: they are not limited. */
+  /** The limits on the request rates of its account and its service provider. Empty if there are none. */
   readonly quotas?: readonly RequestQuota[]
 }
 

@@ -1,24 +1,24 @@
-// How the platform is registered with a carrier: what is remembered of it, and the store that says which node registers.
+// The registration with a carrier: its state, and the store that decides which node registers.
 
 export interface CarrierRegistration {
   readonly voip_carrier_sid: string
-  /** Each REGISTER to the carrier has it: RFC 3261 §10.2. */
+  /** The Call-ID of every REGISTER to the carrier: RFC 3261 §10.2. */
   readonly callId: string
-  /** The last one that was used. */
+  /** The CSeq that was used last. */
   readonly cseq: number
-  /** As it was registered last; null before that, and once it is taken back. */
+  /** The registered Contact, or null if there is none. */
   readonly contact: string | null
   /** Epoch ms. */
   readonly expiresAt: number
-  /** The gateway that it is registered over; null where that is the realm. */
+  /** The gateway of the registration, or null for the realm. */
   readonly gateway: string | null
-  /** Where the registrar is, and calls come from. */
+  /** The addresses of the registrar, from which calls come. */
   readonly addresses: readonly string[]
   /** The values of Service-Route (RFC 3608). */
   readonly routes: readonly string[]
 }
 
-/** As `register_status` of a carrier has it. */
+/** The `register_status` of a carrier. */
 export interface RegisterStatus {
   readonly status: 'ok' | 'fail'
   readonly reason: string
@@ -31,12 +31,12 @@ export interface RegisterStatus {
 }
 
 export interface CarrierRegistrationStore {
-  /** Of every node. */
+  /** Returns the registrations of all nodes. */
   load(): Promise<readonly CarrierRegistration[]>
-  /** Takes those carriers that no node has; returns which of all are this node's. */
+  /** Takes the carriers that no node holds. Returns all carriers that this node holds. */
   hold(sids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Only what this node has. `undefined` leaves the status of the carrier as it is. */
+  /** Stores what this node holds. `undefined` leaves the carrier's status unchanged. */
   save(registration: CarrierRegistration, status: RegisterStatus | 'none' | undefined): Promise<void>
-  /** Another node may take them. */
+  /** Lets another node take them. */
   release(sids: readonly string[]): Promise<void>
 }

@@ -1,6 +1,6 @@
-// A hook: the URL of an application that a call asks, or that is notified of what has happened.
+// A hook: the URL of an application that a call asks, or that is notified of events.
 
-/** For HTTP Basic authentication; null: none is sent. */
+/** For HTTP Basic authentication. Null if none are sent. */
 export interface HookCredentials {
   readonly username: string | null
   readonly password: string | null
@@ -11,26 +11,26 @@ export interface Hook extends HookCredentials {
   readonly method: 'GET' | 'POST'
 }
 
-/** A hook that a call waits for: asked within a budget, signed, answered with JSON. */
+/** A hook that a call waits for: sent within a time budget, signed, and answered with JSON. */
 export interface HookRequest {
   readonly account_sid: string
-  /** Its URL is absolute. */
+  /** The URL of the hook is absolute. */
   readonly hook: Hook
   readonly payload: object
   readonly signal?: AbortSignal
 }
 
 export interface HookAnswer {
-  /** Absolute, without fragment: the base of later relative hooks. */
+  /** Absolute, without fragment. It is the base of later relative hooks. */
   readonly url: string
   readonly status: number
   readonly durationMs: number
   readonly attempts: number
-  /** The content type that the answer names, for a sentence about an answer that carried no JSON. */
+  /** The content type of the answer, for a sentence about an answer without JSON. */
   readonly contentType?: string
-  /** The parsed JSON document; undefined when the answer carried none. */
+  /** The parsed JSON document, or undefined if the answer had none. */
   readonly body: unknown
-  /** It carried one, under a content type that does not say so, and it was not read. */
+  /** True if it contained JSON that was not read, because of its content type. */
   readonly isUnread?: boolean
 }
 

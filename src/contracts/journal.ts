@@ -1,6 +1,6 @@
-// An event of a call's journal as it is kept. Which types and facts there are, the call engine says.
+// An event of a call's journal as it is stored. The call engine defines the types and facts.
 
-/** Another version of the platform may have written it. */
+/** An event, possibly written by another version of the platform. */
 export interface StoredEvent {
   /** 1, 2, 3 ... without gaps within a call. */
   readonly seq: number

@@ -1,4 +1,5 @@
-// Whether the calling number of a call is proven (STIR/SHAKEN: RFC 8224, RFC 8225, RFC 8588): what is asked, and what is found.
+// The verification of the calling number of a call (STIR/SHAKEN: RFC 8224, RFC 8225, RFC 8588): the question and the
+// finding.
 
 /** A: the signer knows the caller and its right to the number. B: it knows the caller. C: it knows neither. */
 export type Attestation = 'A' | 'B' | 'C'
@@ -13,24 +14,24 @@ export type IdentityCode =
   | 'certificate_not_trusted'
   | 'signature_wrong'
 
-/** By the names of hook payloads and call records. An alias: the journal has it as a plain record. */
+/** With the names of hook payloads and call records. An alias, as the journal has a plain record. */
 export type IdentityFinding = {
-  /** As the parameter of that name: proven; disproven; not decided. */
+  /** The value of the verstat parameter: proven, disproven, or not decided. */
   readonly verstat: 'TN-Validation-Passed' | 'TN-Validation-Failed' | 'No-TN-Validation'
-  /** What the signer attests. Only where it is proven that it does. */
+  /** The attestation, set only if the signature is proven. */
   readonly attest?: Attestation
-  /** What the signer calls the origin of the call, for a complaint. */
+  /** The signer's identifier of the call's origin, for complaints. */
   readonly origid?: string
-  /** Why it is not proven. */
+  /** The reason why the number is not proven. */
   readonly code?: IdentityCode
   readonly reason?: string
 }
 
 export interface IdentityQuestion {
-  /** The values of the Identity headers; one at least. */
+  /** The values of the Identity headers, at least one. */
   readonly identities: readonly string[]
   readonly calling: string
-  /** One of them must be signed. */
+  /** One of these numbers must be signed. */
   readonly called: readonly string[]
 }
 
@@ -38,19 +39,19 @@ export interface IdentityStatement {
   readonly calling: string
   readonly called: string
   readonly attest: Attestation
-  /** The account that calls. The header does not show it. */
+  /** The calling account. The header does not show it. */
   readonly account_sid: string
 }
 
-/** The values of two headers: RFC 8224 §4.1 wants the time of what is signed in Date as well. */
+/** The values of two headers. RFC 8224 §4.1 requires the time of the signature in Date as well. */
 export interface SignedIdentity {
   readonly identity: string
   readonly date: string
 }
 
 export interface NumberTrust {
-  /** Within three seconds. Never rejects. */
+  /** Resolves within three seconds. Never rejects. */
   verify(question: IdentityQuestion): Promise<IdentityFinding>
-  /** Undefined where nothing is signed: no key is set, or it is no telephone number. */
+  /** Returns undefined if no key is set, or the number is not a telephone number. */
   sign(statement: IdentityStatement): SignedIdentity | undefined
 }

@@ -1,4 +1,4 @@
-// The durable queue of notifications: the store keeps it, delivery empties it.
+// The durable queue of notifications: the store keeps them, delivery removes them.
 import type { Hook } from './hook.ts'
 
 export interface OutboxItem {
@@ -8,7 +8,7 @@ export interface OutboxItem {
   /** 1, 2, 3 ... per call. */
   readonly sequence: number
   readonly hook: Hook
-  /** Scheme, host and port of its URL: what one receiver delays is delayed there alone. */
+  /** The scheme, host and port of the URL. A slow receiver delays only its own items. */
   readonly destination: string
   /** The exact JSON text. */
   readonly payload: string
@@ -28,7 +28,7 @@ export type Settlement =
   | { readonly id: number; readonly outcome: 'retry'; readonly at: number; readonly error: string }
   | { readonly id: number; readonly outcome: 'abandoned'; readonly error: string }
 
-/** Whose items are left: those of an account, or of one of its destinations. */
+/** Accounts, and their destinations, whose items are skipped. */
 export interface OutboxExceptions {
   readonly accounts: readonly string[]
   readonly lanes: readonly { readonly account_sid: string; readonly destination: string }[]
@@ -36,12 +36,12 @@ export interface OutboxExceptions {
 
 export interface OutboxStore {
   /**
-   * Leases due items, oldest first. Those of one call for one URL are a line: never two of it at once, never a later
-   * one before an earlier one is settled.
+   * Leases due items, oldest first. The items of one call for one URL form a line: at most one of them is leased at a
+   * time, and a later one only when all earlier ones are settled.
    */
   claim(limit: number, leaseMs: number, except?: OutboxExceptions): Promise<readonly OutboxItem[]>
   settle(settlements: readonly Settlement[]): Promise<void>
   onEnqueued(listener: () => void): void
-  /** When the next item falls due (epoch ms); undefined when there is none. */
+  /** Returns when the next item is due (epoch ms), or undefined. */
   nextDueAt(): Promise<number | undefined>
 }

@@ -1,22 +1,24 @@
-// How much an account calls, as the nodes tell each other by way of storage.
+// The usage of outbound calls by an account, exchanged between nodes through storage.
 
-/** What one node has counted. */
+/** The counts of one node. */
 export interface OutdialUsage {
   readonly account_sid: string
-  /** Since the epoch, as are the days. */
+  /** The minute since the epoch; `day` counts likewise. */
   readonly minute: number
   readonly callsInMinute: number
   readonly day: number
   readonly spokenMs: number
-  /** Calls that are up. */
+  /** The calls that are up. */
   readonly live: number
-  /** When it was counted, in epoch ms. */
+  /** The time of the count, in epoch ms. */
   readonly at: number
 }
 
 export interface OutdialUsageStore {
-  /** Whether there may be other nodes. */
+  /** True if there may be other nodes. */
   readonly isShared: boolean
-  /** Writes what this node has counted, and returns what others have, and this one before its start, since a day. */
+  /**
+   * Stores the counts of this node. Returns those of other nodes, and of this one before its start, from this day on.
+   */
   exchange(own: readonly OutdialUsage[], sinceDay: number): Promise<readonly OutdialUsage[]>
 }

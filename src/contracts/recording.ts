@@ -1,23 +1,23 @@
-// Recordings of calls: what the engine asks of the recorder, and what is kept of each.
+// Recordings of calls: the interface of the recorder for the engine, and the stored state of each recording.
 import type { Hook } from './hook.ts'
 
 export type RecordingFormat = 'mp3' | 'wav'
 
-/** The hook that hears what becomes of a recording, and what it is sent besides. */
+/** The hook that is notified about a recording, and its additional payload. */
 export interface RecordingNotice {
   readonly hook: Hook
   readonly payload: object
 }
 
-/** Where it is, beside the sound of others. */
+/** The place of a recording among others. */
 export interface RecordingPlace {
-  /** In the bucket of the account, and below its directory on disk: `2026/11/21/<call_sid>.mp3`, where nothing else was wished. */
+  /** The key in the bucket of the account, and below its directory on disk. By default `2026/11/21/<call_sid>.mp3`. */
   readonly key: string
-  /** The data directory that has the file until it is stored. */
+  /** The data directory that holds the file until it is stored. */
   readonly spool: string
 }
 
-/** Committed with the event of the call that reports it. */
+/** A change of a recording, committed with the event of the call that reports it. */
 export type RecordingChange =
   | (RecordingPlace & {
       readonly change: 'begun'
@@ -25,7 +25,7 @@ export type RecordingChange =
       readonly at: number
       readonly notice: RecordingNotice | undefined
     })
-  /** Nothing is added to it any more: it is to be stored. */
+  /** The recording is complete, and is to be stored. */
   | (RecordingEnd & { readonly change: 'ended'; readonly at: number })
   | {
       readonly change: 'stored'
@@ -36,24 +36,24 @@ export type RecordingChange =
   | { readonly change: 'failed'; readonly reason: string; readonly at: number }
 
 export interface RecordingEnd {
-  /** Of sound as it was spooled. */
+  /** The bytes of spooled audio. */
   readonly bytes: number
   readonly durationMs: number
-  /** Why it ended before its call. */
+  /** The reason, if it ended before its call. */
   readonly reason?: string | undefined
 }
 
-/** A recording as it is kept. Times in epoch ms. */
+/** A recording as it is stored. Times are in epoch ms. */
 export interface StoredRecording extends RecordingPlace {
   readonly call_sid: string
   readonly account_sid: string
   readonly format: RecordingFormat
-  /** `expired`: its call record is gone, and it is to be removed. */
+  /** `expired`: its call record is gone, and the recording is to be removed. */
   readonly state: 'recording' | 'waiting' | 'stored' | 'failed' | 'expired'
   readonly place: 'bucket' | 'disk' | null
   readonly bytes: number
   readonly duration_ms: number
-  /** How often storing it has failed, or removing it once it has expired. */
+  /** The number of failed attempts to store it, or to remove it once it has expired. */
   readonly attempts: number
   readonly started_at: number
   readonly ended_at: number | null
@@ -63,32 +63,32 @@ export interface StoredRecording extends RecordingPlace {
 
 export interface RecordingStore {
   find(call_sid: string): Promise<StoredRecording | undefined>
-  /** Those that wait and are due, the oldest first; for `leaseMs` no other claim returns them. */
+  /** Returns recordings that wait and are due, the oldest first. No other claim returns them for `leaseMs`. */
   claim(spool: string, claim: RecordingClaim): Promise<readonly StoredRecording[]>
   renew(call_sid: string, leaseMs: number): Promise<void>
-  /** It waits until then, after another attempt that failed. */
+  /** Lets it wait until then, after another failed attempt. */
   retry(call_sid: string, at: number, reason: string): Promise<void>
-  /** Those that wait are due now: of one account, or all. */
+  /** Makes the waiting recordings of an account, or of all, due now. */
   hasten(spool: string, account_sid?: string): Promise<void>
-  /** What the recordings of the account take on the disks of the platform. */
+  /** Returns the bytes of the account's recordings on the platform's disks. */
   keptBytes(account_sid: string): Promise<number>
-  /** What those of the account take that wait there to be stored. */
+  /** Returns the bytes of those that wait there to be stored. */
   waitingBytes(spool: string, account_sid: string): Promise<number>
-  /** Those that were never ended. */
+  /** Returns those that were never ended. */
   unfinished(spool: string): Promise<readonly StoredRecording[]>
   /**
-   * One that waits, or was never ended, in a data directory other than this, and that no process has worked on for long; for
-   * `leaseMs` no other claim returns it.
+   * Returns one in another data directory that waits, or was never ended, and that no process has worked on for long.
+   * No other claim returns it for `leaseMs`.
    */
   claimLost(spool: string, claim: LostClaim): Promise<StoredRecording | undefined>
-  /** Those on the disk that began before. */
+  /** Returns those on the disk that began before. */
   expired(spool: string, before: number, limit: number): Promise<readonly StoredRecording[]>
   remove(call_sid: string): Promise<void>
-  /** One that has outlived its call record, on this disk or in a bucket; for `leaseMs` no other claim returns it. */
+  /** Returns an expired one, on this disk or in a bucket. No other claim returns it for `leaseMs`. */
   claimExpired(spool: string, claim: Omit<RecordingClaim, 'limit'>): Promise<StoredRecording | undefined>
   /**
-   * Those of the account that have expired wait, this one with them. Some at a time: of a great number the rest is claimed
-   * again. Those that have waited so often are forgotten; returns how many that were.
+   * Lets the account's expired recordings wait, or a part if there are many, so that the rest is claimed again. Those
+   * that have reached `maxAttempts` are forgotten; returns their number.
    */
   postponeExpired(recording: StoredRecording, wait: ExpiredWait): Promise<number>
 }
@@ -96,11 +96,11 @@ export interface RecordingStore {
 /** Times in epoch ms. */
 export interface LostClaim {
   readonly leaseMs: number
-  /** Of those that wait. */
+  /** Applies to recordings that wait. */
   readonly endedBefore: number
-  /** Of those that were never ended. */
+  /** Applies to recordings that were never ended. */
   readonly begunBefore: number
-  /** No attempt to store it was due since then. */
+  /** No attempt to store the recording was due since then. */
   readonly silentSince: number
 }
 
@@ -113,13 +113,13 @@ export interface ExpiredWait {
 export interface RecordingClaim {
   readonly limit: number
   readonly leaseMs: number
-  /** Accounts whose recordings are left. */
+  /** Accounts whose recordings are skipped. */
   readonly except: readonly string[]
 }
 
-/** Where an application wants a recording, in place of the usual name. */
+/** The place that an application wants for a recording, instead of the default name. */
 export interface RecordingWish {
-  /** What its key begins with: the name of its call and the format follow. */
+  /** The beginning of the key. The call_sid and the format are appended. */
   readonly prefix: string
   readonly format?: RecordingFormat
 }
@@ -128,26 +128,26 @@ export interface RecordingOrder {
   readonly call_sid: string
   readonly account_sid: string
   readonly format: RecordingFormat
-  /** When the call began: the day in the key. */
+  /** The time at which the call began, which gives the day in the key. */
   readonly attempted_at: number
-  /** What the key begins with, in place of the day. */
+  /** The beginning of the key, instead of the day. */
   readonly prefix?: string
 }
 
 export interface RecordingListener {
-  /** The recorder has ended it, for this reason; the call goes on. */
+  /** Called when the recorder has ended the recording for this reason. The call continues. */
   readonly ended: (reason: string) => void
-  /** So much of it could not be kept, and is silent. */
+  /** Called when this much audio could not be kept, and is replaced by silence. */
   readonly gap: (ms: number) => void
 }
 
-/** One that is being made. */
+/** A recording in progress. */
 export interface RunningRecording extends RecordingPlace {
-  /** Takes a stereo frame in every tick: what the far end says on the left, what it hears on the right. */
+  /** Takes a stereo frame in every tick: the voice of the far end on the left, the audio that it hears on the right. */
   readonly ring: { readonly id: string; readonly memory: SharedArrayBuffer }
-  /** While it is masked, silence is kept in place of what comes. */
+  /** While masked, silence is recorded instead of the audio. */
   mask(isMasked: boolean): void
-  /** Resolves when all of it is on the disk. Idempotent. */
+  /** Resolves when the whole recording is on the disk. Idempotent. */
   end(): Promise<RecordingEnd>
 }
 

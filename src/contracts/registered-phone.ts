@@ -1,4 +1,4 @@
-// A phone that is registered, as the registrar knows it and the API shows it.
+// A registered phone, as the registrar stores it and the API shows it.
 
 export interface RegisteredPhone {
   /** Its address of record (RFC 3261 §10). */

@@ -1,4 +1,4 @@
-// Speech and audio as a call plays them: clips in files that are lent out.
+// Speech and audio for calls: clips in borrowed files.
 
 export interface SpeechRequest {
   readonly account_sid: string
@@ -10,7 +10,7 @@ export interface SpeechRequest {
   readonly signal?: AbortSignal
 }
 
-/** An audio file that its borrower gives back: it may be a temporary one. */
+/** An audio file that the borrower must release, as it may be temporary. */
 export interface BorrowedClip {
   readonly path: string
   /** Idempotent. */
@@ -18,18 +18,18 @@ export interface BorrowedClip {
 }
 
 export interface SpokenClip extends BorrowedClip {
-  /** True when the embedded voice stood in for a vendor, voice or language that is not available. */
+  /** True if the embedded voice replaced a vendor, voice or language that is not available. */
   readonly fallback: boolean
-  /** True when it is the vendor that is not available: it is not known, or there is no credential for it. */
+  /** True if the vendor is not available: it is not known, or there is no credential for it. */
   readonly isVendorMissing: boolean
-  /** What stood in for what, in a sentence. */
+  /** A sentence about the replacement. */
   readonly note?: string
 }
 
 export interface Speech {
   /** Throws AppError speech_failed or synthesizer_unknown, or the signal's reason. */
   synthesize(request: SpeechRequest): Promise<SpokenClip>
-  /** Says that speech will be wanted soon, so that the first sentence waits for nothing. */
+  /** Prepares the speech engine, so that the first sentence need not wait for it. */
   warm(): void
 }
 

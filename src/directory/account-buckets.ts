@@ -1,8 +1,8 @@
-// The bucket of an account, as those who store recordings ask for it.
+// The bucket of an account, for the code that stores recordings.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** Null: the account has none; undefined: there is no such account. */
+/** Returns null without a bucket, and undefined without such an account. */
 export function createAccountBuckets(storage: Pick<Storage, 'for'>) {
   return async (account_sid: string): Promise<object | null | undefined> => {
     const account = await storage.for(systemTenancy).accounts.find(account_sid)

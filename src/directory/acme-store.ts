@@ -1,5 +1,5 @@
-// What is kept of certificates that are ordered by ACME, for all nodes, and which of them orders: two of the settings that the
-// platform keeps for itself, sealed as all of those.
+// The ACME state that all nodes share: the ordered certificates, and the lease of the ordering node. Both are sealed
+// internal settings.
 import type { AcmeState, AcmeStore } from '../acme/acme.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -41,7 +41,7 @@ export function createAcmeStore({ storage, clock }: AcmeStoreOptions): AcmeStore
       const lease = await read<Lease>(leaseName)
       const isFree = lease === undefined || lease.untilMs <= clock.now() || lease.holder === holder
       if (!isFree) return false
-      // One of several nodes removes it, and one inserts it.
+      // Of several nodes, only one removes it, and one inserts it.
       if (lease !== undefined && !(await rows().remove(leaseName))) return false
       try {
         await rows().insert({ name: leaseName, value: JSON.stringify({ holder, untilMs }) })

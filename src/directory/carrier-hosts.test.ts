@@ -54,7 +54,7 @@ onEachStore(({ open }) => {
       for (let times = 0; times < 100; times++) call('sip.example.com')
       clock.advance(3_599_999)
       call('sip.example.com')
-      // Comes after whatever was begun before it.
+      // This is written after everything that was begun before it.
       call('other.example.com')
       await written(2)
       expect(await version()).toBe(1)

@@ -1,5 +1,4 @@
-// Remembers by which host names carriers call us, and for which accounts: such a name is in use,
-// and another account cannot have it as its SIP realm.
+// The host names by which carriers call, per account. Another account cannot have such a name as its SIP realm.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -7,9 +6,9 @@ import type { Logger } from '../lib/log.ts'
 import type { Repositories, Storage } from '../storage/storage.ts'
 
 export interface CarrierHosts {
-  /** Takes note at once, and writes it down beside the call: once an hour for each name of an account. */
+  /** Notes the name immediately, and stores it in the background: once an hour for each name of an account. */
   readonly carrierCalled: (account: { readonly account_sid: string }, host: string) => void
-  /** Whether a carrier calls this name with calls of another account. */
+  /** Reports whether a carrier calls this name with calls of another account. */
   isCalledByOthers(host: string, account_sid: string): Promise<boolean>
 }
 
@@ -21,12 +20,12 @@ export interface CarrierHostsOptions {
 
 const writtenEveryMs = 3_600_000
 const maxRemembered = 10_000
-// Carriers of an account that call by more names than these make names up.
+// An account whose carriers use more names than this is inventing them.
 const maxPerAccount = 64
 
 export function createCarrierHosts({ storage, clock, log }: CarrierHostsOptions): CarrierHosts {
   const rows = (): Repositories => storage.for(systemTenancy)
-  /** When each was written down, in that order. */
+  /** The time at which each was stored, in that order. */
   const written = new Map<string, number>()
 
   function isDue(key: string): boolean {
@@ -53,13 +52,13 @@ export function createCarrierHosts({ storage, clock, log }: CarrierHostsOptions)
     carrierCalled({ account_sid }, host) {
       if (!isDue(`${account_sid} ${host}`)) return
       write(account_sid, host).catch((error: unknown) => {
-        // Another node wrote it in the same moment.
+        // Another node stored it at the same moment.
         if (error instanceof AppError && error.code === 'duplicate') return
-        log.warn({ err: error, account_sid, host }, 'the host name that a carrier calls was not written down')
+        log.warn({ err: error, account_sid, host }, 'the host name that a carrier calls was not stored')
       })
     },
     async isCalledByOthers(host, account_sid) {
-      // Two rows are enough: at least one is another account's.
+      // Two rows are enough: at least one of them belongs to another account.
       const callers = await rows().carrier_hosts.list({ where: { host }, limit: 2 })
       return callers.some((caller) => caller.account_sid !== account_sid)
     },

@@ -17,7 +17,7 @@ onEachStore(({ open }) => {
     test = await open()
     own = await makeAccount(test.storage)
     sibling = await makeAccount(test.storage, own.service_provider_sid)
-    // Its clock stands still: what is seen changed is seen at once, not after a while.
+    // The clock stands still: changes must be seen without a delay.
     const registrarsAt = (address: string): readonly string[] => registrars.get(address) ?? []
     directory = createDirectory({ storage: test.storage, clock: createFakeClock(), registrarsAt })
     rows = test.storage.for(systemTenancy)
@@ -27,7 +27,7 @@ onEachStore(({ open }) => {
   const registrars = new Map<string, readonly string[]>()
 
   let addresses = 0
-  /** One that no other case uses. */
+  /** Returns an address that no other case uses. */
   const freshAddress = (): string => `198.51.${100 + Math.floor(++addresses / 250)}.${addresses % 250}`
 
   async function makeCarrier(

@@ -1,5 +1,5 @@
-// Answers the call engine's questions about carriers and their numbers from storage. Which address is whose is kept as
-// one index: an INVITE from anybody must not cost a search, and of strangers nothing may be remembered.
+// The carriers and their numbers, from storage. All addresses are in one index: an INVITE from any source must not cost
+// a search, and nothing may be remembered about strangers.
 import type {
   AccountFacts,
   CarrierDirectory,
@@ -17,17 +17,17 @@ import { inPages } from './in-pages.ts'
 
 export interface CarrierDirectoryOptions {
   readonly rows: () => Repositories
-  /** A memo of what rests on these tables; those whose rows take others with them included. */
+  /** Makes a memo of values from these tables, including those that cascade to others. */
   readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
   readonly clock: Clock
-  /** The carriers whose registrar is at an address: calls come from there. */
+  /** Returns the carriers whose registrar is at an address: calls come from there. */
   readonly registrarsAt: (address: string) => readonly string[]
 }
 
 export interface StorageCarriers extends CarrierDirectory {
-  /** The carrier of the account, or of its provider, that proves itself by this name; its own before a shared one. */
+  /** Returns the carrier of the account or its provider that authenticates with this name, the account's own first. */
   peer(account: AccountFacts, username: string): Promise<Peer | undefined>
-  /** Whether a carrier has a gateway at the address, at once: as of a second ago at the latest. */
+  /** Reports synchronously whether a carrier has a gateway at the address. The data are at most a second old. */
   isGateway(address: string): boolean
 }
 
@@ -39,7 +39,7 @@ export interface Peer {
 interface CarrierIndex {
   readonly gateways: GatewayIndex
   readonly bySid: ReadonlyMap<string, CarrierFacts>
-  /** Those that prove themselves by a password, by the name they do it under. */
+  /** The carriers that authenticate with a password, by their user name. */
   readonly byUsername: ReadonlyMap<string, readonly CarrierFacts[]>
 }
 
@@ -49,11 +49,11 @@ const owners = ['accounts', 'service_providers'] as const
 const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
 const numberTables = ['phone_numbers', 'voip_carriers', ...owners] as const
 
-// `isGateway` is asked for each message of a stranger, and must not look for changes as often.
+// `isGateway` is called for each message of a stranger, too often to check for changes.
 const lookAgainMs = 1_000
-// What a person has entered counts more than where a registrar happens to be.
+// A configured gateway takes precedence over the address of a registrar.
 const learntNetmask = 0
-// One number may be with many carriers, but of one address few have it.
+// Many carriers may have the same number, but few of those at one address do.
 const maxNumbers = 256
 const maxPatterns = 1000
 
@@ -81,7 +81,7 @@ export function createCarrierDirectory({
       const now = clock.monotonic()
       if (now - lookedAt >= lookAgainMs) {
         lookedAt = now
-        // Storage that fails says so where a call needs it; until it is back, the carriers are those it knew.
+        // A failure is reported where a call needs storage. Until then the last known carriers are used.
         index().catch(() => undefined)
       }
       return latest.gateways.has(address) || registrarsAt(address).length > 0
@@ -107,7 +107,7 @@ export function createCarrierDirectory({
     },
     async numbersCalled(called) {
       const found = await numbers(called, async () => {
-        // The oldest first: who comes later cannot push anybody out.
+        // The oldest come first, so that later rows cannot push them out.
         const listed = await rows().phone_numbers.list({ where: { number: called }, limit: maxNumbers })
         return listed.length === 0 ? undefined : listed.map(toNumberFacts)
       })
@@ -165,7 +165,7 @@ function addByUsername(byUsername: Map<string, CarrierFacts[]>, row: Row<'voip_c
   if (username === null) return
   const carriers = byUsername.get(username) ?? []
   byUsername.set(username, carriers)
-  // One of the account's own comes before a shared one.
+  // An account's own carrier comes before a shared one.
   if (row.account_sid === null) carriers.push(toCarrierFacts(row))
   else carriers.unshift(toCarrierFacts(row))
 }

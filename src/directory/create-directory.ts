@@ -1,4 +1,4 @@
-// Answers the questions of the SIP stack and the call engine from storage: realms, users, applications, hooks.
+// The stored realms, users, applications and hooks, for the SIP stack and the call engine.
 import type { AccountFacts, ApplicationFacts, CallLimits, ClientFacts } from '../calls/ports.ts'
 import type { Hook } from '../contracts/hook.ts'
 import { combine, noChoices } from '../calls/defence/defence-settings.ts'
@@ -18,11 +18,12 @@ import type { StorageDirectory } from './directory.ts'
 export interface DirectoryOptions {
   readonly storage: Pick<Storage, 'for'> & { revision(tables?: readonly TableName[]): number }
   readonly clock: Clock
-  /** The carriers whose registrar is at an address; none when left out. */
+  /** Returns the carriers whose registrar is at an address. Default: none. */
   readonly registrarsAt?: (address: string) => readonly string[]
 }
 
-// The revision rises with every change that goes through the platform. A change of the tables by hand is seen after this.
+// The revision rises with every change that goes through the platform. A manual change of the tables is seen after this
+// time.
 const rememberedMs = 5000
 const maxRemembered = 10_000
 
@@ -40,14 +41,14 @@ export function createDirectory(options: DirectoryOptions): StorageDirectory {
   const outbound = createOutboundDirectory({ rows, remember })
   const teams = createTeamsDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()
-  // Asked for each account with live calls, twice a second.
+  // Read twice a second for each account with live calls.
   const accountsBySid = remember<AccountFacts>(['accounts'])
   const clients = remember<Row<'clients'>>()
   const applications = remember<ApplicationFacts>()
   const limits = remember<CallLimits>()
   const defences = remember<CallDefence>(['call_defences', 'accounts', 'service_providers'])
   const secrets = remember<string>()
-  // null where there is none: every REGISTER and every call of a user asks.
+  // null if there is none: every REGISTER and every call of a user reads this.
   const registrationHooks = remember<RealmHook | null>()
 
   const queueEventHooks = remember<Hook | null>()
@@ -203,7 +204,7 @@ function toClientFacts(row: Row<'clients'>): ClientFacts {
   }
 }
 
-/** A second voice without a vendor would be the first one again. */
+/** Returns nothing without a vendor: it would be the first voice again. */
 function fallbackVoiceOf(row: Row<'applications'>): Pick<ApplicationFacts, 'fallback_voice'> {
   const vendor = row.fallback_speech_synthesis_vendor
   if (row.use_for_fallback_speech !== 1 || vendor === null) return {}

@@ -1,4 +1,4 @@
-// How many phones of an account, and of a service provider, may be registered at one time: counted from the live
+// The limits on registered phones of an account and of a service provider. The phones are counted from the live
 // bindings, never incremented.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { BindingStore, SipDirectory } from '../sip/sip.ts'
@@ -25,7 +25,7 @@ interface Device {
 type AdmitDevice = NonNullable<SipDirectory['admitDevice']>
 
 export function createDeviceLimits({ storage, bindings, alerts }: DeviceLimitOptions): AdmitDevice {
-  /** Devices on their way to a binding, in order of arrival: of those that come together as many fit as there is room for. */
+  /** The devices that are being registered, in order of arrival, so that simultaneous ones cannot exceed the limit. */
   const joining = new Set<Device>()
 
   async function isRoom(
@@ -70,7 +70,7 @@ async function limitsOf(realm: string, rows: Repositories): Promise<DeviceLimit[
     rows.limits.list({ where: { service_provider_sid, account_sid: null, category }, limit: 1 }),
   ])
   const limits: DeviceLimit[] = []
-  // 0 says that there is no limit.
+  // 0 means no limit.
   if (own !== undefined && own.quantity > 0)
     limits.push({
       most: own.quantity,

@@ -1,4 +1,4 @@
-// What the stored rows answer to the SIP stack, the call engine and the hooks.
+// The interface by which the SIP stack, the call engine and the hooks read stored rows.
 import type { Directory } from '../calls/ports.ts'
 import type { SipDirectory } from '../sip/sip.ts'
 import type { RealmHook } from './registration-hook.ts'

@@ -1,4 +1,4 @@
-// Reads all rows of a table, page by page.
+// Paged reading of all rows of a table.
 import { setImmediate } from 'node:timers/promises'
 
 // A page is read in one turn of the event loop, in a few milliseconds.
@@ -10,7 +10,7 @@ interface Page<K extends string> {
   readonly after?: string
 }
 
-/** All rows in the order of their keys, without keeping the event loop for longer than a page takes. */
+/** Yields all rows in the order of their keys, and blocks the event loop for one page at most. */
 export async function* inPages<K extends string, R extends Readonly<Record<K, string>>>(
   key: K,
   list: (page: Page<K>) => Promise<readonly R[]>,

@@ -1,4 +1,4 @@
-// Follows the log level of SystemInformation: an operator turns debug on for a running platform, on every node of it.
+// The log level, which follows SystemInformation: an operator can switch debug on for all running nodes.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
@@ -7,13 +7,13 @@ import type { Storage } from '../storage/storage.ts'
 
 export interface LogLevelOptions {
   readonly storage: Pick<Storage, 'for'>
-  /** The level of the settings; `debug` in SystemInformation goes beyond it. */
+  /** The level of the settings. `debug` in SystemInformation overrides it. */
   readonly configured: LogLevel
   readonly log: LeveledLogger
   readonly clock: Clock
 }
 
-// Another node may have taken the change, so storage is read now and then.
+// The change may have been made through another node, so storage is read periodically.
 const lookEveryMs = 5000
 
 export function createLogLevel({ storage, configured, log, clock }: LogLevelOptions): Part {

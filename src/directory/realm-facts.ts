@@ -1,5 +1,5 @@
-// What is known of a host name that an account wishes to have as its SIP realm: where it leads, what its owner says in DNS,
-// and whether carriers of others call it.
+// The facts about a host name that an account wants as its SIP realm: its address, its DNS records, and whether
+// carriers of other accounts call it.
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import type { RealmFacts } from '../contracts/realm-facts.ts'
@@ -17,7 +17,7 @@ export interface RealmFactsOptions {
   readonly publicAddress: string | undefined
   readonly portalUrl: string | undefined
   readonly dnsZone: string | undefined
-  /** Where no name server responds, a name may be had only outside production. */
+  /** If no name server responds, a name is available only outside production. */
   readonly isProduction: boolean
 }
 
@@ -25,7 +25,7 @@ export function createRealmFacts(options: RealmFactsOptions): RealmFacts {
   const { names, storage, carrierHosts, isProduction } = options
 
   async function ownAddresses(): Promise<ReadonlySet<string>> {
-    // More than anybody has; where carriers send calls is the operator's to say.
+    // More than any operator has. The operator configures where carriers send calls.
     const told = await storage.for(systemTenancy).sbc_addresses.list({ limit: 1000 })
     const local = Object.values(networkInterfaces()).flatMap(
       (all) => all?.map(({ address }) => address) ?? [],
@@ -62,7 +62,7 @@ export function createRealmFacts(options: RealmFactsOptions): RealmFacts {
   }
 }
 
-/** One spelling for each address; an IPv4 address in IPv6 is itself. */
+/** Returns one spelling for each address. An IPv4 address mapped into IPv6 becomes IPv4. */
 function normalized(address: string): string {
   const bare = address.replace(/%.*/, '')
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare

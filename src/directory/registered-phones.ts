@@ -1,5 +1,5 @@
-// The registered phones as the API shows them: those that may still register. A right that was taken away on another node does
-// not reach the bindings in the memory of this one; its refusals do.
+// The registered phones as the API shows them: those that may still register. A right revoked on another node does not
+// remove bindings here, but this node then refuses their registrations.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { BindingStore } from '../sip/sip.ts'
@@ -23,7 +23,7 @@ export interface RegisteredPhones {
 export function createRegisteredPhones(options: RegisteredPhonesOptions): RegisteredPhones {
   const { bindings, directory, storage } = options
 
-  /** Where there is a registration hook, it alone knows who may register. */
+  /** If there is a registration hook, only the hook decides which users may register. */
   const activeAccount = async (realm: string) => {
     const account = await directory.accountByRealm(realm)
     if (account?.is_active !== true) return undefined
@@ -45,7 +45,7 @@ export function createRegisteredPhones(options: RegisteredPhonesOptions): Regist
       const where = { account_sid: account.account_sid, is_active: 1 } as const
       const { clients } = storage.for(systemTenancy)
       const names = new Set<string>()
-      // Not one by one: there may be thousands.
+      // Read in pages, as there may be thousands.
       for await (const page of inPages('client_sid', (one) => clients.list({ where, ...one })))
         for (const { username } of page) names.add(username)
       return bound.filter(({ aor }) => names.has(aor.slice(0, aor.lastIndexOf('@'))))

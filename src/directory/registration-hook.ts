@@ -1,5 +1,5 @@
-// The registration hook of an account, or of its service provider: an application that says whether the credentials of a
-// REGISTER or an INVITE are right, in place of the stored clients.
+// The registration hook of an account, or of its service provider: an application that checks the credentials of a
+// REGISTER or an INVITE, instead of the stored clients.
 import { hash } from 'node:crypto'
 import { toHeaderFields } from '../calls/application/app-headers.ts'
 import type { Alerts } from '../contracts/alert.ts'
@@ -17,7 +17,7 @@ import { refusal } from '../sip/refusal.ts'
 import type { DigestQuestion, Judgement, Reply, SipDirectory } from '../sip/sip.ts'
 
 export interface RegistrationHookOptions {
-  /** The hook that decides for a realm, if any. */
+  /** Returns the hook that decides for a realm, if any. */
   readonly hookOf: (realm: string) => Promise<RealmHook | undefined>
   readonly hooks: Hooks
   readonly alerts: Alerts
@@ -29,10 +29,10 @@ export interface RealmHook {
   readonly hook: Hook
 }
 
-// A repetition of a request, over UDP up to 32 seconds after it (RFC 3261 §17.1.2.2), gets the answer that was given.
+// A retransmitted request, over UDP up to 32 seconds later (RFC 3261 §17.1.2.2), gets the same answer.
 const rememberedMs = 32_000
 const maxRemembered = 10_000
-// A hook that hangs holds up its own realm, and each user a few guesses.
+// A hook that hangs delays its own realm only, and a user has a few guesses.
 const maxPerRealm = 100
 const maxPerUser = 3
 const maxHeaders = 64
@@ -69,7 +69,7 @@ export function createRegistrationHook(options: RegistrationHookOptions): JudgeO
     const judgement = ask(found, question, options).finally(() => inFlight.leave(bounds))
     answers.set(key, { at: clock.monotonic(), judgement })
     const { verdict } = await judgement
-    // A hook that failed is asked again: the next try may find it back.
+    // A failed hook is asked again for the next request, as it may have recovered.
     if (verdict === 'refused') answers.delete(key)
     return judgement
   }
@@ -104,7 +104,7 @@ function createCounts() {
   }
 }
 
-/** The credentials themselves and where they came from: no other request has these. */
+/** Returns the credentials and their source, which no other request has. */
 function keyOf({ request, remote, credentials }: DigestQuestion): string {
   return hash('sha256', JSON.stringify([request.method, remote.address, credentials]))
 }
@@ -133,7 +133,7 @@ async function ask(
   }
 }
 
-/** What is sent to the hook: the digest as the phone wrote it, where it came from, and its headers in a POST. */
+/** Returns the digest as the phone wrote it, its source address and, for a POST, its headers. */
 function toPayload({ request, remote, credentials }: DigestQuestion, { method }: Hook): object {
   const { username, realm, nonce, uri, response, algorithm, qop } = credentials
   const seconds = Number(headerOf(request, 'expires'))
@@ -154,7 +154,7 @@ function toPayload({ request, remote, credentials }: DigestQuestion, { method }:
   }
 }
 
-/** The credentials stand beside them already. */
+/** Leaves out the credentials, which the payload has already. */
 function toHeaders({ headers }: SipRequest): Readonly<Record<string, string>> {
   const shown = headers.filter(({ name }) => name !== 'authorization' && name !== 'proxy-authorization')
   return Object.fromEntries(
@@ -196,7 +196,9 @@ function refused(reply: Reply, body: unknown): Judgement {
   }
 }
 
-/** Phones that are registered stay so, and come again soon: a hook that is away must not take an office off the air. */
+/**
+ * Lets registered phones stay registered and try again soon: a hook that is down must not take an office off the air.
+ */
 function failed({ code, message }: AppError): Judgement {
   const headers = [{ name: 'retry-after', value: '10' }]
   return {

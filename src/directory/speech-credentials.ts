@@ -1,4 +1,4 @@
-// Tells speech which credential an account speaks with, from storage.
+// The speech credential of an account, from storage.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -13,7 +13,7 @@ export interface SpeechDirectoryOptions {
   readonly log: Logger
 }
 
-// Every say uses a credential; that it is in use is worth one write an hour.
+// Every `say` uses a credential. Its time of use is stored at most once an hour.
 const noteEveryMs = 3_600_000
 
 const customVoiceName = /^custom_([0-9a-f-]{36})$/
@@ -31,7 +31,7 @@ export function createSpeechDirectory({ storage, clock, log }: SpeechDirectoryOp
       )
   }
 
-  /** A voice of one customer's own comes with the credential it was made under. */
+  /** Returns a custom voice, which belongs to the credential that made it. */
   async function customVoice(voice: string | null, service_provider_sid: string, account_sid: string) {
     const sid = voice === null ? undefined : customVoiceName.exec(voice)?.[1]
     const row = sid === undefined ? undefined : await rows().google_custom_voices.find(sid)

@@ -34,7 +34,7 @@ onEachStore(({ open }) => {
       account_sid: own.account_sid,
       ping_fqdn: 'teams.example.com',
     })
-    // Below the domain of a provider that is not its own.
+    // The tenant is below the domain of a provider that is not its own.
     expect(await directory.teamsTenant('other.teams.example.com')).toMatchObject({
       account_sid: another.account_sid,
       ping_fqdn: 'other.teams.example.com',

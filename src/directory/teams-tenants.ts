@@ -1,4 +1,4 @@
-// Answers the call engine's questions about Microsoft Teams tenants from storage.
+// The Microsoft Teams tenants, read from storage for the call engine.
 import type { TeamsDirectory, TeamsTenantFacts } from '../calls/ports.ts'
 import { teamsPingName } from '../contracts/teams.ts'
 import type { Memo } from '../lib/memo.ts'
@@ -10,7 +10,7 @@ export interface TeamsDirectoryOptions {
 }
 
 const tables = ['ms_teams_tenants', 'applications', 'accounts', 'service_providers'] as const
-// More than any account has; one with more names the tenant that it means.
+// More than any account has. An account with more can name the tenant in the target.
 const maxTenants = 100
 
 export function createTeamsDirectory({ rows, remember }: TeamsDirectoryOptions): TeamsDirectory {

@@ -1,4 +1,4 @@
-// In which names Microsoft Teams is sent OPTIONS: those of service providers, and those of tenants that lie below none of them.
+// The names in which OPTIONS is sent to Microsoft Teams: service providers, and tenants below none of them.
 import type { TeamsFacts } from '../calls/ports.ts'
 import type { AlertOwner } from '../contracts/alert.ts'
 import { teamsPingName, teamsProxyKey } from '../contracts/teams.ts'
@@ -38,7 +38,7 @@ function ownerOf(account_sid: string | null, service_provider_sid: string | null
 
 function toTrunk(ourName: string, owner: AlertOwner, proxies: TeamsFacts['proxies']): Trunk {
   return {
-    // No row has it: nothing is held or kept of it.
+    // There is no row for it, so nothing about it is stored.
     voip_carrier_sid: `teams ${ourName}`,
     name: `Microsoft Teams (${ourName})`,
     owner,

@@ -1,4 +1,4 @@
-// Which carriers the platform registers with and watches, as their rows say.
+// The carriers that the platform registers with and watches, read from their rows.
 import type { TeamsFacts } from '../calls/ports.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Repositories, Row, Storage } from '../storage/storage.ts'
@@ -8,7 +8,7 @@ import { inPages } from './in-pages.ts'
 import { teamsTrunks } from './teams-trunks.ts'
 
 const tables = ['voip_carriers', 'sip_gateways', 'ms_teams_tenants', 'accounts', 'service_providers'] as const
-// As calls to a carrier have it.
+// The same limit as for calls to a carrier.
 const maxGateways = 64
 
 export function createTrunkDirectory(

@@ -14,7 +14,7 @@ onEachStore(({ open }) => {
   let rows: Repositories
   beforeAll(async () => {
     test = await open()
-    // Its clock stands still: what is seen changed is seen at once, not after a while.
+    // The clock stands still: changes must be seen without a delay.
     directory = createDirectory({ storage: test.storage, clock: createFakeClock() })
     rows = test.storage.for(systemTenancy)
   })
@@ -182,7 +182,7 @@ onEachStore(({ open }) => {
     expect(plan?.routes.map(({ regex }) => regex)).toEqual(['1', '^49\\d+$'])
     expect(plan?.routes[0]?.entries).toEqual([entry])
     expect(plan?.fallback).toEqual(entry)
-    // A regular expression that is not tied to the beginning matches anywhere.
+    // A regular expression without an anchor at the beginning matches anywhere.
     expect(['15', '415', '49'].map((number) => plan?.routes[0]?.matches(number))).toEqual([true, true, false])
     expect(['4930', '49', '4930#'].map((number) => plan?.routes[1]?.matches(number))).toEqual([
       true,

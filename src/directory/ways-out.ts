@@ -1,5 +1,4 @@
-// Answers the call engine's questions about the ways out from storage: an account's carriers with their gateways, and
-// its table of least cost routing.
+// The ways out of an account, from storage: its carriers with their gateways, and its table of least cost routing.
 import type {
   AccountFacts,
   CarrierHop,
@@ -18,7 +17,7 @@ import { inPages } from './in-pages.ts'
 
 export interface OutboundDirectoryOptions {
   readonly rows: () => Repositories
-  /** A memo of what rests on these tables; those whose rows take others with them included. */
+  /** Makes a memo of values from these tables, including those that cascade to others. */
   readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
 }
 
@@ -26,7 +25,7 @@ const owners = ['accounts', 'service_providers'] as const
 const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
 const planTables = ['lcrs', 'lcr_routes', 'lcr_carrier_set_entries', 'voip_carriers', ...owners] as const
 
-// More than anybody has; what is read for a call must end somewhere.
+// More than any account has: the rows that are read for one call must be bounded.
 const maxCarriers = 500
 const maxGateways = 64
 const maxRoutes = 1000
@@ -68,7 +67,7 @@ async function readCarriers(
   return found
 }
 
-/** What is switched off counts as well: the address still knows the platform. */
+/** Includes carriers that are switched off: they still know the platform. */
 async function readHops({ voip_carriers, sip_gateways }: Repositories): Promise<readonly CarrierHop[]> {
   const carriers = new Map<string, Row<'voip_carriers'>>()
   for await (const page of inPages('voip_carrier_sid', (at) => voip_carriers.list(at)))
@@ -159,7 +158,7 @@ function toEntry({ voip_carrier_sid, priority, workload }: Row<'lcr_carrier_set_
   return { voip_carrier_sid, priority, workload }
 }
 
-/** The text of a route may also be the literal beginning of a number: `*31#` is no regular expression. */
+/** Converts a route. Its text may also be the literal beginning of a number: `*31#` is not a regular expression. */
 function toRoute(regex: string, entries: readonly RouteEntry[]): DialRoute {
   const pattern = compilePattern(regex)
   return {

@@ -1,7 +1,7 @@
-// The tone that says that a server listens.
+// The tone that announces that a server listens.
 import { telephoneRate } from '../lib/resampler.ts'
 
-// Half a second of 1 kHz at a tenth of the scale, as recorders beep.
+// Half a second of 1 kHz at a tenth of full scale, as recorders use.
 const beepMs = 500
 const beepHz = 1000
 const beepLevel = 3000

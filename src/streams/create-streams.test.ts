@@ -1,4 +1,4 @@
-// Streams over real sockets, in their thread: what a server is sent, what is heard of it, and servers that behave badly.
+// Streams over real sockets, in their thread: the audio that a server gets and sends, and servers that behave badly.
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ const common = streamsWith(loopback)
 let platform = common
 const cleanUps: (() => Promise<void> | void)[] = []
 
-/** The thread of streams, which hangs when it is sent a text. */
+/** The program of a thread of streams that hangs when it is sent a text. */
 const program = `
   import('${new URL('./thread.ts', import.meta.url).href}').then(() => {
     require('node:worker_threads').parentPort.on('message', (message) => {
@@ -65,7 +65,7 @@ async function server(options?: AudioServerOptions): Promise<AudioServer> {
   return served
 }
 
-/** A call that says a tone all the time, and hears what the stream says. */
+/** A call that sends a tone all the time, and hears the stream. */
 class Call {
   readonly events = new Inbox<StreamEvent>()
   readonly stream: AudioStream
@@ -81,7 +81,7 @@ class Call {
     url: string,
     order: Partial<Omit<StreamOrder, 'says'>> & {
       readonly streamedRate?: number
-      /** Less than 20: what fills the network takes a moment then. */
+      /** Less than 20 to fill the network quickly. */
       readonly frameMs?: number
     } = {},
   ) {
@@ -106,7 +106,7 @@ class Call {
     )
   }
 
-  /** A tone in each channel, a frame of 20 ms on each beat. */
+  /** Sends a tone in each channel, a frame of 20 ms on each beat. */
   talk(...tones: readonly number[]): this {
     const startMs = performance.now()
     this.#timer = setInterval(() => {
@@ -181,7 +181,7 @@ describe('what a server is sent', () => {
     call.stream.setMode('silent')
     await until('zeros', () => stream.binary.at(-1)?.every((octet) => octet === 0))
     call.stream.setMode('paused')
-    // What is under way may still come.
+    // Frames on their way may still come.
     let before = -1
     await until('nothing', () => before === (before = stream.binary.length), { everyMs: 200 })
     call.stream.setMode('on')
@@ -221,7 +221,7 @@ describe('what a server says', () => {
     const call = new Call(served.url, { streamedRate: rate }).talk(0)
     const { socket } = await first(served)
     const sound = rawTone(700, 2000, rate)
-    // Cut anywhere, within a sample too.
+    // The audio is cut anywhere, also within a sample.
     for (let at = 0; at < sound.length; at += 1001) socket.send(sound.subarray(at, at + 1001))
     await until('a second of it', () => call.heard.length > 9600)
     expect(heardShare(call, 700)).toBeGreaterThan(0.99)
@@ -250,7 +250,7 @@ describe('what a server says', () => {
     const served = await server()
     const call = new Call(served.url).talk(0)
     const stream = await first(served)
-    // Longer than they are heard here. Much longer ones would wait: a server may send so much in a second.
+    // The clips outlast the test. Much longer ones would wait, as a server may send only this much in a second.
     const clip = (id: string, hz: number, queuePlay?: boolean): void =>
       stream.say({
         type: 'playAudio',
@@ -275,7 +275,7 @@ describe('what a server says', () => {
     expect(call.heard.length - length).toBeLessThanOrEqual(4 * 160)
     for (let count = 0; count < 12; count += 1) clip(`q${count}`, 400, true)
     const event = await call.events.next('the refusal', ({ type }) => type === 'misunderstood')
-    expect(event).toMatchObject({ because: '10 clips wait, and no more may' })
+    expect(event).toMatchObject({ because: '10 clips wait, which is the maximum' })
   })
 
   it('has marks, which are reported when they are reached, or cleared', async () => {
@@ -314,14 +314,14 @@ describe('what a server says', () => {
     const call = new Call(served.url, { streamedRate: 64_000 }).talk(0)
     const { socket } = await first(served)
     await opened(call)
-    // Half an hour in a moment.
+    // Sends half an hour of audio in a moment.
     const minute = rawTone(500, 60_000, 64_000)
     const socketBytes = (): number => socket.bufferedAmount
     for (let count = 0; count < 30; count += 1)
       for (let at = 0; at < minute.length; at += 64_000) socket.send(minute.subarray(at, at + 64_000))
     let before = -1
     await until('it to wait', () => before === (before = socketBytes()) && before > 0, { everyMs: 300 })
-    // Two minutes and what the network holds were taken.
+    // Only two minutes, and what the network holds, were accepted.
     expect(socketBytes()).toBeGreaterThan(20 * minute.length)
     await until(
       'it to be heard all the while',
@@ -459,7 +459,7 @@ describe('a server that', () => {
     const stream = await first(served)
     const audioContent = rawTone(700, 5000).toString('base64')
     const clip = JSON.stringify({ type: 'playAudio', data: { id: 'one', audioContent, sampleRate: 8000 } })
-    // As some libraries write it.
+    // Some libraries write it this way.
     stream.socket.send(clip.replaceAll('/', '\\/').replaceAll('+', '\\u002B'))
     await until('it to be heard', () => heardShare(call, 700) > 0.99)
     stream.socket.send(`{"type":"json","data":[${'[],'.repeat(30_000)}[]]}`)
@@ -499,7 +499,7 @@ describe('a server that', () => {
     stalled.stream.close()
     expect((await stalled.ended()).figures.lost_frames).toBeGreaterThan(0)
     other.stream.close()
-    // None by the server: what a machine under load loses is little.
+    // The server lost none. A machine under load loses few.
     const { sent_frames, lost_frames } = (await other.ended()).figures
     expect(lost_frames).toBeLessThan(sent_frames / 10)
   })
@@ -513,7 +513,7 @@ describe('the thread', () => {
     await opened(call)
     await threads.at(-1)?.terminate()
     expect(await call.ended()).toMatchObject({ by: 'lost', because: 'the thread of the stream ended' })
-    // What its owner still says goes nowhere.
+    // Later messages of the owner are ignored.
     call.stream.send('{}')
     call.stream.close()
     await opened(new Call(served.url))
@@ -527,7 +527,7 @@ describe('the thread', () => {
     await opened(call)
     const hung = threads.at(-1)
     const gone = new Promise((resolve) => hung?.once('exit', resolve))
-    // One that answers lives, however long its streams are open.
+    // A thread that responds lives, however long its streams are open.
     for (let round = 0; round < 12; round += 1) {
       const answered = new Promise((resolve) => hung?.once('message', resolve))
       clock.advance(pingEveryMs)

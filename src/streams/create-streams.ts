@@ -1,5 +1,5 @@
-// The thread of streams from outside: started with the first stream, again when it has died or hangs; how many streams there
-// may be.
+// The thread of streams from outside: its start with the first stream, its restart when it died or hangs, and the limit
+// on streams.
 import { Worker } from 'node:worker_threads'
 import { actingTenant } from '../lib/acting-for.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -15,17 +15,17 @@ import type { AudioStream, StreamEvent, Streams } from '../contracts/audio-strea
 export interface StreamsOptions extends ThreadSetup {
   readonly log: Logger
   readonly clock?: Clock
-  /** The most of them that may be of one account while no other has any, in percent. */
+  /** The share of all streams that one account may have while no other has any, in percent. */
   readonly sharePercent?: number | undefined
   readonly createThread?: (setup: ThreadSetup) => Worker
 }
 
-/** What one thread carries at 8 kHz in both directions, on a processor of its own. */
+/** The streams that one thread can carry at 8 kHz in both directions, on a processor of its own. */
 const maxStreams = 400
 const stopLimitMs = 2000
 const ended = 'the thread of the stream ended'
 
-/** A thread that runs, and what watches it. */
+/** A running thread, and its watch. */
 interface Running {
   readonly worker: Worker
   readonly watch: ThreadWatch
@@ -110,7 +110,7 @@ export function createStreams(options: StreamsOptions): Streams & Part {
       open.set(id, { onEvent, tenant })
       const own = running()
       const post = (message: ToThread): void => {
-        // One that has died takes nothing, and its streams have ended.
+        // A dead thread gets no messages, and its streams have ended.
         if (thread === own && open.has(id)) own.worker.postMessage(message)
       }
       post({ kind: 'open', id, order })

@@ -1,4 +1,4 @@
-// What a stream is sent of frames of either rate, without a socket.
+// The audio that a stream sends for frames of either rate, without a socket.
 import { describe, expect, it } from 'vitest'
 import { toneShare } from '../../test/support/audio.ts'
 import type { Audio } from '../../test/support/audio.ts'
@@ -7,7 +7,7 @@ import { AudioRing, createRing } from '../lib/audio-ring.ts'
 import { ResamplerTables } from '../lib/resampler.ts'
 import { Given } from './given.ts'
 
-/** 20 ms of a sine at this rate, in each channel one. */
+/** Returns 20 ms of sines at this rate, one in each channel. */
 function frameOf(frame: number, rate: number, tones: readonly number[]): Int16Array {
   const count = tones.length
   return Int16Array.from({ length: (rate / 50) * count }, (_, index) => {

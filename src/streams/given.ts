@@ -1,4 +1,4 @@
-// What a stream is given of its call: from the ring, frame by frame, as octets of its server.
+// The audio that a stream sends to its server: read from the ring frame by frame, and encoded for the wire.
 import { AudioRing } from '../lib/audio-ring.ts'
 import { telephoneRate } from '../lib/resampler.ts'
 import type { ResamplerTables } from '../lib/resampler.ts'
@@ -12,7 +12,7 @@ export class Given {
   readonly #most: CallRate
   readonly #whole: Int16Array
   readonly #half: Int16Array
-  /** The last frame that was no silence: its samples, and its rate. */
+  /** The last frame that was not silence: its samples, and its rate. */
   #frame: Int16Array
   #rate: CallRate
 
@@ -27,12 +27,12 @@ export class Given {
     this.#rate = telephoneRate
   }
 
-  /** Frames for which there was no room. */
+  /** The frames for which the ring had no room. */
   get lost(): number {
     return this.#ring.lost
   }
 
-  /** Takes the next frame; false when there is none. */
+  /** Reads the next frame. Returns false if there is none. */
   take(): boolean {
     const found = this.#ring.read(this.#whole)
     if (found === 'sound') {
@@ -45,7 +45,7 @@ export class Given {
     return found !== undefined
   }
 
-  /** The frame that was taken, or as much silence. */
+  /** Returns the frame that was read, or the same length of silence. */
   octets(isSilent: boolean): Uint8Array {
     if (isSilent) this.#frame.fill(0)
     return this.#coder.encode(this.#frame, this.#rate)

@@ -1,4 +1,4 @@
-// How much one server may say, by a clock that is moved by hand.
+// The limit on the data of one server, by a clock that is moved by hand.
 import { describe, expect, it } from 'vitest'
 import { Hearing } from './hearing.ts'
 
@@ -58,7 +58,7 @@ describe('what a server says', () => {
     pass(1900)
     expect(seen.exceeded).toBe(0)
     pass(5000)
-    // Those of the first half of what may come at once do not count.
+    // Messages within the first half of the burst do not count.
     expect(seen).toMatchObject({ taken: 500, exceeded: 1 })
     hear(10, message)
     pass(1000)

@@ -1,13 +1,13 @@
-// How much one server may say: what is more than its share waits in the network, so that no other stream waits for it.
+// The limit on one server's data. Data beyond it wait in the network, so that no other stream is delayed.
 
 export interface HearingLimits {
-  /** Four times what is heard at the highest rate, in bytes a second. */
+  /** Four times the highest rate of audio, in bytes a second. */
   readonly perSecond: number
-  /** At once, after a rest: the longest message. */
+  /** The most that may come at once after a pause: the longest message. */
   readonly atOnce: number
-  /** What one message counts beside its bytes: a short one costs more than they say. */
+  /** The additional bytes that each message counts, as short ones cost more than their length. */
   readonly perMessage: number
-  /** Messages without sound, faster than may be, until the socket is closed. */
+  /** The messages without audio, faster than the limit, until the socket is closed. */
   readonly maxIdle: number
 }
 
@@ -22,13 +22,13 @@ export interface HearingOptions {
   readonly limits?: Partial<HearingLimits> | undefined
   readonly nowMs: () => number
   readonly take: (message: string | Buffer) => void
-  /** What is read from the network has to wait, or may come again. */
+  /** Called when reading from the network must stop, or may continue. */
   readonly flow: () => void
-  /** Called once, by one that goes on sending what is no sound. */
+  /** Called once, when a server keeps sending messages without audio. */
   readonly exceeded: () => void
 }
 
-/** A piece of sound is longer: 2 ms at the lowest rate. */
+/** A piece of audio is longer: 2 ms at the lowest rate. */
 const idleBytes = 32
 
 export class Hearing {
@@ -49,18 +49,18 @@ export class Hearing {
     this.#creditMs = options.nowMs()
   }
 
-  /** Nothing more is to be read from the network. */
+  /** True while nothing more is to be read from the network. */
   get isHeld(): boolean {
     return this.#isHeld
   }
 
-  /** Bytes of the network, also those of frames that are no messages. */
+  /** Counts bytes of the network, including those of frames that are not messages. */
   received(bytes: number): void {
     this.#credit -= bytes
     if (this.#isSpent()) this.#hold(true)
   }
 
-  /** A frame that says nothing: a ping. */
+  /** Counts a frame without content: a ping. */
   controlled(): void {
     this.#credit -= this.#limits.perMessage
     this.#noteIdle()
@@ -79,7 +79,7 @@ export class Hearing {
     if (!this.#isSpent()) this.#hold(false)
   }
 
-  /** Nothing that waits is taken. */
+  /** Drops all waiting messages, and takes no more. */
   end(): void {
     this.#isOver = true
     this.#waiting = []
@@ -105,7 +105,7 @@ export class Hearing {
     const nowMs = this.#options.nowMs()
     this.#credit = Math.min(atOnce, this.#credit + ((nowMs - this.#creditMs) / 1000) * perSecond)
     this.#creditMs = nowMs
-    // One that has rested begins again.
+    // A server that has paused starts with a fresh count.
     if (this.#credit >= atOnce / 2) this.#idle = 0
     return this.#credit <= 0
   }

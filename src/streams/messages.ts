@@ -1,4 +1,4 @@
-// What the main thread and the thread of streams say to each other: ids, texts and facts; audio goes through rings.
+// The messages between the main thread and the thread of streams: ids, texts and facts. Audio goes through rings.
 import type { HearingLimits } from './hearing.ts'
 import type { StreamEvent, StreamMode, StreamOrder } from '../contracts/audio-stream.ts'
 
@@ -7,13 +7,13 @@ export type ToThread =
   | { readonly kind: 'send'; readonly id: number; readonly text: string }
   | { readonly kind: 'mode'; readonly id: number; readonly mode: StreamMode }
   | { readonly kind: 'close'; readonly id: number }
-  /** Answered with `pong`. */
+  /** The response is `pong`. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'stop' }
 
 export type FromThread = 'pong' | { readonly id: number; readonly event: StreamEvent }
 
-/** Given to the thread when it starts. */
+/** The data that the thread gets when it starts. */
 export interface ThreadSetup {
   /** CIDR ranges that may be reached although they are not public unicast. */
   readonly allow: readonly string[]

@@ -1,22 +1,22 @@
-// Samples as octets of the wire (signed, 16 bit, little endian) and back, at the rate of a call and at that of a server.
+// Samples as octets of the wire (signed, 16 bit, little endian) and back, between the rates of calls and servers.
 import { createResampler, telephoneRate, wideRate } from '../lib/resampler.ts'
 import type { Resampler, ResamplerTables } from '../lib/resampler.ts'
 import { toSample } from '../lib/to-sample.ts'
 
-/** That of what a call hears and says: of its codec, and of what can be made of the sound of its server. */
+/** The rate of a call's audio, by its codec and the rate of its server. */
 export type CallRate = typeof telephoneRate | typeof wideRate
 
-/** The highest that sound of this rate has a use for. */
+/** Returns the highest rate of a call that this rate can use. */
 export function callRateFor(rate: number): CallRate {
   return rate >= wideRate ? wideRate : telephoneRate
 }
 
-/** By how many samples of one channel a ring has room for in a frame of 20 ms. */
+/** Returns the rate for the samples of one channel in a frame of 20 ms. */
 export function callRateOf(frameSamples: number): CallRate {
   return frameSamples * 50 === wideRate ? wideRate : telephoneRate
 }
 
-/** From the rate of a call to that of a server, all channels together. */
+/** Converts the rate of a call to that of a server, for all channels together. */
 export class WireCoder {
   readonly #rate: number
   readonly #count: number
@@ -30,7 +30,7 @@ export class WireCoder {
     this.#tables = tables
   }
 
-  /** Of one frame, whose channels take turns. */
+  /** Encodes one frame with interleaved channels. */
   encode(frame: Int16Array, from: CallRate): Uint8Array {
     const tail = from === this.#from ? undefined : this.#change(from)
     const octets = this.#encode(frame)
@@ -49,7 +49,7 @@ export class WireCoder {
     )
   }
 
-  /** Another codec: returns what is left of the one before. */
+  /** Switches to another rate. Returns the rest of the audio at the former rate. */
   #change(from: CallRate): Uint8Array | undefined {
     const former = this.#channels
     this.#from = from
@@ -70,7 +70,7 @@ function interleaved(channels: readonly Float32Array[]): Uint8Array {
   return toOctets(samples)
 }
 
-/** From the rate of a server to that of a call, in pieces of any length. */
+/** Converts the rate of a server to that of a call, for pieces of any length. */
 export class WireDecoder {
   readonly #rate: number
   readonly #tables: ResamplerTables
@@ -83,7 +83,7 @@ export class WireDecoder {
     this.#tables = tables
   }
 
-  /** A piece may end within a sample. Where the rate is another one than before, less than 3 ms between the two are lost. */
+  /** Decodes a piece, which may end within a sample. When the rate changes, less than 3 ms are lost. */
   decode(piece: Uint8Array, to: CallRate): Int16Array {
     if (to !== this.#to)
       this.#resampler = this.#rate === to ? undefined : createResampler(this.#rate, to, this.#tables)
@@ -107,14 +107,14 @@ export class WireDecoder {
   }
 }
 
-/** All machines that Node runs on here are little endian, as the wire is. */
+/** All machines supported by Node are little endian here, as the wire is. */
 function toSamples(bytes: Uint8Array): Int16Array {
   const samples = new Int16Array(bytes.length / 2)
   new Uint8Array(samples.buffer).set(bytes)
   return samples
 }
 
-/** A copy: what it is made from is used again while it waits to be sent. */
+/** Returns a copy, as the source is reused while the octets wait to be sent. */
 function toOctets(samples: Int16Array): Uint8Array {
   return Buffer.from(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength))
 }
@@ -124,7 +124,7 @@ export interface Wav {
   readonly samples: Uint8Array
 }
 
-/** One channel of 16 bit samples; undefined for anything else. */
+/** Returns undefined unless the file has one channel of 16 bit samples. */
 export function readWav(bytes: Buffer): Wav | undefined {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE')
     return undefined

@@ -1,4 +1,5 @@
-// What a server says, on the beat of the thread, without a socket: `beat` is called as the thread does, and media reads a frame of 20 ms.
+// The playout of a server's audio without a socket: `beat` is called as the thread does, and media reads a frame of 20
+// ms.
 import { describe, expect, it } from 'vitest'
 import { tone, toneShare, toWav } from '../../test/support/audio.ts'
 import { levelDb, longestGapMs } from '../../test/support/virtual-legs.ts'
@@ -10,7 +11,7 @@ import { maxClips, maxMarks, Playout } from './playout.ts'
 const tables = new ResamplerTables()
 const frame = 160
 
-/** Samples of one value, as octets. */
+/** Returns samples of one value, as octets. */
 function octets(samples: number, value = 1000): Uint8Array {
   const bytes = Buffer.alloc(samples * 2)
   for (let at = 0; at < samples; at += 1) bytes.writeInt16LE(value, at * 2)
@@ -26,7 +27,7 @@ function stage() {
   )
   const decoder = new WireDecoder(8000, tables)
   const into = new Int16Array(frame)
-  /** Beats and reads, and says what was heard: the first sample of each frame, or nothing. */
+  /** Returns the audio after each beat: the first sample of each frame, or undefined. */
   const hear = (beats: number): (number | undefined)[] =>
     Array.from({ length: beats }, () => {
       playout.beat()
@@ -51,7 +52,7 @@ function stage() {
   }
 }
 
-/** The zeros behind what was heard. */
+/** The value of the zeros after the audio. */
 const over = 0
 
 describe('a clip', () => {
@@ -166,7 +167,7 @@ describe('a stream', () => {
     expect(hear(3)).toEqual([2000, 2000, 2000])
   })
 
-  it('of no octets is nothing', () => {
+  it('of no octets has no effect', () => {
     const { push, playout, hear } = stage()
     push(0)
     expect([playout.waitingMs, ...hear(4)]).toEqual([0, undefined, undefined, undefined, undefined])
@@ -225,7 +226,7 @@ describe('a kill', () => {
     expect(hear(3)).toContain(3)
   })
 
-  it('of nothing is nothing', () => {
+  it('of nothing has no effect', () => {
     const { playout, events, hear } = stage()
     playout.kill()
     expect([events, hear(1)]).toEqual([[], [undefined]])
@@ -250,7 +251,7 @@ describe('in a ring that has room for 16 kHz', () => {
           { bytes: sineOctets(rate, ms, hz), rate, decoder: new WireDecoder(rate, tables) },
           { id: undefined, isQueued: true },
         ),
-      /** As it was found, and at 16 kHz: what is narrow has each sample twice. */
+      /** Returns the kinds of frames, and their audio at 16 kHz, with samples of narrow frames doubled. */
       hear: (beats: number) => {
         const found: (string | undefined)[] = []
         const samples: number[] = []
@@ -299,7 +300,7 @@ describe('in a ring that has room for 16 kHz', () => {
   it('clips of several rates follow each other without a hole, and one goes on when another rate is wanted', () => {
     const { ring, clip, hear, events } = wideStage()
     ring.wantWhole(true)
-    // None of them ends with a frame.
+    // No clip ends at the end of a frame.
     for (const rate of [8000, 16_000, 8000, 48_000]) clip(rate, 490)
     const before = hear(80)
     ring.wantWhole(false)
@@ -311,7 +312,7 @@ describe('in a ring that has room for 16 kHz', () => {
       expect(toneShare({ sampleRate: 16_000, samples }, 1000)).toBeGreaterThan(0.9)
     }
     hear(2)
-    // What was under way when another rate was wanted lost less than 3 ms.
+    // The clip that was playing when the wanted rate changed lost less than 3 ms.
     expect(events.slice(0, 3)).toEqual([490, 490, 490])
     expect(events[3]).toBeGreaterThanOrEqual(487)
   })

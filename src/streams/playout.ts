@@ -1,5 +1,5 @@
-// What a server says, frame by frame: clips one after the other, or a stream that is heard as it comes. It is handed to media
-// as fast as it is heard, a few frames ahead, and brought to the rate of the call only then: a long clip delays no one.
+// The playout of a server's audio: clips in turn, or a stream as it comes. Frames go to media a few ahead of time, and
+// are converted to the call's rate only then, so that a long clip delays nothing.
 import { AudioRing } from '../lib/audio-ring.ts'
 import { telephoneRate, wideRate } from '../lib/resampler.ts'
 import { callRateFor, callRateOf } from './pcm.ts'
@@ -7,19 +7,19 @@ import type { CallRate, WireDecoder } from './pcm.ts'
 
 const frameMs = 20
 
-// A beat that is late by 40 ms is not heard.
+// Enough that a beat that is late by 40 ms is not audible.
 const framesAhead = 3
-// A stream that begins waits for so much, or for these beats: servers send in bursts.
+// A stream begins when this much has come, or after this many beats: servers send in bursts.
 const headStartMs = 3 * frameMs
 const headStartBeats = 3
-// One that brings nothing for as many has paused: by then all that was ahead has been heard.
+// A stream that brings nothing for this many beats has paused: by then everything ahead has been played.
 const pauseBeats = 4
 const joinedOctets = 8192
-/** With the one that is heard. */
+/** The most clips, including the one that is playing. */
 export const maxClips = 10
 export const maxMarks = 100
 
-/** Samples as octets, at the rate of its decoder. */
+/** Samples as octets, at the rate of the decoder. */
 export interface Speech {
   readonly bytes: Uint8Array
   readonly rate: number
@@ -37,18 +37,18 @@ type Piece =
 
 export class Playout {
   readonly #ring: AudioRing
-  /** The ring has room for it. */
+  /** True if the ring has room for 16 kHz. */
   readonly #takesWide: boolean
   readonly #onEvent: (event: PlayoutEvent) => void
   #pieces: Piece[] = []
-  /** Octets of the first piece that were decoded, and what has come of them and was not handed over. */
+  /** The octets of the first piece that were decoded, and the decoded samples that were not handed over. */
   #at = 0
   #ready: Int16Array = new Int16Array(0)
-  /** Of what is ready. */
+  /** The rate of the ready samples. */
   #rate: CallRate = telephoneRate
   #waitingMs = 0
   #heardMs = 0
-  /** What was handed over of the clip that is heard. */
+  /** The part of the current clip that was handed over. */
   #clipMs = 0
   #isSounding = false
   #endsWithClip = false
@@ -60,17 +60,17 @@ export class Playout {
     this.#onEvent = onEvent
   }
 
-  /** Of what waits. */
+  /** The duration of the audio that waits. */
   get waitingMs(): number {
     return this.#waitingMs
   }
 
-  /** Of what has been handed over. */
+  /** The duration of the audio that was handed over. */
   get heardMs(): number {
     return Math.round(this.#heardMs)
   }
 
-  /** After those that wait, or in place of all. False when too many wait. */
+  /** Plays a clip after others or instead of them. Returns false if too many wait. */
   play(
     speech: Speech,
     { id, isQueued }: { readonly id: string | undefined; readonly isQueued: boolean },
@@ -81,15 +81,15 @@ export class Playout {
     return true
   }
 
-  /** Of a stream. */
+  /** Adds audio of a stream. */
   push(speech: Speech): void {
     if (speech.bytes.length === 0 || this.#joins(speech)) return
-    // Of its own memory: a few octets would keep all that came with them.
+    // A short piece is copied: it would keep the memory of all that came with it.
     const isShort = speech.bytes.length < joinedOctets / 2
     this.#add({ ...speech, ...(isShort && { bytes: new Uint8Array(speech.bytes) }), kind: 'stream' })
   }
 
-  /** Reported when all that came before it has been handed over. False when too many wait. */
+  /** Adds a mark, reported when everything before it was handed over. Returns false if too many wait. */
   mark(name: string): boolean {
     if (this.#pieces.filter(({ kind }) => kind === 'mark').length >= maxMarks) return false
     this.#pieces.push({ kind: 'mark', name })
@@ -103,7 +103,7 @@ export class Playout {
     for (const { name } of cleared) this.#onEvent({ type: 'mark', name, event: 'cleared' })
   }
 
-  /** Nothing that waits is heard. */
+  /** Drops everything that waits. */
   kill(): void {
     this.clearMarks()
     const ended = this.#pieces
@@ -124,7 +124,7 @@ export class Playout {
     }
   }
 
-  /** Short pieces become one: a server may cut its sound into any number of them. */
+  /** Joins short pieces: a server may cut its audio into any number of them. */
   #joins({ bytes, decoder }: Speech): boolean {
     const last = this.#pieces.at(-1)
     if (last?.kind !== 'stream' || last.decoder !== decoder) return false
@@ -145,7 +145,7 @@ export class Playout {
     this.#waitingMs += msOf(piece, piece.bytes.length)
   }
 
-  /** A stream begins when there is something to go on with, and is given a moment before it counts as paused. */
+  /** Reports whether to hand over a frame. A stream needs a reserve to begin, and a moment to count as paused. */
   #mayGoOn(): boolean {
     const isClip = this.#pieces[0]?.kind === 'clip'
     const waitingMs = this.#msOf(this.#ready) + this.#waitingMs
@@ -160,7 +160,7 @@ export class Playout {
     return true
   }
 
-  /** A frame, or what is left. */
+  /** Returns a frame, or the rest. */
   #take(): Int16Array {
     while (this.#ready.length < this.#frameSamples && this.#pieces.length > 0) this.#decode()
     const frame = this.#ready.subarray(0, this.#frameSamples)
@@ -177,7 +177,7 @@ export class Playout {
     return samples.length / (this.#rate / 1000)
   }
 
-  /** 20 ms of the first piece, or its end. */
+  /** Decodes 20 ms of the first piece, or its end. */
   #decode(): void {
     const [piece] = this.#pieces
     if (piece === undefined || piece.kind === 'mark') return this.#passMarks()
@@ -198,7 +198,7 @@ export class Playout {
     this.#passMarks()
   }
 
-  /** What is ready, less than a frame, is heard with what follows. */
+  /** Changes the rate, and converts the ready samples, which are less than a frame. */
   #goAt(rate: CallRate): void {
     if (rate !== this.#rate) this.#ready = rate === wideRate ? doubled(this.#ready) : halved(this.#ready)
     this.#rate = rate
@@ -222,7 +222,7 @@ export class Playout {
     }
   }
 
-  /** Zeros, so that media does not take the end for a delay. Where all was heard already it has done so, and is over it. */
+  /** Writes zeros, so that media does not treat the end as a delay. If all was played already, that has happened. */
   #end(): void {
     if (this.#ring.length > 0) this.#ring.write(new Int16Array(this.#frameSamples))
     this.#isSounding = false
@@ -241,7 +241,7 @@ function joined(before: Int16Array, samples: Int16Array): Int16Array {
   return both
 }
 
-/** Each sample, and the one between it and the next. */
+/** Doubles the rate: inserts between each two samples their mean. */
 function doubled(samples: Int16Array): Int16Array {
   const { length } = samples
   return Int16Array.from({ length: 2 * length }, (_, at) => {

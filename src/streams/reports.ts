@@ -1,4 +1,4 @@
-// What a server is sent about the sound that it says.
+// The reports that a server gets about its own audio.
 import type { PlayoutEvent } from './playout.ts'
 
 export function toReport(event: PlayoutEvent): string {

@@ -1,8 +1,8 @@
-// The text frames of a server, read: what it asks for, or why that makes no sense.
+// The parser of text frames of a server: returns the request, or why it is invalid.
 import { isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 import { readWav } from './pcm.ts'
 
-/** What is about the sound that it says. */
+/** A message about the server's audio. */
 export type PlayoutMessage =
   | {
       readonly type: 'playAudio'
@@ -23,7 +23,7 @@ export type ServerMessage =
 export const minRate = 8000
 export const maxRate = 64_000
 const maxNameLength = 256
-/** Without the sound of a clip. */
+/** The longest text, without the audio of a clip. */
 export const maxTextLength = 64 * 1024
 
 export function readMessage(text: string): ServerMessage {
@@ -54,7 +54,7 @@ export function readMessage(text: string): ServerMessage {
   }
 }
 
-/** What the text has broken besides, in words. */
+/** Returns the bound that the text violates, in words. */
 function boundOf(text: string): string {
   if (text.length > maxTextLength) return `, of at most ${maxTextLength} characters beside audioContent`
   return isNestedTooDeep(text) ? `, nested ${maxNesting} levels deep at most` : ''
@@ -102,7 +102,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Only sound is long. It is taken out first, since JSON of that length could hold up all other streams. */
+/** Cuts out the audio first, which alone is long: JSON of that length could delay all other streams. */
 function parseLong(text: string): Readonly<Record<string, unknown>> | undefined {
   const before = /"audioContent"\s{0,16}:\s{0,16}"/.exec(text)
   if (before === null) return undefined
@@ -112,7 +112,7 @@ function parseLong(text: string): Readonly<Record<string, unknown>> | undefined 
   if (end < 0 || rest.length > maxTextLength || isNestedTooDeep(rest)) return undefined
   const message = toRecord(JSON.parse(rest))
   const data = toRecord(message?.['data'])
-  // Some write base64 with escapes: \/ or \u002B.
+  // Some servers write base64 with escapes: \/ or \u002B.
   return {
     ...message,
     data: { ...data, audioContent: JSON.parse(text.slice(start - 1, end + 1)) as unknown },

@@ -1,5 +1,5 @@
-// One stream in its thread: what the ring brings goes out as binary frames, and what the server says goes to its playout. A
-// server that does not take its frames loses them.
+// One stream in its thread: the ring goes out as binary frames, and the server's audio to its playout. A server that is
+// too slow loses frames.
 import { AppError } from '../lib/errors.ts'
 import type { ResamplerTables } from '../lib/resampler.ts'
 import type { Socket, Sockets } from '../outgoing/sockets.ts'
@@ -22,9 +22,9 @@ const handshakeMs = 5000
 const maxRedirects = 2
 /** Three minutes of a clip at 8 kHz, in base64. */
 const maxMessageBytes = 4 * 1024 * 1024
-// What a server has not taken of a second is older than anyone wants to hear it.
+// Audio that waited a second for a slow server is too old to be worth hearing, so it is dropped.
 const maxBufferedMs = 1000
-// Of a stream that is sent faster than it is heard: its server has to wait from here on, and may go on from there.
+// A server that sends faster than real time has to wait from the first bound, until the second.
 const fullMs = 120_000
 const againMs = 110_000
 
@@ -116,7 +116,7 @@ export class SocketStream {
     this.#leave({ by: 'closed', because: 'the platform closed the socket' })
   }
 
-  /** Without a word: the thread ends. */
+  /** Cuts the connection, as the thread ends. */
   cut(): void {
     this.#socket?.cut()
     this.#leaving.abort()
@@ -147,7 +147,7 @@ export class SocketStream {
     this.#socket = socket
     if (this.#ending !== undefined) return socket.close(1000)
     socket.send(this.#order.hello)
-    // What was said before is not what it is to hear.
+    // The server gets no audio from before the opening.
     this.#lostBeforeOpen = this.#given.lost
     while (this.#given.take());
     this.#options.onEvent({ type: 'opened' })
@@ -156,7 +156,7 @@ export class SocketStream {
     this.#flow()
   }
 
-  /** What there is. */
+  /** Sends all frames that are ready. */
   #give(): void {
     const socket = this.#socket
     while (this.#given.take()) {
@@ -183,7 +183,7 @@ export class SocketStream {
 
   #hear(message: string | Buffer): void {
     if (this.#ending !== undefined) return
-    // A server that speaks at once may be heard before the socket is here.
+    // A server that sends immediately may be heard before the socket has been returned.
     if (this.#socket === undefined) return void this.#early.push(message)
     if (typeof message === 'string') this.#follow(readMessage(message))
     else this.#listen(message)
@@ -226,17 +226,17 @@ export class SocketStream {
     if (refused !== undefined) this.#misunderstood(refused)
   }
 
-  /** Returns why nothing comes of it, where that is so. */
+  /** Carries out a message. Returns why it has no effect, or undefined. */
   #direct(message: PlayoutMessage, playout: Playout): string | undefined {
     switch (message.type) {
       case 'playAudio': {
         const { bytes, rate, ...more } = message
         const decoder = new WireDecoder(rate, this.#options.tables)
         const isTaken = playout.play({ bytes, rate, decoder }, more)
-        return isTaken ? undefined : `${maxClips} clips wait, and no more may`
+        return isTaken ? undefined : `${maxClips} clips wait, which is the maximum`
       }
       case 'mark':
-        return playout.mark(message.name) ? undefined : `${maxMarks} marks wait, and no more may`
+        return playout.mark(message.name) ? undefined : `${maxMarks} marks wait, which is the maximum`
       case 'killAudio':
         playout.kill()
         return undefined
@@ -248,7 +248,7 @@ export class SocketStream {
     }
   }
 
-  /** By the server, and by our own thread where it is late. */
+  /** The frames lost because of the server, and because of this thread when it is late. */
   get #lostInAll(): number {
     return this.#socket === undefined ? 0 : this.#lost + this.#given.lost - this.#lostBeforeOpen
   }
@@ -260,12 +260,12 @@ export class SocketStream {
   }
 
   #report(event: PlayoutEvent): void {
-    // The beep is no clip of the server.
+    // The beep is not a clip of the server.
     if (event.type === 'done' && this.#isBeeping) this.#isBeeping = false
     else this.#say(toReport(event))
   }
 
-  /** Texts wait for no one either. */
+  /** Sends a text, or drops it if the server is too slow. */
   #say(text: string): void {
     if (this.#socket !== undefined && this.#socket.bufferedBytes <= this.#maxBufferedBytes + text.length)
       this.#socket.send(text)

@@ -1,4 +1,4 @@
-// The examples of the reference of audio servers are what is sent and taken over a real socket.
+// The examples of the reference of audio servers are sent and accepted over a real socket.
 import { afterEach, expect, it } from 'vitest'
 import { serveAudio } from '../../test/support/audio-server.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
@@ -44,7 +44,7 @@ it('each example is sent, or taken, as the reference has it', async () => {
       closed: served.closed,
       say: (message: object) => served.say(message),
     }))
-  // What is said before is for no one: the server may have the socket sooner.
+  // Messages from before the opening reach no server, and the server may have the socket sooner.
   await events.next('the socket', ({ type }) => type === 'opened')
   stream.send(JSON.stringify(sent.dtmf.example))
   say(heard.playAudio.example)

@@ -1,4 +1,4 @@
-// The thread of streams from inside: its sockets, and the beat on which rings are read and filled.
+// The thread of streams, seen from inside: its sockets, and the beat at which rings are read and filled.
 import { ResamplerTables } from '../lib/resampler.ts'
 import type { Sockets } from '../outgoing/sockets.ts'
 import type { HearingLimits } from './hearing.ts'
@@ -60,7 +60,7 @@ export class StreamHost {
     this.#arm()
   }
 
-  /** By an absolute schedule; beats that were missed are not made up, since each reads all that is there. */
+  /** Plans the next beat on an absolute schedule. Missed beats are not repeated: each reads all that is ready. */
   #arm(): void {
     const nowMs = performance.now()
     if (nowMs > this.#nextMs) this.#nextMs += Math.ceil((nowMs - this.#nextMs) / beatMs) * beatMs

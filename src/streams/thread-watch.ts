@@ -1,20 +1,20 @@
-// Watches that a thread answers: one that hangs neither ends nor says so.
+// A watch that detects a hanging thread, which neither ends nor reports anything.
 import type { Clock, Timer } from '../lib/clock.ts'
 
 export interface ThreadWatchOptions {
   readonly clock: Clock
-  /** Asks the thread for a word. */
+  /** Sends a ping to the thread. */
   readonly ping: () => void
-  /** It has said nothing for too long. Called once. */
+  /** Called once, when the thread has been silent for too long. */
   readonly onHung: () => void
 }
 
 export const pingEveryMs = 500
-/** Nothing that a stream asks for takes a tenth of it. */
+/** No task of a stream takes a tenth of this time. */
 const hangsAfterMs = 4000
-/** Its program is read and its first sockets are made, on a machine that may have more to do. */
+/** The time to load its program and open its first sockets, on a machine that may be busy. */
 const startLimitMs = 30_000
-/** This thread was late itself, and what the other one has said may lie here unread. */
+/** If this thread itself was late by this much, messages of the other one may be here unread. */
 const lateMs = 100
 
 export class ThreadWatch {
@@ -35,13 +35,13 @@ export class ThreadWatch {
     this.#arm()
   }
 
-  /** The thread has said something. */
+  /** Notes that a message of the thread has come. */
   heard(): void {
     this.#silentMs = 0
     this.#limitMs = hangsAfterMs
   }
 
-  /** Until the next `begin`. Idempotent. */
+  /** Stops watching until the next `begin`. Idempotent. */
   end(): void {
     this.#timer?.cancel()
     this.#timer = undefined

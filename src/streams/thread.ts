@@ -1,4 +1,4 @@
-// The entry of the thread of streams: joins its host to the port of the main thread.
+// The entry of the thread of streams: connects its host to the port of the main thread.
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import { createNames } from '../network/create-names.ts'
@@ -8,7 +8,7 @@ import { StreamHost } from './stream-host.ts'
 
 if (parentPort === null) throw new Error('thread.ts runs in a worker thread only')
 const port = parentPort
-// Both ends of this port are ours and of one version: the types of messages.ts hold without a check.
+// Both ends of this port run the same version of this code, so the types of messages.ts need no check.
 const { allow, nameServers, limits } = workerData as ThreadSetup
 const clock = systemClock
 const resolve = createNames({ servers: nameServers, clock }).lookup

@@ -1,4 +1,4 @@
-// The registration with one carrier, from the first REGISTER to the one that takes it back.
+// The registration with one carrier, from the first REGISTER to the one that removes it.
 import type {
   CarrierRegistration,
   CarrierRegistrationStore,
@@ -15,18 +15,18 @@ import type { Trunk, TrunkLogin } from './trunks.ts'
 
 export interface RegistrationServices {
   readonly sip: RegisteringSip
-  /** The addresses of a host name; none where it has none. */
+  /** Returns the addresses of a host name, or none if it has none. */
   readonly addressesOf: (host: string) => Promise<readonly string[]>
   readonly publicAddress: string | undefined
   readonly clock: Clock
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly log: Logger
-  /** Keeps what is known; `status` where a REGISTER has been answered, or is none any more. Must not reject. */
+  /** Stores the state; `status` is set when a REGISTER was answered, or none is active any more. Must not reject. */
   readonly save: CarrierRegistrationStore['save']
-  /** Whether this node still registers with the carrier: asked before each REGISTER. */
+  /** Reports whether this node still registers with the carrier. Called before each REGISTER. */
   readonly mayRegister: () => boolean
-  /** It began to fail, or works again after a failure. */
+  /** Called when the registration begins to fail, or works again after a failure. */
   readonly turned: (trunk: Trunk, status: RegisterStatus) => void
 }
 
@@ -45,10 +45,10 @@ export class Registration {
   #failures = 0
   #timer: Timer | undefined
   #isOver = false
-  /** What a REGISTER that is under way still brings is to be taken back. */
+  /** True if the binding of a REGISTER that is still in progress is to be removed. */
   #isLeft = false
 
-  /** `past`: what an earlier process, or another node, knew of it. */
+  /** `past` is the state that an earlier process, or another node, has stored. */
   constructor(trunk: RegisteredTrunk, services: RegistrationServices, past: CarrierRegistration | undefined) {
     this.trunk = trunk
     this.#services = services
@@ -77,14 +77,14 @@ export class Registration {
     this.#after(delayMs)
   }
 
-  /** No more REGISTERs; what is registered stays. */
+  /** Stops sending REGISTER. The binding stays. */
   stop(): void {
     this.#isOver = true
     this.#isLeft = false
     this.#timer?.cancel()
   }
 
-  /** Takes the registration back, where there is one. Within two seconds. */
+  /** Removes the binding, if there is one, within two seconds. */
   async leave(): Promise<void> {
     this.#isOver = true
     this.#isLeft = true
@@ -97,12 +97,14 @@ export class Registration {
 
   async #takeBack(contact: string): Promise<void> {
     const wish = this.#wish()
-    // One that is under way has taken a few.
+    // A REGISTER in progress has used a few of the numbers.
     const cseq = await unregister({ ...wish, cseq: wish.cseq + spareSequence }, contact, this.#services.sip)
     this.#known = { ...this.#known, cseq }
   }
 
-  /** There is one timer: a mistake after the next REGISTER was planned must not plan a second one. */
+  /**
+   * Plans the next run. There is one timer: an error after the next REGISTER was planned must not plan a second one.
+   */
   #after(delayMs: number): void {
     this.#timer?.cancel()
     if (!this.#isOver) this.#timer = this.#services.clock.after(delayMs, () => void this.#run())
@@ -121,7 +123,7 @@ export class Registration {
       if (outcome.kind === 'registered') await this.#registered(outcome)
       else await this.#failed(outcome)
     } catch (error) {
-      // Our mistake over one carrier must not end its registration.
+      // An internal error for one carrier must not end its registration.
       log.error({ err: error, carrier: this.trunk.voip_carrier_sid }, 'registration with a carrier failed')
       this.#after(retryDelayMs(unavailableOnce, random()))
     }
@@ -143,10 +145,10 @@ export class Registration {
       routes: serviceRoutes(response),
     }
     await this.#note({ status: 'ok', reason: `${response.status} ${response.reason}`, expires: seconds })
-    // This platform was known there under another address, or another node registered before.
+    // The platform was registered there with another address, or another node registered before.
     if (before.contact !== null && before.contact !== contact && before.expiresAt > now)
       await this.#takeBack(before.contact)
-    // Names may take long to be looked up, and the registration holds meanwhile.
+    // DNS may take long; the registration is valid meanwhile.
     await this.#learn(gateway?.host)
   }
 
@@ -175,7 +177,7 @@ export class Registration {
     await save(this.#known, status)
   }
 
-  /** Calls come from where the registrar is, and from wherever its names lead. */
+  /** Learns the addresses of the registrar and of its names, from which calls come. */
   async #learn(gateway: string | undefined): Promise<void> {
     const { learnsAddresses, realm } = this.trunk.login
     if (!learnsAddresses) return
@@ -189,7 +191,7 @@ export class Registration {
     await save(this.#known, undefined)
   }
 
-  /** The registrar that accepted last comes first. */
+  /** Puts the registrar that accepted last first. */
   #wish(): RegisterWish {
     const { gateways, login } = this.trunk
     const isLast = ({ sip_gateway_sid }: Trunk['gateways'][number]): boolean =>

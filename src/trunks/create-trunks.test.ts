@@ -119,7 +119,7 @@ describe('the registration with a carrier', () => {
     test.trunks = [trunkOf({}, [first, second])]
     registrar.answers = () => undefined
     const node = await started()
-    // The transaction at the first one is over then, too.
+    // By now the transaction with the first registrar is over too.
     await stage.pass(40_000)
     expect(node.registeredOver('c')).toBe(`gateway ${second}`)
     registrar.requests.length = 0
@@ -169,7 +169,7 @@ describe('the registration with a carrier', () => {
     expect(node.registrarsAt(second)).toEqual(['c'])
   })
 
-  it('teaches where calls come from and the way of calls, until it is over', async () => {
+  it('gives the source addresses and the route of calls, until it is over', async () => {
     names.set('carrier.example', ['192.0.2.20', first])
     registrar.answers = granted(60, ['Service-Route: <sip:edge.carrier.example;lr>'])
     const node = await started()
@@ -181,7 +181,7 @@ describe('the registration with a carrier', () => {
     expect(node.routesOf('c')).toEqual([])
   })
 
-  it('teaches nothing where calls are known by the gateways that were entered', async () => {
+  it('gives no source addresses if calls are identified by configured gateways', async () => {
     test.trunks = [trunkOf({ learnsAddresses: false })]
     const node = await started()
     expect(node.registerStatus('c')).toMatchObject({ status: 'ok' })

@@ -1,4 +1,4 @@
-// Keeps the registrations with carriers as their rows say: begins, changes and takes them back, those that this node holds.
+// The registrations with carriers that this node holds: they follow the rows of the carriers.
 import type { Alerts } from '../contracts/alert.ts'
 import type {
   CarrierRegistration,
@@ -30,25 +30,25 @@ export interface TrunksOptions extends Pick<
   readonly directory: TrunkDirectory
   readonly store: CarrierRegistrationStore
   readonly alerts: Alerts
-  /** As GatewayWatchOptions have it. */
+  /** As in GatewayWatchOptions. */
   readonly demandName?: (name: string) => void
   readonly clock: Clock
   readonly log: Logger
 }
 
 const lookEveryMs = 500
-// Another node may have taken this one for dead, or have left carriers behind.
+// Another node may have considered this one dead, or have left carriers behind.
 const holdEveryMs = 5_000
-// Three looks that failed: by then another node may register.
+// The time of three failed attempts; after it another node may register.
 const heldForMs = 15_000
-// Carriers that are registered with at a start are spread, so that they are not refreshed together for ever.
+// At a start, registrations are spread, so that they are not all refreshed together.
 const spreadMs = { each: 20, max: 3_000 }
 
 export function createTrunks(options: TrunksOptions): Trunks {
   return new CarrierTrunks(options)
 }
 
-// A person who sets up a carrier tries, changes a field, and tries again. Each may be a call that costs money.
+// A person who sets up a carrier tries, changes a field, and tries again. Each test may be a call that costs money.
 const testLimit = { capacity: 6, refillMs: 600_000 }
 
 class CarrierTrunks implements Trunks {
@@ -57,9 +57,9 @@ class CarrierTrunks implements Trunks {
   readonly #watch: GatewayWatch
   readonly #tests: TokenBuckets
   readonly #registrations = new Map<string, Registration>()
-  /** Of other nodes, and of those before this one. */
+  /** The registrations of other nodes, and of earlier processes. */
   #others: ReadonlyMap<string, CarrierRegistration> = new Map()
-  /** The carriers that this node sees to. */
+  /** The carriers that this node registers with. */
   #mine: ReadonlySet<string> = new Set()
   #revision = Number.NaN
   #heldAt = Number.NEGATIVE_INFINITY
@@ -75,7 +75,8 @@ class CarrierTrunks implements Trunks {
     this.#watch = new GatewayWatch({
       ...options,
       turned: (trunk, gateway, ping) => {
-        // Each node asks for itself; one of them says it. Microsoft may be reached by one and not by another: each says it.
+        // All nodes ping, and the carrier's node raises the alert. Microsoft may be reachable for some nodes only, so
+        // each raises its own.
         if (this.#mine.has(trunk.voip_carrier_sid) || gateway.ourName !== undefined)
           raiseGatewayTurned(trunk, gateway, ping, alerts)
       },
@@ -100,7 +101,7 @@ class CarrierTrunks implements Trunks {
     await this.#options.store
       .release([...this.#mine])
       .catch((error: unknown) =>
-        this.#options.log.warn({ err: error }, 'carriers could not be left to others'),
+        this.#options.log.warn({ err: error }, 'carriers could not be released to other nodes'),
       )
   }
 
@@ -189,7 +190,7 @@ class CarrierTrunks implements Trunks {
     await Promise.all(held.map((trunk) => this.#keep(trunk, spread)))
   }
 
-  /** What is another node's stays registered, by that node; what is not wanted is taken back. */
+  /** Ends registrations. Another node takes over those that are still wanted; the rest are removed. */
   async #end(isMine: (sid: string) => boolean, isWanted: (sid: string) => boolean): Promise<void> {
     const ended = [...this.#registrations].filter(([sid]) => !isMine(sid))
     for (const [sid] of ended) this.#registrations.delete(sid)
@@ -206,7 +207,7 @@ class CarrierTrunks implements Trunks {
       return this.#begin(new Registration(trunk, this.#services(), this.#others.get(sid)), delayMs)
     }
     if (isSame(factsOf(present.trunk), factsOf(trunk))) return
-    // As another user, or elsewhere: the old one would bring calls that nothing takes.
+    // A binding of another user or registrar would bring calls that nothing takes.
     if (isSame(placeOf(present.trunk), placeOf(trunk))) present.stop()
     else await present.leave()
     const { contact, expiresAt, gateway, addresses, routes } = present.known
@@ -239,13 +240,13 @@ function isRegistered(trunk: Trunk): trunk is RegisteredTrunk {
   return trunk.login !== undefined
 }
 
-/** As whom the platform is registered, and where. */
+/** Returns the user and the place of a registration. */
 function placeOf({ login, gateways }: RegisteredTrunk): object {
   const { username, realm } = login
   return { username, realm, gateways: gateways.map(withoutWatch) }
 }
 
-/** What a REGISTER depends on. */
+/** Returns the facts that a REGISTER depends on. */
 function factsOf({ login, gateways }: RegisteredTrunk): object {
   return { login, gateways: gateways.map(withoutWatch) }
 }

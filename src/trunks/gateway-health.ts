@@ -1,4 +1,5 @@
-// Whether a gateway takes calls, from what it answers: two misses in a row take it out, two answers in a row bring it back.
+// The health of a gateway, from its responses: two misses in a row take it out of service, two answers in a row bring
+// it back.
 
 export type GatewayCondition = 'unknown' | 'up' | 'down'
 
@@ -26,19 +27,19 @@ export function afterPing(health: GatewayHealth, isAnswered: boolean): GatewayHe
 
 const usualMs = 60_000
 const downMs = 30_000
-// What may be about to turn is asked again soon.
+// A gateway whose condition is about to change is pinged again soon.
 const soonMs = 5_000
 const jitter = 0.1
 
-/** Until the next ping. `random` is from 0 to 1. */
+/** Returns the time until the next ping. `random` is from 0 to 1. */
 export function pingDelayMs({ condition, misses, answers }: GatewayHealth, random: number): number {
   const isTurning = condition === 'down' ? answers > 0 : misses > 0
   const delayMs = isTurning ? soonMs : condition === 'down' ? downMs : usualMs
   return delayMs * (1 - jitter + 2 * jitter * random)
 }
 
-// The SIP server behind the address cannot serve, or a proxy before it cannot reach it. Any other response, a refusal of
-// OPTIONS as well, comes from a gateway that lives: many carriers answer it with 403, 404, 405 or 501.
+// The SIP server behind the address cannot serve, or a proxy cannot reach it. Any other response, even a refusal, shows
+// that the gateway is alive: many carriers respond to OPTIONS with 403, 404, 405 or 501.
 const missed: ReadonlySet<number> = new Set([408, 500, 502, 503, 504])
 
 export function isAnswer({

@@ -1,4 +1,4 @@
-// How a gateway stands in URIs and sentences, and where requests to it go.
+// The form of a gateway in URIs and sentences, and the place that requests to it go to.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import type { Resolved } from '../sip/sip.ts'
@@ -17,7 +17,7 @@ const gatewayAt = (of: Partial<TrunkGateway>): TrunkGateway => ({
 
 describe('a gateway', () => {
   it.each<[Partial<TrunkGateway>, string, string, string]>([
-    // RFC 3263 §4.2: with the port left out, SRV records of the name say it; one that is stored counts as it is.
+    // RFC 3263 §4.2: without a port, SRV records of the name decide. A stored port is used as it is.
     [{}, 'sip.example.com', 'sip:sip.example.com;transport=udp', 'sip:sip.example.com;transport=udp'],
     [
       { port: 5060 },

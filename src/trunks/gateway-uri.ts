@@ -1,4 +1,4 @@
-// How a gateway is written in a URI, and where that leads.
+// The URI of a gateway, and the place that it leads to.
 import { isIP } from 'node:net'
 import { serializeHostPort } from '../sip/message/uri.ts'
 import type { Resolved, Sip } from '../sip/sip.ts'
@@ -9,7 +9,7 @@ export function isSips({ protocol, use_sips_scheme }: TrunkGateway): boolean {
   return use_sips_scheme && transports[protocol].isSecure
 }
 
-/** As it stands in sentences. */
+/** Returns the address for sentences. */
 export function placeOf({ host, port, protocol }: TrunkGateway): string {
   const isUsual = port === null || port === transports[protocol].defaultPort
   return serializeHostPort({ host, port: isUsual ? undefined : port })
@@ -20,7 +20,10 @@ export function uriOf(gateway: TrunkGateway): string {
   return isSips(gateway) ? `sips:${place}` : `sip:${place};transport=${gateway.protocol}`
 }
 
-/** Where requests to it go. A port that is stored counts, the usual one too: without one, SRV records say it (RFC 3263 §4.2). */
+/**
+ * Returns the URI that requests to the gateway go to. A stored port counts, even the default one: without a port, SRV
+ * records decide (RFC 3263 §4.2).
+ */
 export function hopOf(gateway: TrunkGateway): string {
   const { host, port, protocol } = gateway
   if (port === null || isIP(host) !== 0) return uriOf(gateway)
@@ -28,7 +31,7 @@ export function hopOf(gateway: TrunkGateway): string {
   return isSips(gateway) ? `sips:${place}` : `sip:${place};transport=${protocol}`
 }
 
-/** Over TLS the connection is opened first: a certificate that is not believed is then the reason. Rejects with AppError. */
+/** Resolves the URI. Over TLS it connects first, to report an untrusted certificate. Rejects with AppError. */
 export async function reach(
   uri: string,
   sip: Pick<Sip, 'resolve' | 'open'>,

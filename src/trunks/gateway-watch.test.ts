@@ -107,7 +107,7 @@ describe('the watch over gateways', () => {
     expect([watch.isUp('g'), turns.slice(1)]).toEqual([true, ['200 OK']])
   })
 
-  it('believes a gateway that flaps only when it stays', async () => {
+  it('treats a flapping gateway as changed only when it stays so', async () => {
     watch.follow([trunkOf()])
     let count = 0
     carrier.answers = () => ({ status: ++count % 2 === 0 ? 503 : 200 })

@@ -1,4 +1,4 @@
-// Sends OPTIONS to the gateways that want it, remembers which answer, and lets those rest that a call found silent.
+// The watch over gateways: sends OPTIONS to those that want it, and rests those that were silent to a call.
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
@@ -13,10 +13,10 @@ import type { GatewaySign, Ping, Trunk, TrunkGateway, WatchedGateway } from './t
 export interface GatewayWatchOptions {
   readonly sip: RegisteringSip
   readonly clock: Clock
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly log: Logger
-  /** Throws AppError where we cannot show a gateway that we have the name that it knows us by. */
+  /** Throws AppError if no certificate of the platform has the name by which a gateway knows it. */
   readonly demandName?: ((name: string) => void) | undefined
   readonly turned: (trunk: Trunk, gateway: TrunkGateway, ping: Ping) => void
 }
@@ -29,11 +29,11 @@ interface Watched {
   timer: Timer | undefined
 }
 
-// Three repetitions over UDP.
+// Long enough for three retransmissions over UDP.
 const pingMs = 4_000
-// Gateways that are watched from a start on are spread over this.
+// Gateways that are watched from the start are spread over this time.
 const spreadMs = 5_000
-// Long enough for the callers of a busy minute, short enough for a gateway that nothing else asks.
+// Long enough for a busy minute's callers, short enough for a gateway that is not pinged.
 const silentRestMs = 30_000
 const maxRestMs = 300_000
 const maxResting = 10_000
@@ -41,7 +41,7 @@ const maxResting = 10_000
 export class GatewayWatch {
   readonly #options: GatewayWatchOptions
   readonly #watched = new Map<string, Watched>()
-  /** When the rest of each is over, by the monotonic clock. */
+  /** The end of each gateway's rest, by the monotonic clock. */
   readonly #resting = new Map<string, number>()
   #isStopped = false
 
@@ -82,7 +82,7 @@ export class GatewayWatch {
     return true
   }
 
-  /** What a call has found out. */
+  /** Notes the result of a call. */
   noted(sip_gateway_sid: string, sign: GatewaySign): void {
     const watched = this.#watched.get(sip_gateway_sid)
     this.#resting.delete(sip_gateway_sid)
@@ -157,11 +157,11 @@ export class GatewayWatch {
       const { condition } = watched.health
       if (ping.isAnswered) this.#resting.delete(sid)
       if (condition !== before && (condition === 'down' || before === 'down')) {
-        log.info({ gateway: sid, condition, reason: ping.reason }, 'a gateway has turned')
+        log.info({ gateway: sid, condition, reason: ping.reason }, 'the condition of a gateway has changed')
         turned(watched.trunk, gateway, ping)
       }
     } catch (error) {
-      // Our mistake over one gateway must not end its watch.
+      // An internal error for one gateway must not end its watch.
       log.error({ err: error, gateway: sid }, 'a gateway could not be asked')
     }
     if (!this.#isStopped && this.#watched.get(sid) === watched)

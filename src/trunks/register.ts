@@ -10,16 +10,16 @@ import { grantedSeconds, minExpires, retryAfterSeconds } from './registrar-respo
 import { askedSeconds } from './registration-pace.ts'
 import type { TrunkGateway, TrunkLogin } from './trunks.ts'
 
-/** What a registration needs of the SIP stack. */
+/** The parts of the SIP stack that a registration uses. */
 export type RegisteringSip = Pick<Sip, 'request' | 'resolve' | 'open' | 'addressFor'>
 
 export interface RegisterWish {
   readonly login: TrunkLogin
-  /** The first to be tried first. None: the realm is asked itself. */
+  /** The registrars in the order of the tries. If empty, the realm is the registrar. */
   readonly gateways: readonly TrunkGateway[]
   readonly callId: string
   readonly cseq: number
-  /** Named in Contact where the login says so. */
+  /** The address in Contact, if the login requires that. */
   readonly publicAddress: string | undefined
 }
 
@@ -40,17 +40,18 @@ export type RegisterOutcome = { readonly cseq: number } & (
     }
 )
 
-// Four repetitions over UDP: a registrar that has not responded by then is down, and the next one is tried.
+// Enough for four retransmissions over UDP. A registrar that has not responded by then is down, and the next one is
+// tried.
 const registrarMs = 8_000
 const leaveMs = 2_000
 const maxTries = 4
 
 interface Registrar {
   readonly gateway: TrunkGateway | undefined
-  /** As it stands in sentences. */
+  /** The address for sentences. */
   readonly place: string
   readonly uri: string
-  /** Where requests to it go. */
+  /** The URI that requests go to. */
   readonly hop: string
 }
 
@@ -68,7 +69,7 @@ export async function register(wish: RegisterWish, sip: RegisteringSip): Promise
   return last
 }
 
-/** Takes one Contact back. Resolves with the CSeq that was used, however it went. */
+/** Removes one Contact. Resolves with the CSeq that was used, whatever the outcome. */
 export async function unregister(wish: RegisterWish, contact: string, sip: RegisteringSip): Promise<number> {
   const [registrar] = registrarsOf(wish)
   if (registrar === undefined) return wish.cseq
@@ -122,7 +123,7 @@ async function tryRegistrar(
       const { gateway } = registrar
       return { kind: 'registered', cseq, response, contact, grantedSeconds: granted, destination, gateway }
     }
-    // RFC 3263 §4.3: the next address of its name is tried.
+    // RFC 3263 §4.3: the next address of the name is tried.
     if (outcome.isSilent && hasOthers && tries < maxTries) {
       silent.add(textOf(destination))
       continue
@@ -138,8 +139,8 @@ async function tryRegistrar(
 }
 
 /**
- * Where the URI leads that has not been silent in this round. Those that rest come last: where all do, each is tried all the
- * same, for any of them may be back.
+ * Returns the next place of the URI that was not silent in this round. Resting places come last, and are tried too, as
+ * they may be back.
  */
 async function nextPlace(
   hop: string,
@@ -186,7 +187,7 @@ function send(
     headers: [
       { name: 'contact', value: `${contact};expires=${seconds}` },
       { name: 'expires', value: String(seconds) },
-      // RFC 3327 §5.1: a proxy on the way may add itself to the path of calls to us.
+      // RFC 3327 §5.1: a proxy may add itself to the path of calls to the platform.
       { name: 'supported', value: 'path' },
     ],
     destination,
@@ -209,7 +210,7 @@ function contactOf(
   })
 }
 
-// What a registrar says of itself, and not of who registers.
+// These responses describe the state of the registrar, not the credentials of the client.
 function isUnavailable({ isSilent, response: { status } }: OutsideOutcome): boolean {
   return isSilent || status === 408 || status === 480 || (status >= 500 && status < 600)
 }

@@ -1,4 +1,4 @@
-// What a registrar says: how long it granted, how long it wants, where calls go (RFC 3261 §10.2, RFC 3608).
+// The response of a registrar: granted and required times, and the route of calls (RFC 3261 §10.2, RFC 3608).
 import { splitList } from '../sip/message/list.ts'
 import { headerOf, headersOf } from '../sip/message/message.ts'
 import type { SipResponse } from '../sip/message/message.ts'
@@ -7,10 +7,12 @@ import { tryParseUri } from '../sip/message/uri.ts'
 import type { SipUri } from '../sip/message/uri.ts'
 import { defaultTransport, transportOf, transports } from '../sip/transport/transports.ts'
 
-// RFC 3261 §20.19: a number of seconds up to 2**32 - 1. A binding that outlives a day is not worth more than one of a day.
+// RFC 3261 §20.19 allows a number of seconds up to 2**32 - 1. The platform uses at most a day.
 const maxSeconds = 86_400
 
-/** For how long this Contact is bound, by its own parameter before Expires; `asked` where neither says (RFC 3261 §10.2.4). */
+/**
+ * Returns for how long this Contact is bound: by its own parameter, else by Expires, else `asked` (RFC 3261 §10.2.4).
+ */
 export function grantedSeconds(response: SipResponse, contact: string, asked: number): number {
   const own = headersOf(response, 'contact')
     .flatMap(splitList)
@@ -20,7 +22,7 @@ export function grantedSeconds(response: SipResponse, contact: string, asked: nu
   return Math.min(seconds, maxSeconds)
 }
 
-/** The least that a 423 asks for; undefined where it does not say, or asks for more than a day. */
+/** Returns the minimum that a 423 requires, or undefined if it is missing or longer than a day. */
 export function minExpires(response: SipResponse): number | undefined {
   const seconds = secondsOf(headerOf(response, 'min-expires'))
   return seconds === undefined || seconds > maxSeconds ? undefined : seconds
@@ -34,7 +36,7 @@ export function retryAfterSeconds(response: SipResponse): number | undefined {
 const maxRoutes = 8
 const maxRouteChars = 512
 
-/** The values of Service-Route that can be routes. */
+/** Returns the values of Service-Route that can be routes. */
 export function serviceRoutes(response: SipResponse): readonly string[] {
   return headersOf(response, 'service-route')
     .flatMap(splitList)
@@ -66,14 +68,14 @@ function uriOf(value: string): string {
   }
 }
 
-/** Registrars add parameters of their own, and may write a port that was left out. */
+/** Normalises a Contact: registrars add parameters, and may add the default port. */
 function placeOf(text: string): string {
   const uri = tryParseUri(text)
   if (uri === undefined || uri.scheme === 'tel') return text
   return `${uri.user ?? ''}@${uri.host}:${uri.port ?? usualPort(uri)}`
 }
 
-/** RFC 3261 §18.2.1 and §19.1.2: that of TLS where the URI demands it. */
+/** Returns the port of TLS if the URI requires it: RFC 3261 §18.2.1 and §19.1.2. */
 function usualPort({ scheme, params }: SipUri): number {
   return transports[transportOf(scheme, params.get('transport')) ?? defaultTransport].defaultPort
 }

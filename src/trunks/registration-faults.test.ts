@@ -1,4 +1,4 @@
-// What a registrar, a network and a database may do to a registration: none of it ends it, and nothing is hammered.
+// Faults of a registrar, a network and a database: none of them ends a registration, and nothing is retried too fast.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { granted } from '../../test/support/scripted-registrar.ts'
 import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'

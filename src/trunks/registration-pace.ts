@@ -1,31 +1,31 @@
-// When REGISTER is sent again: before the registration expires, or after a failure, each time a little differently, so that
-// carriers that failed together do not come back together.
+// The time of the next REGISTER: before the registration expires, or after a failure. It varies a little, so that
+// carriers that failed together are not retried together.
 
-/** What is asked for. */
+/** The requested time of a registration. */
 export const askedSeconds = 3_600
 
 const leastRefreshSeconds = 30
-// A binding of 30 s, as registrars grant behind NAT, must be refreshed in time for two tries.
+// A binding of 30 s, as granted behind NAT, must allow two tries.
 const lastRefreshShare = 0.8
 const jitter = 0.1
 
-/** At half the time that was granted, at 30 s at least, and always before it is over. `random` is 0 to 1. */
+/** Returns half the granted time, at least 30 s, and always less than the granted time. `random` is 0 to 1. */
 export function refreshDelayMs(grantedSeconds: number, random: number): number {
   const half = Math.max(grantedSeconds / 2, leastRefreshSeconds)
   const seconds = Math.min(half, grantedSeconds * lastRefreshShare)
   return seconds * 1000 * (1 - jitter * random)
 }
 
-// A registrar that is restarted is back within a minute.
+// A registrar that restarts is back within a minute.
 const unavailable = { firstMs: 30_000, maxMs: 300_000 }
-// What it has refused, it refuses until a person changes something; who tries more often is locked out by many carriers.
+// A refusal lasts until a person changes something, and many carriers lock out clients that try often.
 const refused = { firstMs: 300_000, maxMs: 3_600_000 }
 const maxRetryAfterMs = 3_600_000
 
 export interface FailedRegister {
-  /** The registrar has refused, rather than been silent or out of order. */
+  /** True if the registrar has refused, false if it was silent or out of order. */
   readonly isRefusal: boolean
-  /** In a row, this one included. */
+  /** The number of failures in a row, including this one. */
   readonly failures: number
   readonly retryAfterSeconds: number | undefined
 }

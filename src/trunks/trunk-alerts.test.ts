@@ -20,7 +20,7 @@ const gateway: TrunkGateway = {
 }
 const down = { at: 1, isAnswered: false, reason: 'no response' }
 
-/** The alerts of a carrier of this owner. */
+/** Returns the alerts of a carrier of this owner. */
 function alertsOf(
   owner: Trunk['owner'],
   raise: (of: Trunk, alerts: { raise: (alert: Alert) => void }) => void,

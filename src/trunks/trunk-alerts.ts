@@ -1,4 +1,4 @@
-// What a person hears of the carriers of an account: that something stopped working, and that it works again.
+// The alerts about the carriers of an account: when one stops working, and when it works again.
 import type { Alerts } from '../contracts/alert.ts'
 import type { RegisterStatus } from '../contracts/carrier-registration.ts'
 import { placeOf } from './gateway-uri.ts'
@@ -20,7 +20,8 @@ export function raiseTurned(
     ...owner,
     alert_type: 'carrier-registration-failure',
     message: `the registration with carrier ${name} failed: ${reason}`,
-    detail: 'Calls from the carrier may not arrive. Its Health says what is tried, and when again.',
+    detail:
+      'Calls from the carrier may not arrive. Its Health shows what is tried, and when it is tried again.',
   })
 }
 
@@ -38,6 +39,6 @@ export function raiseGatewayTurned(
     ...owner,
     alert_type: 'gateway-down',
     message: `${place} does not answer OPTIONS: ${reason}`,
-    detail: 'Calls go to other gateways meanwhile. Without any other that answers, it is tried all the same.',
+    detail: 'Calls go to other gateways meanwhile. If no other gateway answers, it is tried nevertheless.',
   })
 }

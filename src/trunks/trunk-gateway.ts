@@ -1,4 +1,4 @@
-// A gateway of a carrier, from its row.
+// A gateway of a carrier, read from its row.
 import { isTransport } from '../sip/transport/transports.ts'
 import type { TrunkGateway } from './trunks.ts'
 
@@ -11,10 +11,10 @@ export interface GatewayRow {
   readonly send_options_ping: number
 }
 
-/** Undefined for a transport that is not served. */
+/** Returns undefined for a transport that is not served. */
 export function toTrunkGateway(row: GatewayRow): TrunkGateway | undefined {
   const { sip_gateway_sid, ipv4: host, port } = row
-  // Encrypted audio is a matter of calls.
+  // SRTP concerns calls only.
   const protocol = row.protocol === 'tls/srtp' ? 'tls' : row.protocol
   if (!isTransport(protocol)) return undefined
   const flags = { use_sips_scheme: row.use_sips_scheme === 1, isWatched: row.send_options_ping === 1 }

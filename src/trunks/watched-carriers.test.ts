@@ -1,4 +1,4 @@
-// The gateways of carriers, as calls and people see them: who hears that one has turned, and what one may ask.
+// The gateways of carriers, for calls and people: who is notified when one changes, and which questions are possible.
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
 import { granted } from '../../test/support/scripted-registrar.ts'

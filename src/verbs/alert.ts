@@ -1,4 +1,4 @@
-// The verb alert: lets a person know of something, and the phone of a caller that is not answered yet.
+// The verb alert: raises an alert, and shows it on the phone of a caller that is not answered yet.
 import { Type } from './define/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
@@ -13,7 +13,7 @@ export const alert = defineVerb({
   needs: 'nothing',
   uses: ['alerting'],
   schema: Type.Object({
-    message: Type.String({ minLength: 1, maxLength: 1024, description: 'What the alert says.' }),
+    message: Type.String({ minLength: 1, maxLength: 1024, description: 'The message of the alert.' }),
   }),
   execute({ message }, { alerting }) {
     alerting.alert(message)

@@ -1,4 +1,4 @@
-// The verb conference: all who are in a room of one name hear each other.
+// The verb conference: all calls in a room of one name hear each other.
 import { statusEventNames } from '../calls/rooms/conference-wishes.ts'
 import type { StatusEventName } from '../calls/rooms/conference-wishes.ts'
 import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
@@ -11,7 +11,7 @@ import { Type } from './define/type.ts'
 
 const maxGraceSeconds = 86_400
 
-/** Of newer clients: taken, and never sent. */
+/** Events of newer clients, accepted and never sent. */
 const futureEvents = ['say-start', 'say-done', 'play-start', 'play-done'] as const
 
 const tag = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
@@ -21,7 +21,7 @@ const memberStream = Type.Object(
   {
     title: audioServerTitle,
     description:
-      'An audio server hears the call as long as it is in the conference. `mono` is what the call says there, `mixed` the whole conference. This call alone hears what the server says.',
+      'An audio server hears the call while it is in the conference. `mono` is the voice of the call, `mixed` the whole conference. Only this call hears the server.',
   },
 )
 
@@ -29,11 +29,11 @@ const schema = Type.Object({
   name: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'The name of the room, within the account: the first call that names it makes it.',
+    description: 'The name of the room, within the account. The first call that names it creates it.',
   }),
   beep: optional.flag('All in the room hear a tone when this call comes in. Default false.'),
   startConferenceOnEnter: optional.flag(
-    'false: the call waits until one comes that starts the conference; it hears `waitHook` meanwhile, and is not heard. Default true.',
+    'false: the call waits until another call starts the conference. Meanwhile it hears `waitHook`, and is not heard. Default true.',
   ),
   endConferenceOnExit: optional.flag(
     'The call is a moderator: the conference ends when the last moderator leaves, and all others go on with their next verb. Default false.',
@@ -43,46 +43,46 @@ const schema = Type.Object({
       minimum: 0,
       maximum: maxGraceSeconds,
       description:
-        'With `endConferenceOnExit`: how long the conference goes on without a moderator, in seconds. One who comes within this time keeps it. Default 0.',
+        'With `endConferenceOnExit`: how long the conference continues without a moderator, in seconds. A moderator who enters within this time keeps it running. Default 0.',
     }),
   ),
   maxParticipants: Type.Optional(
     Type.Integer({
       minimum: 2,
-      description: `How many calls the room takes, with those that wait. The first call that sets it decides for all; it is ${maxMembersOfAny} at most. One more is turned away: its verb fails, and its next verb runs.`,
+      description: `The most calls in the room, including those that wait. The first call that sets it decides for all; the maximum is ${maxMembersOfAny}. For a further call the verb fails, and its next verb runs.`,
     }),
   ),
   joinMuted: optional.flag('The call hears and is not heard, until a command changes it. Default false.'),
-  memberTag: tag('Names the call for those who coach.'),
+  memberTag: tag('A name by which coaches address the call.'),
   speakOnlyTo: tag('The call is a coach: it hears all, and only calls with this `memberTag` hear it.'),
   waitHook: Type.Optional(
     hookFor(
-      'Asked when the call has to wait for the conference to start, and again whenever the verbs that it has answered (`say`, `play`, `pause`) have run. An empty answer, other verbs or a failure end the asking.',
+      'Sent when the call has to wait for the conference to start, and again whenever the verbs of the answer (`say`, `play`, `pause`) have run. After an empty answer, other verbs or a failure it is not sent again.',
     ),
   ),
   enterHook: Type.Optional(
     hookFor(
-      'Asked when the call comes in. It alone hears the verbs that are answered (`say`, `play`, `pause`), in place of the others.',
+      'Sent when the call joins. The call alone hears the verbs of the answer (`say`, `play`, `pause`), and meanwhile does not hear the others.',
     ),
   ),
   actionHook: Type.Optional(
     hookFor(
-      `Asked when the call has left the conference. ${replacingTheRest} Where the call has ended, or other verbs have taken the place of the conference, the hook is sent the same, and its answer is not read.`,
+      `Sent when the call has left the conference. ${replacingTheRest} If the call has ended, or other verbs have replaced the conference, the hook is sent as well, and its answer is not read.`,
     ),
   ),
   statusHook: Type.Optional(
     hookFor(
-      'It is sent the events that `statusEvents` names, one after the other; its answer changes nothing. An event is dropped when it is older than a minute, or when 256 wait. The first call in the room sets hook and events for all.',
+      'Sent for the events that `statusEvents` names, one after the other; its answer has no effect. An event is dropped when it is older than a minute, or when 256 wait. The first call in the room sets hook and events for all.',
     ),
   ),
   statusEvents: Type.Optional(
     Type.Array(Type.Union([...statusEventNames, ...futureEvents].map((name) => Type.Literal(name))), {
       maxItems: 32,
-      description: `Which events \`statusHook\` is sent: ${statusEventNames.join(', ')}. ${futureEvents.join(', ')} are taken, and never sent.`,
+      description: `Which events \`statusHook\` is sent: ${statusEventNames.join(', ')}. ${futureEvents.join(', ')} are accepted, and never sent.`,
     }),
   ),
   distributeDtmf: optional.flag(
-    'The keys that the call presses are pressed at all others too, ten a second at most. Default false.',
+    'The keys that the call presses are also sent to all others, at most ten a second. Default false.',
   ),
   record: Type.Optional(roomRecord),
   listen: Type.Optional(memberStream),
@@ -95,7 +95,7 @@ const isSent = (name: string): name is StatusEventName =>
 export const conference = defineVerb({
   name: 'conference',
   alias: 'room',
-  summary: 'Lets the call talk with all others that are in a room of the same name.',
+  summary: 'Connects the call with all others in a room of the same name.',
   example: [
     {
       verb: 'conference',

@@ -1,4 +1,4 @@
-// The verb config: what holds for the verbs that follow.
+// The verb config: settings for the verbs that follow.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import { toDecibels } from '../calls/application/decibels.ts'
@@ -21,7 +21,7 @@ import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from '
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
-/** Needed by applications that use them: silence about it would be worse than a failure. */
+/** Options that applications depend on: ignoring them silently would be worse than a failure. */
 const refused = {
   bargeIn: 'Keys interrupt the prompt of a `gather` (`dtmfBargein`), each of them by itself.',
   ttsStream: 'Give `say` the whole text, or speak by `listen` with `bidirectionalAudio`.',
@@ -36,7 +36,7 @@ const resettable = Type.Union([Type.Literal('synthesizer'), Type.Literal('recogn
 
 const backgroundStream = Type.Object(
   {
-    enable: Type.Boolean({ description: 'true begins it, in place of the one before; false ends it.' }),
+    enable: Type.Boolean({ description: 'true begins it, and replaces the one before; false ends it.' }),
     url: Type.Optional(streamUrl),
     ...streamProperties,
   },
@@ -52,24 +52,25 @@ const schema = Type.Object({
   recognizer: Type.Optional(recognizer),
   reset: Type.Optional(
     Type.Union([resettable, Type.Array(resettable)], {
-      description: 'Goes back to what the application has: `synthesizer`, `recognizer`, or a list of them.',
+      description:
+        'Resets these to the settings of the application: `synthesizer`, `recognizer`, or a list of them.',
     }),
   ),
   onHoldMusic: optional.text(
-    'An audio file that one side of a `dial` hears, again and again, while the other has it on hold, where `onHoldHook` says nothing else.',
+    'An audio file that one side of a `dial` hears, again and again, while the other has it on hold, unless `onHoldHook` answers with verbs.',
   ),
   referHook: Type.Optional(
     hookFor(
-      'Asked when the far end sends REFER, with `refer_details`, where a `dial` says nothing else. Its verbs run on the other side of a `dial`, and otherwise in place of those of the call; a status of 400 to 699 refuses.',
+      'Sent when the far end sends REFER, with `refer_details`, unless a `dial` has a hook of its own. During a `dial` its verbs run on the other side; otherwise they replace those of the call. A status of 400 to 699 refuses the transfer.',
     ),
   ),
   sipRequestWithinDialogHook: Type.Optional(
     hookFor(
-      'Asked when the far end sends INFO or MESSAGE within the dialog, with `sip_method`, `sip_body` and `sip_headers`. It is not asked about INFO that carries keys. The verbs that it answers run at once, in place of those that run. By then the platform has answered the far end with 200, or with 202 to a MESSAGE.',
+      'Sent when the far end sends INFO or MESSAGE within the dialog, with `sip_method`, `sip_body` and `sip_headers`. It is not sent for INFO that carries keys. The verbs of its answer run immediately, and replace those that run. By then the platform has responded to the far end with 200, or with 202 to a MESSAGE.',
     ),
   ),
   boostAudioSignal: decibels(
-    'How much louder the far end hears everything from now on, in dB: a number, or a text like "+6 dB". Answers the call.',
+    'The gain of everything that the far end hears from now on, in dB: a number, or a text like "+6 dB". Answers the call.',
   ),
   earlyMedia: optional.flag(
     'With boostAudioSignal or listen: opens early media (183) instead of answering the call.',
@@ -86,14 +87,11 @@ const schema = Type.Object({
   turnTaking: optional.anything(refusal('turnTaking')),
   vad: Type.Optional(vad),
   disableTtsCache: optional.flag(
-    untilServed(
-      'synthesis past the cache',
-      'Speak texts by the vendor again, though clips of them are kept.',
-    ),
+    untilServed('synthesis past the cache', 'Synthesises texts again, even if clips of them are cached.'),
   ),
   autoStreamTts: optional.flag(untilServed(tokenStreams, 'Speak texts while they come in.')),
   notifyEvents: optional.flag(
-    'Whether an application over WebSocket gets messages of type `verb:status`: when a verb begins and ends, and what becomes of its prompt.',
+    'Whether an application over WebSocket gets messages of type `verb:status`: when a verb begins and ends, and about the progress of its prompt.',
   ),
   notifySttLatency: optional.flag(untilServed(speechRecognition, 'Say how long it took.')),
   trackTtsPlayout: optional.flag(untilServed(tokenStreams, 'Say what was heard of a text.')),
@@ -103,7 +101,7 @@ type Options = Static<typeof schema>
 
 export const config = defineVerb({
   name: 'config',
-  summary: 'Sets what holds for the verbs that follow.',
+  summary: 'Changes settings for the verbs that follow.',
   example: [
     { verb: 'config', synthesizer: { vendor: 'default', language: 'en-GB' }, boostAudioSignal: '+3 dB' },
     {
@@ -142,7 +140,7 @@ export const config = defineVerb({
   },
 })
 
-/** What is set again is set after the resets. */
+/** Yields the resets first, then the new values. */
 function* changesOf(options: Options, settings: Given<'settings'>['settings']): Iterable<SettingsChange> {
   const { synthesizer: given, recognizer: recognition, reset = [], onHoldMusic, referHook } = options
   const requestHook = options.sipRequestWithinDialogHook
@@ -172,7 +170,7 @@ async function switchStream(
   if (isOpen) streams.begin('background', plan)
 }
 
-/** What is only switched off was never on. */
+/** Returns false for an option that is switched off. */
 function isWanted(given: object | undefined): boolean {
   return given !== undefined && !('enable' in given && given.enable === false)
 }

@@ -22,13 +22,13 @@ export const dequeue = defineVerb({
         description: 'How long it waits for a caller, in seconds. Default 0: until one comes.',
       }),
     ),
-    beep: optional.flag('A tone is heard when a caller comes, by the one who takes it. Default false.'),
+    beep: optional.flag('The call that takes a caller hears a tone when one comes. Default false.'),
     callSid: optional.text(
-      'The `call_sid` of the only caller that is taken, wherever it stands in the queue. Default: the one whose turn it is.',
+      'The `call_sid` of the only caller that this verb takes, at whatever position of the queue. Default: the caller whose turn it is.',
     ),
     actionHook: Type.Optional(
       hookFor(
-        `Asked when the two have parted, and when no caller has come: \`dequeue_result\` says which. ${replacingTheRest} Where the call has ended, or other verbs have taken the place of this one, the hook is sent the same, and its answer is not read.`,
+        `Sent when the talk is over, or no caller has come: \`dequeue_result\` says which. ${replacingTheRest} If the call has ended, or other verbs have replaced this one, the hook is sent as well, and its answer is not read.`,
       ),
     ),
   }),

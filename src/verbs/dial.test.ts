@@ -150,7 +150,7 @@ describe('a caller who is answered already', () => {
     expect(caller.provisionals).toEqual([])
   })
 
-  it('hears early media in place of it, and ringing again of no fork that rings later', async () => {
+  it('hears early media instead, and no ringing of a fork that rings later', async () => {
     const { engine, called } = await dialling({})
     const [a] = engine.media.sessions
     called().progress(180)
@@ -288,7 +288,7 @@ describe('answerOnBridge', () => {
     called().refuse(486)
     await settle()
     await settle()
-    // `play` answers.
+    // `play` answers the call.
     expect(caller.dialog).toBeDefined()
   })
 
@@ -456,7 +456,7 @@ describe('while they talk', () => {
     })
     await answered(called())
     const [a, b] = engine.media.sessions
-    // Heard by the carrier with the sound already.
+    // The carrier has heard the tone in the audio already.
     a?.emit({ type: 'digit', digit: '9', durationMs: 100, isTone: true })
     a?.press('7')
     await settle()
@@ -646,7 +646,7 @@ describe('a user who dials another', () => {
   it('is named to that phone as it has proved itself, whatever its own From and Diversion say', async () => {
     const { called } = await userCall({}, [{ name: 'diversion', value: '<sip:ceo@example.com>' }])
     const { from, contactUser, headers } = called().options
-    // The phone writes "Alice Liddell" <sip:+4420@example.com> and has the password of alice.
+    // The phone writes "Alice Liddell" <sip:+4420@example.com>, and authenticates as alice.
     expect(from).toMatch(/^"Alice Liddell" <sip:alice@/)
     expect([contactUser, headers]).toEqual(['alice', []])
   })

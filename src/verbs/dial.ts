@@ -1,4 +1,4 @@
-// The verb dial: calls others and lets the first who answers talk with the caller.
+// The verb dial: calls others and connects the first that answers with the caller.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { DialOutcome, DialRequest } from '../calls/bridge/dial-request.ts'
@@ -30,14 +30,14 @@ const talkStream = Type.Object(
     channel: Type.Optional(
       Type.Union([Type.Literal(1), Type.Literal(2)], {
         description:
-          'Whose party the server hears as the one that says: 1 (default) the caller, 2 the called side. What the server says is heard by the called side alone, with 2; with 1 it is not heard.',
+          'The side whose voice is `mono`: 1 (default) the caller, 2 the called side. With 2 the called side alone hears the server; with 1 neither side does.',
       }),
     ),
   },
   {
     title: audioServerTitle,
     description:
-      'An audio server hears the two from the moment they talk until they part. When the server ends it, the two talk on.',
+      'An audio server hears both sides while they talk with each other. If the server closes its socket, the two continue to talk.',
   },
 )
 
@@ -45,15 +45,15 @@ const schema = Type.Object({
   target: Type.Array(target, {
     minItems: 1,
     description:
-      'Who is called: the first ten of them together. The first to answer is connected. A call may dial thirty legs at once, and one a second from then on: others wait.',
+      'The targets to call: the first ten of them, all at the same time. The first to answer is connected. A call may dial thirty legs immediately, and after that one a second; further ones wait.',
   }),
   actionHook: Type.Optional(
     hookFor(
-      `Asked when the two have parted, and when no target was connected: \`dial_call_status\` says which. ${replacingTheRest} Where other verbs have taken the place of the dial (\`call_hook\`, a transfer), the hook is sent the same, and its answer is not read.`,
+      `Sent when the talk is over, or no target was connected: \`dial_call_status\` says which. ${replacingTheRest} If other verbs have replaced the dial (\`call_hook\`, a transfer), the hook is sent as well, and its answer is not read.`,
     ),
   ),
   answerOnBridge: optional.flag(
-    'The caller hears ringing, and is answered when the other side answers. Default false: answered at once; it then hears a ringing tone while a target rings.',
+    'The caller hears ringing, and is answered when the other side answers. Default false: the caller is answered immediately, and hears a ringing tone while a target rings.',
   ),
   callerId: word('The number or name that the called side sees. Default: the caller.'),
   callerName: Type.Optional(
@@ -79,7 +79,7 @@ const schema = Type.Object({
   ),
   confirmHook: Type.Optional(
     hookFor(
-      'Asked when a target has answered, before it is connected. The verbs that it answers (`gather`, `play`, `say`, `pause`, `tag`) run on the called side alone; it is connected if it is still there when they have ended. To turn the call away, end the called leg by its `call_sid` meanwhile. A hook that fails turns it away too.',
+      'Sent when a target has answered, before it is connected. The verbs of the answer (`gather`, `play`, `say`, `pause`, `tag`) run on the called side alone. It is connected if it is still up when they have ended. To refuse the connection, end the called leg by its `call_sid` meanwhile. A hook that fails refuses it too.',
     ),
   ),
   dialMusic: optional.text('An audio file that the caller hears while it rings, again and again.'),
@@ -97,50 +97,50 @@ const schema = Type.Object({
   ),
   dtmfHook: Type.Optional(
     hookFor(
-      'Sent each sequence of `dtmfCapture` that was pressed, as `dtmf`: five a second after the first twenty, and none while 16 wait for their turn or an answer. Its answer changes nothing.',
+      'Sent for each sequence of `dtmfCapture` that was pressed, as `dtmf`: at most five a second after the first twenty, and none while 16 wait to be sent or answered. Its answer has no effect.',
     ),
   ),
   headers: optional.headers('SIP headers of the INVITEs.'),
   anchorMedia: optional.flag(
-    'The sound stays with the platform, whatever `exitMediaPath` and the command `media_path` say. Default false.',
+    'The audio stays on the platform, even with `exitMediaPath` or the command `media_path`. Default false.',
   ),
   exitMediaPath: optional.flag(
-    'Once the two talk, each gets the address of the other and they send their sound to each other, where they can: both are heard from the places that their SDP names, have a codec in common, and neither holds, is muted or encrypts its packets, as browsers do. Each thus learns the media address of the other. What needs the platform (a whisper, `mute_status`, `dub`, `dtmf`, a hold, the end of the dial) brings the sound back; with `dtmfCapture` it stays. Default false.',
+    'Once the two talk, they send their audio directly to each other, if possible: the audio of both must come from the address in their SDP, they must have a codec in common, and neither may hold, be muted or encrypt its packets, as browsers do. Each side thus sees the media address of the other. Anything that needs the platform (a whisper, `mute_status`, `dub`, `dtmf`, a hold, the end of the dial) brings the audio back to the platform; with `dtmfCapture` it stays there. Default false.',
   ),
   listen: Type.Optional(talkStream),
   stream: Type.Optional(talkStream),
-  transcribe: optional.anything(untilServed(speechRecognition, 'What is said, as text.')),
+  transcribe: optional.anything(untilServed(speechRecognition, 'Transcribes the words of the two.')),
   dub: Type.Optional(
     Type.Array(Type.Object(dubProperties), {
       maxItems: 16,
-      description: 'What the verb dub takes: tracks that the called side hears once they talk.',
+      description: 'The options of the verb dub: tracks that the called side hears once the two talk.',
     }),
   ),
-  amd: optional.anything(untilServed('answering machine detection', 'Tells machines from people.')),
+  amd: optional.anything(untilServed('answering machine detection', 'Distinguishes machines from people.')),
   referHook: Type.Optional(
     hookFor(
-      'Asked when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses. An answer without verbs joins two calls as the phone asks (Replaces). Without the hook a user may transfer to users of its SIP realm, and join its two calls.',
+      'Sent when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses the transfer. An answer without verbs joins two calls as the phone asks (Replaces). Without the hook a user may transfer to users of its SIP realm, and join its two calls.',
     ),
   ),
   onHoldHook: Type.Optional(
     hookFor(
-      'Asked when either side puts the other one on hold, with `hold_detail`. The verbs that it answers (`say`, `play`, `pause`) are heard by the side on hold, and the hook is asked again when they have run, until the two talk again. An empty answer, other verbs or a failure leave it to `onHoldMusic` of `config`.',
+      'Sent when either side puts the other one on hold, with `hold_detail`. The side on hold hears the verbs of the answer (`say`, `play`, `pause`), and the hook is sent again when they have run, until the two talk again. After an empty answer, other verbs or a failure, `onHoldMusic` of `config` plays.',
     ),
   ),
   boostAudioSignal: decibels(
-    'How much louder the called side hears everything, in dB: a number, or a text like "+6 dB".',
+    'The gain of everything that the called side hears, in dB: a number, or a text like "+6 dB".',
   ),
   forwardPAI: optional.flag(
-    'Whether Privacy, and of a carrier P-Asserted-Identity and Diversion, are passed on. Default true.',
+    'Whether Privacy is passed on and, for a call from a carrier, P-Asserted-Identity and Diversion. Default true.',
   ),
   proxy: word('A SIP URI: where INVITEs to sip targets are sent first.'),
   tag: optional.anything('The customerData of the legs that are called.'),
   srtpEncryption: oneOf(
     ['sdes', 'dtls'],
-    'The audio of sip targets is encrypted, or there is no call: `sdes` is SRTP with keys in SDP; `dtls` is SRTP with keys of a DTLS handshake, over a path of ICE where the far end has that.',
+    'Requires encrypted audio for sip targets; without it the call fails. `sdes` is SRTP with keys in SDP; `dtls` is SRTP with keys of a DTLS handshake, over ICE if the far end supports it.',
   ),
-  method: optional.text('Taken, and of no effect.'),
-  confirmMethod: optional.text('Taken, and of no effect.'),
+  method: optional.text('Accepted, and of no effect.'),
+  confirmMethod: optional.text('Accepted, and of no effect.'),
 })
 
 type DialOptions = Static<typeof schema>
@@ -200,18 +200,18 @@ export const dial = defineVerb({
       ...(referHook === undefined ? {} : { referHook }),
       ...(onHoldHook === undefined ? {} : { holdHook: onHoldHook }),
     })
-    // The journal says of each leg what has become of it.
+    // The journal has the outcome of each leg.
     const done = outcome?.call_status === 'completed' ? undefined : 'failed'
     if (actionHook === undefined) return done
     const result = toResult(outcome)
-    // Verbs that have replaced the dial are not replaced by what its hook answers, and do not wait for it.
+    // Verbs that have replaced the dial neither wait for its hook nor are replaced by the answer of the hook.
     if (causeOf(signal) === 'replaced') void hooks.tell(actionHook, result)
     else await hooks.ask(actionHook, result, signal)
     return done
   },
 })
 
-/** The other side of a dial is spoken to only where it is the one that is listened to. */
+/** The called side of a dial hears the server only if the server listens to that side. */
 function toTalkStream(
   given: Static<typeof talkStream>,
   streams: Given<'streams'>['streams'],

@@ -3,7 +3,7 @@ import { Type } from './define/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 const usualMs = 500
-/** After the last key, so that the far end has taken it before anything else is heard. */
+/** The pause after the last key, so that the far end has processed it before it hears anything else. */
 const restMs = 750
 
 export const dtmf = defineVerb({

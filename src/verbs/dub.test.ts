@@ -1,4 +1,4 @@
-// Sound beside what is said: tracks, and how loud it all is.
+// Sound that plays together with speech: tracks, and the volume of everything.
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../calls/command.ts'
 import type { Layer } from '../media/graph/wiring.ts'
@@ -52,7 +52,7 @@ async function run(...verbs: object[]): Promise<Running> {
   }
 }
 
-/** A caller that talks with the one it dialled. */
+/** Starts a call whose caller talks with the called side. */
 async function talking(options: object = {}, ...before: object[]): Promise<Running> {
   const dial = { verb: 'dial', target: [{ type: 'user', name: 'alice' }], ...options }
   const running = await run(...before, dial)

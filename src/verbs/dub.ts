@@ -1,4 +1,4 @@
-// The verb dub: tracks of sound that are heard beside everything else.
+// The verb dub: tracks of sound that play together with everything else.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { SoundPiece, TrackRequest } from '../calls/abilities/abilities.ts'
@@ -8,7 +8,7 @@ import { defineVerb } from './define/define-verb.ts'
 import { toVoice } from './define/prompt.ts'
 import { decibels, synthesizer } from './define/schemas.ts'
 
-/** Those of the verb, and of a member of `dub` in `dial`. */
+/** The properties of the verb, and of a member of `dub` in `dial`. */
 export const dubProperties = {
   action: Type.Union(
     [
@@ -38,14 +38,14 @@ export const dubProperties = {
     ),
   ),
   loop: Type.Optional(Type.Boolean({ description: 'Whether it is heard again and again. Default false.' })),
-  gain: decibels('How much louder it is than it was made, in dB: a number, or a text like "-10 dB".'),
+  gain: decibels('The gain of the track, in dB: a number, or a text like "-10 dB".'),
 }
 
 const schema = Type.Object(dubProperties)
 
 export const dub = defineVerb({
   name: 'dub',
-  summary: 'Lays tracks of sound beside everything else that the far end hears.',
+  summary: 'Plays tracks of sound together with everything else that the far end hears.',
   example: [
     {
       verb: 'dub',

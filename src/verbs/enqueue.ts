@@ -4,7 +4,7 @@ import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { hookFor, queueName, replacingTheRest } from './define/schemas.ts'
 
-/** As far back as possible, behind those for whom an application says more. */
+/** The lowest priority, so that callers to whom an application gives one come first. */
 const usualPriority = 999
 
 export const enqueue = defineVerb({
@@ -28,17 +28,17 @@ export const enqueue = defineVerb({
       Type.Number({
         minimum: 0,
         description:
-          'The lowest is taken first; those of one priority in the order in which they came. Default 999.',
+          'The caller with the lowest value is taken first; callers of the same priority in the order in which they came. Default 999.',
       }),
     ),
     waitHook: Type.Optional(
       hookFor(
-        'Asked what the caller hears while it waits: `say`, `play`, `pause`, `tag` and `leave`. It is asked again whenever these have run: ten times at once, then once a second at most. After an empty answer it is not asked again. When it fails, it is asked again after 5 s, and after up to a minute when it goes on failing.',
+        'Sent while the caller waits, for the verbs that it hears: `say`, `play`, `pause`, `tag` and `leave`. It is sent again whenever these have run: the first ten times immediately, then at most once a second. After an empty answer it is not sent again. After a failure it is sent again after 5 s, and after up to a minute if it fails repeatedly.',
       ),
     ),
     actionHook: Type.Optional(
       hookFor(
-        `Asked when the caller has left the queue, and when the two have parted if it was taken: \`queue_result\` says which. ${replacingTheRest} Where the caller has hung up, or other verbs have taken the place of this one, the hook is sent the same, and its answer is not read.`,
+        `Sent when the caller has left the queue, or, if it was taken, when the talk with the agent is over: \`queue_result\` says which. ${replacingTheRest} If the caller has hung up, or other verbs have replaced this one, the hook is sent as well, and its answer is not read.`,
       ),
     ),
   }),
@@ -53,7 +53,7 @@ export const enqueue = defineVerb({
       const fields = { queue_sid, queue_time: Math.floor(waitedMs / 1000), queue_result: result }
       await askAbout(actionHook, fields, { hooks, signal })
     }
-    // The journal says why already.
+    // The journal has the reason already.
     return result === 'error' ? 'failed' : undefined
   },
 })

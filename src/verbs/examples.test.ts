@@ -1,4 +1,4 @@
-// The example of each verb in the reference, as the answer of a call hook: it does what it says, without a note.
+// The example of each verb in the reference, as the answer of a call hook: it works, without a note in the journal.
 import { describe, expect, it } from 'vitest'
 import { account, outboundCarrier, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -10,26 +10,26 @@ import type { JournalEvent } from '../calls/journal/journal.ts'
 import { parseVerbs, verbs } from './index.ts'
 import type { Verb } from './define/define-verb.ts'
 
-/** Far longer than any of them takes. */
+/** Far longer than any example takes. */
 const maxSeconds = 120
 
-/** The other call that some verbs need, while the example runs. */
+/** The verbs of a second call that some examples need. */
 const others: Readonly<Record<string, readonly object[]>> = {
   enqueue: [{ verb: 'dequeue', name: 'support' }],
   dequeue: [{ verb: 'enqueue', name: 'support' }],
 }
 
-/** What runs where the example is the answer of another hook than the first. */
+/** The verbs of the call hook for examples that are the answer of another hook. */
 const around: Readonly<Record<string, readonly object[]>> = {
   leave: [{ verb: 'enqueue', name: 'support', waitHook: '/example' }],
 }
 
-/** Recording servers are called too: they answer at once, and take two streams. */
+/** Reports whether an INVITE goes to a recording server. Those answer at once, and accept two streams. */
 function isRecording({ options }: ScriptedOutgoing): boolean {
   return options.headers?.some(({ value }) => value === 'siprec') === true
 }
 
-/** What became of the call that got the example: its far ends answer, and hang up after some seconds. */
+/** Returns the journal of the call that got the example. Its far ends answer, and hang up after some seconds. */
 async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
   const engine = createScriptedEngine(parseVerbs)
   engine.phones.set('alice@example.com', [phone])
@@ -58,7 +58,7 @@ async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
   return engine.store.journalOf(started?.call_sid ?? '')
 }
 
-/** A client lets it go on, where it is in one. */
+/** Lets the call leave its conference through the API, if it is in one. */
 async function leaveConference({ calls }: ScriptedEngine): Promise<void> {
   for (const { participants } of calls.conferences(account.account_sid))
     for (const { call_sid } of participants)

@@ -1,4 +1,4 @@
-// Verbs that say something to the far end in its signalling or its keys.
+// Verbs that send something to the far end, by signalling or by keys.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -17,7 +17,7 @@ interface Running {
   readonly outcomes: () => string[]
 }
 
-/** A call that runs these verbs, and a `pause` after them. */
+/** Starts a call that runs these verbs, and a `pause` after them. */
 async function run(...verbs: object[]): Promise<Running> {
   const engine = createScriptedEngine(parseVerbs)
   engine.hooks.on('/call', [...verbs, { verb: 'pause', length: 60 }])

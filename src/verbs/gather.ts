@@ -23,15 +23,15 @@ const seconds = (description: string) => Type.Optional(Type.Number({ minimum: 0,
 const schema = Type.Object({
   input: Type.Optional(
     Type.Array(Type.Union([Type.Literal('speech'), Type.Literal('digits'), Type.Literal('dtmf')]), {
-      description: 'What is taken; dtmf means digits. Default ["digits"].',
+      description: 'The kinds of input that are accepted; dtmf means digits. Default ["digits"].',
     }),
   ),
   actionHook: Type.Optional(
-    hookFor(`Asked when the entry is complete, or \`timeout\` has passed. ${replacingTheRest}`),
+    hookFor(`Sent when the entry is complete, or \`timeout\` has passed. ${replacingTheRest}`),
   ),
   finishOnKey: optional.text('A key that ends the entry and is not part of it.'),
   numDigits: count('Complete at this many.'),
-  minDigits: count('The entry may end by itself from here on.'),
+  minDigits: count('The fewest digits at which the entry may be complete.'),
   maxDigits: count('Complete at this many.'),
   interDigitTimeout: seconds('Complete after this pause between digits.'),
   timeout: seconds(
@@ -42,11 +42,11 @@ const schema = Type.Object({
   dtmfBargein: optional.flag('Digits stop the prompt. Default true.'),
   minBargeinWordCount: optional.number(untilServed(speechRecognition, 'Words that count as barge-in.')),
   sensitive: optional.flag(
-    'true: the keys stand as x in the journal and captures of the call, until another gather; false: they are shown. Default as the account says.',
+    'true: the journal and captures of the call show the keys as x, until another gather; false: they are shown. Default: the setting of the account.',
   ),
   listenDuringPrompt: optional.flag('Whether digits pressed during the prompt count. Default true.'),
   partialResultHook: Type.Optional(
-    hookFor(untilServed(speechRecognition, 'Asked with words that may still change.')),
+    hookFor(untilServed(speechRecognition, 'Sent with words that may still change.')),
   ),
   recognizer: Type.Optional(recognizer),
   vad: Type.Optional(vad),
@@ -83,7 +83,7 @@ export const gather = defineVerb({
       notes.goWithout(
         new AppError('recognizer_unknown', 'gather: no speech recogniser is configured; speech is not heard'),
       )
-    // Keys that come late are hidden too, until another gather says otherwise.
+    // Keys that come late are hidden too, until another gather changes that.
     digits.hide(options.sensitive)
     const collected = await digits.collect({
       rules: toRules(options),

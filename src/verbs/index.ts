@@ -56,7 +56,7 @@ export const parseVerbs: ParseVerbs = (list) => parseList(list, verbs)
 
 export const verbTexts = verbs.map(describeVerb)
 
-/** What several verbs take, by the names that their schemas give it. */
+/** The options that several verbs share, by the titles of their schemas. */
 export const verbShapes: readonly VerbText['schema'][] = [audioServer, ...sharedShapes].map((schema) => ({
   ...schema,
 }))

@@ -5,7 +5,7 @@ import { defineVerb } from './define/define-verb.ts'
 export const leave = defineVerb({
   name: 'leave',
   summary:
-    'As an answer of a `waitHook` of `enqueue`: the caller leaves the queue. Elsewhere it does nothing.',
+    'In an answer of a `waitHook` of `enqueue`: the caller leaves the queue. Elsewhere it does nothing.',
   example: [{ verb: 'say', text: 'We are closing. Please call again tomorrow.' }, { verb: 'leave' }],
   needs: 'nothing',
   uses: ['queues', 'notes'],

@@ -1,4 +1,5 @@
-// Audio servers that hear a call: the first frame and what follows, what ends it, what becomes of it in a dial and beside verbs.
+// Audio servers that listen to a call: the first frame and later ones, the end, and their use in a dial and beside
+// verbs.
 import { sentStreamFrames } from '../api/docs/stream-frames.ts'
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../calls/command.ts'
@@ -54,7 +55,7 @@ async function run(verbs: readonly object[], prepare?: (engine: ScriptedEngine) 
   }
 }
 
-/** Its members, with the type of each: what two frames of a kind have in common. */
+/** Returns the members of a frame with their types, which two frames of a kind have in common. */
 const shapeOf = (frame: object): unknown =>
   Object.fromEntries(Object.entries(frame).map(([name, member]) => [name, typeof member]))
 

@@ -1,4 +1,4 @@
-// The verb listen, also called stream: an audio server hears the call, and may be heard in it.
+// The verb listen, also called stream: an audio server hears the call, and may speak in it.
 import type { Static } from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
@@ -14,7 +14,7 @@ const schema = Type.Object({
   ...streamProperties,
   actionHook: Type.Optional(
     hookFor(
-      `Asked when it is over, with \`dial_call_duration\` in seconds and the key that ended it as \`digits\`. ${replacingTheRest} It may be asked before the socket is closed. Where the caller has hung up, the hook is sent the same, and its answer is not read.`,
+      `Sent when it is over, with \`dial_call_duration\` in seconds and the key that ended it as \`digits\`. ${replacingTheRest} It may be sent before the socket is closed. If the caller has hung up, the hook is sent as well, and its answer is not read.`,
     ),
   ),
   finishOnKey: Type.Optional(
@@ -30,7 +30,7 @@ const schema = Type.Object({
   earlyMedia,
   channel: Type.Optional(
     Type.Union([Type.Literal(1), Type.Literal(2)], {
-      description: 'Within `dial`: 1 (default) is the caller, 2 the called side. Of no effect elsewhere.',
+      description: 'Within `dial`: 1 (default) is the caller, 2 the called side. It has no effect elsewhere.',
     }),
   ),
 })
@@ -50,14 +50,14 @@ async function listenTo(options: Options, { streams, hooks, signal }: Given<'str
     const fields = { dial_call_duration: Math.floor(durationMs / 1000), digits }
     await askAbout(actionHook, fields, { hooks, signal })
   }
-  // The journal says why already.
+  // The journal has the reason already.
   return hasFailed ? ('failed' as const) : undefined
 }
 
 export const listen = defineVerb({
   name: 'listen',
   alias: 'stream',
-  summary: 'Lets an audio server hear the call over a WebSocket, and be heard in it.',
+  summary: 'Lets an audio server hear the call over a WebSocket, and speak in it.',
   example: [
     {
       verb: 'listen',

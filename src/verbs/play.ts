@@ -14,7 +14,7 @@ export const play = defineVerb({
   schema: Type.Object({
     ...playProperties,
     actionHook: Type.Optional(
-      hookFor(`Asked when the playback has ended, or could not begin. ${replacingTheRest}`),
+      hookFor(`Sent when the playback has ended, or could not begin. ${replacingTheRest}`),
     ),
   }),
   isEarlyMedia: ({ earlyMedia }) => earlyMedia === true,

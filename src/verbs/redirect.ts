@@ -1,4 +1,4 @@
-// The verb redirect: goes on with the verbs of another hook.
+// The verb redirect: continues with the verbs of another hook.
 import { Type } from './define/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { hookFor } from './define/schemas.ts'
@@ -13,10 +13,10 @@ export const redirect = defineVerb({
   needs: 'nothing',
   uses: ['hooks'],
   schema: Type.Object({
-    actionHook: hookFor('Asked at once: the verbs that it answers take the place of the rest of the list.'),
+    actionHook: hookFor('Sent immediately: the verbs of its answer replace the rest of the list.'),
     statusHook: Type.Optional(
       hookFor(
-        'Sent the changes of the call from now on, in place of the one before. Its answer is not read.',
+        'The hook for status changes of the call from now on; it replaces the one before. Its answer is not read.',
       ),
     ),
   }),

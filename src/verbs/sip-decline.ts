@@ -5,7 +5,7 @@ import { optional } from './define/schemas.ts'
 
 export const sipDecline = defineVerb({
   name: 'sip:decline',
-  summary: 'Turns an unanswered call away with a SIP status.',
+  summary: 'Refuses an unanswered call with a SIP status.',
   example: [{ verb: 'sip:decline', status: 486, reason: 'Closed', headers: { 'Retry-After': '3600' } }],
   needs: 'unanswered',
   uses: ['signalling'],

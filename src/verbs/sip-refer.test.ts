@@ -1,4 +1,4 @@
-// The verb sip:refer: what the far end is sent, and what the application hears of it.
+// The verb sip:refer: the messages to the far end, and the hooks to the application.
 import { describe, expect, it } from 'vitest'
 import {
   account,
@@ -16,7 +16,7 @@ import { combine, noChoices } from '../calls/defence/defence-settings.ts'
 import type { DefenceChoices } from '../calls/defence/defence-settings.ts'
 import { parseVerbs } from './index.ts'
 
-/** A call that runs `sip:refer` once it is answered, and plays a file afterwards. */
+/** Starts a call that runs `sip:refer` once it is answered, and plays a file afterwards. */
 async function referring(options: object = {}, prepare?: (engine: ScriptedEngine) => void, status = 202) {
   const engine = createScriptedEngine(parseVerbs)
   engine.hooks.on('/call', [
@@ -151,7 +151,7 @@ describe('sip:refer', () => {
 })
 
 describe('a carrier', () => {
-  // Carriers have the names that their accounts give them.
+  // Accounts name their carriers themselves.
   const over =
     (choices: Partial<DefenceChoices> = {}) =>
     (engine: ScriptedEngine) => {

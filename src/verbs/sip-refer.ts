@@ -1,4 +1,4 @@
-// The verb sip:refer: asks the far end to make another call in place of this one.
+// The verb sip:refer: requests that the far end make another call instead of this one.
 import { Type } from './define/type.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
@@ -13,7 +13,7 @@ const line = (maxLength: number, description: string) =>
     description,
   })
 
-/** Those that wait for the answer of eventHook: a far end may send one NOTIFY after the other. */
+/** The most statuses that wait for an answer of eventHook, as a far end may send many NOTIFY requests. */
 const maxEvents = 16
 const tooManyEvents = `no more than ${maxEvents} statuses wait for eventHook: those that come meanwhile are left out`
 
@@ -35,21 +35,24 @@ export const sipRefer = defineVerb({
   schema: Type.Object({
     referTo: line(
       1024,
-      'Whom it is to call: a URI, which is sent as it is, or a number or a user, which is completed with the host of the far end: the SIP realm of a user, or the gateway of a carrier. A carrier is asked only for what CallDefence lets the account call.',
+      'The target of the new call: a URI, which is sent unchanged, or a number or a user, which is completed with the host of the far end: the SIP realm of a user, or the gateway of a carrier. A carrier gets only targets that CallDefence lets the account call.',
     ),
     referredBy: Type.Optional(
-      line(1024, 'Who asks for it: a URI, a number or a user. Default: the caller of this call.'),
+      line(
+        1024,
+        'The party that requests it (Referred-By): a URI, a number or a user. Default: the caller of this call.',
+      ),
     ),
-    referredByDisplayName: Type.Optional(line(255, 'The display name of who asks for it.')),
+    referredByDisplayName: Type.Optional(line(255, 'The display name of that party.')),
     headers: optional.headers('Headers of the REFER.'),
     actionHook: Type.Optional(
       hookFor(
-        `Asked at the end with \`refer_status\`, the response to the REFER, and \`final_referred_call_status\`, where the far end has said what came of its call. ${replacingTheRest}`,
+        `Sent at the end with \`refer_status\`, the response to the REFER, and \`final_referred_call_status\`, if the far end has reported the outcome of its call. ${replacingTheRest}`,
       ),
     ),
     eventHook: Type.Optional(
       hookFor(
-        'Sent each status of the call that the far end makes (NOTIFY), as `call_status`, with `event` `transfer-status`. Verbs that it answers come at once, in place of this one and the rest.',
+        'Sent for each status of the call that the far end makes (NOTIFY), as `call_status`, with `event` `transfer-status`. Verbs of its answer run immediately, and replace this one and the rest.',
       ),
     ),
   }),

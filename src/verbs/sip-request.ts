@@ -35,7 +35,7 @@ export const sipRequest = defineVerb({
       }),
     ),
     actionHook: Type.Optional(
-      hookFor(`Asked when the far end has responded, or has not. ${replacingTheRest}`),
+      hookFor(`Sent when the far end has responded, or has failed to. ${replacingTheRest}`),
     ),
   }),
   async execute({ method, headers, body, actionHook }, { requests, hooks, notes, signal }) {

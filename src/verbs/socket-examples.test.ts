@@ -1,4 +1,5 @@
-// The examples of the reference of applications over WebSocket: the messages of these calls. `npm run docs` writes them.
+// The examples in the reference of applications over WebSocket: the messages of these calls. `npm run docs` writes
+// them.
 import { expect, it } from 'vitest'
 import { socketExamplesFile } from '../api/docs/socket-frames.ts'
 import { heardFrames, sentFrames } from '../api/docs/socket-frames.ts'
@@ -23,7 +24,7 @@ const menu = {
 }
 const dial = { verb: 'dial', target: [{ type: 'user', name: 'alice', confirmHook: '/confirm' }] }
 
-/** One call: a menu, a dial that is confirmed, a leg that goes on by itself, a socket that breaks. */
+/** Runs one call: a menu, a dial that is confirmed, a leg that becomes a call of its own, a socket that breaks. */
 async function messages(): Promise<Record<string, unknown>> {
   const engine = createScriptedEngine(parseVerbs)
   engine.phones.set('alice@example.com', [phone])
@@ -97,7 +98,7 @@ async function messages(): Promise<Record<string, unknown>> {
   return seen
 }
 
-/** Ids are others each time, and a whole INVITE says nothing here. */
+/** Replaces ids, which differ each time, and whole INVITEs. */
 function steady(seen: Record<string, unknown>): unknown {
   const ids = new Map<string, string>()
   const named = (id: string): string => {

@@ -1,4 +1,4 @@
-// Each verb in a running call: the engine is real, what is around it is scripted.
+// Each verb in a running call: the engine is real, its surroundings are scripted.
 import { describe, expect, it } from 'vitest'
 import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -24,7 +24,7 @@ async function run(...verbs: readonly object[]): Promise<Running> {
   return { engine, invite }
 }
 
-/** Runs the verbs, of which each takes a second at most, to their end. */
+/** Runs the verbs to their end. Each takes a second at most. */
 async function runWithAlerts(...verbs: readonly object[]) {
   const raised: Alert[] = []
   const engine = createScriptedEngine(parseVerbs, { alerts: { raise: (alert) => void raised.push(alert) } })

@@ -1,8 +1,8 @@
-// Which verbs may run where not all of them make sense.
+// The check of verbs in places where only some of them make sense.
 import { AppError } from '../../lib/errors.ts'
 import type { RunnableVerb } from '../verb.ts'
 
-/** Throws hook_invalid_payload. */
+/** Throws hook_invalid_payload if a verb may not run here. */
 export function demandAllowed(verbs: readonly RunnableVerb[], allowed: ReadonlySet<string>): void {
   verbs.forEach(({ name }, index) => {
     if (allowed.has(name)) return
@@ -11,7 +11,7 @@ export function demandAllowed(verbs: readonly RunnableVerb[], allowed: ReadonlyS
   })
 }
 
-/** `a, b and c`. */
+/** Returns `a, b and c`. */
 function namesOf(allowed: ReadonlySet<string>): string {
   return [...allowed].join(', ').replace(/, ([^,]*)$/, ' and $1')
 }

@@ -1,16 +1,17 @@
-// SIP headers that an application asks for: only those it may set, and nothing that could smuggle a line.
+// SIP headers that an application sets: only permitted names, and no value that could smuggle in a line.
 import { canonicalName } from '../../sip/message/header-names.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reservedHeaders } from '../../sip/message/reserved-headers.ts'
 
 const maxHeaders = 32
 const maxValueLength = 1024
-// Those of Unicode that some programs read as the end of a line, and control characters: RFC 3261 §25.1 has none but the tab.
+// Unicode characters that some programs read as the end of a line, and control characters. RFC 3261 §25.1 allows only
+// the tab.
 const control = /[\p{Zl}\p{Zp}]|(?!\t)\p{Cc}/u
 
 export interface AppHeaders {
   readonly fields: readonly HeaderField[]
-  /** Names that were left out, for the journal. */
+  /** The names that were left out, for the journal. */
   readonly refused: readonly string[]
 }
 

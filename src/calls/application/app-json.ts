@@ -1,9 +1,9 @@
-// Verbs that an application has as text, in place of a hook.
+// Verbs that an application has as text instead of a call hook.
 import { AppError } from '../../lib/errors.ts'
 import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
 import type { ParseVerbs, RunnableVerb } from '../verb.ts'
 
-/** The verbs of `app_json`; the same rules as for an answer over HTTP. */
+/** Parses the verbs of `app_json`, by the same rules as an answer over HTTP. */
 export function parseAppJson(text: string, parseVerbs: ParseVerbs): readonly RunnableVerb[] {
   if (isNestedTooDeep(text))
     throw new AppError(

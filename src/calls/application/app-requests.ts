@@ -1,17 +1,17 @@
-// A request within the dialog as an application asks for it: headers that it may set, and a body of a type that it names.
+// A request within the dialog that an application sends: headers that it may set, and a body of a type that it names.
 import { AppError } from '../../lib/errors.ts'
 import type { OwnMethod, OwnRequest } from '../leg/leg-requests.ts'
 import { toHeaderFields } from './app-headers.ts'
 
 export interface AskedRequest {
   readonly method: OwnMethod
-  /** May name the type of the content, too. */
+  /** May also contain Content-Type. */
   readonly headers?: Readonly<Record<string, unknown>>
   readonly content?: string
   readonly contentType?: string
 }
 
-/** More would not fit into what a far end takes. */
+/** More would not fit into a message that far ends accept. */
 export const maxContentLength = 16_384
 
 const usualType = 'text/plain'
@@ -20,7 +20,7 @@ const mediaType = new RegExp(
   `^${token}/${token}(\\s*;\\s*${token}=(${token}|"[^"\\\\\\u0000-\\u001f]{0,128}")){0,8}$`,
 )
 
-/** `refused`: names of headers that were left out. Throws AppError bad_request naming what else cannot be sent. */
+/** Returns in `refused` the headers that were left out. Throws AppError bad_request, naming any other fault. */
 export function toRequest({ method, headers = {}, content, contentType }: AskedRequest): {
   readonly request: OwnRequest
   readonly refused: readonly string[]

@@ -1,5 +1,5 @@
-// An application as what runs a call sees it, whatever it is asked over: it gets facts and answers with verbs. Hooks reach it as
-// they were written.
+// The interface of an application for the code that runs a call, over any transport: it gets facts and answers with
+// verbs. Hooks are passed on as written.
 import type { Hook } from '../../contracts/hook.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -8,18 +8,18 @@ import type { RunnableVerb } from '../verb.ts'
 import type { HookForm } from './hook-form.ts'
 
 export interface Question {
-  /** Whose facts it gets, and whose journal has the question and the answer. */
+  /** The leg whose facts are sent, and whose journal gets the question and the answer. */
   readonly leg: Leg
   readonly kind: HookKind
   readonly hook: HookForm
-  /** Beside the facts of the leg. */
+  /** Sent in addition to the facts of the leg. */
   readonly fields?: object
-  /** In place of these facts. */
+  /** Sent instead of the facts of the leg. */
   readonly payload?: object
   readonly signal: AbortSignal
 }
 
-/** An event whose answer counts for nothing. */
+/** An event whose answer is ignored. */
 export interface Notice {
   readonly leg: Leg
   readonly hook: HookForm
@@ -27,43 +27,43 @@ export interface Notice {
 }
 
 export interface VerbsAnswer {
-  /** What answered: hooks of these verbs lead there that do not say it themselves. */
+  /** The server that answered. Relative hooks of these verbs lead there. */
   readonly by: Answerer
-  /** Empty when the answer carried none. */
+  /** Empty if the answer had no verbs. */
   readonly verbs: readonly RunnableVerb[]
   readonly contentType: string
-  /** It carried JSON that was not read, because its content type is another one. */
+  /** True if it contained JSON that was not read, because of its content type. */
   readonly isUnread?: boolean
 }
 
-/** What can be asked: a server that is reached over HTTP, or one that a socket is open to. */
+/** A server that hooks are sent to: over HTTP, or over an open socket. */
 export interface Answerer {
-  /** Throws AppError: hook_* of the exchange, or hook_invalid_payload when the answer is no list of verbs. */
+  /** Throws AppError: hook_* of the exchange, or hook_invalid_payload if the answer is not a list of verbs. */
   ask(question: Question): Promise<VerbsAnswer>
-  /** Resolves when it was taken. The journal does not have it. Throws AppError as `ask` does. */
+  /** Resolves when it was accepted. It is not journalled. Throws AppError as `ask` does. */
   tell(notice: Notice): Promise<void>
-  /** The address of a file that its verbs name. */
+  /** Returns the address of a file that the server's verbs name. */
   resolveUrl(url: string): string
-  /** The hook in full, for those who ask it without the application: status hooks. */
+  /** Returns the complete hook, for senders that do not use the application: status hooks. */
   hookOf(form: HookForm): Hook
 }
 
 export interface Successor {
   readonly call_hook: Hook
-  /** The hook as it was written, where it is asked over a socket. */
+  /** The hook as it was written, if it is sent over a socket. */
   readonly adulting?: HookForm
 }
 
 export interface Application extends Answerer {
   readonly script: CallScript
-  /** It is not over when its verbs are: it may send others at any time. */
+  /** True if the application stays when no verb is left, because it may send more at any time. */
   readonly staysWhenIdle: boolean
-  /** The verbs of this answer run from now on. */
+  /** Notes that the verbs of this answer run from now on. */
   follow(answer: Pick<VerbsAnswer, 'by'>): void
-  /** For verbs that run beside its own: those of an answer, or others. What they follow does not change this one. */
+  /** Returns an application for verbs that run beside the current ones. Its `follow` does not change this one. */
   beside(answer?: Pick<VerbsAnswer, 'by'>): Application
-  /** What runs a leg that goes on by itself with this hook. */
+  /** Returns the application of a leg that becomes a call of its own with this hook. */
   successor(form: HookForm): Successor
-  /** Says what becomes of a verb, where it has asked for that. */
+  /** Reports the progress of a verb, if the application has asked for that. */
   tellVerb(event: Readonly<Record<string, unknown>>): void
 }

@@ -1,4 +1,4 @@
-// A call from a user to a queue, whose next caller it takes, or to a conference: no application runs it.
+// A call from a user to a queue, where it takes the next caller, or to a conference, without an application.
 import { reasonLeft } from '../bridge/leg-story.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -21,7 +21,7 @@ export async function connectToQueue(leg: Leg, name: string, context: CallContex
   await leg.hangUp({ headers: reasonLeft(leg), because })
 }
 
-/** It starts the conference, where that has not begun. Resolves when the call is over. */
+/** Joins the conference, and starts it if it has not begun. Resolves when the call is over. */
 export async function connectToConference(leg: Leg, name: string, context: CallContext): Promise<void> {
   const run: RunnableVerb['run'] = async ({ rooms }, { signal }) =>
     await rooms.confer({ ...plain, name, signal })

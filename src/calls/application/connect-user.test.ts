@@ -12,7 +12,7 @@ interface Called {
   readonly caller: ScriptedInvite
 }
 
-/** A user has called another one, whose phone has come to this final response. */
+/** Makes a user call another one, whose phone sends this final response. */
 async function refusedWith(status: number): Promise<Called> {
   const engine = createScriptedEngine(parsePlainVerbs)
   engine.account = { ...account, device_calling_application_sid: null }

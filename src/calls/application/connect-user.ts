@@ -1,4 +1,4 @@
-// A call from one user to another of its realm: no application runs it.
+// A call from one user to another of its realm, without an application.
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { codeHeader, reasonHeader } from '../leg/refusals.ts'
@@ -15,11 +15,11 @@ const ringMs = 60_000
 export interface UserCall {
   readonly name: string
   readonly realm: string
-  /** The user that calls, as it has proved itself. */
+  /** The calling user, as it authenticated. */
   readonly caller: string
 }
 
-/** Resolves when the call is over. Throws AppError when it cannot be made. */
+/** Resolves when the call is over. Throws AppError if the call cannot be made. */
 export async function connectUser(
   leg: Leg,
   { name, realm, caller }: UserCall,
@@ -39,14 +39,14 @@ export async function connectUser(
     async run({ legs }, { signal }) {
       outcome = await legs.dial({
         targets: [{ to: { type: 'user', name, realm }, headers: {} }],
-        // No application looks at who calls: From is what the phone wrote, the name is what it proved.
+        // There is no application to check who calls: From is what the phone wrote, the name is the authenticated one.
         callerId: caller,
         answersOnBridge: true,
         headers: {},
         ringMs,
         capture: { parent: [], child: [] },
         forwardsIdentity: true,
-        // No application asks for it: neither side gets the address of the other.
+        // No application asks for a direct media path, so neither side gets the address of the other.
         mediaPath: { isAnchored: true, exits: false },
         dubs: [],
         signal,
@@ -57,7 +57,7 @@ export async function connectUser(
   leg.session.run(leg, abilities.running)
   await queue.run([dial], abilities)
   if (leg.isAnswered) return leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
-  // The caller hears what its phone would have heard from the one it called.
+  // The caller gets the response that the called phone sent.
   const { sip_status = 480, sip_reason: reason, refusal } = outcome ?? {}
   const headers = [...reasonLeft(leg), reasonHeader(`${name} did not take the call`)]
   const reply = { status: sip_status, ...(reason === undefined ? {} : { reason }), headers }

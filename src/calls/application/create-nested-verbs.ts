@@ -1,4 +1,4 @@
-// Runs verbs on the other legs of a call, with abilities of their own.
+// Verbs on the other legs of a call, with abilities of their own.
 import { createAbilities } from '../abilities/create-abilities.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -12,7 +12,7 @@ import type { NestedVerbs } from './nested-verbs.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
 interface LegRun {
-  /** Where their hooks lead; by default as for the verbs of the call. */
+  /** The answer whose server gets their hooks. Default: that of the call. */
   readonly answer?: VerbsAnswer
   readonly signal?: AbortSignal
   readonly allowed?: ReadonlySet<string>
@@ -21,7 +21,7 @@ interface LegRun {
 export interface NestedVerbsOptions {
   readonly application: Application
   readonly context: CallContext
-  /** Lets a script run a leg to its end. */
+  /** Runs a script on a leg until the leg ends. */
   readonly runOn: (leg: Leg, script: CallScript, adulting: HookForm | undefined) => void
 }
 
@@ -34,7 +34,7 @@ export function createNestedVerbs({ application, context, runOn }: NestedVerbsOp
     const queue = new VerbLoop({ journal: leg.journal, clock, signal, ...(allowed && { allowed }) })
     const own = application.beside(answer)
     const abilities = createAbilities({ leg, application: own, queue, context, nested })
-    // Only verbs that are all the leg has may be taken over by others.
+    // Verbs may be replaced by others only if no set of allowed verbs restricts them.
     if (allowed === undefined) leg.session.run(leg, abilities.running)
     await queue.run(verbs, abilities)
   }

@@ -1,4 +1,4 @@
-// Commands of an application over WebSocket that clients of the API have no counterpart of: redirect to verbs, config, dial.
+// Commands of an application over WebSocket that the REST API does not have: redirect to verbs, config, dial.
 import { AppError } from '../../lib/errors.ts'
 import type { CommandFrame } from '../channel/frames.ts'
 import type { ReadyCommand, RunnableCommand } from '../command.ts'
@@ -15,7 +15,10 @@ export interface FrameVerbsOptions {
 const because = 'the application sent other verbs'
 const configuring: ReadonlySet<string> = new Set(['config'])
 
-/** Undefined for a command that brings none. `refuse` tells of what fails after it has begun. Throws AppError hook_invalid_payload or bad_request. */
+/**
+ * Returns undefined for a frame of another kind. `refuse` gets later failures. Throws AppError hook_invalid_payload or
+ * bad_request.
+ */
 export function verbsIn(
   { command, isQueued, data }: CommandFrame,
   { queue, context }: FrameVerbsOptions,
@@ -74,7 +77,7 @@ function configure(data: unknown): RunnableCommand {
   })
 }
 
-/** What becomes of it is for its own journal, and for the hooks that it names; one that cannot be made is refused here. */
+/** Makes another call. Its own journal and hooks report its progress; a call that cannot be made is refused here. */
 function order(
   data: unknown,
   { order: make }: CallContext,

@@ -1,4 +1,4 @@
-// The forms in which an application names a hook, turned into a complete one.
+// The forms in which an application writes a hook, and their conversion to a complete one.
 import type { Hook } from '../../contracts/hook.ts'
 
 /** An absolute URL, a path on the application's host, or an object with either. */
@@ -7,16 +7,16 @@ export type HookForm =
   | {
       readonly url: string
       readonly method?: string
-      /** Null: none, whatever the application has. */
+      /** Null means no credentials, even if the application has some. */
       readonly username?: string | null
       readonly password?: string | null
       readonly basicAuth?: { readonly username: string; readonly password: string }
     }
 
 export interface HookContext {
-  /** The URL the running application came from; undefined when it came from app_json and there is no call hook. */
+  /** The URL that the running verbs came from. Undefined if they came from app_json and there is no call hook. */
   readonly base: string | undefined
-  /** The hook of the application, whose credentials later hooks of its origin use too. */
+  /** The call hook of the application. Its credentials are also used for other hooks of the same origin. */
   readonly application: Hook | null
 }
 
@@ -38,7 +38,7 @@ export function toHook(form: HookForm, { base, application }: HookContext): Hook
   }
 }
 
-/** A URL that cannot be resolved is returned as it is: the sender refuses it and names it. */
+/** Returns a URL that cannot be resolved unchanged: the sender refuses it by name. */
 export function resolveUrl(url: string, base: string | undefined): string {
   if (base === undefined || !url.startsWith('/') || !URL.canParse(url, base)) return url
   // "//host/x" would otherwise leave the application's host.
@@ -52,7 +52,7 @@ function isSameOrigin(a: string, b: string): boolean {
 
 export type HookWay = 'http' | 'socket' | 'relative'
 
-/** What a hook says of how it is asked: nothing, where it is a path or a bare name. */
+/** Returns the transport that a hook names, or `relative` for a path or a bare name. */
 export function wayOf(form: HookForm): HookWay {
   const given = typeof form === 'string' ? { url: form } : form
   const url = toSocketUrl(given.url, given)
@@ -60,12 +60,12 @@ export function wayOf(form: HookForm): HookWay {
   return /^[a-z][a-z0-9+.-]*:/i.test(url) ? 'http' : 'relative'
 }
 
-/** Whether it leads nowhere before it is resolved; bare names are for sockets. */
+/** Reports whether the hook is a path, which must be resolved first. Bare names are for sockets. */
 export function isPath(form: HookForm): boolean {
   return (typeof form === 'string' ? form : form.url).startsWith('/')
 }
 
-/** The method WS says of an address of HTTP, and of a path, that it is asked over WebSocket. */
+/** Reports whether the hook has the method WS, which sends an HTTP address or a path over WebSocket. */
 export function asksForSocket(form: HookForm): boolean {
   return typeof form === 'object' && form.method?.toUpperCase() === 'WS'
 }
@@ -74,7 +74,7 @@ function toSocketUrl(url: string, form: Exclude<HookForm, string>): string {
   return asksForSocket(form) ? url.replace(/^http(s?):\/\//i, 'ws$1://') : url
 }
 
-/** The address of files beside a socket. */
+/** Returns the address of files beside a socket. */
 export function toHttpUrl(url: string): string {
   return url.replace(/^ws/i, 'http')
 }

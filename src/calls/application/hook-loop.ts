@@ -1,4 +1,4 @@
-// A hook that is asked again whenever the verbs that it has answered have run: what is heard by one who waits, or is on hold.
+// A hook that is sent again whenever its verbs have run. It plays to a caller who waits or is on hold.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -9,18 +9,18 @@ export interface HookLoopOptions {
   readonly nested: Pick<NestedVerbs, 'prepare'>
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Shared by loops that follow each other as fast as far ends like. */
+  /** Shared by loops that follow each other as fast as the far ends cause them. */
   readonly pace?: Pace
   /** Called before the verbs of the first answer run. */
   readonly onFirst?: () => void
-  /** Whether one that fails is asked again after a while: those who wait for long outlast a restart of their application. */
+  /** True to send a failed hook again after a pause, so that long waits survive a restart of the application. */
   readonly retries?: boolean
 }
 
-/** Verbs that end at once are asked for again at this rate. */
+/** The rate at which verbs are requested again if they end immediately. */
 const loopPace = { burst: 10, perSecond: 1 }
 
-/** After this long, and then after twice as long each time. */
+/** The pause before the first retry, in ms; it doubles each time. */
 const firstRetryMs = 5000
 const maxRetryMs = 60_000
 
@@ -29,8 +29,8 @@ export function createLoopPace(clock: Clock): Pace {
 }
 
 /**
- * `question` is made for each round, with what holds by then. Resolves when the hook has nothing to say, answers verbs that may
- * not run there, or fails for good, which the journal has in any case, and when the signal aborts.
+ * Calls `question` in each round, for its current facts. Resolves when the hook answers without verbs or with verbs
+ * that may not run here, or fails for good (which is journalled), or when the signal aborts.
  */
 export async function loopHook(
   question: () => Omit<PreparedRun, 'signal'>,
@@ -57,7 +57,7 @@ export async function loopHook(
   }
 }
 
-/** The failure is in the journal already. */
+/** Rethrows errors other than AppError, which the journal has already. */
 function failed(error: unknown): 'failed' {
   if (!(error instanceof AppError)) throw error
   return 'failed'

@@ -115,7 +115,7 @@ describe('an action hook that fails', () => {
     expect(journalled('hook-failed')).toMatchObject([{ duration_ms: 4321 }])
   })
 
-  it('by a bug of the platform is written down without the text of the bug', async () => {
+  it('by a bug of the platform is journalled without the text of the bug', async () => {
     const { engine, journalled, outcomes } = await runVerbs([answer, asks(), next, rest], {
       before: failing(new TypeError('x is not a function')),
     })
@@ -202,7 +202,7 @@ describe('a hook that is named by its path', () => {
     ])
   })
 
-  it('stays one of the application whose hook had nothing to say', async () => {
+  it('stays one of the application whose hook answered without verbs', async () => {
     const { engine } = await runVerbs([answer, asks(elsewhere), asks('/more'), rest])
     expect(engine.hooks.asked.at(-1)?.hook.url).toBe('http://app.test/more')
   })

@@ -1,5 +1,4 @@
-// The server of an application that is asked over HTTP: its hooks get requests, the journal has question and answer, verbs are
-// read.
+// An application over HTTP: sends its hooks, writes question and answer to the journal, and reads the verbs.
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
@@ -19,7 +18,9 @@ export class HttpApplication implements Answerer {
   readonly #services: CallServices
   readonly #base: string | undefined
 
-  /** `base`: the URL that its verbs came from; undefined when they came from app_json and there is no call hook. */
+  /**
+   * `base` is the URL that its verbs came from. It is undefined if they came from app_json and there is no call hook.
+   */
   constructor(script: CallScript, services: CallServices, base: string | undefined = script.call_hook?.url) {
     this.script = script
     this.#services = services
@@ -68,14 +69,14 @@ export class HttpApplication implements Answerer {
     })
     const by = new HttpApplication(this.script, this.#services, answer.url)
     const { contentType = 'no content type', isUnread = false } = answer
-    // The call hook's is refused; what another one says is the reason why nothing changes.
+    // An unread answer of the call hook refuses the call. For others, this explains why nothing changed.
     if (isUnread && kind !== 'call' && kind !== 'adulting')
       noteProblem(leg, unread(`the ${kind} hook`, contentType))
     return { by, verbs, contentType, isUnread }
   }
 }
 
-/** What to say of verbs that came under another content type than JSON. */
+/** Returns the error for verbs that came with a content type other than JSON. */
 export function unread(subject: string, contentType: string): AppError {
   return new AppError(
     'hook_invalid_payload',
@@ -86,7 +87,7 @@ export function unread(subject: string, contentType: string): AppError {
   )
 }
 
-/** What every question says of a leg. */
+/** Returns the facts of a leg that every hook gets. */
 export function factsOf({ journal: { facts } }: Leg, services: Pick<CallServices, 'node'>): object {
   return { ...toCommonPayload(facts), ...toNodePayload(facts, services.node()) }
 }
@@ -97,7 +98,7 @@ interface Failure extends Pick<Question, 'leg' | 'kind' | 'signal'> {
   readonly ms: number
 }
 
-/** Writes it into the journal, and returns it. */
+/** Writes the failure of a hook to the journal, and returns it. */
 export function noteFailure({ leg: { journal, log }, kind, url, signal, error, ms }: Failure): AppError {
   const failure = toAppError(error, signal.aborted ? quiet : log)
   const { code, sentence, cure } = signal.aborted ? withdrawn : toProblem(failure)
@@ -112,7 +113,7 @@ const withdrawn = {
   cure: 'Nothing is wrong with the hook; a faster answer would have been in time.',
 } as const
 
-/** When the end of the call cuts a question off, its failure means nothing, and is not logged. */
+/** A question that the end of the call cuts off is not an error, and is not logged. */
 const quiet: Pick<Logger, 'error'> = { error: () => undefined }
 
 function statusOf({ detail }: AppError): { status?: number } {
@@ -121,7 +122,7 @@ function statusOf({ detail }: AppError): { status?: number } {
     : {}
 }
 
-/** Frameworks answer `{}` where an application has nothing to say. */
+/** Returns true for `{}` too, which frameworks send for an empty answer. */
 export function isEmpty(body: unknown): boolean {
   if (body === undefined || body === null) return true
   if (Array.isArray(body)) return body.length === 0

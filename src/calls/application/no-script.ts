@@ -1,4 +1,4 @@
-// What stands in for the application of a call that none runs.
+// The empty script of a call that no application runs.
 import type { CallScript } from '../ports.ts'
 
 export function noScript(account_sid: string): CallScript {

@@ -1,5 +1,5 @@
-// The application of a call: it follows from each hook whether it is asked over HTTP or over a socket, and a hook that does not
-// say it leads where the running verbs came from.
+// The application of a call. Each hook decides whether it is sent over HTTP or over a socket. A relative hook goes to
+// the server that the running verbs came from.
 import type { Hook } from '../../contracts/hook.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { CallContext } from '../call-context.ts'
@@ -21,14 +21,14 @@ export interface RoutedOptions {
   readonly context: CallContext
 }
 
-/** What the verbs of the application make of what it sends by itself. */
+/** The receiver of messages that an application sends by itself. */
 export interface ChannelHearer {
   command(frame: CommandFrame): void
   resumed(data: unknown): void
   closed(): void
 }
 
-/** Each URL has one; an application that names ever new ones is refused. */
+/** The most sockets of one call, one for each URL; further ones are refused. */
 const maxChannels = 8
 const sessionIsOver = 'the session is over'
 
@@ -37,7 +37,7 @@ export class RoutedApplication implements Application {
   readonly #options: RoutedOptions
   readonly #channels: Map<string, Channel>
   #current: Answerer
-  /** Undefined for one that runs beside another. */
+  /** Undefined if this application runs beside another. */
   #hearer: ChannelHearer | undefined
 
   constructor(
@@ -60,12 +60,12 @@ export class RoutedApplication implements Application {
     return this.#channel?.isUsable === true
   }
 
-  /** Undefined while it is asked over HTTP. */
+  /** The socket of the running verbs, or undefined if they came over HTTP. */
   get #channel(): Channel | undefined {
     return this.#current instanceof SocketApplication ? this.#current.channel : undefined
   }
 
-  /** From now on this gets what the application sends by itself. */
+  /** Sets the receiver of messages that the application sends by itself. */
   hear(hearer: ChannelHearer): void {
     this.#hearer = hearer
   }
@@ -77,7 +77,7 @@ export class RoutedApplication implements Application {
     if (way === 'socket') return await this.#overSocket(question)
     if (this.#channel === undefined) return await this.#current.ask(question)
     const answer = await new HttpApplication(this.script, this.#options.context.services).ask(question)
-    // One hook that is elsewhere is no other application: that is what a redirect is for.
+    // A single hook at another address does not change the application. A redirect does.
     return kind === 'redirect' ? answer : { ...answer, by: this.#current }
   }
 
@@ -129,12 +129,12 @@ export class RoutedApplication implements Application {
     this.#channel?.tell({ type: 'verb:status', call_sid: leg.call_sid, data: event })
   }
 
-  /** What it asked for cannot be done, or makes no sense. */
+  /** Reports a command that is impossible or invalid. */
   tellError(call_sid: string, data: object): void {
     this.#channel?.tell({ type: 'jambonz:error', call_sid, data })
   }
 
-  /** It has not answered as the beginning of a call needs it. */
+  /** Closes the socket, as the first answer does not let the call begin. */
   giveUp(because: string): void {
     this.#channel?.close(1001, because)
   }
@@ -158,7 +158,7 @@ export class RoutedApplication implements Application {
     })
   }
 
-  /** A path leads where the verbs came from, unless it is to go over a socket and they came over HTTP. */
+  /** A path goes to the server that the verbs came from, unless it has the method WS and they came over HTTP. */
   #wayOf(form: HookForm): HookWay {
     const way = wayOf(form)
     return way === 'relative' && asksForSocket(form) && this.#channel === undefined ? 'socket' : way
@@ -197,7 +197,7 @@ export class RoutedApplication implements Application {
     return channel
   }
 
-  /** Its status goes to its socket from now on, where no hook over HTTP is named. */
+  /** Sends the status to the current socket, unless a status hook over HTTP is set. */
   #report(): void {
     const { status } = this.#options.leg.session
     const channel = this.#channel
@@ -205,7 +205,7 @@ export class RoutedApplication implements Application {
   }
 }
 
-/** Where the leg that was dialled gets a socket of its own. */
+/** Returns the address of the new socket for a leg that becomes a call of its own. */
 function adultingUrl(text: string): string {
   const url = new URL(text)
   url.pathname = `${url.pathname.replace(/\/$/, '')}/adulting`

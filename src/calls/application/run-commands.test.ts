@@ -20,7 +20,7 @@ interface Up {
   readonly engine: ScriptedEngine
   readonly invite: ReturnType<ScriptedEngine['ring']>
   readonly call_sid: string
-  /** The code of the refusal, or what was answered. */
+  /** Returns the code of the refusal, or the answer. */
   readonly command: (asked: AskedCommands) => Promise<boolean | string>
   readonly outcomes: () => readonly unknown[]
 }

@@ -1,5 +1,5 @@
-// The one place where commands from outside begin: it checks what they need, and the journal says what was asked for, in the
-// order in which it began.
+// The one place where commands from outside begin. It checks the state that they need, and the journal gets each in the
+// order in which they began.
 import { AppError } from '../../lib/errors.ts'
 import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from '../command.ts'
 import { toDecision } from '../journal/decision.ts'
@@ -11,7 +11,10 @@ import { callIsOver } from '../session/mailbox.ts'
 import type { CommandReply } from '../session/session.ts'
 import type { Letter, Opened } from '../session/mailbox.ts'
 
-/** The commands of one request to a leg. Nothing has begun when one of them makes no sense, or comes at the wrong time. */
+/**
+ * Returns the commands of one request to a leg as a letter. If one of them is invalid or comes at the wrong time, none
+ * begins.
+ */
 export function toLetter(
   leg: Leg,
   commands: readonly RunnableCommand[],
@@ -32,7 +35,7 @@ export function toLetter(
   }
 }
 
-/** One of them at most has one. */
+/** Returns the reply of the one command that has one. */
 async function replyOf([reply]: readonly Promise<CommandReply>[]): Promise<CommandReply> {
   return reply === undefined ? {} : await reply
 }
@@ -55,25 +58,25 @@ function readyOn(leg: Leg, command: RunnableCommand): ReadyCommand {
   try {
     return command.ready(target)
   } catch (error) {
-    // Here a client of the API wrote the verbs.
+    // Here the verbs were written by a client of the API, not by a hook.
     if (!(error instanceof AppError) || error.code !== 'hook_invalid_payload') throw error
     throw new AppError('bad_request', `${command.name}: ${error.message}`, { cause: error })
   }
 }
 
-/** Verbs of app_json come from no URL that a path could be one of. */
+/** Throws if a hook is a path, and the verbs came from app_json and have no URL. */
 function demandAddress({ session }: Leg, { name }: RunnableCommand, hook: HookForm): void {
   if (!isPath(hook) || (session.script !== undefined && !isPath(session.script.hookOf(hook)))) return
   throw new AppError(
     'call_state',
-    `${name}: the verbs of the call came from no URL that a path could lead from`,
+    `${name}: the verbs of the call did not come from a URL that a path could be resolved against`,
     {
       cure: 'Send the hook as an absolute URL.',
     },
   )
 }
 
-/** What a leg is to a command that needs this state; undefined when it is in another. */
+/** The target for each required state, or undefined if the leg is in another. */
 const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | undefined } = {
   nothing: (leg) => ({ leg }),
   answered: (leg) => (leg.isAnswered ? { leg } : undefined),
@@ -121,7 +124,7 @@ const missing: Readonly<Record<CommandNeeds, Missing>> = {
     cure: 'Wait until the call talks with one that it has dialled, or that has dialled it: its journal then says bridged.',
   },
   conference: {
-    sentence: 'the call is in no conference',
+    sentence: 'the call is not in a conference',
     cure: 'Wait until its verb conference runs: its journal then says room-joined, or room-waiting.',
   },
   company: {

@@ -1,4 +1,4 @@
-// What an application over WebSocket asks for by itself: commands, other applications, other calls.
+// Commands, redirects and dials that an application over WebSocket sends by itself.
 import { describe, expect, it } from 'vitest'
 import type { Hook } from '../../contracts/hook.ts'
 import { answered, bye } from '../../../test/support/scripted-engine/dialling.ts'
@@ -16,7 +16,7 @@ async function passed(): Promise<void> {
   for (let turn = 0; turn < 6; turn++) await settle()
 }
 
-/** A call that an application over WebSocket runs, with these verbs. */
+/** Starts a call that an application over WebSocket runs with these verbs. */
 async function up(verbs: readonly object[], call_hook = hookAt('wss://app.test/ws')) {
   const engine = createScriptedEngine(parseVerbs)
   engine.phones.set('alice@example.com', [phone])

@@ -1,5 +1,5 @@
-// What an application over WebSocket sends by itself enters its session as commands of the REST API do: one by one, each to a leg
-// of this session and to no other.
+// Commands that an application over WebSocket sends by itself. They enter its session as commands of the REST API do:
+// one by one, and each only to a leg of this session.
 import { AppError } from '../../lib/errors.ts'
 import type { CommandFrame } from '../channel/frames.ts'
 import type { RunnableCommand } from '../command.ts'
@@ -16,22 +16,22 @@ export interface FrameOptions extends FrameVerbsOptions {
   readonly application: RoutedApplication
 }
 
-/** Of commands that cannot be done, in the journal: the application gets an error for each. */
+/** The most failed commands that the journal gets. The application gets an error for each. */
 const maxProblems = 100
 const maxNameLength = 64
 
 export interface FrameHearer extends ChannelHearer {
-  /** The verbs run: what has come before them is done now. */
+  /** Runs the commands that came before the verbs. */
   start(): void
 }
 
-/** As many as a session lets wait. */
+/** The same as a session's mailbox holds. */
 const maxEarly = 32
 
 export function hearFrames(options: FrameOptions): FrameHearer {
   const { leg, application, queue, context } = options
   let problems = 0
-  /** What comes with the first ack, or before it: no verbs run yet. */
+  /** Commands that arrive with the first ack or before it, when no verbs run yet. */
   let early: CommandFrame[] | undefined = []
   const refuse = (error: unknown, { command }: Pick<CommandFrame, 'command'>): void => {
     const { code, message, cure } = toAppError(error, leg.log)
@@ -78,7 +78,7 @@ export function hearFrames(options: FrameOptions): FrameHearer {
   }
 }
 
-/** A leg of another session, or of another account, is as unknown as one that never was. */
+/** Reports a leg of another session or account as not found. */
 function legOf({ callSid }: CommandFrame, { leg, context }: FrameOptions): Leg {
   if (callSid === undefined || callSid === leg.call_sid) return leg
   const { account_sid } = leg.journal.facts.started

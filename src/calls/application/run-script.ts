@@ -1,4 +1,4 @@
-// An application runs a call: asks its hook for the first verbs, runs them and those that replace them.
+// The run of a call by an application: sends its hook for the first verbs, runs them and those that replace them.
 import { AppError } from '../../lib/errors.ts'
 import type { LegHooksOptions } from '../abilities/hooks.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
@@ -25,24 +25,24 @@ import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 export interface Run {
   readonly leg: Leg
   readonly script: CallScript
-  /** By default made from the script. */
+  /** Made from the script by default. */
   readonly application?: RoutedApplication
-  /** In place of the call hook, of a leg that becomes a call of its own. */
+  /** Replaces the call hook of a leg that becomes a call of its own. */
   readonly adulting?: HookForm
-  /** What the call hook is asked. */
+  /** The payload of the call hook. */
   readonly question: () => object
-  /** The first verbs are there, and the call is still up. */
+  /** Called when the first verbs have come and the call is still up. */
   readonly onAccepted?: () => void
-  /** Verbs of other names are left out; all are run when it is not given. */
+  /** Verbs of other names are left out. All run if this is not given. */
   readonly allowed?: ReadonlySet<string>
 }
 
-/** Resolves when no verb is left or the call has ended. Throws AppError when there is no usable first answer. */
+/** Resolves when no verb is left or the call has ended. Throws AppError if there is no usable first answer. */
 export async function runScript(run: Run, context: CallContext): Promise<void> {
   const { services } = context
   const { leg, script, allowed } = run
   const application = run.application ?? new RoutedApplication({ leg, script, context })
-  // The voice starts while the application is asked.
+  // The speech engine starts while the hook is out.
   services.speech.warm()
   let isUnwanted = false
   const queue = new VerbLoop({
@@ -57,7 +57,7 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
     onSkipped: (name) => {
       if (name === 'hangup') isUnwanted = true
     },
-    // One that wants to hang up before the answer turns the call away: it will send no more verbs.
+    // An application that wants to hang up before the answer declines the call, and will send no more verbs.
     staysWhenIdle: () => application.staysWhenIdle && (leg.isAnswered || !isUnwanted),
   })
   const onVerbEvent = (event: Readonly<Record<string, unknown>>): void => application.tellVerb(event)
@@ -110,7 +110,7 @@ export function abilitiesOf(
   return createAbilities({ ...options, context, nested })
 }
 
-/** The leg, and the call that has dialled it. */
+/** Returns the facts of the leg and of the call that dialled it. */
 function adultingPayload(leg: Leg, { services, registry }: CallContext): object {
   const { parent_call_sid, account_sid } = leg.journal.facts.started
   const parent = parent_call_sid === undefined ? undefined : registry.liveLeg(account_sid, parent_call_sid)
@@ -136,14 +136,14 @@ async function firstVerbs(
       : ({ kind: 'adulting', hook: adulting } as const)
   const answer = await application.ask({ ...asked, leg, payload: question(), signal })
   application.follow(answer)
-  // One over a socket may send the first verbs of a call that is up at any time.
+  // An application over a socket may send the first verbs of a call that is up at any time.
   if (application.staysWhenIdle && leg.isAnswered) return answer.verbs
   if (answer.isUnread !== true && answer.verbs.length > 0) return answer.verbs
   const error =
     answer.isUnread === true
       ? unread('the call hook', answer.contentType)
       : withoutVerbs(`the call hook (${answer.contentType})`)
-  // The exchange went well, and the hook has failed all the same: its account gets the alert of it.
+  // The HTTP exchange succeeded, but its answer is unusable. This failure raises the account's alert.
   throw noteFailure({ leg, kind: asked.kind, url: shownUrl(hook.url), signal, error, ms: 0 })
 }
 

@@ -1,4 +1,4 @@
-// What config sets is kept part by part.
+// Each part of the settings that config makes is kept on its own.
 import { expect, it } from 'vitest'
 import { CallSettings } from './settings.ts'
 import type { SettingsChange } from './settings.ts'

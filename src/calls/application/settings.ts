@@ -1,53 +1,53 @@
-// What `config` has set for the verbs that follow: a pure reducer, and the one value that it changes.
+// The settings that `config` makes for later verbs: a pure reducer, and the one value that it changes.
 import type { HookForm } from './hook-form.ts'
 
-/** The voice that a verb or the session asks for; `default` and absence mean the application's. */
+/** The voice that a verb or the session sets. `default` and absence mean the application's. */
 export interface Voice {
   readonly vendor?: string
   readonly label?: string
   readonly language?: string
   readonly voice?: string | object
-  /** Used once the first has failed, and from then on for the whole call. */
+  /** Used when the first voice has failed, and from then on for the whole call. */
   readonly fallback?: Voice
 }
 
-/** What is heard while the application is asked. */
+/** The audio that the caller hears while a hook is out. */
 export interface Filler {
-  /** Undefined: noise that the platform makes. */
+  /** Undefined for noise that the platform generates. */
   readonly url: string | undefined
   readonly afterMs: number
 }
 
-/** What happens while an action hook does not answer. */
+/** The actions to take while an action hook does not answer. */
 export interface HookDelay {
-  /** Verbs as an application writes them; one is heard after the other, and the first again after the last. */
+  /** The verbs as an application writes them. They run one after the other, and start over after the last. */
   readonly actions: readonly object[]
   readonly afterMs: number
-  /** How many of them are heard before the question is given up; 0: one, and it is not given up for that. */
+  /** The actions to play before the hook is given up. With 0, one is played, and it is not given up for that. */
   readonly retries: number
   readonly giveUpMs: number | undefined
-  /** These run in place of what the hook would have answered; none ends the call. */
+  /** The verbs that run instead of those of the hook. None of them ends the call. */
   readonly giveUp: readonly object[]
 }
 
 export interface Settings {
-  /** Where a verb says nothing else; what it leaves out is the application's. */
+  /** The default voice of verbs. Parts that it leaves out are the application's. */
   readonly voice: Voice
-  /** Asked where a REFER of a far end may lead. */
+  /** The hook that decides about a REFER of a far end. */
   readonly referHook?: HookForm
-  /** Asked about what a far end sends within its dialog, and nothing here takes. */
+  /** The hook for requests of a far end within its dialog that the platform does not handle itself. */
   readonly requestHook?: HookForm
-  /** How speech is recognised where a verb says nothing else. */
+  /** The default recogniser settings of verbs. */
   readonly recognition: object
   readonly filler?: Filler | undefined
   readonly hookDelay?: HookDelay | undefined
-  /** The URL of what is heard by one side of a bridge while the other has it on hold. */
+  /** The URL of the audio for one side of a bridge while the other has it on hold. */
   readonly holdMusic?: string
-  /** An application over WebSocket gets what becomes of each verb. */
+  /** True if an application over WebSocket gets the status of each verb. */
   readonly notifiesVerbs?: boolean
 }
 
-/** What one verb says of the time that its hook takes goes before what `config` has set. */
+/** The wait settings of one verb, which override those of `config`. */
 export type WaitWishes = Pick<Settings, 'filler' | 'hookDelay'>
 
 export type SettingsChange =

@@ -1,4 +1,5 @@
-// Runs the verbs of an application one after another, and stops the running one when the call ends or others take over.
+// The loop that runs the verbs of an application in turn, and stops the running one when the call ends or others
+// replace it.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Abilities, Signalling } from '../abilities/abilities.ts'
@@ -9,7 +10,7 @@ import { toProblem } from '../leg/refusals.ts'
 import { Stop } from '../session/stop.ts'
 import type { RunnableVerb } from '../verb.ts'
 
-/** Why an answered call ends when its verbs have run. */
+/** The reason why an answered call ends when its verbs have run. */
 export const noVerbLeft = 'the application has no verb left'
 
 export interface VerbLoopOptions {
@@ -17,21 +18,21 @@ export interface VerbLoopOptions {
   readonly clock: Clock
   /** Aborts when the call ends. */
   readonly signal: AbortSignal
-  /** Verbs of other names are left out; all are run when it is not given. */
+  /** Verbs of other names are left out. All run if this is not given. */
   readonly allowed?: ReadonlySet<string>
   /** Called with the name of each verb before it runs. */
   readonly onVerb?: (name: string) => void
   /** Called with the name of each verb that the state of the call does not allow. */
   readonly onSkipped?: (name: string) => void
-  /** Told when a verb begins and ends. */
+  /** Called when a verb begins and when it ends. */
   readonly onChange?: (event: Readonly<Record<string, unknown>>) => void
-  /** Whether to wait for others once no verb is left. */
+  /** Returns whether to wait for more verbs when none is left. */
   readonly staysWhenIdle?: () => boolean
 }
 
-/** Two a second for the longest call; an application that redirects to itself gets there in a minute. */
+/** Two a second for the longest call; an application that redirects to itself reaches it in a minute. */
 const maxVerbs = 20_000
-/** More than any application appends while one of them runs. */
+/** The most waiting verbs, more than any application appends while one of them runs. */
 const maxWaiting = 1000
 
 export class VerbLoop implements VerbQueue {
@@ -49,14 +50,14 @@ export class VerbLoop implements VerbQueue {
     return this.#running?.verb
   }
 
-  /** These come after the running verb, instead of what was to come. */
+  /** Replaces the waiting verbs. The running verb continues. */
   replace(verbs: readonly RunnableVerb[]): void {
     this.#waiting = verbs
     this.#next = 0
     this.#wake?.()
   }
 
-  /** These come after all that are there. */
+  /** Adds verbs after those that wait. */
   append(verbs: readonly RunnableVerb[]): void {
     const waiting = [...this.#waiting.slice(this.#next), ...verbs]
     if (waiting.length > maxWaiting)
@@ -64,18 +65,21 @@ export class VerbLoop implements VerbQueue {
     this.replace(waiting)
   }
 
-  /** Looks again whether there is anything to wait for. */
+  /** Checks again whether there is a reason to wait. */
   wake(): void {
     this.#wake?.()
   }
 
-  /** These come now. `because` is the message of the reason that the running verb is stopped with. */
+  /** Stops the running verb and replaces the waiting ones. `because` is the message of the reason for the stop. */
   interrupt(verbs: readonly RunnableVerb[], because: string): void {
     this.replace(verbs)
     this.#running?.controller.abort(new Stop('replaced', because))
   }
 
-  /** Resolves when no verb is left or the call has ended. Throws what no verb is expected to throw. */
+  /**
+   * Resolves when no verb is left or the call has ended. Throws unexpected errors of a verb, and AppError if the verbs
+   * never end.
+   */
   async run(verbs: readonly RunnableVerb[], abilities: Abilities): Promise<void> {
     const { signal } = this.#options
     const stop = (): void => {
@@ -86,7 +90,7 @@ export class VerbLoop implements VerbQueue {
     try {
       await this.#runAll(verbs, abilities)
     } finally {
-      // A call may run many lists, one beside the other.
+      // A call may run many lists at the same time.
       signal.removeEventListener('abort', stop)
     }
   }
@@ -130,7 +134,7 @@ export class VerbLoop implements VerbQueue {
       return
     }
     const controller = new AbortController()
-    // Already while the call is being answered: verbs that take over meanwhile come in place of this one.
+    // Set before the call is answered, so that verbs that arrive meanwhile can replace this one.
     this.#running = { verb, controller }
     let started: number | undefined
     let outcome: VerbOutcome = 'failed'
@@ -157,13 +161,13 @@ export class VerbLoop implements VerbQueue {
   async #execute(verb: RunnableVerb, abilities: Abilities, signal: AbortSignal): Promise<VerbOutcome> {
     try {
       const running = verb.run(abilities, { signal })
-      // hangup and sip:decline end the call in this very turn: they have done what they were for.
+      // hangup and sip:decline end the call synchronously: then they are done, not stopped.
       const isOwnDoing = signal.aborted
       const result = await running
       if (signal.aborted && !isOwnDoing) return 'stopped'
       return result ?? 'done'
     } catch (error) {
-      // Whatever a cut-off wait throws, it was cut off on purpose.
+      // An error after an abort is the result of the stop, whatever it is.
       if (signal.aborted) return 'stopped'
       if (!(error instanceof AppError)) throw error
       this.#options.journal.note(toProblem(error))
@@ -172,7 +176,7 @@ export class VerbLoop implements VerbQueue {
   }
 }
 
-/** Brings the call into the state the verb needs; false when the verb is to be skipped. */
+/** Brings the call into the state that the verb needs. Returns false if the verb is to be skipped. */
 async function prepare(verb: RunnableVerb, call: Signalling): Promise<boolean> {
   switch (verb.needs) {
     case 'nothing':

@@ -1,4 +1,5 @@
-// The socket of one session, with sockets whose other side is the test: what is said of it, and when it is opened, paused and closed.
+// The socket of one session, with sockets whose other side is the test: its events, and when it is opened, paused and
+// closed.
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { ScriptedSockets } from '../../../test/support/scripted-engine/scripted-sockets.ts'
@@ -13,7 +14,7 @@ const first = frame('session:new')
 function stage(paceHeard: () => number = () => 0) {
   const clock = createFakeClock()
   const sockets = new ScriptedSockets()
-  /** What its user hears, in order. */
+  /** The events of the channel, in order. */
   const heard: string[] = []
   const channel = new Channel({
     account_sid: 'a',

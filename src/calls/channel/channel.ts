@@ -1,4 +1,4 @@
-// The socket of one session with its application: opened once, opened again when it breaks, closed with the session.
+// The socket of one session with its application: opened once, reopened when it breaks, closed with the session.
 import type { AppMessage, AppSocket, AppSocketEnd, AppSockets } from '../../contracts/app-socket.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -14,24 +14,24 @@ import { Outbox } from './outbox.ts'
 
 export interface ChannelListener {
   command(frame: CommandFrame): void
-  /** What it sent is no message; `content` is the beginning of it. */
+  /** Reports an invalid message. `content` is its beginning. */
   malformed(fault: string, content: string): void
   opened(connection: number, dropped: number): void
-  /** It broke, and is opened again. */
+  /** Reports that the socket broke and is being reopened. */
   lost(end: AppSocketEnd): void
-  /** It is over for good. Told once. */
+  /** Reports that the channel is over for good. Called once. */
   closed(end: ChannelEnd): void
-  /** What the application answered after a socket broke. */
+  /** Passes on the answer to the resumption after a socket broke. */
   resumed(data: unknown): void
-  /** An ack that none waits for. */
+  /** Reports an ack that no question waits for. */
   strayAck(msgid: string): void
-  /** It sends faster than it is read. */
+  /** Reports that the application sends too fast. */
   slowed(): void
 }
 
 export interface ChannelEnd extends AppSocketEnd {
   readonly by: 'application' | 'platform'
-  /** It never was open, and the first question has failed with why. */
+  /** Set if the socket was never open. The first question has then failed with the reason. */
   readonly isOpened?: false
 }
 
@@ -43,17 +43,17 @@ export interface ChannelOptions {
   readonly clock: Clock
   readonly log: LegOptions['log']
   readonly listener: ChannelListener
-  /** Counts a message that is heard, and returns how many ms nothing more may be read. */
+  /** Counts a received message, and returns for how many ms no more may be read. */
   readonly paceHeard: (message: AppMessage) => number
 }
 
 const backOffMs = [500, 1000, 2000, 4000]
 const maxConnections = 5
-/** A socket that has lasted so long was no failure: the next one may be tried as often again. */
+/** A socket that has lasted this long did not fail to connect: the count of attempts starts over. */
 const lastingMs = 60_000
-/** Of messages that make no sense: each is answered, so a socket that brings more is closed. */
+/** The rate of invalid messages. Each is answered, so a socket that sends more is closed. */
 const malformedPace = { burst: 100, perSecond: 1 }
-/** An application that reads nothing for so long is as good as gone. */
+/** An application that has left this much unread counts as gone. */
 const maxBufferedBytes = 1024 * 1024
 
 type State = 'new' | 'connecting' | 'open' | 'waiting' | 'closed'
@@ -62,7 +62,7 @@ export class Channel {
   readonly #options: ChannelOptions
   readonly #outbox: Outbox
   readonly #malformedPace: Pace
-  /** Why the platform has closed its socket: what comes until it is gone counts no more. */
+  /** The reason why the platform has closed its socket. Messages that still arrive are ignored. */
   #refusal: AppSocketEnd | undefined
   readonly #life = new AbortController()
   #state: State = 'new'
@@ -71,7 +71,7 @@ export class Channel {
   #openedAt = 0
   #again: Timer | undefined
   #resuming: Timer | undefined
-  /** What a socket begins with. */
+  /** The first message of a socket. */
   #greeting: { readonly frame: SentFrame; msgid: string; isAcked: boolean } | undefined
 
   constructor(options: ChannelOptions) {
@@ -84,19 +84,19 @@ export class Channel {
     return this.#options.hook.url
   }
 
-  /** Nothing was asked over it yet: the next question opens it. */
+  /** True until the first question, which opens the socket. */
   get isNew(): boolean {
     return this.#state === 'new'
   }
 
-  /** It will be there again, if it is not there now. */
+  /** True if the socket is open, or will be again. */
   get isUsable(): boolean {
     return this.#state !== 'closed'
   }
 
   /**
-   * What the application acknowledges with. The first question opens the socket. Throws AppError hook_*, or the signal's reason
-   * when that aborts.
+   * Sends a question and resolves with the data of its ack. The first question opens the socket. Throws AppError
+   * hook_*, or the signal's reason when that aborts.
    */
   ask(frame: SentFrame, signal?: AbortSignal): Promise<unknown> {
     if (this.#state === 'closed') return Promise.reject(isGone())
@@ -121,7 +121,7 @@ export class Channel {
     this.#outbox.tell(msgid, toText(frame, msgid))
   }
 
-  /** Deliberately, by the platform. What waits for a first question is sent first. */
+  /** Closes the channel for the platform. Messages that wait for the first question are sent first. */
   close(code: 1000 | 1001, because: string): void {
     if (this.#state === 'closed') return
     const socket = this.#socket
@@ -163,7 +163,7 @@ export class Channel {
         this.#connections,
         this.#outbox.open((text) => this.#write(text)),
       )
-      // It may have been closed before it was handed over.
+      // The socket may have closed before it was returned.
       if (ended !== undefined) this.#broke(ended, socket)
     } catch (error) {
       if (this.#isClosed) return
@@ -179,7 +179,10 @@ export class Channel {
     return this.#state === 'closed'
   }
 
-  /** Says which session it is that goes on. A first answer that is still awaited is awaited for this. */
+  /**
+   * Announces the session that is resumed. If the first answer is still outstanding, the answer to this message
+   * replaces it.
+   */
   #resume(): void {
     const greeting = this.#greeting
     if (greeting === undefined) return
@@ -219,7 +222,7 @@ export class Channel {
     else if (!this.#outbox.acked(frame.msgid, frame.data)) listener.strayAck(frame.msgid.slice(0, 64))
   }
 
-  /** Lets the application wait when it sends more than there is time for. */
+  /** Stops reading for a while when the application sends more than its rate. */
   #slowDown(message: AppMessage): void {
     const { listener, clock, paceHeard } = this.#options
     const waitMs = paceHeard(message)
@@ -233,7 +236,7 @@ export class Channel {
     })
   }
 
-  /** It is read no more, not even for its goodbye: a flood would cost as much as before until then. */
+  /** Closes the socket without reading its close frame: until then a flood would cost as much as before. */
   #refuse(code: number, because: string): void {
     this.#refusal = { code, because }
     this.#resuming?.cancel()
@@ -242,7 +245,7 @@ export class Channel {
     this.#socket?.close(code, because)
   }
 
-  /** The socket is gone: either side may have closed it. */
+  /** Handles the end of a socket, which either side may have closed. */
   #broke(seen: AppSocketEnd, socket: AppSocket): void {
     if (this.#isClosed || this.#socket !== socket) return
     const end = this.#refusal ?? seen
@@ -280,7 +283,7 @@ function toText(frame: SentFrame, msgid: string): string {
   return JSON.stringify({ type, msgid, call_sid, ...(hook === undefined ? {} : { hook }), data, b3 })
 }
 
-/** Where a message belongs in a trace: `<trace>-<span>-1`, in the form of B3. Each message is a span of the trace of its leg. */
+/** Returns the B3 header of a message, `<trace>-<span>-1`. Each message is a span of the trace of its leg. */
 function b3Of(call_sid: string, msgid: string): string {
   return `${traceIdOf(call_sid)}-${msgid.replaceAll('-', '').slice(-16)}-1`
 }

@@ -1,7 +1,7 @@
 // The messages between the platform and an application over WebSocket: JSON texts, one object each.
 import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
 
-/** What the platform sends. */
+/** A message from the platform. */
 export interface SentFrame {
   readonly type:
     | 'session:new'
@@ -13,19 +13,19 @@ export interface SentFrame {
     | 'call:status'
     | 'verb:status'
     | 'jambonz:error'
-  /** The leg that it is about. */
+  /** The leg that the message is about. */
   readonly call_sid: string
-  /** As the application wrote it. */
+  /** The hook as the application wrote it. */
   readonly hook?: string
   readonly data: object
 }
 
-/** What an application asks for by itself. */
+/** A command that an application sends by itself. */
 export interface CommandFrame {
   readonly command: string
-  /** Verbs come after those that are there, not in their place. */
+  /** True if verbs are added after the waiting ones instead of replacing them. */
   readonly isQueued: boolean
-  /** The leg that is meant; that of the application when it is not given. */
+  /** The leg that is meant. Default: the leg of the application. */
   readonly callSid?: string
   readonly data: unknown
 }
@@ -35,10 +35,10 @@ export type HeardFrame =
   | ({ readonly kind: 'command' } & CommandFrame)
   | { readonly kind: 'malformed'; readonly fault: string }
 
-/** These are complete without data. */
+/** The commands that need no data. */
 const withoutData: ReadonlySet<string> = new Set(['tts:flush', 'tts:clear', 'llm:tool-output'])
 
-/** Never throws: what makes no sense says why. */
+/** Never throws: an invalid message is returned with its fault. */
 export function readFrame(text: string): HeardFrame {
   if (isNestedTooDeep(text)) return malformed(`the message is nested more than ${maxNesting} levels deep`)
   let frame: unknown
@@ -48,7 +48,7 @@ export function readFrame(text: string): HeardFrame {
     return malformed('the message is not JSON')
   }
   if (typeof frame !== 'object' || frame === null || Array.isArray(frame))
-    return malformed('the message is no JSON object')
+    return malformed('the message is not a JSON object')
   const { type, msgid, command, queueCommand, callSid, data } = frame as Readonly<Record<string, unknown>>
   if (type === 'ack') {
     if (typeof msgid !== 'string') return malformed('an ack needs the msgid of the message that it answers')

@@ -5,7 +5,7 @@ import { HeardPaces } from './heard-pace.ts'
 const short = 'x'
 const long = 'x'.repeat(24 * 1024)
 
-/** How many are read before the socket has to wait. */
+/** Returns how many messages are read before the socket has to wait. */
 function readAtOnce(wait: (message: string) => number, message: string): number {
   for (let count = 0; ; count++) if (wait(message) > 0) return count
 }

@@ -1,14 +1,15 @@
-// How fast applications over WebSocket are read: each socket, and all sockets of an account together. Long messages weigh more.
+// The rates at which applications over WebSocket are read: each socket, and all sockets of an account together. Long
+// messages count more.
 import type { Clock } from '../../lib/clock.ts'
 import { Pace } from '../../lib/pace.ts'
 
-/** In units of a short message. A session of much talk sends some in a second. */
+/** In units of a short message. A busy session sends a few messages a second. */
 const socketPace = { burst: 200, perSecond: 100 }
-/** What an account may cost the others, over however many calls. */
+/** The most that an account may cost the others, over any number of calls. */
 const accountPace = { burst: 2000, perSecond: 1000 }
-/** What a message means takes as long to find out as it is long. */
+/** The time to parse a message grows with its length. */
 const bytesOfUnit = 1024
-/** Beyond, the account that was heard the longest time ago begins with a rest. */
+/** Beyond this number, the account that was read the longest time ago loses its state. */
 const maxAccounts = 10_000
 
 export class HeardPaces {
@@ -20,7 +21,7 @@ export class HeardPaces {
     this.#clock = clock
   }
 
-  /** For one socket: counts a message, and returns how many ms nothing more may be read. */
+  /** Returns a counter for one socket, which returns for how many ms no more may be read. */
   socketOf(account_sid: string): (message: { readonly length: number }) => number {
     const own = new Pace({ ...socketPace, clock: this.#clock })
     return ({ length }) => {

@@ -1,4 +1,5 @@
-// Opens a channel for a leg: its journal tells what becomes of the socket, and what the application asks for enters the session.
+// The channel of a leg: the leg's journal gets the events of the socket, and commands of the application enter the
+// session.
 import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { Hook } from '../../contracts/hook.ts'
@@ -10,15 +11,14 @@ import type { CommandFrame } from './frames.ts'
 
 export interface ChannelUser {
   readonly leg: Leg
-  /** The application asks for something by itself. */
+  /** Gets a command that the application sends by itself. */
   readonly command: (frame: CommandFrame) => void
-  /** Verbs that come with the ack of a session that goes on. */
+  /** Gets the verbs in the ack of a resumed session. */
   readonly resumed: (data: unknown) => void
-  /** It is over for good. */
   readonly closed: () => void
 }
 
-/** Of each kind: a journal has room for what a call is, not for what an application sends without end. */
+/** The most notes of each kind, so that an application cannot fill the journal. */
 const maxNotes = 20
 
 export function openChannel(hook: Hook, user: ChannelUser, { services, heardPaces }: CallContext): Channel {

@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { Outbox } from './outbox.ts'
 
-/** What went out, by the text; and what became of each question. */
+/** Returns an outbox, the texts that it sent, and the outcome of each question. */
 function stage() {
   const clock = createFakeClock()
   const outbox = new Outbox(clock)
@@ -171,7 +171,7 @@ describe('what waits', () => {
     expect(open()).toBe(0)
   })
 
-  it('is nothing of a message that is larger by itself', async () => {
+  it('leaves out a message that is too large by itself', async () => {
     const { outbox, sent, ask, open, settled } = stage()
     ask('1', { text: big + big })
     outbox.tell('2', 'two')
@@ -212,7 +212,7 @@ describe('what waits', () => {
     expect([open(), sent]).toEqual([0, ['last']])
   })
 
-  it('counts what is said again too', () => {
+  it('counts messages that are sent again too', () => {
     const { outbox, sent, ask, open } = stage()
     open()
     ask('1', { text: `1${big}` })

@@ -1,12 +1,12 @@
-// What is to be sent to an application over WebSocket, in order: it waits here while there is no socket, and what waits for an
-// ack is said again on the next one. Bounded; what is awaited by no question goes first.
+// The ordered messages to an application over WebSocket. They wait while there is no socket; those without an ack are
+// sent again on the next one. Bounded: messages that are not questions are dropped first.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 
 interface Message {
   readonly msgid: string
   readonly text: string
-  /** Of one that an ack is awaited for. */
+  /** Set if the message needs an ack. */
   readonly ack?: Awaited
 }
 
@@ -18,7 +18,7 @@ interface Awaited {
 
 interface AskOptions {
   readonly signal?: AbortSignal | undefined
-  /** Before all that waits for a socket. */
+  /** True to send it before all messages that wait for a socket. */
   readonly isFirst?: boolean
 }
 
@@ -30,10 +30,10 @@ export class Outbox {
   readonly #clock: Clock
   #waiting: Message[] = []
   #waitingBytes = 0
-  /** Sent, without an ack yet. */
+  /** Messages that have been sent and have no ack yet. */
   readonly #unacked = new Map<string, Message>()
   #send: ((text: string) => void) | undefined
-  /** How many were given up since the last look. */
+  /** The messages that were dropped since the last socket opened. */
   #dropped = 0
 
   constructor(clock: Clock) {
@@ -44,7 +44,7 @@ export class Outbox {
     return this.#waiting.length === 0
   }
 
-  /** An ack is awaited from when it is sent, and is not any more once the signal aborts. */
+  /** Sends a question. The time for the ack begins when it is sent; an abort of the signal withdraws the question. */
   ask(msgid: string, text: string, { signal, isFirst = false }: AskOptions = {}): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
@@ -59,7 +59,9 @@ export class Outbox {
     return promise.finally(() => signal?.removeEventListener('abort', withdraw))
   }
 
-  /** What waits is said in other words, under another id, before all else. False when it does not wait any more. */
+  /**
+   * Replaces the text and the id of a waiting question, and moves it to the front. Returns false if it no longer waits.
+   */
   rename(msgid: string, next: string, text: string): boolean {
     const message = this.#waiting.find((one) => one.msgid === msgid)
     if (message?.ack === undefined) return false
@@ -72,7 +74,7 @@ export class Outbox {
     this.#put({ msgid, text })
   }
 
-  /** False when none waits for it. */
+  /** Returns false if no question waits for it. */
   acked(msgid: string, data: unknown): boolean {
     const message = this.#unacked.get(msgid)
     if (message?.ack === undefined) return false
@@ -81,7 +83,7 @@ export class Outbox {
     return true
   }
 
-  /** There is a socket: all that waits goes out. Returns how many were dropped meanwhile. */
+  /** Sends all waiting messages over a new socket. Returns the number of messages that were dropped meanwhile. */
   open(send: (text: string) => void): number {
     this.#send = send
     const waiting = this.#waiting
@@ -92,7 +94,7 @@ export class Outbox {
     return dropped
   }
 
-  /** The socket is gone. What has no ack yet is said again, first of all, when there is another one. */
+  /** Notes that the socket is gone. Messages without an ack are sent first on the next one. */
   close(): void {
     this.#send = undefined
     const unacked = [...this.#unacked.values()]
@@ -101,7 +103,7 @@ export class Outbox {
     this.#keep([...unacked, ...this.#waiting])
   }
 
-  /** There will not be another one. */
+  /** Fails all questions, as there will be no other socket. */
   fail(error: AppError): void {
     const messages = [...this.#unacked.values(), ...this.#waiting]
     this.#unacked.clear()
@@ -129,7 +131,9 @@ export class Outbox {
     if (dropped === undefined) return
     this.#waitingBytes -= dropped.text.length
     this.#dropped++
-    dropped.ack?.reject(new AppError('overloaded', 'too much waits for the socket of the application'))
+    dropped.ack?.reject(
+      new AppError('overloaded', 'too many messages wait for the socket of the application'),
+    )
   }
 
   #sendNow(message: Message): void {
@@ -151,7 +155,7 @@ export class Outbox {
     if (kept.length < this.#waiting.length) this.#keep(kept)
   }
 
-  /** These wait, and no others. */
+  /** Replaces the list of waiting messages. */
   #keep(waiting: Message[]): void {
     this.#waiting = waiting
     this.#waitingBytes = waiting.reduce((sum, { text }) => sum + text.length, 0)

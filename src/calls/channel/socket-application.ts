@@ -1,5 +1,4 @@
-// The server of an application that is asked over a WebSocket: questions are messages, acks bring verbs. Hooks reach it as they
-// were written.
+// An application over a WebSocket: questions are messages, acks have verbs. Hooks are sent as they were written.
 import type { Hook } from '../../contracts/hook.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { Answerer, Notice, Question, VerbsAnswer } from '../application/application.ts'
@@ -20,7 +19,7 @@ export interface SocketApplicationOptions {
   readonly followsSocket: boolean
 }
 
-/** What begins a session says no hook: it is that of the URL. */
+/** The message types. Messages that begin a session have no hook: it is that of the URL. */
 const types: Readonly<Partial<Record<HookKind, SentFrame['type']>>> = {
   call: 'session:new',
   adulting: 'session:adulting',

@@ -1,4 +1,4 @@
-// What an application over WebSocket does wrong, and what becomes of its socket: in every state of a call.
+// Faults of an application over WebSocket and their effect on the socket, in every state of a call.
 import { describe, expect, it } from 'vitest'
 import type { Hook } from '../../contracts/hook.ts'
 import { answered, bye } from '../../../test/support/scripted-engine/dialling.ts'

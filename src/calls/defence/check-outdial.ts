@@ -1,5 +1,5 @@
-// Whether an account may make one more call that leaves the platform: its kill switch, the number, and how much it calls
-// already. Pure: a dry run asks the same.
+// The check of whether an account may make one more call that leaves the platform: the kill switch, the number, and the
+// usage. Pure, so that a dry run can use it.
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { CallDefence, DefenceLimit } from './defence-settings.ts'
@@ -12,9 +12,9 @@ export interface OutdialRefusal {
   readonly outcome: string
   readonly code: DefenceCode
   readonly sentence: string
-  /** Where it says more than that of the code. */
+  /** Replaces the cure of the code where this one says more. */
   readonly cure?: string
-  /** What has been reached: an alert is raised once for each, in each of its periods. */
+  /** The limit or rule that refused the call. An alert is raised once for each, in each of its periods. */
   readonly reached: DefenceLimit | 'destination' | 'kill_switch'
 }
 
@@ -24,18 +24,22 @@ export type DefenceCode = Extract<
 >
 
 export interface Outdial {
-  /** Undefined where it is a SIP URI. */
+  /** Undefined if the target is a SIP URI. */
   readonly number: string | undefined
   readonly defence: CallDefence
   readonly usage: Readonly<Record<DefenceLimit, number>>
-  /** Calls to exempt numbers in this minute. */
+  /** The calls to exempt numbers in this minute. */
   readonly shortCalls: number
 }
 
-// For an account with an emergency in each of a few rooms, and nothing to a thief who would keep an emergency centre busy.
+// Enough for an account with an emergency in each of a few rooms, and useless to a thief who would keep an emergency
+// centre busy.
 const maxShortCalls = 5
 
-/** Those beyond it in a minute are calls as any other: to extensions of a carrier, for one. */
+/**
+ * Reports whether a call is exempt. Short numbers beyond `maxShortCalls` in a minute may be extensions of a carrier,
+ * and are not.
+ */
 export function isEmergency({ number, shortCalls }: Pick<Outdial, 'number' | 'shortCalls'>): boolean {
   return number !== undefined && isExempt(number) && shortCalls < maxShortCalls
 }
@@ -52,7 +56,10 @@ export function checkOutdial({ number, defence, usage, shortCalls }: Outdial): O
   return undefined
 }
 
-/** Emergency numbers are as short. No range that thieves call is, and a phone that cannot call for help is worse. */
+/**
+ * Reports whether a number is as short as an emergency number. No range of thieves is, and a phone must be able to call
+ * for help.
+ */
 export function isExempt(number: string): boolean {
   return isShortCode(number)
 }
@@ -83,7 +90,7 @@ export function closedRefusal(
       ? 'Write the number with a plus and digits.'
       : isByProvider
         ? 'The service provider has closed it: its CallDefence says so, and the account cannot open it.'
-        : `${own} of the CallDefence of the account, if the call is meant.`,
+        : `${own} of the CallDefence of the account, if the call is intended.`,
     reached: 'destination',
   }
 }
@@ -118,7 +125,7 @@ function limitRefusal(name: DefenceLimit, limit: number): OutdialRefusal {
     outcome: `refused: the account may make ${limit} ${unit}`,
     code,
     sentence: `the account has made the ${limit} ${unit} that it may`,
-    cure: `Find out who calls so much. If it is meant, raise ${name} of the CallDefence of the account, or of its service provider where that holds it down.`,
+    cure: `Find out who makes so many calls. If they are intended, raise ${name} of the CallDefence of the account, or of its service provider if that has the lower limit.`,
     reached: name,
   }
 }

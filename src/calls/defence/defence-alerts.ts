@@ -1,5 +1,5 @@
-// The alerts of the defence: at 80 % of a limit, at the limit, and when a call is refused; each once in a period, however many
-// nodes there are.
+// The alerts of the defence: at 80 % of a limit, at the limit, and when a call is refused. Each is raised once in a
+// period, on however many nodes.
 import type { Alerts } from '../../contracts/alert.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AppError } from '../../lib/errors.ts'
@@ -16,7 +16,7 @@ export interface DefenceAlertsOptions {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-// What is counted by the day is said once a day. Shorter periods come round too soon for a person to read each.
+// A daily limit is reported once a day. Shorter periods are too frequent for an alert in each.
 const quietMs: Readonly<Record<OutdialRefusal['reached'], number>> = {
   calls_per_second: hourMs,
   calls_per_minute: hourMs,
@@ -36,33 +36,33 @@ const alertTypes: Readonly<Record<OutdialRefusal['code'], string>> = {
   call_minutes_limit: 'call-minutes-limit',
 }
 
-// Beyond this many, those of periods that are over are forgotten.
+// At this size the map is cleared. Repeated alerts are dropped by their `once` key.
 const maxSaid = 10_000
 
 export class DefenceAlerts {
   readonly #options: DefenceAlertsOptions
-  /** The number of the period in which each was said last. */
+  /** The number of the period in which each alert was raised last. */
   readonly #said = new Map<string, number>()
 
   constructor(options: DefenceAlertsOptions) {
     this.#options = options
   }
 
-  /** To be called when more is used than before. */
+  /** Raises the alerts that are due. To be called whenever usage has grown. */
   used(account_sid: string, { limits }: CallDefence, usage: Readonly<Record<DefenceLimit, number>>): void {
     for (const name of defenceLimits) {
       const limit = limits[name]
-      // Of very small limits the last one that fits is no warning.
+      // A limit of 1 has no warning: its first call would already raise one.
       const isNear = limit > 1 && usage[name] >= limit * warnAt
       const isReached = usage[name] >= limit
-      // A rate that is used up is no trouble until one more call is refused.
+      // A rate that is used up does no harm until one more call is refused.
       if (!isNear || (isReached && name !== 'minutes_per_day')) continue
       const once = this.#once(account_sid, name, isReached ? 'at' : 'near')
       if (once === undefined) continue
       const { code, unit } = limitWords[name]
       const used = Math.min(limit, Math.floor(usage[name]))
       const message = `${used} of the ${limit} ${unit} that the account may make are used`
-      const detail = `Look at RecentCalls who calls. Beyond the limit calls are refused: ${name} of the CallDefence of the account raises it.`
+      const detail = `Look in RecentCalls for who calls. Beyond the limit calls are refused. To raise it, change ${name} of the CallDefence of the account.`
       this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, once })
     }
   }
@@ -79,7 +79,7 @@ export class DefenceAlerts {
     this.#options.alerts?.raise({ account_sid, alert_type: alertTypes[code], message, detail, once, ...call })
   }
 
-  /** Names the alert in its period; undefined where this node has said it. */
+  /** Returns the key of the alert, or undefined if this node has raised it. */
   #once(account_sid: string, reached: OutdialRefusal['reached'], level: 'near' | 'at'): string | undefined {
     const key = `${account_sid} ${reached} ${level}`
     const period = Math.floor(this.#options.clock.now() / quietMs[reached])

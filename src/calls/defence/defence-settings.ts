@@ -1,10 +1,10 @@
-// What an account may call, and how much: its own settings within those of its service provider. A provider says what holds
-// for accounts that say nothing themselves, and how far the others may go.
+// The settings for what an account may call, and how much: its own, within those of its service provider. The
+// provider's settings are the defaults of accounts that set nothing, and the ceiling for the others.
 import type { DestinationClass } from './destination-classes.ts'
 
 export const killSwitches = ['off', 'new_calls', 'all_calls'] as const
 
-/** `new_calls`: none begins. `all_calls`: those that are up are ended as well. */
+/** With `new_calls`, no new call may begin. With `all_calls`, calls that are up are ended as well. */
 export type KillSwitch = (typeof killSwitches)[number]
 
 export const defenceLimits = [
@@ -16,7 +16,7 @@ export const defenceLimits = [
 
 export type DefenceLimit = (typeof defenceLimits)[number]
 
-/** As it is stored: null where nothing is said. A limit of 0 is none. */
+/** The settings as they are stored: null if not set. A limit of 0 means no limit. */
 export interface DefenceChoices extends Readonly<Record<DefenceLimit, number | null>> {
   readonly kill_switch: KillSwitch | null
   /** The calling code of the country whose national numbers are dialled. */
@@ -38,7 +38,7 @@ export const noChoices: DefenceChoices = {
   minutes_per_day: null,
 }
 
-/** Far more than a busy office calls, and little beside what a thief would. */
+/** Far more than a busy office calls, and little compared with what a thief would. */
 export const defaultLimits: Readonly<Record<DefenceLimit, number>> = {
   calls_per_second: 30,
   calls_per_minute: 300,
@@ -46,13 +46,13 @@ export const defaultLimits: Readonly<Record<DefenceLimit, number>> = {
   minutes_per_day: 20_000,
 }
 
-/** What holds for an account. */
+/** The settings in force for an account. */
 export interface CallDefence {
   readonly killSwitch: KillSwitch
   readonly country: string | undefined
   readonly provider: DestinationChoices
   readonly account: DestinationChoices
-  /** Infinity where there is none. */
+  /** Infinity if there is no limit. */
   readonly limits: Readonly<Record<DefenceLimit, number>>
 }
 
@@ -86,7 +86,7 @@ function asNumber(limit: number): number {
   return limit === 0 ? Infinity : limit
 }
 
-/** Whether an account may call the numbers of a class, where no prefix says more. */
+/** Reports whether an account may call the numbers of a class that no prefix opens or closes. */
 export function isOpen({ provider, account }: CallDefence, name: DestinationClass): boolean {
   return provider.allow[name] === false ? false : (account.allow[name] ?? provider.allow[name] ?? false)
 }

@@ -1,8 +1,9 @@
-// Ranges of telephone numbers that thieves call: closed until an account opens them. docs/reference/destinations.md is made of
-// this table. Sources: satellites and international networks, +870, +881 to +883 and +979, as the ITU assigns them (list of
-// ITU-T E.164 assigned country codes); premium rates as the national numbering plans have them, which the ITU publishes by
-// ITU-T E.129; high risk: codes with few ordinary calls that public reports on international revenue share fraud name again
-// and again. A country that many people call for good reasons is not in it.
+// The ranges of telephone numbers that thieves call. They are closed until an account opens them.
+// docs/reference/destinations.md is generated from this table. Sources: satellites and international networks, +870,
+// +881 to +883 and +979, as the ITU assigns them (list of ITU-T E.164 assigned country codes); premium rates as the
+// national numbering plans have them, which the ITU publishes by ITU-T E.129; high risk: codes with few ordinary calls
+// that public reports on international revenue share fraud name repeatedly. Countries that many people call for good
+// reasons are left out.
 
 export const destinationClasses = ['premium_rate', 'satellite', 'high_risk'] as const
 
@@ -13,7 +14,10 @@ export interface NumberRange {
   /** Without the plus. */
   readonly prefix: string
   readonly name: string
-  /** How many digits its shortest number has, the country code included: what is shorter is another country's own number. */
+  /**
+   * The digits of its shortest number, including the country code. A shorter number is a national number of another
+   * country.
+   */
   readonly minDigits: number
 }
 
@@ -96,7 +100,7 @@ const highRisk: readonly Line[] = [
   ['960', 'Maldives', 10],
 ]
 
-// Most countries have numbers of this length and more.
+// The shortest number of most countries, in digits.
 const usualMinDigits = 11
 
 export const numberRanges: readonly NumberRange[] = [
@@ -114,7 +118,7 @@ function rangesOf(name: DestinationClass, lines: readonly Line[]): readonly Numb
 const byPrefix = new Map(numberRanges.map((range) => [range.prefix, range]))
 const longest = Math.max(...numberRanges.map(({ prefix }) => prefix.length))
 
-/** The narrowest range that an E.164 number, without its plus, is in. */
+/** Returns the narrowest range that contains an E.164 number, given without its plus. */
 export function rangeOf(number: string): NumberRange | undefined {
   for (let length = Math.min(longest, number.length); length > 0; length--) {
     const range = byPrefix.get(number.slice(0, length))

@@ -1,4 +1,4 @@
-// Codes before a number, operators and contexts: none of them hides a closed number, none closes an ordinary one.
+// Codes before a number, operators and contexts: none hides a closed number, none closes an ordinary one.
 import { describe, expect, it } from 'vitest'
 import { combine, noChoices } from './defence-settings.ts'
 import { closedDestination } from './judge-destination.ts'
@@ -62,7 +62,7 @@ describe('a closed number', () => {
     [null, '*679005550100;phone-context=+1'],
     [null, '19005550100;phone-context=+1'],
   ])('in the country %s: %s is closed', (country, text) => {
-    // *670… is Timor-Leste as well.
+    // *670… is also Timor-Leste.
     expect(closed(country, text, true)).toBe('premium_rate')
   })
 
@@ -75,14 +75,14 @@ describe('a closed number', () => {
     expect(closed(country, text)).toBe('high_risk')
   })
 
-  it('is closed behind codes without end, as is what is longer than any number', () => {
+  it('is closed behind any number of codes, as is a text that is longer than any number', () => {
     for (const count of [2, 5, 9, 15, 17, 100])
       expect(closed('1', `${'*67'.repeat(count)}19005550100`)).toBeDefined()
     expect(closed('1', `${'*67'.repeat(100)}12125550100`)).toContain('longer than a number')
   })
 })
 
-it('a text of many contexts is read at once, by the first and the last', () => {
+it('a text with many contexts is read quickly, by the first and the last', () => {
   const many = Array.from({ length: 4_000 }, (_, at) => `;phone-context=+4420${at}`).join('')
   const began = performance.now()
   expect(closed('44', `5550100${many};phone-context=+1900`)).toBe('premium_rate')
@@ -125,7 +125,7 @@ describe('an ordinary number', () => {
     [null, '02079460958;phone-context=+44'],
     [null, '5550100;phone-context=example.com'],
     [null, '12125550100;phone-context=+1'],
-    // The mark ends the code: what follows is a number of Brunswick, and not one of Cuba behind a code 49.
+    // The mark ends the code: the rest is a number of Brunswick, and not a number of Cuba after a code 49.
     ['44', '*31#495312345678'],
     ['44', '#31#495312345678'],
     ['44', '*31*495312345678'],
@@ -142,7 +142,7 @@ describe('an ordinary number', () => {
       closed_prefixes: ['+1473', '+1649'],
     })
     const is = (text: string) => closedDestination(text, defence) !== undefined
-    // Norway and New Zealand, then Grenada by way of an operator.
+    // Norway and New Zealand, then Grenada through an operator.
     expect(['01147312345678', '004731234567', '006491234567', '04734031234'].map(is)).toEqual([
       false,
       false,

@@ -1,13 +1,14 @@
-// What is dialled before a number abroad, by the calling code of the country that dials it. Behind 00, 0, 8 or 1 some of them
-// choose a carrier.
+// The prefixes that are dialled before a foreign number, by the calling code of the country they are dialled in. After
+// 00, 0, 8 or 1 some of them choose a carrier.
 
 /**
- * Those besides 00, which is one everywhere. As the ITU lists them (dialling procedures: international prefix), and where carriers
- * have their own, as the metadata of libphonenumber (`internationalPrefix`) and the carriers themselves publish them. Those of
- * East Africa that lead to a neighbour only are not here. A number of North America, of 11 digits, is none behind 1XX0.
+ * The prefixes other than 00, which is valid everywhere: those that the ITU lists (dialling procedures: international
+ * prefix) and, for carriers' own, those that the metadata of libphonenumber (`internationalPrefix`) and the carriers
+ * publish. The prefixes of East Africa that reach only a neighbour are left out. An 11-digit number of North America is
+ * never read as 1XX0 and a number.
  */
 const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
-  // 01 is that of a call by an operator.
+  // 01 is the prefix of an operator call.
   '1': [/^011/, /^01(?!1)/],
   '7': [/^810/, /^82\d/],
   '51': [/^19\d\d00/],
@@ -40,7 +41,7 @@ const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
   '680': [/^01[12]/],
   '685': [/^0/],
   '850': [/^99/],
-  // 00 is dialled there, too: 00 86 755 is Shenzhen, 00 91 900 India and 00 7 960 Russia.
+  // 00 is dialled there too: 00 86 755 is Shenzhen, 00 91 900 India and 00 7 960 Russia.
   '852': [/^00[126]/, /^007(?!9)/, /^008(?!6)/, /^009(?!1)/, /^00[3568]\d/, /^1[56]\d\d(?=\d{8})/],
   '855': [/^00[14-9]/],
   '886': [/^00[25-79]/, /^019/],
@@ -52,11 +53,11 @@ const prefixesOf: Readonly<Record<string, readonly RegExp[]>> = {
   '998': [/^810/],
 }
 
-// Any carrier may take these: nothing else begins with them that is so long.
+// Any carrier may accept these: no other number of this length begins with them.
 const anywhere = [/^0011/, /^011/]
 const minDigits = 11
 
-/** What is left behind each prefix that the text may begin with. No country code begins with 0. */
+/** Returns what remains after each possible prefix, without leading zeros, as no country code begins with 0. */
 export function behindPrefixes(text: string, country: string | undefined): readonly string[] {
   if (text.length < minDigits) return []
   const prefixes = country === undefined ? anywhere : [...(prefixesOf[country] ?? []), /^0011/]

@@ -99,7 +99,7 @@ describe('a number behind a code that chooses a carrier', () => {
     [undefined, '101028815551230100'],
     ['1', '1010288011442079460958'],
     ['1', '10155501234'],
-    // China, and not 1 868 behind the 01 of an operator.
+    // China, and not 1 868 after the 01 of an operator.
     ['1', '0118685512345678'],
     ['49', '01013030123456'],
     ['45', '10190012'],
@@ -223,7 +223,7 @@ describe('what opens and closes', () => {
     expect(closed('9005551234', {}, { country_code: '44' })).toBeUndefined()
   })
 
-  it('may close all but one country, also to numbers that no country is known of', () => {
+  it('may close all but one country, also for numbers of no known country', () => {
     const only = { closed_prefixes: ['+'], open_prefixes: ['+49'], country_code: '49' }
     expect(['+493012345', '00493012345', '03012345'].map((text) => closed(text, only))).toEqual([
       undefined,

@@ -1,4 +1,4 @@
-// Whether an account may call a number: pure, so that the same rule serves calls, the API and a dry run.
+// The decision whether an account may call a number: pure, for calls, the API and a dry run.
 import type { CallDefence, DestinationChoices } from './defence-settings.ts'
 import { isOpen } from './defence-settings.ts'
 import { rangeOf } from './destination-classes.ts'
@@ -8,19 +8,19 @@ import { isEndless, readingsOf } from './number-readings.ts'
 import type { Reading } from './number-readings.ts'
 
 export interface ClosedDestination {
-  /** What the number was read as, with its plus. */
+  /** The number that the text was read as, with its plus. */
   readonly number: string
-  /** Undefined where a prefix is closed. */
+  /** Undefined if a prefix is closed. */
   readonly class: DestinationClass | undefined
-  /** No setting opens it. */
+  /** True if no setting can open it. */
   readonly isUnreadable?: boolean
-  /** Why, as the second half of a sentence. */
+  /** The reason, as the second half of a sentence. */
   readonly because: string
-  /** The service provider has closed it: the account cannot open it. */
+  /** True if the service provider has closed it, so that the account cannot open it. */
   readonly isByProvider: boolean
 }
 
-/** `text` as it is dialled. Undefined where it may be called. One reading that is closed closes it. */
+/** Returns why `text`, as it is dialled, may not be called, or undefined. One closed reading closes it. */
 export function closedDestination(text: string, defence: CallDefence): ClosedDestination | undefined {
   if (hasUnreadable(text)) return unreadable
   if (isEndless(text)) return endless
@@ -30,7 +30,7 @@ export function closedDestination(text: string, defence: CallDefence): ClosedDes
   if (closed !== undefined) return closed
   const byProvider = provider.country_code ?? undefined
   if (byProvider !== country) {
-    // An account does not open what its provider closes by naming another country.
+    // Numbers that are closed by the country of the provider stay closed for the account.
     const other = firstClosed(readingsOf(text, byProvider), defence)
     if (other !== undefined && (byProvider !== undefined || other.isByProvider)) return other
   }
@@ -58,14 +58,14 @@ function firstClosed(readings: readonly Reading[], defence: CallDefence): Closed
   return undefined
 }
 
-/** Where everything is closed that no prefix opens, so is a number whose country nothing tells. */
+/** Returns a refusal for a number of unknown country if everything is closed that no prefix opens. */
 function closedUnread(text: string, { provider, account }: CallDefence): ClosedDestination | undefined {
   const closing = [provider, account].find(({ closed_prefixes }) => closed_prefixes.includes('+'))
   if (closing === undefined || !/^\d{4,}$/.test(text)) return undefined
   return closedPrefix(text, '+', closing === provider)
 }
 
-// No number with a country code is shorter.
+// The shortest number with a country code, in digits.
 const minDigits = 7
 
 function judge(reading: Reading, defence: CallDefence): ClosedDestination | undefined {
@@ -90,7 +90,7 @@ function closedPrefix(number: string, prefix: string, isByProvider: boolean): Cl
   return { number, class: undefined, because: `the prefix ${prefix} is closed`, isByProvider }
 }
 
-/** The longest prefix that names the number decides; of two that are equal the closed one. */
+/** Returns the longest prefix that matches the number. Of two that are equally long, the closed one wins. */
 function prefixChoice(
   number: string,
   { open_prefixes, closed_prefixes }: DestinationChoices,
@@ -101,7 +101,7 @@ function prefixChoice(
   return open === undefined ? undefined : { prefix: open, isClosed: false }
 }
 
-/** Prefixes have a plus: `+` alone names every number. */
+/** Returns the longest matching prefix. `+` alone matches every number. */
 function longestOf(number: string, prefixes: readonly string[]): string | undefined {
   return prefixes
     .filter((prefix) => `+${number}`.startsWith(prefix))

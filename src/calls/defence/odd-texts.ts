@@ -1,16 +1,16 @@
-// What a switch may dial of a text with characters that are in no number: it may drop them, stop at them, take letters for
-// keys, or decode once more. Which one it does nothing tells, so that all of them are looked at.
+// The numbers that a switch may dial for a text with characters that no number has. The switch may drop them, stop at
+// them, map letters to keys, or decode once more. The platform cannot tell which, so all results are checked.
 
-// These stand in numbers, and a plus or digits are all that is left without them.
+// These occur in ordinary numbers; without them a plus and digits remain.
 const separators = /[\s\-./]/g
-// Not dialled after a country code, as in +44(0)20.
+// This is not dialled after a country code, as in +44(0)20.
 const trunkPrefix = /\(\s*0\s*\)/g
-// Codes before a number, as *67 or *31#, have two or three digits.
+// Codes before a number, such as *67 or *31#, have two or three digits.
 const featureCodes = [/^[*#]+\d{2}[*#]*/, /^[*#]+\d{3}[*#]*/]
 const keys: readonly string[] = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz']
 const firstLetterKey = 2
 
-/** Digits, some with a plus before them; nothing where there is no odd character. */
+/** Returns digits, some with a plus before them, or nothing if there is no odd character. */
 export function oddTexts(text: string): readonly string[] {
   const plain = text.normalize('NFKC').replace(/^(?:tel|sips?):/i, '')
   if (/^\+?\d*$/.test(plain.replace(separators, ''))) return []
@@ -20,14 +20,17 @@ export function oddTexts(text: string): readonly string[] {
   return [...new Set(wholes.flatMap(startsOf).flatMap(digitsIn))]
 }
 
-/** Characters that cannot be seen, and digits other than 0 to 9: no switch is sure to take them as another does. */
+/**
+ * Reports whether a text has invisible characters, or digits other than 0 to 9: switches differ in what they make of
+ * them.
+ */
 export function hasUnreadable(text: string): boolean {
   return decodings(text.normalize('NFKC')).some((one) => unreadable.test(one))
 }
 
 const unreadable = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?!\d)\p{N}/u
 
-/** As it is, and with what is percent-encoded in it decoded: a proxy on the way may do so again. */
+/** Returns the text as it is, percent-decoded, and decoded twice: a proxy on the way may decode it again. */
 export function decodings(text: string): readonly string[] {
   const once = decoded(text)
   return [...new Set([text, once, decoded(once)])]
@@ -44,7 +47,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Where the number may begin: at once, at a plus, behind a feature code. */
+/** Returns the text from each possible start: its own, a plus, after a feature code. */
 function startsOf(text: string): readonly string[] {
   const pluses = [text.indexOf('+'), text.lastIndexOf('+')].filter((at) => at >= 0)
   const behind = featureCodes.map((code) => text.replace(code, ''))
@@ -56,7 +59,7 @@ function digitsIn(text: string): readonly string[] {
   const keyed = text.toLowerCase().replaceAll(/[a-z]/g, keyOf)
   const found = [text, keyed].map((one) => one.replaceAll(/\D/g, ''))
   const isPlus = text.includes('+')
-  // With the marks: codes may stand one behind the other.
+  // The marks are kept, as several codes may follow each other.
   const marked = /[*#]/.test(text) ? [text, keyed].map((one) => one.replaceAll(/[^\d*#]/g, '')) : []
   const digits = [...found, firstRun]
     .filter((one) => one !== '')

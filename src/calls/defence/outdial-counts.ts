@@ -1,12 +1,12 @@
-// How much the accounts call: calls by the second and the minute, calls that are up, and what has been spoken today. What this
-// node counts is exact; what other nodes have counted comes from storage, a few seconds late.
+// The usage of the limits by each account: calls by the second and the minute, calls that are up, and the minutes
+// spoken today. The counts of this node are exact; those of other nodes come from storage, a few seconds late.
 import type { OutdialUsage } from '../../contracts/outdial-usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { DefenceLimit } from './defence-settings.ts'
 
-/** A call that counts, while it is up. */
+/** A call that counts while it is up. */
 export interface CountedCall {
-  /** Epoch ms; undefined while it is not answered. */
+  /** Epoch ms, or undefined if the call is not answered yet. */
   readonly answeredAt: () => number | undefined
 }
 
@@ -14,7 +14,7 @@ const secondMs = 1000
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** In UTC, so that all nodes begin the same day at once. */
+/** All periods are in UTC, so that all nodes begin a day at the same time. */
 export const periodsMs: Readonly<Record<DefenceLimit, number>> = {
   calls_per_second: secondMs,
   calls_per_minute: minuteMs,
@@ -22,7 +22,7 @@ export const periodsMs: Readonly<Record<DefenceLimit, number>> = {
   minutes_per_day: dayMs,
 }
 
-// A node that has not written for so long is gone, and so are its calls.
+// A node that has not written for this long is dead, and so are its calls.
 const deadAfterMs = 15_000
 
 interface Count {
@@ -32,7 +32,7 @@ interface Count {
   callsInMinute: number
   day: number
   spokenMs: number
-  /** Each with the moment up to which it has been counted. */
+  /** The calls that are up, each with the time until which it is counted. */
   readonly live: Map<CountedCall, number>
   isChanged: boolean
 }
@@ -41,19 +41,19 @@ export class OutdialCounts {
   readonly #clock: Clock
   readonly #counts = new Map<string, Count>()
   #others = new Map<string, readonly OutdialUsage[]>()
-  /** Of one minute: calls to numbers of up to three digits. They count on this node alone. */
+  /** The calls to numbers of up to three digits in one minute, on this node alone. */
   #short = { minute: 0, calls: new Map<string, number>() }
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Those that have calls up. */
+  /** The accounts that have calls up. */
   get busy(): readonly string[] {
     return [...this.#counts].filter(([, { live }]) => live.size > 0).map(([account_sid]) => account_sid)
   }
 
-  /** How much of each limit is used now, on all nodes. The minutes have fractions. */
+  /** Returns how much of each limit is used now, on all nodes. The minutes have fractions. */
   usage(account_sid: string): Readonly<Record<DefenceLimit, number>> {
     const count = this.#current(account_sid, undefined)
     const now = this.#clock.now()
@@ -98,7 +98,7 @@ export class OutdialCounts {
     }
   }
 
-  /** What has changed since the last time, as storage keeps it. */
+  /** Returns the counts that have changed since the last call. */
   changes(): readonly OutdialUsage[] {
     const now = this.#clock.now()
     const changed: OutdialUsage[] = []
@@ -115,7 +115,7 @@ export class OutdialCounts {
     return changed
   }
 
-  /** They are written again next time. */
+  /** Marks usages to be written again next time. */
   unwritten(usages: readonly OutdialUsage[]): void {
     for (const { account_sid } of usages) {
       const count = this.#counts.get(account_sid)
@@ -123,14 +123,14 @@ export class OutdialCounts {
     }
   }
 
-  /** What other nodes, and this one before it started, have counted: all of it. */
+  /** Replaces the counts of other nodes, and those of this node before its start. */
   learn(others: readonly OutdialUsage[]): void {
     this.#others = new Map()
     for (const usage of others)
       this.#others.set(usage.account_sid, [...(this.#others.get(usage.account_sid) ?? []), usage])
   }
 
-  /** Brought up to now. */
+  /** Returns the count, brought up to date. */
   #current(account_sid: string, fallback: Count): Count
   #current(account_sid: string, fallback: undefined): Count | undefined
   #current(account_sid: string, fallback: Count | undefined): Count | undefined {

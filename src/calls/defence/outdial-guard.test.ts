@@ -55,7 +55,7 @@ async function place(engine: ScriptedEngine, to: Target): Promise<string> {
   return call_sid
 }
 
-/** Why the API refuses the call; undefined where it does not. */
+/** Returns why the API refuses the call, or undefined if it does not. */
 async function refusalOf(engine: ScriptedEngine, to: Target): Promise<string | undefined> {
   try {
     await place(engine, to)

@@ -1,5 +1,5 @@
-// The one gate of calls that leave the platform: every INVITE to a carrier or a SIP URI passes it, a user's, an application's and a client's.
-// It also ends what a kill switch ends, and raises the alerts.
+// The one gate for calls that leave the platform: every INVITE to a carrier or a SIP URI passes it, for users,
+// applications and API clients alike. It also ends calls for a kill switch, and raises the alerts.
 import type { Alerts } from '../../contracts/alert.ts'
 import type { OutdialUsageStore } from '../../contracts/outdial-usage.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -19,27 +19,27 @@ import { OutdialCounts } from './outdial-counts.ts'
 
 export interface OutdialGuardOptions {
   readonly directory: Pick<Directory, 'callDefence'>
-  /** Left out: nothing outlives the process, and there is no other node. */
+  /** Without it, no usage outlives the process, and there is no other node. */
   readonly usage: OutdialUsageStore | undefined
   readonly alerts: Alerts | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Who asks about a number, and where it goes. */
+/** The leg of a number, and the setting that produced the number. */
 interface Asking {
-  /** Of a dry run there is a journal only. */
+  /** A dry run has a journal only. */
   readonly leg: Pick<Leg, 'journal'>
   readonly by: string
-  /** No call is made: no alert is raised. */
+  /** True if no call is made: no alert is raised. */
   readonly isDry?: boolean | undefined
 }
 
 type Payer = Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>
 
-// A kill switch of another node is known within a second, and then this long until calls are ended.
+// A kill switch set on another node is seen within a second; the calls are ended at most this much later.
 const lookEveryMs = 500
-// What a node that dies has not written is lost: so much of each call that is up.
+// A node that dies loses what it has not written: this much of each call that is up.
 const writeEveryMs = 5_000
 
 export class OutdialGuard {
@@ -70,33 +70,33 @@ export class OutdialGuard {
     await this.#exchange()
   }
 
-  /** How much of each limit is used. */
+  /** Returns how much of each limit is used. */
   usage(account_sid: string): Readonly<Record<DefenceLimit, number>> {
     return this.#counts.usage(account_sid)
   }
 
-  /** Why a call to this target may not begin now; changes nothing. */
+  /** Returns why a call to this target may not begin now, or undefined. Changes nothing. */
   async refusal(payer: Payer, to: Target): Promise<OutdialRefusal | undefined> {
     if (to.type === 'user') return undefined
     const defence = await this.#options.directory.callDefence(payer)
     return checkOutdial({ number: numberOf(to), defence, ...this.#used(payer) })
   }
 
-  /** Throws AppError, and raises the alert, where a call to this target may not begin now. */
+  /** Throws AppError and raises the alert if a call to this target may not begin now. */
   async demand(payer: Payer, to: Target): Promise<void> {
     const refusal = await this.refusal(payer, to)
     if (refusal !== undefined) throw this.#refuse(refusal, payer, { number: numberOf(to) })
   }
 
-  /** Counts the call of the leg, or throws AppError. Once for each leg, however many places it tries. */
+  /** Counts the call of the leg, or throws AppError. To be called once for each leg, however many gateways it tries. */
   async admit(leg: Leg, payer: Payer, to: Target): Promise<void> {
     if (to.type === 'user') return
     await this.#pass(leg, payer, numberOf(to), () => this.#count(leg, payer))
   }
 
   /**
-   * As `admit`, for a call that the far end of the leg is asked to make. Its end is not seen from here: it counts as one that has begun,
-   * and not as one that is up. `number`: undefined where no carrier is asked.
+   * Does the same as `admit` for a call that the far end of the leg is asked to make (REFER). The platform does not see
+   * that call end, so it counts as begun but not as up. `number` is undefined if the call goes to no carrier.
    */
   async admitReferred(leg: Leg, payer: Payer, number: string | undefined): Promise<void> {
     await this.#pass(leg, payer, number, () => {
@@ -108,7 +108,7 @@ export class OutdialGuard {
   async #pass(leg: Leg, payer: Payer, number: string | undefined, count: () => void): Promise<void> {
     const defence = await this.#options.directory.callDefence(payer)
     if (leg.hasEnded) return
-    // Nothing is awaited until the call is counted: of those that come together as many fit as there is room for.
+    // There is no await between the check and the count, so that simultaneous calls cannot exceed a limit.
     const used = this.#used(payer)
     if (isEmergency({ number, ...used })) return this.#counts.beginShort(payer.account_sid)
     const refusal = checkOutdial({ number, defence, ...used })
@@ -122,14 +122,14 @@ export class OutdialGuard {
     return closedDestination(dialled, await this.#options.directory.callDefence(payer)) !== undefined
   }
 
-  /** Throws AppError where a number that goes to a carrier, as it stands in the INVITE, is closed. */
+  /** Throws AppError if a number is closed, given as it is sent to a carrier in the INVITE. */
   async demandOpen(dialled: string, payer: Payer, { leg, by, isDry }: Asking): Promise<void> {
     const closed = closedDestination(dialled, await this.#options.directory.callDefence(payer))
     if (closed !== undefined && !isExempt(dialled))
       throw this.#refuse(closedRefusal(closed, by), payer, { leg, isDry, number: dialled })
   }
 
-  /** As `admit`, and nothing is counted or said but in the journal. */
+  /** Does the same as `admit`, but counts nothing and writes to the journal only. */
   async wouldAdmit(leg: Pick<Leg, 'journal'>, payer: Payer, to: Target): Promise<void> {
     const refusal = await this.refusal(payer, to)
     if (refusal !== undefined) throw this.#refuse(refusal, payer, { leg, isDry: true })
@@ -183,7 +183,7 @@ export class OutdialGuard {
     })
   }
 
-  /** Ends what is to be ended, and sees how the minutes of calls that are up add up. */
+  /** Ends the calls that a kill switch ends, and raises alerts for the growing minutes of calls that are up. */
   async #inspect(): Promise<void> {
     const payers = new Map([...this.#live.values()].map((payer) => [payer.account_sid, payer]))
     for (const payer of payers.values()) {
@@ -215,7 +215,7 @@ export class OutdialGuard {
     })
   }
 
-  /** One at a time. A storage that does not respond stops no calls: this node counts on by itself. */
+  /** Runs one exchange at a time. If storage does not respond, calls continue, counted by this node alone. */
   #exchange(): Promise<void> {
     const { usage, clock, log } = this.#options
     if (usage === undefined) return Promise.resolve()
@@ -226,7 +226,7 @@ export class OutdialGuard {
         this.#counts.learn(await usage.exchange(own, day))
       } catch (error) {
         this.#counts.unwritten(own)
-        log.warn({ err: error }, 'how much accounts call could not be stored')
+        log.warn({ err: error }, 'the usage of outbound calls could not be stored')
       }
     })
     return this.#writing

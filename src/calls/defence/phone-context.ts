@@ -5,10 +5,11 @@ import { decodings } from './odd-texts.ts'
 
 const parameter = /;phone-context=(\+?[\d\-.() ]+)/gi
 
-// There may be one. Of several the first or the last counts, percent-encoded as they may be: thousands would take long to read.
+// A number may have one context. Of several, the first or the last counts, possibly percent-encoded. Reading thousands
+// would take long.
 const fewest = 3
 
-/** The digits of each context in the text that is no domain. Some leave out the plus that it begins with. */
+/** Returns the digits of each context in the text that is not a domain. Some senders leave out its leading plus. */
 export function contextsOf(text: string): readonly string[] {
   const found = decodings(text).flatMap((one) => [...one.matchAll(parameter)])
   const digits = found.map(([, context = '']) => context.replaceAll(/\D/g, ''))
@@ -16,9 +17,9 @@ export function contextsOf(text: string): readonly string[] {
   return [...new Set([...contexts.slice(0, fewest), ...contexts.slice(-fewest)])]
 }
 
-/** What a carrier may read as the number that the URI names, with the context that stands behind it or behind the host. */
+/** Returns the number that a carrier may read from the URI, with the context that follows it or the host. */
 export function dialledIn(uri: Uri): string {
-  // Some read the number on into what is a password by RFC 3261 §25.1.
+  // Some carriers read on into the password of RFC 3261 §25.1.
   const text = uri.scheme === 'tel' ? uri.number : unescapeUri([uri.user ?? '', uri.password ?? ''].join(''))
   const context = uri.params.get('phone-context')
   return context === undefined ? text : `${text};phone-context=${context}`

@@ -1,4 +1,4 @@
-// The choices of an account or a provider as their row has them.
+// The settings of an account or a provider, read from their stored row.
 import { defenceLimits, noChoices } from './defence-settings.ts'
 import type { DefenceChoices, DefenceLimit, KillSwitch } from './defence-settings.ts'
 

@@ -1,4 +1,4 @@
-// Collecting digits for one question: when enough keys have been pressed, and when to stop waiting.
+// The collection of digits for one question: when enough keys have been pressed, and when to stop waiting.
 import type { Clock, Timer } from '../../lib/clock.ts'
 
 export interface DigitRules {
@@ -7,10 +7,10 @@ export interface DigitRules {
   readonly numDigits?: number
   readonly minDigits?: number
   readonly maxDigits?: number
-  /** Ends the entry and is not part of it. */
+  /** The key that ends the entry; it is not part of the digits. */
   readonly finishOnKey?: string
   readonly interDigitTimeoutMs?: number
-  /** Without a digit for this long after the prompt, the question is over; 0 waits for ever. */
+  /** The question is over if no digit comes for this long after the prompt; 0 means no limit. */
   readonly timeoutMs: number
   readonly listensDuringPrompt: boolean
   readonly stopsPrompt: boolean
@@ -25,7 +25,7 @@ export type Collected =
 export interface DigitCollectorOptions {
   readonly rules: DigitRules
   readonly clock: Clock
-  /** The first digit of a question whose prompt may be interrupted. */
+  /** Called for the first digit of a question whose prompt may be interrupted. */
   readonly onBargeIn: () => void
 }
 
@@ -36,7 +36,7 @@ export class DigitCollector {
   #digits = ''
   #isPrompting = true
   #isOver = false
-  /** Complete while a prompt that digits must not cut was still heard. */
+  /** Set when the entry is complete while a prompt that digits must not cut is still playing. */
   #completed: Collected | undefined
   #silence: Timer | undefined
   #betweenDigits: Timer | undefined

@@ -7,12 +7,12 @@ export interface InfoDigit {
   readonly durationMs: number
 }
 
-/** The duration of an ordinary press, for phones that do not name one. */
+/** The duration of an ordinary press, for phones that send none. */
 const usualDurationMs = 160
 const maxDurationMs = 10_000
 const key = /^[0-9A-D*#]$/
 
-/** Undefined when the request carries no digit. */
+/** Returns undefined if the request has no digit. */
 export function digitOf(info: SipRequest): InfoDigit | undefined {
   const type = headerOf(info, 'content-type')?.split(';')[0]?.trim().toLowerCase()
   const text = Buffer.from(info.body).toString('latin1').trim()

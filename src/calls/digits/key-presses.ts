@@ -1,4 +1,4 @@
-// One key is one digit, also from phones that send each press twice: as an RTP event, as INFO or as tones.
+// The detection of duplicate digits from phones that send each press twice: as an RTP event, as INFO or as tones.
 
 export interface KeyPress {
   readonly digit: string
@@ -8,21 +8,24 @@ export interface KeyPress {
 
 interface Heard {
   readonly digit: string
-  /** Those that have reported it. */
+  /** The sources that have reported the press. */
   readonly sources: Set<KeyPress['source']>
-  /** While the key was down, monotonic milliseconds. */
+  /** The time in which the key was down, in monotonic ms. */
   readonly from: number
   readonly to: number
 }
 
-/** How far the two reports of one press lie apart. */
+/** The longest time between the two reports of one press, in ms. */
 const sameKeyMs = 200
-/** For a phone that is known to send both: a lost INFO is sent again after 500 ms, and after a second more. */
+/**
+ * The same for a phone that is known to send both: a lost INFO is sent again after 500 ms, and a second time one second
+ * later.
+ */
 const lateReportMs = 2_000
 const maxHeard = 32
 
 export class KeyPresses {
-  /** The latest ones, which other sources may report too. */
+  /** The latest presses, which other sources may report too. */
   #heard: Heard[] = []
   #sendsBoth = false
 
@@ -30,9 +33,10 @@ export class KeyPresses {
     return this.#sendsBoth
   }
 
-  /** False for the second report of a press that counted already. `now` is monotonic. */
+  /** Returns false for the second report of a press that has been counted. `now` is monotonic. */
   isNew(press: KeyPress, now: number): boolean {
-    // RFC 4733 §2.5.1.2: an event is reported when it has ended, and so is a tone. An INFO comes with the press or with the release.
+    // RFC 4733 §2.5.1.2: an event is reported when it has ended, and so is a tone. An INFO comes with the press or with
+    // the release.
     const from = press.source === 'info' ? now : now - press.durationMs
     const toleranceMs = this.#sendsBoth ? lateReportMs : sameKeyMs
     this.#heard = this.#heard.filter(({ to }) => to >= from - lateReportMs).slice(-maxHeard)

@@ -1,4 +1,4 @@
-// What would become of a call that comes in.
+// The dry run of an incoming call.
 import { AppError } from '../../lib/errors.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
@@ -31,7 +31,7 @@ export async function runInbound(
   const replies: Reply[] = []
   const invite = {
     request: toRequest(question, host),
-    // Where no address is given none is a carrier's.
+    // If no address is given, the address used is not a carrier's.
     remote: {
       transport: isOfTeams(sourceAddress, services) ? ('tls' as const) : ('udp' as const),
       address: sourceAddress ?? '0.0.0.0',
@@ -41,16 +41,16 @@ export async function runInbound(
   }
   const assumptions =
     sourceAddress === undefined
-      ? ['the phone proves itself, by its password or to the registration hook']
+      ? ['the phone authenticates with its password, or by the registration hook']
       : []
   const { directory } = services
   const matches = sourceAddress === undefined ? [] : await directory.carriersAt(sourceAddress)
   const asTeams = await identifyTeams(invite, services)
   const asCarrier = matches.length === 0 ? undefined : await identifyCarrier(invite, services)
-  // Whether a carrier of others is at an address is none of the account's business: it is as if none were there.
+  // An account must not find out about carriers of other accounts at an address: the result is as if there were none.
   const isServed = isOf(account, asCarrier) || matches.some(({ carrier }) => mayServe(carrier, account))
   const identity = asTeams ?? (isServed ? asCarrier : undefined) ?? (await identifyUser(invite, services))
-  // The calls of others neither: that they are not its own is all it is shown.
+  // For calls of other accounts, it only shows that they are not this account's.
   if (identity.kind !== 'turned-away' && !isOf(account, identity))
     return { outcome: 'elsewhere', decisions: [], attempts: [], assumptions }
   if (identity.kind === 'turned-away') return { ...turnedAway(replies.at(-1)), assumptions }
@@ -82,14 +82,14 @@ function isOf({ account_sid }: AccountFacts, identity: Identity | undefined): bo
   )
 }
 
-/** What comes from there over another transport is no call of a tenant. */
+/** Reports whether the address is Microsoft's; calls of tenants come over TLS. */
 function isOfTeams(sourceAddress: string | undefined, { teams }: Pick<CallServices, 'teams'>): boolean {
   return sourceAddress !== undefined && teams.isAddress(sourceAddress)
 }
 
 function assumed({ outcome }: Pick<DryRun, 'outcome'>): readonly string[] {
   if (outcome !== 'application') return []
-  return ['what the application does with the call is for its hook, which was not asked']
+  return ['the hook of the application decides about the call, and was not sent']
 }
 
 async function takerOf(
@@ -104,7 +104,7 @@ async function takerOf(
   return { outcome: 'application', application_sid: target.application.application_sid }
 }
 
-/** There is no account to keep a record for: the response alone says why. */
+/** Reads the reason from the response, as a caller without an account has no record. */
 function turnedAway(reply: Reply | undefined): Outcome {
   const sentence =
     reply?.headers?.find(({ name }) => name === 'x-reason')?.value ?? reply?.reason ?? 'refused'

@@ -1,4 +1,4 @@
-// What would become of a call that the platform makes.
+// The dry run of a call that the platform makes.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import type { CallContext } from '../call-context.ts'
@@ -54,7 +54,10 @@ export async function runOutbound(
   })
   const assumptions = [
     ...names.map((name) => `${name} has an address that may be called: names are not looked up`),
-    ...untold.map((address) => `${address} is of no carrier but those of the account: others are not told`),
+    ...untold.map(
+      (address) =>
+        `${address} is searched for carriers of the account only: those of other accounts are not shown`,
+    ),
   ]
   return { ...outcome, assumptions }
 }
@@ -65,7 +68,7 @@ interface Means {
   readonly names: string[]
 }
 
-/** As `tryRounds`, which passes over a place that no request can be sent to. Throws AppError where all of them are such. */
+/** Skips places that no request can be sent to, like `tryRounds`. Throws AppError if that is true of all. */
 async function placesOf(
   rounds: readonly Round[],
   { leg, services, names }: Means,
@@ -87,7 +90,7 @@ async function placesOf(
   return places
 }
 
-/** Undefined where a request could be sent to it, as far as that is known without its address. */
+/** Returns undefined if a request could be sent there, as far as can be known without DNS. */
 async function failureOf(
   { trunk, place, destination }: Attempt,
   names: string[],

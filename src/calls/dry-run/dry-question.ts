@@ -1,4 +1,4 @@
-// What a dry run is asked, and what it finds.
+// The question and the result of a dry run.
 import type { DecisionFact, RefusalFact } from '../journal/journal.ts'
 import type { Target } from '../outbound/target.ts'
 
@@ -6,17 +6,17 @@ export type DryQuestion =
   | {
       readonly direction: 'outbound'
       readonly from: string
-      /** The host of the From header, where it is not the usual one. */
+      /** The host of the From header, if not the default. */
       readonly fromHost?: string
       readonly to: Target
     }
   | {
       readonly direction: 'inbound'
-      /** A number, or a user as `alice`; with the host that From names where that is not the usual one. */
+      /** A number, or a user such as `alice`; with the host of From if that is not the default. */
       readonly from: string
-      /** As the caller dials it, with the host that it names where that is not the usual one. */
+      /** The number or user as the caller dials it; with a host if that is not the default. */
       readonly to: string
-      /** Where the INVITE comes from; undefined: from a phone of the account that proves itself. */
+      /** The source address of the INVITE. If undefined, the caller is a phone of the account that authenticates. */
       readonly sourceAddress: string | undefined
     }
 
@@ -25,15 +25,15 @@ export interface DryRun {
   readonly decisions: readonly DecisionFact[]
   readonly refusal?: Pick<RefusalFact, 'code' | 'sentence' | 'cure' | 'sip_status'>
   readonly application_sid?: string
-  /** The user, queue or conference. */
+  /** The name of the user, queue or conference. */
   readonly name?: string
-  /** The places that would be tried, in this order; those of one round together. */
+  /** The places that would be tried, in this order. Places of one round are tried together. */
   readonly attempts: readonly {
     readonly round: number
     readonly trunk: string
     readonly place: string
     readonly request_uri: string
   }[]
-  /** What a dry run cannot know, and takes for granted. */
+  /** The assumptions about facts that a dry run cannot find out. */
   readonly assumptions: readonly string[]
 }

@@ -1,4 +1,4 @@
-// A dry run and the real call that follows it are decided alike, whatever is configured.
+// A dry run and the real call after it are decided alike, under any configuration.
 import { describe, expect, it } from 'vitest'
 import {
   account,
@@ -115,7 +115,7 @@ function configureCarriers(engine: ScriptedEngine, below: Below): void {
   )
 }
 
-/** What the stack says of alice, who knows her password. */
+/** Returns the stack's verdict about alice, who has the right password. */
 function authenticated({ client: row, hasRegistrationHook }: ScriptedEngine): Authentication {
   const user = { username: 'alice', realm: 'example.com', password: '' }
   if (hasRegistrationHook) return { verdict: 'accepted', user: { ...user, judged: {} } }
@@ -126,7 +126,7 @@ function authenticated({ client: row, hasRegistrationHook }: ScriptedEngine): Au
 
 const covered = /^(?:caller|carrier|user|phone|limit|defence|registrar)/
 
-/** Without the times, and without what calls go through later. */
+/** Returns the decisions without times, and without rules of later steps. */
 function decided(events: readonly Partial<JournalEvent>[]): object[] {
   return events.flatMap((event) => {
     if (event.type !== 'decision' || !covered.test(event.rule ?? '')) return []
@@ -264,7 +264,7 @@ describe('a dry run', () => {
         const events = engine.store.journalOf(call_sid)
         expect(decided(dry.decisions), story).toEqual(decided(events))
         const { code, sentence } = dry.refusal ?? {}
-        // There are no names in the network of a test.
+        // The network of a test has no DNS.
         const unreachable =
           dry.attempts.length > 0 && dry.attempts.every(({ place }) => place.startsWith('sip.carrier.test'))
         if (!unreachable)

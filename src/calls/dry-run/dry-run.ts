@@ -1,5 +1,5 @@
-// What would become of a call now, and by which rules: the questions that real calls are asked, put to the same code, with a
-// journal that is not kept. No packet is sent, no hook is asked, nothing is counted.
+// The prediction of how a call would be handled now, and by which rules. It uses the code of real calls, with a journal
+// that is not kept. It sends no packet and no hook, and counts nothing.
 import type { CallContext } from '../call-context.ts'
 import type { AccountFacts } from '../ports.ts'
 import { runInbound } from './dry-inbound.ts'

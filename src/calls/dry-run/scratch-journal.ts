@@ -1,4 +1,4 @@
-// A journal that is not kept, and what a dry run reads in it.
+// A journal that is not kept, and the results that a dry run reads from it.
 import { createSid } from '../../lib/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -10,7 +10,7 @@ import type { DryRun } from './dry-question.ts'
 
 export type Outcome = Omit<DryRun, 'assumptions'>
 
-/** What `decide` comes to, with the decisions that it has noted. */
+/** Returns the result of `decide`, with the decisions that it has noted. */
 export async function outcomeOf(
   journal: JournalWriter,
   log: Logger,
@@ -35,7 +35,6 @@ export function scratchJournal(started: StartedFact, clock: Clock): JournalWrite
   return new JournalWriter(started, { store: nowhere, clock, hidesDigits: false })
 }
 
-/** Of a call that does not begin. */
 export function toStarted(
   { account_sid, service_provider_sid }: AccountFacts,
   { from, to }: { readonly from: string; readonly to: string },

@@ -1,4 +1,4 @@
-// The services of a dry run: those of real calls, without anything that could be seen outside.
+// The services of a dry run: those of real calls, without effects that are visible outside.
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
@@ -9,7 +9,7 @@ import type { Resolved, Sip } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
 
-/** Nothing is looked up, learnt or logged. A user is taken for one that knows its password. */
+/** Looks up, learns and logs nothing. A user is treated as authenticated. */
 export function withoutEffects(account: AccountFacts, services: CallServices): CallServices {
   const { sip, directory } = services
   const proven = async (request: SipRequest): ReturnType<ReturnType<typeof sip>['authenticate']> => {
@@ -50,10 +50,10 @@ export function withoutEffects(account: AccountFacts, services: CallServices): C
   }
 }
 
-// RFC 5737 §3. It is not sent to.
+// RFC 5737 §3. Nothing is sent to it.
 const someAddress = '192.0.2.1'
 
-/** A name is refused for what an address in its place is refused for, as a transport that is not served. */
+/** Refuses a name for the same reasons as an address in its place, for example an unsupported transport. */
 async function resolveWithoutNames(text: string, sip: Pick<Sip, 'resolve'>): Promise<Resolved> {
   if (isLiteral(text)) return sip.resolve(text)
   const uri = parseUri(text)
@@ -67,7 +67,7 @@ function notLookedUp(): AppError {
   return new AppError('sip_unreachable', reason.description ?? '', { cause: reason })
 }
 
-/** Whether that is all that is wrong with a place. */
+/** Reports whether a place failed only because names are not looked up. */
 export function isNotLookedUp(error: unknown): boolean {
   return error instanceof AppError && error.cause === reason
 }

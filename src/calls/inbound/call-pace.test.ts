@@ -9,7 +9,7 @@ function paceWith(): {
   let load = 0
   const pace = new CallPace({ clock, sharePercent: 80, load: () => load })
   return {
-    /** How many calls of each account begin in a second, after one in which the main thread was so busy. */
+    /** Returns how many calls of each account begin in a second, after one in which the main thread had this load. */
     second(before, calls) {
       load = before
       clock.advance(1000)

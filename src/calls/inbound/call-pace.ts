@@ -1,21 +1,22 @@
-// How many calls of one account may begin in a second while the main thread is full. Each call is short work, so none is ever in
-// progress long enough to be counted as a share; what one account sends too fast is late for all of them.
+// The rate at which calls of one account may begin while the main thread is full. Each call is short work, so that
+// calls in progress cannot be counted as an account's share; but calls that one account sends too fast delay those of
+// all.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 
 const windowMs = 1000
-/** Others are there when they have called within the last one or two of these. */
+/** An account counts as present if it has called within the last one or two of these periods. */
 const othersMs = 10_000
-/** How much of its time the main thread works: beyond it, what comes in begins to wait. */
+/** The working share of the main thread above which incoming work begins to wait. */
 const full = 0.85
-/** No account is held to fewer calls in a second. */
+/** No account is limited to fewer calls in a second than this. */
 const fewest = 20
 
 export interface CallPaceOptions {
   readonly clock: Pick<Clock, 'monotonic'>
-  /** The most of what begins that one account may have while others call, in percent. */
+  /** The most of the calls that begin that one account may have while others call, in percent. */
   readonly sharePercent: number
-  /** How much of its time the main thread has worked since it was asked last, from 0 to 1. */
+  /** Returns the working share of the main thread since the last call, from 0 to 1. */
   readonly load: () => number
 }
 
@@ -24,7 +25,7 @@ export class CallPace {
   #windowAt = 0
   readonly #begun = new Map<string, number>()
   #total = 0
-  /** Of each account, in this window; undefined while the main thread keeps up. */
+  /** The most calls of each account in this window, or undefined while the main thread keeps up. */
   #most: number | undefined
   #callersAt = 0
   #callers = new Set<string>()
@@ -34,7 +35,10 @@ export class CallPace {
     this.#options = options
   }
 
-  /** Counts a call that begins. Throws AppError account_share where it is for others now; nothing is kept of it. */
+  /**
+   * Counts a call that begins. Throws AppError account_share if others have the turn now; the call leaves nothing
+   * behind.
+   */
   enter(account_sid: string): void {
     const now = this.#options.clock.monotonic()
     if (now - this.#windowAt >= windowMs) this.#open(now)
@@ -50,7 +54,10 @@ export class CallPace {
     this.#total += 1
   }
 
-  /** What an account may have is a part of what the node could begin in the window before: less, until it keeps up again. */
+  /**
+   * Opens a window. The limit is a share of the calls that began in the window before: it falls until the node keeps up
+   * again.
+   */
   #open(now: number): void {
     const share = Math.floor((this.#total * this.#options.sharePercent) / 100)
     this.#most = this.#options.load() < full ? undefined : Math.max(fewest, share)

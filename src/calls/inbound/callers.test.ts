@@ -1,4 +1,4 @@
-// Who is calling, and what of a caller's own words is believed.
+// Who is calling, and which claims of a caller are trusted.
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent } from '../journal/journal.ts'
 import { account, application, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -97,7 +97,7 @@ describe('a refusal that does not depend on the caller', () => {
     expect(at.calls.liveCount).toBe(0)
   })
 
-  it('asks first who is calling, and leaves nothing of strangers', async () => {
+  it('authenticates first, and stores nothing about strangers', async () => {
     const at = engine()
     at.authentication = challenge
     const invite = inviteOf('500@example.com')
@@ -143,7 +143,7 @@ describe('a refusal that does not depend on the caller', () => {
     },
   )
 
-  it('is no record any more for what comes far beyond the capacity', async () => {
+  it('leaves no record of calls far beyond the capacity', async () => {
     const at = createScriptedEngine(parsePlainVerbs, { maxCalls: 10 })
     at.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
     const headers = [{ name: 'authorization', value: 'Digest' }]
@@ -155,12 +155,12 @@ describe('a refusal that does not depend on the caller', () => {
 })
 
 describe('the call of a SIP user', () => {
-  it('leads neither the dialog nor media away from where it calls from, but to public addresses', async () => {
+  it('lets its dialog and media go only to the address that it calls from, and to public addresses', async () => {
     const at = engine()
     const invite = at.ring()
     await settle()
     const [mayReach, maySendTo] = [invite.mayReach, at.media.opened[0]?.maySendTo]
-    // The scripted engine lets 192.0.2.0/24 through; the phone calls from 127.0.0.1.
+    // The scripted engine allows 192.0.2.0/24. The phone calls from 127.0.0.1.
     expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(udpAt(address)))).toEqual([true, false])
     expect(['192.0.2.9', '10.0.0.1', '127.0.0.1'].map((address) => maySendTo?.(address))).toEqual([
       true,

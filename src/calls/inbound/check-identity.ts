@@ -1,5 +1,5 @@
-// Whether the calling number of a call is proven, where the carrier has sent an Identity header: the journal has the finding,
-// and from there the call hook and the record.
+// The verification of the calling number, if the carrier has sent an Identity header. The finding goes to the journal,
+// and from there to the call hook and the record.
 import { headerOf, headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { CallServices } from '../call-services.ts'
@@ -14,7 +14,7 @@ export async function checkIdentity(
   const identities = headersOf(request, 'identity')
   if (identities.length === 0) return
   const { calling_number: calling, to } = journal.facts.started
-  // RFC 8224 §4.1.1: what is signed is To; the Request-URI may have been changed since.
+  // RFC 8224 §4.1.1: To is signed. The Request-URI may have been changed since.
   const finding = await numberTrust.verify({
     identities,
     calling,

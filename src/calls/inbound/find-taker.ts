@@ -1,4 +1,5 @@
-// What takes a call whose caller is known: the limits first, then the rules. A dry run asks the same, with a journal of its own.
+// The decision what takes a call whose caller is known: the limits first, then the rules. A dry run uses it too, with a
+// journal of its own.
 import type { CallServices } from '../call-services.ts'
 import { holdToLimits } from '../leg/hold-to-limits.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -12,11 +13,11 @@ import { routeCall } from './route-call.ts'
 import type { CallTarget } from './route-call.ts'
 
 export interface Taking {
-  /** Of a dry run there is a journal only. */
+  /** A dry run has a journal only. */
   readonly leg: Pick<Leg, 'journal'> & Partial<Pick<Leg, 'hasEnded'>>
   readonly registry: Pick<CallRegistry, 'before' | 'legsOf'>
   readonly services: Pick<CallServices, 'directory' | 'sip' | 'pool'>
-  /** What is to be found out of a caller that there is room for. A dry run leaves it out. */
+  /** Checks of the caller that are made after the limits. A dry run has none. */
   readonly beforeRouting?: () => Promise<void>
 }
 
@@ -26,7 +27,7 @@ export type Taker =
   /** The caller has given up meanwhile. */
   | { readonly kind: 'over' }
 
-/** Throws AppError where a rule refuses the call. */
+/** Throws AppError if a rule refuses the call. */
 export async function findTaker(
   { account, origin }: Extract<Identity, { kind: 'known' }>,
   { leg, registry, services, beforeRouting }: Taking,

@@ -38,12 +38,12 @@ const xReason = (invite: Pick<ScriptedInvite, 'final'>): string | undefined =>
 
 describe('a call from a carrier', () => {
   it.each([
-    // Behind the proxy of the scripted engine, which adds the last one.
+    // The call comes through the proxy of the scripted engine, which adds the last address.
     ['10.0.0.1', ['192.0.2.66, 203.0.113.7'], '203.0.113.7'],
     ['10.0.0.1', ['192.0.2.66', '203.0.113.7', '10.0.0.1'], '203.0.113.7'],
     ['10.0.0.1', ['a lie'], '10.0.0.1'],
     ['10.0.0.1', [], '10.0.0.1'],
-    // Any caller may write it.
+    // The sender is not a proxy, so the header proves nothing.
     ['192.0.2.4', ['203.0.113.7'], '192.0.2.4'],
   ])('from %s with X-Forwarded-For %j is looked for at %s', async (address, named, source) => {
     const headers = named.map((value) => ({ name: 'x-forwarded-for', value }))

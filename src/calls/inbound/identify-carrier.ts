@@ -1,4 +1,4 @@
-// A call from a carrier: known by the address it comes from, taken to the account of the number .
+// A call from a carrier: identified by its source address, and assigned to an account by the called number.
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/realm.ts'
@@ -27,13 +27,13 @@ import type { RuleName } from '../routing/rules.ts'
 import type { Decision } from '../journal/decision.ts'
 import { failureOf } from '../journal/projection.ts'
 
-/** Undefined when no carrier is calling: a user may be. */
+/** Returns undefined if no carrier is calling; then a user may be. */
 export async function identifyCarrier(
   invite: UnknownInvite,
   services: CallServices,
 ): Promise<Identity | undefined> {
   const { directory } = services
-  // Any web page may open a WebSocket from the browsers at the address of a carrier.
+  // Any web page may open a WebSocket from browsers at the address of a carrier.
   if (!transports[invite.remote.transport].isOpenedHere) return undefined
   const matches = await directory.carriersAt(sourceOf(invite, services))
   if (matches.length === 0) return undefined
@@ -60,12 +60,15 @@ export async function identifyCarrier(
   return await refuse(invite, services, { ...call, refusal: ambiguous() })
 }
 
-/** Whether our Contact may have this host. */
+/** Reports whether the platform's Contact may have this host. */
 function isOurAddress(host: string, { sip }: Pick<CallServices, 'sip'>): boolean {
   return isIP(host) !== 0 || host === sip().addressFor().host
 }
 
-/** Whether a user of an account calls that none of the carriers serves: it must prove who it is, and is no other's carrier. */
+/**
+ * Reports whether the caller seems to be a user of an account that none of the carriers serves. It must then
+ * authenticate.
+ */
 async function isLikeUser(
   { request, remote }: UnknownInvite,
   { directory, sip }: CallServices,
@@ -75,9 +78,10 @@ async function isLikeUser(
   const owner = realm === undefined ? undefined : await directory.accountByRealm(realm)
   if (realm === undefined || owner === undefined) return false
   if (matches.some(({ carrier }) => mayServe(carrier, owner))) return false
-  // Only with the realm in both: what stands in From alone may be the name of a carrier, which anyone could claim.
+  // The realm must be in both: the host of From alone may be the name of a carrier, which any account could claim as
+  // its realm.
   if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
-  // A phone that has proved itself here stays a user, even if a carrier of another account claims its address.
+  // A phone that has authenticated here stays a user, even if a carrier of another account claims its address.
   if (sip().hasUserAt(realm, remote.address)) return true
   const phones = await sip().bindings.list(realm)
   return phones.some((phone) => phone.remote.address === remote.address)
@@ -85,13 +89,13 @@ async function isLikeUser(
 
 export interface Claim {
   readonly decisions: readonly Decision[]
-  /** Set where the call itself says whose it is. */
+  /** Set if the call itself shows its account. */
   readonly account: AccountFacts | undefined
   /** Never empty. */
   readonly matches: readonly CarrierMatch[]
 }
 
-/** Whose call it is and which application it asks for, once it is known that a carrier is calling. */
+/** Decides whose call it is and which application takes it, once it is known that a carrier is calling. */
 export async function settleCarrierCall(
   invite: UnknownInvite,
   services: CallServices,
@@ -149,7 +153,8 @@ async function findRoute(
   )
 }
 
-// More carriers than this share an address only where strangers use the same company: then plain numbers tell them apart.
+// More carriers share an address only if unrelated accounts use the same company. Then only plain numbers tell them
+// apart.
 const maxPatternCarriers = 16
 
 async function patternsOf(
@@ -177,7 +182,10 @@ interface Unserved extends CarrierCall {
   readonly refusal: Refusal
 }
 
-/** Recorded where all the carriers are of one account. Otherwise the call may be another account's, and no record is kept. */
+/**
+ * Refuses the call. It gets a record if all the carriers belong to one account; otherwise it may be another account's
+ * call.
+ */
 async function refuse(
   invite: UnknownInvite,
   services: CallServices,
@@ -201,7 +209,7 @@ async function refuse(
 }
 
 function notProvisioned(): Refusal {
-  // Carriers look at the phrase as well.
+  // Carriers also read the reason phrase.
   const sentence = 'Number Not Provisioned'
   const { reply, fact } = toRefusal(new AppError('number_not_provisioned', sentence))
   return { reply: { ...reply, reason: sentence }, fact }
@@ -211,7 +219,7 @@ function ambiguous(): Refusal {
   return toRefusal(new AppError('ambiguous_carrier', 'several carriers at this address may have this number'))
 }
 
-/** Of several carriers only their number: their names are the business of other accounts. */
+/** Returns the name of the carrier. For several only their number: their names concern other accounts. */
 function shown(matches: readonly CarrierMatch[]): string {
   const [first, ...others] = matches
   return first === undefined || others.length > 0 ? `${matches.length} carriers` : first.carrier.name

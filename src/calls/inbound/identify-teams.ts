@@ -1,4 +1,4 @@
-// A call from Microsoft Teams: known by the addresses that Microsoft signals from, by TLS, and by the tenant that it calls.
+// A call from Microsoft Teams: identified by Microsoft's signalling addresses, by TLS, and by the tenant that it calls.
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import { transports } from '../../sip/transport/transports.ts'
@@ -15,7 +15,7 @@ import { sourceOf } from './source.ts'
 
 type Means = Pick<CallServices, 'directory' | 'teams' | 'isSipProxy' | 'log'>
 
-/** Undefined where no tenant is called: a carrier or a user may be calling. */
+/** Returns undefined if no tenant is called; then a carrier or a user may be calling. */
 export async function identifyTeams(invite: UnknownInvite, means: Means): Promise<Identity | undefined> {
   if (!isFromTeams(invite, means)) return undefined
   const host = calledHostOf(invite.request)
@@ -32,8 +32,8 @@ export async function identifyTeams(invite: UnknownInvite, means: Means): Promis
 }
 
 /**
- * To be asked once neither a tenant nor a carrier is calling: who calls from the addresses of Microsoft is no user of an
- * account, and hears what is missing in place of a challenge.
+ * Refuses a call from the addresses of Microsoft for which there is neither a tenant nor a carrier. The caller cannot
+ * be a user, so the response names the missing setting instead of a challenge.
  */
 export function refuseStrayTeams(invite: UnknownInvite, means: Means): Identity | undefined {
   if (!isFromTeams(invite, means)) return undefined
@@ -41,7 +41,7 @@ export function refuseStrayTeams(invite: UnknownInvite, means: Means): Identity 
   return turnAway(invite, new AppError('unknown_teams_tenant', `no Microsoft Teams tenant ${host}`), means)
 }
 
-/** A connection over TLS has shown that its far end is at that address; a datagram may name any. */
+/** A TLS connection shows that its far end is at that address. A datagram may claim any address. */
 function isFromTeams(invite: UnknownInvite, means: Means): boolean {
   const { isSecure, isOpenedHere } = transports[invite.remote.transport]
   return isSecure && isOpenedHere && means.teams.isAddress(sourceOf(invite, means))
@@ -60,7 +60,10 @@ function noAccount({ tenant_fqdn }: TeamsTenantFacts): AppError {
   })
 }
 
-/** Microsoft sends nothing else: an offer without keys was changed on its way. Without an offer, keys are offered from here. */
+/**
+ * Microsoft always offers keys, so an offer without them was changed on its way. If there is no offer, the platform
+ * offers keys.
+ */
 function isEncrypted({ request }: UnknownInvite): boolean {
   const offer = sdpOf(request)
   return offer === undefined || /^a=crypto:/m.test(offer)
@@ -74,7 +77,7 @@ function plainAudio(): Refusal {
   )
 }
 
-/** Of a tenant without an application. Microsoft tells it from a user who is not there by 404. */
+/** Refuses a tenant without an application by 404, which Microsoft distinguishes from a user who is not there. */
 export function noTeamsApplication(): Refusal {
   const code = 'no_application'
   const { reply } = toRefusal(new AppError(code, 'no configured application'))

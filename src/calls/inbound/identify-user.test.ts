@@ -273,7 +273,7 @@ describe('a caller who gives up while it is being identified', () => {
     const engine = createScriptedEngine(parsePlainVerbs)
     const { authentication } = engine
     const answered = Promise.withResolvers<Authentication>()
-    // The stack waits for the promise, as it waits for the look-up of a password.
+    // The stack waits for the promise, as it waits for a password to be looked up.
     engine.authentication = answered.promise as never
     const invite = engine.ring()
     await settle()

@@ -1,4 +1,4 @@
-// A call from a SIP user, or from a carrier that proves itself as users do.
+// A call from a SIP user, or from a carrier that authenticates as users do.
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/realm.ts'
 import { unknownRealm } from '../../sip/refusal.ts'
@@ -17,7 +17,7 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
     return { kind: 'turned-away' }
   }
   if (checked.verdict === 'refused' && !checked.isWorthRecord) {
-    // A stranger who tries again and again would fill the disk with records.
+    // A stranger that tries repeatedly would fill the disk with records.
     invite.reject(checked.reply)
     return { kind: 'turned-away', isStranger: checked.code === 'unknown_realm' }
   }
@@ -39,7 +39,7 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
   if (checked.note !== undefined) decisions.push({ rule: 'caller-digest-uri', outcome: checked.note })
   if (user.peer === undefined) return { kind: 'known', account, decisions, origin: { kind: 'user', user } }
   const carrier = await directory.carrier(user.peer)
-  // Removed or switched off since its password was checked.
+  // The carrier was removed or switched off since its password was checked.
   if (carrier === undefined)
     return { ...refused, refusal: toRefusal(new AppError('wrong_credentials', 'Invalid credentials')) }
   return await settleCarrierCall(invite, services, {

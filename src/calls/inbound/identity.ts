@@ -1,4 +1,4 @@
-// Who is calling, once that is settled: whose call it is, by which rules, and what it came from.
+// The identity of a caller: the account, the rules that found it, and the origin of the call.
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingInvite, SipUser } from '../../sip/sip.ts'
 import type { AccountFacts, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
@@ -8,7 +8,7 @@ import type { Refusal } from '../leg/refusals.ts'
 import type { CarrierRoute } from '../routing/carrier-call.ts'
 import type { Decision } from '../journal/decision.ts'
 
-/** An INVITE of which nothing is known yet. */
+/** An INVITE whose caller is not identified yet. */
 export type UnknownInvite = Pick<IncomingInvite, 'request' | 'remote' | 'reject'>
 
 export type Origin =
@@ -17,14 +17,14 @@ export type Origin =
       readonly kind: 'carrier'
       readonly carrier: CarrierFacts
       readonly application: CarrierRoute['application']
-      /** It is a recording session: the streams of a call that is up elsewhere. */
+      /** True for a recording session: the streams of a call that is up elsewhere. */
       readonly isRecording: boolean
     }
   | { readonly kind: 'teams'; readonly tenant: TeamsTenantFacts }
 
 interface OfAccount {
   readonly account: AccountFacts
-  /** In the order they were made; they open the journal. */
+  /** In the order in which they were made. They open the journal. */
   readonly decisions: readonly Decision[]
 }
 
@@ -32,13 +32,16 @@ export type Identity =
   /** The INVITE has its final response. No account is known, so no record is kept. */
   | {
       readonly kind: 'turned-away'
-      /** What was called is no realm of an account: the caller may be a carrier whose address is not entered. */
+      /**
+       * True if the called host is not the realm of an account: the caller may be a carrier whose address is not
+       * configured.
+       */
       readonly isStranger?: boolean
     }
   | ({
       readonly kind: 'refused'
       readonly carrier: CarrierFacts | undefined
-      /** Of Microsoft Teams. */
+      /** The tenant of a call from Microsoft Teams. */
       readonly tenant?: TeamsTenantFacts
       readonly refusal: Refusal
     } & OfAccount)
@@ -57,7 +60,7 @@ export function tenantOf(identity: OwnedIdentity): TeamsTenantFacts | undefined 
   return identity.origin.kind === 'teams' ? identity.origin.tenant : undefined
 }
 
-/** What vouches for who calls, as the record names it; undefined for a user. */
+/** Returns the trunk as the record names it, or undefined for a user. */
 export function trunkOf(identity: OwnedIdentity): string | undefined {
   return tenantOf(identity) === undefined ? carrierOf(identity)?.name : teamsTrunk
 }

@@ -1,4 +1,4 @@
-// What an INVITE says, in the words of a call: who calls whom, the offer, and the `sip` object of the call hook.
+// The facts of a call in its INVITE: caller, called party, offer, and the `sip` object of the call hook.
 import { splitList } from '../../sip/message/list.ts'
 import { headerOf, headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
@@ -9,10 +9,10 @@ import { telephoneNumber, tryParseUri, unescapeUri } from '../../sip/message/uri
 export interface Parties {
   /** The user part of From, a leading + kept. */
   readonly from: string
-  /** Whom `calledPartyOf` names. */
+  /** The result of `calledPartyOf`. */
   readonly to: string
   readonly caller_name: string
-  /** P-Asserted-Identity, where it is believed, before From. */
+  /** The number of P-Asserted-Identity if the sender is trusted, else that of From. */
   readonly calling_number: string
 }
 
@@ -45,8 +45,8 @@ export function calledUserOf(request: SipRequest): string {
 }
 
 /**
- * The user part of the Request-URI. A registrar sends calls to our Contact, whose user is the same for each number: then the
- * number called stands in P-Called-Party-ID (RFC 7315 §4.2) or, where that is missing, in To.
+ * Returns the user part of the Request-URI. A registrar sends calls to the platform's Contact, whose user is the same
+ * for each number; the called number is then in P-Called-Party-ID (RFC 7315 §4.2) or, without one, in To.
  */
 export function calledPartyOf(request: SipRequest, isOurContact: (user: string) => boolean): string {
   const user = calledUserOf(request)
@@ -59,19 +59,19 @@ export function calledPartyOf(request: SipRequest, isOurContact: (user: string) 
   return user
 }
 
-/** The host of the Request-URI, lower case: the realm that a carrier calls. Undefined for a tel URI. */
+/** Returns the host of the Request-URI in lower case, the realm that a carrier calls. Undefined for a tel URI. */
 export function calledHostOf(request: SipRequest): string | undefined {
   const uri = tryParseUri(request.uri)
   return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
 }
 
-/** The host of From, lower case. */
+/** Returns the host of From in lower case. */
 export function callerHostOf(request: SipRequest): string | undefined {
   const uri = tryParseUri(addressOf(headerOf(request, 'from'))?.uri ?? '')
   return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
 }
 
-/** The user part of the address in a header field; empty where there is none. */
+/** Returns the user part of the address in a header field, or an empty text if there is none. */
 export function numberIn(value: string | undefined): string {
   return userOf(addressOf(value)?.uri, '')
 }

@@ -62,7 +62,7 @@ describe('a recording session that comes in', () => {
     expect([invite.accepted === undefined, invite.contactFeature]).toEqual([false, '+sip.srs'])
     const [caller, called] = engine.media.sessions
     expect([caller?.offers[0]?.includes('4000'), called?.offers[0]?.includes('4002')]).toEqual([true, true])
-    // What records the call is given both, as of any call.
+    // A recording of the call gets both voices, as for any call.
     expect(caller?.wiring).toMatchObject({
       hears: [{ from: { kind: 'session', id: called?.id } }],
       tapsUnsent: true,
@@ -95,7 +95,7 @@ describe('a recording session that comes in', () => {
     expect(reasonOf(invite)).toEqual([404, 'recording sessions are taken from carriers alone'])
   })
 
-  it('with 503 where nothing says who is recorded, and with 488 where it has one stream', async () => {
+  it('is refused with 503 if no participant is named, and with 488 if it has one stream', async () => {
     const invite = await ring(platform(), [asked])
     expect(reasonOf(invite)).toEqual([503, expect.stringContaining('cannot be read')])
     const one = await ring(platform(), parties, two.slice(0, two.indexOf(line(4002))))

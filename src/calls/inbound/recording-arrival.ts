@@ -1,4 +1,4 @@
-// A recording session that comes in (RFC 7866 §8): the platform is its recording server, and an application hears it.
+// An incoming recording session (RFC 7866 §8): the platform is its recording server, and an application listens to it.
 import { AppError } from '../../lib/errors.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { requires } from '../../sip/message/session-expires.ts'
@@ -8,12 +8,12 @@ import type { RecordedParties } from '../siprec/recorded-parties.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { OwnedIdentity } from './identity.ts'
 
-/** What came, or why it cannot be read: a refusal has a record too. */
+/** The parties, or the error that prevents reading them: a refused session has a record too. */
 export type RecordingArrival =
   | { readonly kind: 'read'; readonly parties: RecordedParties }
   | { readonly kind: 'unreadable'; readonly error: AppError }
 
-/** What an application may do with a call that it only hears. */
+/** The verbs of an application for a call that it only listens to. */
 export const recordingVerbs: ReadonlySet<string> = new Set([
   'answer',
   'config',
@@ -25,7 +25,7 @@ export const recordingVerbs: ReadonlySet<string> = new Set([
   'sip:decline',
 ])
 
-/** Undefined for a call. */
+/** Returns undefined for an ordinary call. */
 export function recordingArrival(
   identity: OwnedIdentity,
   invite: Pick<IncomingInvite, 'request' | 'tagContact'>,
@@ -41,13 +41,16 @@ export function recordingArrival(
   }
 }
 
-/** Throws AppError where one who is no carrier wants to be recorded: nothing but the address says who a recording client is. */
+/**
+ * Throws AppError if a caller other than a carrier wants to be recorded: recording clients are identified by their
+ * address only.
+ */
 export function refuseStrayRecording(request: SipRequest, recording: RecordingArrival | undefined): void {
   if (recording === undefined && requires(request, 'siprec'))
     throw new AppError('no_siprec_application', 'recording sessions are taken from carriers alone')
 }
 
-/** Returns what the call hook is sent of it; undefined for a call. Throws AppError siprec_unreadable. */
+/** Returns the parties, or undefined for an ordinary call. Throws AppError siprec_unreadable. */
 export function readArrival(recording: RecordingArrival | undefined, leg: Leg): RecordedParties | undefined {
   if (recording === undefined) return undefined
   if (recording.kind === 'unreadable') throw recording.error

@@ -1,5 +1,5 @@
-// Calls that come back to the application that dials them, by places that make calls of their own: nothing in the INVITE
-// says so.
+// Calls that come back to the application that dials them, through systems that make new calls: the INVITE does not
+// show it.
 import { describe, expect, it } from 'vitest'
 import {
   account,
@@ -14,7 +14,7 @@ import type { ScriptedEngine } from '../../../test/support/scripted-engine/scrip
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
-/** An engine whose application dials, of a call to the first number of a pair, the second one. */
+/** Returns an engine whose application dials the second number of a pair for a call to the first. */
 function dialling(pairs: Readonly<Record<string, string>>): ScriptedEngine {
   const engine = createScriptedEngine(parseVerbs)
   engine.account = { ...account, device_calling_application_sid: application.application_sid }
@@ -26,7 +26,7 @@ function dialling(pairs: Readonly<Record<string, string>>): ScriptedEngine {
   return engine
 }
 
-/** From the place that the application's calls go to. */
+/** The address that the application's calls go to. */
 const away = '192.0.2.10'
 
 async function calls(engine: ScriptedEngine, number: string, address = away): Promise<ScriptedInvite> {

@@ -1,12 +1,12 @@
-// Whether a call is one that this account made, on its way back: the places in between made calls of their own of it, and
-// lost how many places are left (RFC 7332). Such a loop would end only with the share of the account.
+// Detection of a call that this account made and that comes back. The systems in between made new calls of it and did
+// not copy Max-Forwards (RFC 7332). Without this check such a loop would end only at the account's share.
 import { AppError } from '../../lib/errors.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import type { CallFacts } from '../journal/projection.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallRegistry } from '../registry.ts'
 
-/** Once may be meant: a number that the application dials may lead back to it at another time of the day. */
+/** One return may be intended: a number that the application dials may lead back to it at another time of day. */
 const maxReturns = 2
 
 /** Throws AppError loop_detected. */
@@ -24,14 +24,14 @@ export function refuseReturned(leg: Pick<Leg, 'journal'>, registry: Pick<CallReg
   })
 }
 
-/** The last call that may have dialled this one: it was waiting for an answer of the number that is called. */
+/** Returns the last call that may have dialled this one: it was waiting for an answer of the called number. */
 function dialledBy(call: StartedFact, legs: ReadonlyMap<string, Leg>): StartedFact | undefined {
   const called = userOf(call.to)
   let last: StartedFact | undefined
   for (const { journal } of legs.values()) {
     const { facts } = journal
     const { started, answered_at = Infinity } = facts
-    // They are in order of arrival: what came later has not led to this call.
+    // The legs are in order of arrival: a later one cannot have led to this call.
     if (started.call_sid === call.call_sid) break
     const { parent_call_sid } = started
     if (parent_call_sid === undefined || answered_at <= call.attempted_at) continue
@@ -43,16 +43,16 @@ function dialledBy(call: StartedFact, legs: ReadonlyMap<string, Leg>): StartedFa
 }
 
 /**
- * Several phones may call one number, or one user, at a time: what a phone calls is a call of its own, and its From proves
- * nothing. A leg at a phone that has registered does not return. One that left for another place comes back from a carrier, or
- * as a call of the switch at that place.
+ * Reports whether a leg may have come back as this call. Several phones may call one number or user at the same time,
+ * and From proves nothing. A leg to a registered phone does not return. Another comes back from a carrier, or from the
+ * address it was sent to.
  */
 function mayReturnAs(call: StartedFact, { attempt }: CallFacts): boolean {
   if (attempt?.is_phone === true) return false
   return call.originating_sip_trunk_name !== undefined || call.originating_sip_ip === attempt?.remote_host
 }
 
-/** The number or the name alone, of a number, an address of record and a URI. */
+/** Returns the bare number or name of a number, an address of record or a URI. */
 function userOf(party: string): string {
   return /^(?:sips?:)?\+?([^@;]*)/i.exec(party)?.[1] ?? party
 }

@@ -1,4 +1,4 @@
-// Which application takes a call whose account is known: each choice and refusal goes into the journal.
+// The choice of the application for a call whose account is known. Each choice and refusal goes into the journal.
 import { AppError, entryOf } from '../../lib/errors.ts'
 import type { SipUser } from '../../sip/sip.ts'
 import type { Origin } from './identity.ts'
@@ -10,12 +10,12 @@ import { toDecision } from '../journal/decision.ts'
 import type { RuleName } from '../routing/rules.ts'
 import { chooseApplication } from '../routing/user-call.ts'
 
-/** What takes a call. */
+/** The taker of a call. */
 export type CallTarget =
   | { readonly kind: 'application'; readonly application: ApplicationFacts }
   /** A user of the caller's realm. */
   | ({ readonly kind: 'user' } & UserCall)
-  /** A queue of the account, whose next caller it takes. */
+  /** A queue of the account. The call takes the queue's next caller. */
   | { readonly kind: 'queue'; readonly name: string }
   /** A conference of the account. */
   | { readonly kind: 'conference'; readonly name: string }
@@ -81,7 +81,8 @@ async function routeUser(
   { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
 ): Promise<Chosen | ChosenUser | ChosenRoom> {
   const client = await directory.client(account_sid, user.username)
-  // Removed or switched off since its password was checked. A user that the registration hook knows needs no client.
+  // The client was removed or switched off since its password was checked. A user of the registration hook needs no
+  // client.
   if (user.judged === undefined && client?.is_active !== true)
     throw new AppError('wrong_credentials', 'Invalid credentials')
   const called = journal.facts.started.to
@@ -94,7 +95,7 @@ async function routeUser(
     named_application_sid: user.judged?.destination,
   }
   const first = chooseApplication({ ...call, isUserCalled: false })
-  // Only a call that nothing else takes needs the look at who is registered.
+  // The registrations are read only for a call that nothing else takes.
   const isOpen = first.rule === 'user-no-application'
   const isUserCalled = isOpen && (await sip().bindings.find(`${called}@${user.realm}`)).length > 0
   const isClientCalled =
@@ -111,7 +112,7 @@ async function routeUser(
   throw new AppError(target.code, refusalSentences[target.code])
 }
 
-/** No user has such a name: a caller that dials one wants an application. */
+/** No user has such a name: a caller that dials a number wants an application. */
 const isNumber = /^\+?\d+$/
 
 function noSuchUser(called: string): AppError {

@@ -1,5 +1,5 @@
-// An incoming INVITE: whose call it is, which application takes it, and that application's run. However it ends, the INVITE
-// gets a final response and, once the account is known, a record.
+// The handling of an incoming INVITE: identifies the caller, chooses an application and runs it. However it ends, the
+// INVITE gets a final response and, once the account is known, a record.
 import { actingFor } from '../../lib/acting-for.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid, traceIdOf } from '../../lib/ids.ts'
@@ -51,12 +51,15 @@ export interface Arrival {
   readonly invite: IncomingInvite
   /** Epoch ms. */
   readonly attemptedAt: number
-  /** Set when any caller is refused. Also set later: by a node that stops while the caller is being identified. */
+  /**
+   * A refusal that applies to any caller. It may also be set later, by a node that stops while the caller is being
+   * identified.
+   */
   owed: Refusal | undefined
-  /** Set when the caller gave up before the leg existed. */
+  /** Set if the caller gave up before the leg existed. */
   cancel: SipRequest | undefined
   leg: Leg | undefined
-  /** Set with the leg, of a recording session. */
+  /** Set together with the leg, for a recording session. */
   recording?: RecordingArrival | undefined
 }
 
@@ -83,7 +86,7 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
       leg.refuse(error),
     )
   } catch (error) {
-    // Without a leg there is no journal: the response and the log alone say why.
+    // Without a leg there is no journal: only the response and the log have the reason.
     const failure = toAppError(error, log)
     options.logLost(arrival.invite, options.services, failure)
     arrival.invite.reject(toRefusal(failure).reply)
@@ -96,13 +99,16 @@ function reachableBy(
   services: CallServices,
 ): (place: Remote) => boolean {
   if (tenantOf(identity) !== undefined) return (place) => services.teams.isAddress(place.address)
-  // Many gateways of carriers are at private addresses.
+  // Many gateways of carriers have private addresses.
   return carrierOf(identity) === undefined
     ? reachableFor(address, identity.account, services)
     : apartFromPhones(identity.account, services)
 }
 
-/** The caller gave up; or confirmed no provisional response, and the stack has refused its INVITE. */
+/**
+ * Ends an arrival whose caller gave up, or, with `unconfirmed`, sent no PRACK, so that the stack has refused its
+ * INVITE.
+ */
 export function cancelArrival(arrival: Arrival, cancel: SipRequest, unconfirmed?: Reply): void {
   arrival.cancel ??= cancel
   if (unconfirmed === undefined) arrival.leg?.cancelled(cancel)
@@ -115,7 +121,7 @@ async function identify({ invite, owed }: Arrival, services: CallServices): Prom
     (await identifyCarrier(invite, services)) ??
     refuseStrayTeams(invite, services)
   if (known !== undefined) return known
-  // RFC 3261 §8.2 authenticates before anything else. A node that takes no calls does not challenge strangers.
+  // RFC 3261 §8.2 authenticates first. A node that takes no calls does not challenge strangers.
   const isNewcomer = headerOf(invite.request, 'authorization') === undefined
   if (owed?.reply.status !== 503 || !isNewcomer) return await identifyUser(invite, services)
   invite.reject({ ...owed.reply, isUnproven: true })
@@ -218,7 +224,7 @@ async function serveCaller(
   refuseStrayRecording(invite.request, recording)
   if (invite.replaces !== undefined) return await takePlace(leg, invite.replaces, context)
   const { account, origin } = identity
-  // A user has proved who it is by its password.
+  // A user has proved its identity by its password.
   const beforeRouting = async (): Promise<void> => {
     if (origin.kind === 'carrier') await checkIdentity(leg, invite.request, services)
   }

@@ -1,9 +1,9 @@
-// From which address a call comes.
+// The source address of a call.
 import { forwardedSource } from '../../sip/forwarded-source.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 
-/** Behind one of our proxies it is the address that the proxy names. */
+/** Returns the address that the operator's proxy names, if there is one. */
 export function sourceOf(
   { request, remote }: Pick<IncomingInvite, 'request' | 'remote'>,
   { isSipProxy }: Pick<CallServices, 'isSipProxy'>,

@@ -5,7 +5,7 @@ import type { UnknownInvite } from './identity.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createLostCallLog, createStrangerLog } from './stranger-log.ts'
 
-/** An INVITE from this address. */
+/** Returns an INVITE from this address. */
 function inviteFrom(address: string): UnknownInvite {
   const request = { method: 'INVITE', uri: 'sip:15550100@198.51.100.7', headers: [] }
   return { request, remote: { address } } as unknown as UnknownInvite
@@ -28,7 +28,7 @@ describe('the log of strangers who call', () => {
     expect(lines[0]).toMatchObject({
       code: 'unknown_realm',
       sentence: 'Unknown or invalid realm',
-      cure: expect.stringContaining('needs an inbound gateway of this address') as string,
+      cure: expect.stringContaining('add an inbound gateway with this address') as string,
     })
     for (let n = 0; n < 100; n++) callFrom(`203.0.113.${n}`)
     expect(lines).toHaveLength(20)
@@ -59,7 +59,7 @@ it('the log of calls that have no record has why, and once a minute how many', (
   clock.advance(60_000)
   log(inviteFrom('192.0.2.2'), proxies, failure)
   expect(lines[1]).toMatchObject({ remote: '192.0.2.2', times: 5 })
-  // Another failure hides none of these, and is not hidden.
+  // Another failure neither hides these nor is hidden by them.
   const share = new AppError('account_share', 'too many calls', { detail: { account_sid: 'a' } })
   log(inviteFrom('192.0.2.3'), proxies, share)
   expect(lines[2]).toMatchObject({ code: 'account_share', account_sid: 'a' })

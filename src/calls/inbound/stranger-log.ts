@@ -1,5 +1,5 @@
-// Says in the log what became of calls that have no journal: a carrier whose address no gateway has looks like a stranger, and while
-// the database is away no caller can be known.
+// Log lines for calls that have no journal. A carrier whose address is configured in no gateway looks like a stranger,
+// and while the database is unavailable no caller can be identified.
 import type { Clock } from '../../lib/clock.ts'
 import type { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -12,14 +12,14 @@ import { calledUserOf } from './invite.ts'
 
 const maxCalledChars = 64
 
-// The caller is given the code and the sentence; the cure is for the operator.
+// The response has the code and the sentence. The cure is for the operator.
 const refused = {
   code: 'unknown_realm',
   sentence: unknownRealm,
-  cure: 'A carrier needs an inbound gateway of this address, a phone the SIP realm of its account.',
+  cure: 'If it is a carrier, add an inbound gateway with this address. If it is a phone, set it to the SIP realm of its account.',
 } as const
 
-/** Call it for each INVITE that was refused with `unknown_realm`. */
+/** Logs an INVITE that was refused with `unknown_realm`. To be called for each. */
 export type StrangerLog = (invite: UnknownInvite, proxies: Parameters<typeof sourceOf>[1]) => void
 
 export function createStrangerLog({
@@ -38,7 +38,10 @@ export function createStrangerLog({
   }
 }
 
-/** Call it for each INVITE that failed before it had a journal. Of each code the first is logged, then one a minute with how many there were. */
+/**
+ * To be called for each INVITE that failed before it had a journal. Logs the first of each code, then a count every
+ * minute.
+ */
 export type LostCallLog = (
   invite: UnknownInvite,
   proxies: Parameters<typeof sourceOf>[1],

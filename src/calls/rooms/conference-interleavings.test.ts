@@ -1,4 +1,5 @@
-// Whatever order calls come, wait, are changed and go in: each leaves its conference exactly once, and nothing of it is left.
+// In whatever order calls arrive, wait, are changed and leave: each leaves its conference exactly once, and nothing
+// remains.
 import { expect, it } from 'vitest'
 import { playHistories } from '../../../test/support/scripted-engine/histories.ts'
 import { playConference } from '../../../test/support/scripted-engine/random-conference.ts'

@@ -1,4 +1,4 @@
-// Conferences of applications over WebSocket: their events, and the commands that only they send.
+// Conferences of applications over WebSocket: their events, and the commands that exist only there.
 import { expect, it } from 'vitest'
 import type { Hook } from '../../contracts/hook.ts'
 import { bye } from '../../../test/support/scripted-engine/dialling.ts'

@@ -1,4 +1,4 @@
-// The rules of a conference, as a table, and what holds after any history.
+// The rules of a conference as a table, and invariants after any history.
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../../test/support/random.ts'
 import { emptyConference, maxMembersOfAny, placeOf, stepConference } from './conference-state.ts'
@@ -36,7 +36,7 @@ function play(inputs: readonly ConferenceInput[]): { state: ConferenceState; cha
   return { state, changes }
 }
 
-/** `joined a 1`: what happened, to whom, how many are in it then. */
+/** Returns each change as `joined a 1`: the change, the member, the number of members then. */
 const told = (inputs: readonly ConferenceInput[]): string[] =>
   play(inputs).changes.map((change) => {
     switch (change.type) {
@@ -303,7 +303,7 @@ describe('any history of a conference', () => {
       let hasGrace = false
       const fail = (what: string): string => `seed ${seed}: ${what}`
       for (let turn = 0; turn < 60 && state.phase !== 'over'; turn += 1) {
-        // At the end all go.
+        // In the last turns all members leave.
         const input = turn < 40 ? randomInput(random) : leave(ids[turn % ids.length] ?? 'a')
         const step = stepConference(state, input)
         state = step.state
@@ -344,7 +344,7 @@ describe('any history of a conference', () => {
         inside,
       ]).toEqual([true, false, []])
     }
-    // Otherwise the histories would show nothing.
+    // Ensures that the histories are of use at all.
     expect(graces).toBeGreaterThan(20)
     expect(letGo).toBeGreaterThan(20)
   })

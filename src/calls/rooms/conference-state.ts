@@ -1,19 +1,19 @@
-// What a conference is and becomes: a pure reducer, which knows its members by their ids, and neither legs nor a clock.
+// The rules of a conference: a pure reducer, which has its members by their ids and uses neither legs nor a clock.
 
-/** One who wants to enter. */
+/** A call that wants to enter. */
 export interface Entry {
   readonly id: string
-  /** False: it waits for one who starts the conference, unless that runs. */
+  /** False if the call waits for another one to start the conference. */
   readonly startsIt: boolean
-  /** A moderator: the conference ends when the last one has left, and none comes back within the grace of that one. */
+  /** A moderator. The conference ends when the last one has left and no other comes within the grace of that one. */
   readonly isModerator: boolean
   readonly graceMs: number
   readonly isMuted: boolean
-  /** Who may coach it. */
+  /** The tag by which coaches address it. */
   readonly tag: string | undefined
-  /** A coach: only members with this tag hear it. */
+  /** Set for a coach: only members with this tag hear it. */
   readonly coaches: string | undefined
-  /** The first one to say it says it for all. */
+  /** The first call that sets it sets it for the whole conference. */
   readonly maxMembers: number | undefined
 }
 
@@ -23,12 +23,12 @@ export interface Member extends Omit<Entry, 'startsIt' | 'maxMembers'> {
 
 export interface ConferenceState {
   readonly phase: 'waiting' | 'running' | 'over'
-  /** In the order in which they came. */
+  /** In the order in which they entered. */
   readonly members: readonly Member[]
   readonly maxMembers: number | undefined
-  /** All but moderators are muted, those who come later too. */
+  /** True if all but moderators are muted, including those who enter later. */
   readonly mutesOthers: boolean
-  /** The last moderator has left, and the time for another one runs. */
+  /** True if the last moderator has left, and the time for another one runs. */
   readonly isInGrace: boolean
 }
 
@@ -42,14 +42,14 @@ export type ConferenceInput =
   | { readonly type: 'tag'; readonly id: string; readonly tag: string | undefined }
   | { readonly type: 'coach'; readonly id: string; readonly tag: string | undefined }
 
-/** What has come of an input. `members`: how many are in the conference afterwards. */
+/** A consequence of an input. `members` is the number of members afterwards. */
 export type ConferenceChange =
   | { readonly type: 'turned-away'; readonly id: string; readonly maxMembers: number }
-  /** Waits until the conference begins. */
+  /** The call waits until the conference begins. */
   | { readonly type: 'waits'; readonly id: string }
   | { readonly type: 'started'; readonly by: string; readonly members: number }
   | { readonly type: 'joined'; readonly id: string; readonly members: number }
-  /** `wasWaiting`: it has never been in. `isLetGo`: the conference has ended around it. */
+  /** `wasWaiting`: it was never in the conference. `isLetGo`: the conference has ended. */
   | {
       readonly type: 'left'
       readonly id: string
@@ -59,7 +59,7 @@ export type ConferenceChange =
     }
   | { readonly type: 'grace-began'; readonly graceMs: number }
   | { readonly type: 'grace-stopped' }
-  /** `by`: the one who left last before. */
+  /** `by` is the member that left last before the end. */
   | { readonly type: 'ended'; readonly by: string | undefined }
 
 export interface Step {
@@ -67,18 +67,18 @@ export interface Step {
   readonly changes: readonly ConferenceChange[]
 }
 
-/** What a member hears, and by whom it is heard. */
+/** The sound that a member gets, and the members that hear it. */
 export type Place =
   | { readonly at: 'waiting' }
   | {
       readonly at: 'room'
       readonly isHeld: boolean
       readonly isMuted: boolean
-      /** Only these hear it. */
+      /** Only these members hear it. */
       readonly onlyTo: readonly string[] | undefined
     }
 
-/** Of an operator who shares one machine with many tenants: mixing for more takes most of a core. */
+/** The bound of every conference, so that tenants can share a machine: mixing for more takes most of a core. */
 export const maxMembersOfAny = 500
 
 export const emptyConference: ConferenceState = {
@@ -89,7 +89,7 @@ export const emptyConference: ConferenceState = {
   isInGrace: false,
 }
 
-/** An input that makes no sense, such as one about a member that has left, changes nothing. */
+/** Applies an input. One that makes no sense, such as one about a member that has left, changes nothing. */
 export function stepConference(state: ConferenceState, input: ConferenceInput): Step {
   if (state.phase === 'over') return { state, changes: [] }
   switch (input.type) {
@@ -114,7 +114,7 @@ export function stepConference(state: ConferenceState, input: ConferenceInput): 
   }
 }
 
-/** Of a member that is not there: it waits. */
+/** Returns `waiting` for a member that is not there. */
 export function placeOf({ phase, members }: ConferenceState, id: string): Place {
   const member = members.find((one) => one.id === id)
   if (phase !== 'running' || member === undefined) return { at: 'waiting' }
@@ -143,7 +143,7 @@ function enter(state: ConferenceState, entry: Entry): Step {
   }
 }
 
-/** Those who have waited are in it, in the order in which they came. */
+/** Starts the conference. The calls that have waited join it in the order in which they came. */
 function start(state: ConferenceState, by: string): Step {
   const joined = state.members.map(({ id }, index) => ({ type: 'joined', id, members: index + 1 }) as const)
   return {
@@ -177,7 +177,7 @@ function leave(state: ConferenceState, id: string): Step {
   return { state: after, changes: [left, ...changes] }
 }
 
-/** All who are still in it are let go. */
+/** Ends the conference, and lets all remaining members go. */
 function end(state: ConferenceState, by: string | undefined): Step {
   const left = state.members.map(
     ({ id }, index) =>

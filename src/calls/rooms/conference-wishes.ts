@@ -1,4 +1,4 @@
-// What the verb conference says of one who enters.
+// The options of the verb conference, for the call that enters.
 import type { HookForm } from '../application/hook-form.ts'
 import type { Entry } from './conference-state.ts'
 
@@ -7,15 +7,15 @@ export type StatusEventName = (typeof statusEventNames)[number]
 
 export interface ConferenceWishes extends Omit<Entry, 'id'> {
   readonly name: string
-  /** The others hear a tone when it comes in. */
+  /** True if the others hear a tone when the call joins. */
   readonly beeps: boolean
-  /** The keys that it presses are pressed at all others too. */
+  /** True if the keys of this call are also sent to all other members. */
   readonly distributesKeys: boolean
-  /** Heard while it waits, again and again. */
+  /** Played while the call waits, again and again. */
   readonly waitHook?: HookForm
-  /** Heard when it is in, once. */
+  /** Played once when the call has joined. */
   readonly enterHook?: HookForm
-  /** Those of the first one count for all. */
+  /** Those of the first call count for the whole conference. */
   readonly statusHook?: HookForm
   readonly statusEvents: readonly StatusEventName[]
 }

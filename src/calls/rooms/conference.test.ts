@@ -1,4 +1,4 @@
-// Calls that meet in a conference: who hears whom, what is heard meanwhile, what the application gets, and how it ends.
+// Calls in a conference: who hears whom, the audio meanwhile, the requests to the application, and the end.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
@@ -88,7 +88,7 @@ describe('conference', () => {
     expect([a.session.played, b.place]).toEqual([[], talks])
   })
 
-  it('turns the one away that is too many, which goes on with its next verb', async () => {
+  it('refuses one call too many, whose next verb runs', async () => {
     const { enter } = meeting([after])
     await enter({ maxParticipants: 2 })
     await enter()
@@ -313,7 +313,7 @@ describe('the end of a conference', () => {
 })
 
 describe('a conference of a hundred', () => {
-  it('of whom 20 come and go in each second: media hear nothing of those who stay', async () => {
+  it('of which 20 come and go in each second changes nothing in media for those that stay', async () => {
     const { engine, enter } = meeting()
     const stay: Attendee[] = []
     while (stay.length < 80) stay.push(await enter())
@@ -495,7 +495,7 @@ describe('commands', () => {
     expect(a.place).toEqual(talks)
     await act('kick')
     expect([a.place, b.place]).toEqual([silent, talks])
-    expect(a.story.at(-1)).toBe('room-left: a client let it leave')
+    expect(a.story.at(-1)).toBe('room-left: a client removed it')
     expect(a.session.played.at(-1)).toBe('/clips/1000')
   })
 

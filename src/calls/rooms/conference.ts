@@ -1,4 +1,4 @@
-// One conference: lets its reducer decide, and does what follows from that: seats, events, its end.
+// One conference: its reducer decides, and this class carries out the consequences: seats, events, the end.
 import { AppError } from '../../lib/errors.ts'
 import type { Timer } from '../../lib/clock.ts'
 import type { CallServices } from '../call-services.ts'
@@ -18,18 +18,18 @@ import { Stay } from './stay.ts'
 export interface ConferenceOptions {
   readonly account_sid: string
   readonly name: string
-  /** As media know it: of its own for each conference of a name. */
+  /** The name of the room in media, different for each conference of the same name. */
   readonly mediaRoom: string
   readonly services: Pick<CallServices, 'clock' | 'node'>
   readonly onOver: () => void
 }
 
-/** One who is in a conference, or waits for it. */
+/** A call that is in a conference, or waits for it. */
 export interface Participant extends Omit<Member, 'id' | 'graceMs'> {
   readonly leg: Leg
 }
 
-/** Why all are let go. */
+/** The reason why all members are let go. */
 const moderatorLeft = 'the conference has ended: its moderator has left'
 
 export class Conference {
@@ -42,11 +42,14 @@ export class Conference {
   #reports: StatusReports | undefined
   #startedMs: number | undefined
   #grace: Timer | undefined
-  /** The one that left last: its application sends the end. */
+  /** The member that left last: its application sends the event `end`. */
   #last: Stay | undefined
-  /** The one whose recording has the conference in it: the first that wants it, and the next one when that has left. */
+  /**
+   * The member whose recording has the conference in it: the first that wants it, and the next one when that one has
+   * left.
+   */
   #recorded: Stay | undefined
-  /** Why the one leaves that is leaving. */
+  /** The reason of the member that is leaving at the moment. */
   #because = ''
 
   constructor(options: ConferenceOptions) {
@@ -93,7 +96,7 @@ export class Conference {
     return stay
   }
 
-  /** `because`: in words for the journal. Idempotent. */
+  /** Lets a member leave. `because` is a phrase for the journal. Idempotent. */
   leave(stay: Stay, because: string): void {
     if (this.#stays.get(stay.leg.call_sid) !== stay) return
     this.#because = because
@@ -103,7 +106,7 @@ export class Conference {
   #reportsFor({ application, wishes: { statusHook, statusEvents } }: Guest): StatusReports | undefined {
     if (statusHook === undefined) return undefined
     const { clock } = this.#options.services
-    // Where it leads does not change with the applications of those who come later, but over sockets each has its own.
+    // The address does not change with the applications of calls that enter later. Over sockets, each call has its own.
     const full = application.hookOf(statusHook)
     const hook = wayOf(full) === 'http' ? full : statusHook
     return new StatusReports({ hook, events: new Set(statusEvents), clock })
@@ -208,13 +211,15 @@ export class Conference {
     this.#reports.report({ event, by: this.#senderFor(of).guest, payload })
   }
 
-  /** The socket of a call closes with it: what happens then goes over that of another one. */
+  /**
+   * Returns the member that sends the event. The socket of a call closes with it, so another member sends later events.
+   */
   #senderFor(of: Stay): Stay {
     if (!of.leg.hasEnded || this.#reports?.isFull === true) return of
     return [...this.#stays.values()].find(({ leg }) => !leg.hasEnded) ?? of
   }
 
-  /** A member begins or ends to talk. */
+  /** Reports that a member begins or ends to talk. */
   talk(stay: Stay, isTalking: boolean): void {
     const { call_sid } = stay.leg
     if (this.#stays.get(call_sid) !== stay) return
@@ -237,7 +242,7 @@ export class Conference {
       },
       tag: (tag) => apply({ type: 'tag', id, tag }),
       coach: (tag) => apply({ type: 'coach', id, tag }),
-      kick: () => this.leave(stay, 'a client let it leave'),
+      kick: () => this.leave(stay, 'a client removed it'),
       others: () => (this.isRunning ? this.#othersThan(id) : undefined),
     }
   }

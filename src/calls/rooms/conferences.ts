@@ -1,4 +1,4 @@
-// The conferences of this node, each in its account: two accounts with one name never meet.
+// The conferences of this node, kept per account: calls of two accounts never meet, even under the same name.
 import type { CallServices } from '../call-services.ts'
 import { Conference } from './conference.ts'
 import type { Guest } from './guest.ts'
@@ -19,12 +19,12 @@ export class Conferences {
     this.#services = services
   }
 
-  /** Those of an account, in the order in which their first members came. */
+  /** Returns the conferences of an account, in the order in which their first members entered. */
   of(account_sid: string): readonly Conference[] {
     return [...(this.#all.get(account_sid)?.values() ?? [])]
   }
 
-  /** Makes the conference where there is none of the name. Throws AppError conference_full. */
+  /** Makes the conference if there is none. Throws AppError conference_full. */
   enter(guest: Guest): Entered {
     const { account_sid } = guest.leg.journal.facts.started
     const { name } = guest.wishes

@@ -1,4 +1,4 @@
-// A call that takes a caller out of a queue: it waits for one, and talks with it.
+// The verb dequeue: a call waits for a caller in a queue, and talks with it.
 import { talkToItsEnd } from '../bridge/talk-to-its-end.ts'
 import { talkOf } from '../bridge/talk.ts'
 import type { CallContext } from '../call-context.ts'
@@ -6,7 +6,7 @@ import type { Leg } from '../leg/leg.ts'
 import type { Party } from './party.ts'
 import type { DequeueOutcome, DequeueRequest } from './queue-requests.ts'
 
-/** Resolves when it talks with no one any more, or no caller has come. Throws queue_full. */
+/** Resolves when the talk is over, or no caller has come. Throws queue_full. */
 export async function dequeue(
   request: DequeueRequest,
   party: Party,
@@ -68,7 +68,7 @@ async function nextCaller(
 const beepSlot = 'beep'
 const beepMs = 500
 
-/** Heard beside the caller. Returns the function that ends it. */
+/** Plays a tone together with the caller's voice. Returns the function that ends it. */
 function beep(leg: Leg, { services }: CallContext): () => void {
   const clip = { generated: 'beep' } as const
   void leg.media.sound.lay(beepSlot, { clip, rounds: 1, staysUnderPrompts: false })

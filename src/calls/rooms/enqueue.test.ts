@@ -1,4 +1,4 @@
-// Callers wait in a queue, and other calls take them.
+// Callers that wait in a queue, and calls that take them.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import {

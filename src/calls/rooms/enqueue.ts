@@ -1,5 +1,5 @@
-// A caller that waits in a queue: hears what its application has for it, until it is handed over to one who takes it, its
-// application lets it leave, or it is over.
+// The verb enqueue: a caller waits in a queue and hears the audio of its application, until an agent takes it, its
+// application lets it leave, or its call ends.
 import { AppError } from '../../lib/errors.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { loopHook } from '../application/hook-loop.ts'
@@ -22,12 +22,12 @@ const waiting: ReadonlySet<string> = new Set(['say', 'play', 'pause', 'leave', '
 
 const waits = new WeakMap<Leg, Wait>()
 
-/** Lets the caller leave the queue in which it waits. False when it waits in none. */
+/** Lets the caller leave its queue. Returns false if it waits in none. */
 export function leaveQueue(leg: Leg): boolean {
   return waits.get(leg)?.leave() ?? false
 }
 
-/** Resolves when it has left the queue and talks with no one any more. */
+/** Resolves when the caller has left the queue and any talk with an agent is over. */
 export async function enqueue(
   request: EnqueueRequest,
   party: Party,
@@ -43,7 +43,7 @@ interface WaitOptions {
   readonly request: EnqueueRequest
   readonly party: Party
   readonly context: CallContext
-  /** Where the account hears of its queues. */
+  /** The account's hook for events of its queues. */
   readonly eventHook: Hook | null
 }
 
@@ -51,7 +51,7 @@ class Wait {
   readonly #options: WaitOptions
   readonly #of: QueueName
   readonly #sinceMs: number
-  /** Aborts when it does not wait any more. */
+  /** Aborts when the caller no longer waits. */
   readonly #over = new AbortController()
   #place: QueuePlace | undefined
   #talk: Talk | undefined
@@ -92,7 +92,7 @@ class Wait {
     return this.#options.party.leg.hasEnded ? 'hangup' : 'leave'
   }
 
-  /** False when there is no room for it. */
+  /** Returns false if the queue has no room. */
   #enter(): boolean {
     const { request, party, context } = this.#options
     const { leg } = party
@@ -137,7 +137,7 @@ class Wait {
     this.#over.abort(stopped('done'))
   }
 
-  /** False when it did not wait any more. */
+  /** Returns false if the caller no longer waits. */
   #abandon(because: string, result: EnqueueOutcome['result']): boolean {
     const length = this.#place?.leave()
     if (length === undefined) return false
@@ -160,7 +160,7 @@ class Wait {
     this.#report({ queue, length, change: { ...change, ...dequeuer } })
   }
 
-  /** With the event in one transaction. */
+  /** Stores the notification in one transaction with the event. */
   #report(event: QueueEvent): void {
     const { party, context, eventHook: hook } = this.#options
     if (hook === null) return
@@ -169,7 +169,7 @@ class Wait {
     journal.commit({ notifications: [toQueueNotification(event, { facts: journal.facts, node, hook })] })
   }
 
-  /** Resolves when it does not wait any more, and hears nothing of it. */
+  /** Resolves when the caller no longer waits. The audio has stopped by then. */
   async #wait(): Promise<void> {
     const { request, party, context } = this.#options
     const { waitHook: hook } = request
@@ -214,8 +214,8 @@ class Wait {
 interface Leaving {
   readonly leave_reason: 'dequeued' | 'abandoned'
   readonly because: string
-  /** How many are left. */
+  /** The number of callers that remain. */
   readonly length: number
-  /** Who has taken it. */
+  /** The agent that has taken the caller. */
   readonly by?: Party
 }

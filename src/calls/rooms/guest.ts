@@ -1,4 +1,4 @@
-// One who enters a conference: a leg, the application that runs it, and what its verb says.
+// A call that enters a conference: its leg, the application that runs it, and the options of its verb.
 import type { RecordingSpan } from '../abilities/recording-request.ts'
 import type { Application } from '../application/application.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
@@ -10,6 +10,6 @@ export interface Guest {
   readonly application: Application
   readonly nested: NestedVerbs
   readonly wishes: ConferenceWishes
-  /** Its recording, which is to have the conference in it. */
+  /** The recording of this call, if it is to contain the conference. */
   readonly recording?: RecordingSpan
 }

@@ -1,8 +1,9 @@
-// The keys of members that are pressed at all others too. What a phone sends in a flood is not multiplied by a room.
+// Keys of members that are also sent to all other members. A flood of keys from one phone is not multiplied by the
+// room.
 import type { Clock } from '../../lib/clock.ts'
 import type { Stay } from './stay.ts'
 
-/** More than a person presses. */
+/** More keys than a person presses. */
 const maxPerSecond = 10
 
 export class KeyDistribution {

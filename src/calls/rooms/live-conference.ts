@@ -1,12 +1,12 @@
-// A conference as the API lists it. Wire names, as those of a live call.
+// A conference as the API lists it. The names are those of the wire, as for a live call.
 import type { Conference } from './conference.ts'
 
 export interface LiveConference {
   readonly name: string
   readonly conference_sid: string
-  /** False while all in it wait for one who starts it. */
+  /** False while all its members wait for one that starts it. */
   readonly has_started: boolean
-  /** In the order in which they came. */
+  /** In the order in which they entered. */
   readonly participants: readonly LiveParticipant[]
 }
 

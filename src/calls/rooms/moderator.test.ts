@@ -1,4 +1,4 @@
-// The moderator of a conference leaves, in every way in which a call can: whatever state the others are in, they are let go once.
+// The moderator of a conference leaves, in every way in which a call can: the others, in every state, are let go once.
 import { describe, expect, it } from 'vitest'
 import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
 import type { Attendee, Meeting } from '../../../test/support/scripted-engine/meeting.ts'
@@ -28,7 +28,7 @@ const ways: readonly [string, string, (moderator: Attendee, meeting: Meeting) =>
   ],
   [
     'is kicked',
-    'a client let it leave',
+    'a client removed it',
     (moderator) => moderator.command({ conferenceParticipantAction: { action: 'kick' } }),
   ],
 ]
@@ -38,7 +38,7 @@ interface Crowd extends Meeting {
   readonly others: Readonly<Record<string, Attendee>>
 }
 
-/** One in each state in which a member can be. */
+/** Returns a conference with one member in each possible state. */
 async function crowd(grace = {}): Promise<Crowd> {
   const meeting = createMeeting(parseVerbs, [rest])
   const { engine, enter } = meeting

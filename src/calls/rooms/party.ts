@@ -1,19 +1,19 @@
-// Two calls of applications of their own that come to talk with each other: each side keeps its own hooks and files.
+// A talk between two calls that each have an application of their own: each side keeps its own hooks and files.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import { Talk } from '../bridge/talk.ts'
 import type { TalkServices } from '../bridge/talk.ts'
 import type { Leg } from '../leg/leg.ts'
 
-/** A leg, and what its own application gives to a talk. */
+/** A leg, and the services of its own application for a talk. */
 export interface Party {
   readonly leg: Leg
   readonly services: TalkServices
 }
 
-/** When media have not connected the two by then, they part. */
+/** The two part if media have not connected them within this time. */
 const maxSetUpMs = 20_000
 
-/** They hear each other from now on. The verbs of each wait for the end by `talkToItsEnd`. */
+/** Connects the two, so that they hear each other. The verb of each waits for the end in `talkToItsEnd`. */
 export function connect(caller: Party, agent: Party): Talk {
   const talk = new Talk(
     {
@@ -30,7 +30,7 @@ export function connect(caller: Party, agent: Party): Talk {
   return talk
 }
 
-/** Hooks and relative addresses are those of the application that the leg in question has. */
+/** Returns services that use, for each leg, the hooks and relative addresses of that leg's application. */
 function servicesOf(caller: Party, agent: Party): TalkServices {
   const of = (leg: Leg): TalkServices => (leg === caller.leg ? caller : agent).services
   const nested: NestedVerbs = {

@@ -1,4 +1,4 @@
-// What happens around a queue: who hears of it, and what becomes of those who wait and those who talk when something goes wrong.
+// Events of a queue, and the calls that wait or talk when something fails.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { AskedCommands } from '../command.ts'
@@ -182,7 +182,7 @@ describe('in the very moment of the hand-over', () => {
     queueing.engine.hooks.on('/call', [taking, ...verbs])
     const invite = queueing.engine.ring()
     const agent = { ...caller, invite }
-    // In any turn from the INVITE to the talk.
+    // The end comes in any turn from the INVITE to the talk.
     end(caller, agent)
     await calm()
     return { queueing, caller, agent }
@@ -197,7 +197,7 @@ describe('in the very moment of the hand-over', () => {
       const { left, taken } = resultsOf(queueing)
       expect(left).toHaveLength(1)
       expect(['hangup', 'bridged']).toContain(left[0])
-      // Taken and gone again, or gone before: then the agent waits for the next one.
+      // The caller was taken before it left, or left before; then the agent waits for the next one.
       expect(taken).toEqual(left[0] === 'bridged' ? ['complete'] : [])
       expect(queueing.events().filter(({ event }) => event === 'leave')).toHaveLength(1)
       expect(queueing.lengths()).toEqual([])

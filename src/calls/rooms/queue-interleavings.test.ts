@@ -1,5 +1,5 @@
-// Whatever order things happen in to those who wait in queues and those who take them: each caller leaves once, every leg ends once,
-// and nothing is left behind.
+// In whatever order callers and agents of queues come and go: each caller leaves once, every leg ends once, and nothing
+// remains.
 import { expect, it } from 'vitest'
 import { playHistories } from '../../../test/support/scripted-engine/histories.ts'
 import { playQueues } from '../../../test/support/scripted-engine/random-queues.ts'

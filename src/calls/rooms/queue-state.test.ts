@@ -1,4 +1,4 @@
-// Who comes before whom in a queue.
+// The order of callers and takers in a queue.
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../../test/support/random.ts'
 import { QueueState } from './queue-state.ts'

@@ -1,19 +1,20 @@
-// A queue as two lists: those who wait in it, and those who wait to take one of them. Pure: who comes before whom, and nothing else.
+// A queue as two lists: the callers that wait in it, and the takers that wait for a caller. Pure: it decides the order
+// only.
 
-/** One who waits. */
+/** A caller that waits. */
 export interface Place<C> {
   readonly caller: C
   readonly call_sid: string
-  /** The lowest comes first. */
+  /** The lowest value comes first. */
   readonly priority: number
-  /** 1, 2, 3 ... in the order in which they came. */
+  /** 1, 2, 3 ... in the order of arrival. */
   readonly arrival: number
 }
 
-/** One who waits for a caller. */
+/** A call that waits for a caller. */
 export interface Taker<T> {
   readonly taker: T
-  /** Takes this one and no other. */
+  /** The call_sid of the only caller that it takes. */
   readonly wants: string | undefined
 }
 
@@ -27,9 +28,9 @@ export class QueueState<C, T> {
   /** In the order in which they are taken. */
   readonly #places: Place<C>[] = []
   readonly #bySid = new Map<string, Place<C>>()
-  /** Those who take anyone, the one who has waited longest first. */
+  /** The takers that accept any caller, the longest waiting first. */
   readonly #takers = new Set<Taker<T>>()
-  /** Those who want one caller, by that one. */
+  /** The takers that want one particular caller, by its call_sid. */
   readonly #choosers = new Map<string, Set<Taker<T>>>()
   #choosing = 0
   #arrivals = 0
@@ -42,7 +43,7 @@ export class QueueState<C, T> {
     return this.#takers.size + this.#choosing
   }
 
-  /** Behind all of its priority. */
+  /** Adds a caller after all others of its priority. */
   enter(arrival: Arrival<C>): Place<C> {
     this.#arrivals += 1
     const place = { ...arrival, arrival: this.#arrivals }
@@ -51,7 +52,7 @@ export class QueueState<C, T> {
     return place
   }
 
-  /** False when it was not there any more. */
+  /** Returns false if it was no longer there. */
   leave(place: Place<C>): boolean {
     const index = this.#indexOf(place)
     if (this.#places[index] !== place) return false
@@ -60,12 +61,12 @@ export class QueueState<C, T> {
     return true
   }
 
-  /** How many are taken before this one. */
+  /** Returns the number of callers that are taken before this one. */
   position(place: Place<C>): number {
     return this.#indexOf(place)
   }
 
-  /** Behind all who wait already. */
+  /** Adds a taker after all that already wait. */
   await(taker: Taker<T>): void {
     const { wants } = taker
     if (wants === undefined) return void this.#takers.add(taker)
@@ -74,7 +75,7 @@ export class QueueState<C, T> {
     this.#choosing += 1
   }
 
-  /** False when it did not wait any more. */
+  /** Returns false if it no longer waited. */
   quit(taker: Taker<T>): boolean {
     const { wants } = taker
     if (wants === undefined) return this.#takers.delete(taker)
@@ -85,17 +86,16 @@ export class QueueState<C, T> {
     return true
   }
 
-  /** Who takes this caller: one who wants it before one who takes anyone. */
+  /** Returns the taker: one that wants this caller before one that accepts any. */
   takerFor({ call_sid }: Place<C>): Taker<T> | undefined {
     return this.#choosers.get(call_sid)?.values().next().value ?? this.#takers.values().next().value
   }
 
-  /** Whom this one takes. */
   callerFor({ wants }: Taker<T>): Place<C> | undefined {
     return wants === undefined ? this.#places[0] : this.#bySid.get(wants)
   }
 
-  /** Where it stands, or would stand, by halving: a thousand who ask for their position need not count one another. */
+  /** Finds the index of a place by binary search, so that a thousand callers can request their position. */
   #indexOf({ priority, arrival }: Pick<Place<C>, 'priority' | 'arrival'>): number {
     let from = 0
     let to = this.#places.length

@@ -1,4 +1,4 @@
-// How many may wait, and in how many queues.
+// The bounds on waiting calls and on queues.
 import { expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { Party } from './party.ts'

@@ -1,5 +1,5 @@
-// The queues of this node, by account and name: one exists while someone waits in it. A caller gets its agent, and an agent its
-// caller, in the very turn in which the second of the two comes.
+// The queues of this node, by account and name. A queue exists while a caller or a taker waits in it. A caller and an
+// agent are connected in the same turn in which the second of them comes.
 import { AppError } from '../../lib/errors.ts'
 import type { Party } from './party.ts'
 import { QueueState } from './queue-state.ts'
@@ -10,52 +10,52 @@ export interface QueueName {
   readonly name: string
 }
 
-/** One who waits in a queue. */
+/** A caller that waits in a queue. */
 export interface QueuedCaller {
   readonly party: Party
-  /** The lowest is taken first. */
+  /** The caller with the lowest value is taken first. */
   readonly priority: number
-  /** It has its place. */
+  /** Called when the caller has its place. */
   entered(queue: Standing): void
-  /** It has left its place, and this one talks with it from now on. */
+  /** Called when the caller has left its place, and talks with this party from now on. */
   taken(by: Party, length: number): void
 }
 
-/** One who takes a caller out of a queue. */
+/** A call that takes a caller out of a queue. */
 export interface QueueAgent {
   readonly party: Party
   /** The call_sid of the only caller that it takes. */
   readonly wants: string | undefined
-  /** The two talk. */
+  /** Called when the two talk. */
   took(caller: Party): void
 }
 
 export interface Standing {
-  /** How many are taken before it. */
+  /** The number of callers that are taken before it. */
   readonly position: number
   readonly length: number
 }
 
 export interface QueuePlace {
   readonly standing: Standing
-  /** How many are left; undefined when it was not there any more. */
+  /** Returns the remaining callers, or undefined if this one was not there. */
   leave(): number | undefined
 }
 
 export interface WaitingAgent {
-  /** False when it did not wait any more. */
+  /** Returns false if it no longer waited. */
   quit(): boolean
 }
 
 export interface QueueBounds {
-  /** In one queue. */
+  /** The most callers in one queue. */
   readonly maxCallers: number
   readonly maxAgents: number
-  /** Queues that an account may have at one time. */
+  /** The most queues of an account at one time. */
   readonly maxQueues: number
 }
 
-/** More calls than a node has; an application that names a queue after each caller gets that many and no more. */
+/** More calls than a node has. An application that names a queue after each caller is stopped at this number. */
 const usualBounds: QueueBounds = { maxCallers: 5000, maxAgents: 2000, maxQueues: 1000 }
 
 type State = QueueState<QueuedCaller, QueueAgent>
@@ -68,7 +68,7 @@ export class Queues {
     this.#bounds = bounds
   }
 
-  /** Those in which callers wait, by name. */
+  /** Returns the queues in which callers wait, sorted by name. */
   list(account_sid: string): { readonly name: string; readonly length: number }[] {
     const queues = [...(this.#accounts.get(account_sid) ?? [])].filter(([, { length }]) => length > 0)
     return queues

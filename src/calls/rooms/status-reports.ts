@@ -1,4 +1,4 @@
-// The status events of one conference, on their way to its hook: one after the other, in the order in which they happened.
+// The status events of one conference, sent to its hook one after the other, in the order in which they happened.
 import type { Clock } from '../../lib/clock.ts'
 import { wayOf } from '../application/hook-form.ts'
 import type { HookForm } from '../application/hook-form.ts'
@@ -9,7 +9,7 @@ import type { Guest } from './guest.ts'
 
 export interface StatusReport {
   readonly event: StatusEventName
-  /** Whose application sends it. */
+  /** The call whose application sends it. */
   readonly by: Pick<Guest, 'leg' | 'application'>
   readonly payload: object
 }
@@ -24,9 +24,9 @@ interface Waiting extends StatusReport {
   readonly sinceMs: number
 }
 
-/** A room of a hundred that all leave at once, twice over; their payloads take some 300 KB. */
+/** Twice a room of a hundred that all leave at the same time; the payloads take some 300 KB. */
 const maxWaiting = 256
-/** What is older tells an application nothing that it can act on. */
+/** An older event is of no use to an application. */
 const maxAgeMs = 60_000
 
 export class StatusReports {
@@ -43,7 +43,7 @@ export class StatusReports {
     return this.wants('start-talking') || this.wants('stop-talking')
   }
 
-  /** False for one that leads where the application of each call leads. */
+  /** Returns false if the hook is relative, so that it leads to the application of each call. */
   get isFull(): boolean {
     return wayOf(this.#options.hook) !== 'relative'
   }
@@ -74,7 +74,7 @@ export class StatusReports {
     try {
       await application.tell({ leg, hook, payload })
     } catch (error) {
-      // A hook that is away fails many times: the journals need it once.
+      // A hook that is down fails many times, but the journals need the problem only once.
       if (!this.#hasFailed) noteProblem(leg, error)
       this.#hasFailed = true
     }

@@ -1,4 +1,4 @@
-// The stay of one leg in a conference: what it hears while it waits, is in it or is held, and who hears it.
+// The stay of one leg in a conference: the audio it gets in each state, and the members that hear it.
 import type { Clock } from '../../lib/clock.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import { createLoopPace, loopHook } from '../application/hook-loop.ts'
@@ -14,15 +14,15 @@ import type { Guest } from './guest.ts'
 export interface StayOptions {
   readonly guest: Guest
   readonly clock: Clock
-  /** As media know it. */
+  /** The name of the room in media. */
   readonly mediaRoom: string
-  /** Whether it talks is to be known. */
+  /** True if media report when the member talks. */
   readonly reportsTalk: boolean
-  /** Beside the facts of the leg, in what its hooks get. */
+  /** Sent to its hooks in addition to the facts of the leg. */
   readonly fields: object
 }
 
-/** What is heard in place of the conference, or before it. */
+/** The audio that plays instead of the conference, or before it. */
 interface Sounding {
   readonly kind: 'wait' | 'enter'
   readonly hook: HookForm
@@ -35,7 +35,7 @@ const waiting: ReadonlySet<string> = new Set(['say', 'play', 'pause'])
 export class Stay {
   readonly leg: Leg
   readonly guest: Guest
-  /** Resolves when it has left, in words for the journal. */
+  /** Resolves when the leg has left, with the reason for the journal. */
   readonly gone: Promise<string>
   readonly #options: StayOptions
   readonly #leaving = Promise.withResolvers<string>()
@@ -55,12 +55,12 @@ export class Stay {
     this.#pace = createLoopPace(options.clock)
   }
 
-  /** What it hears while it is held, from the next hold on. */
+  /** Sets the hook that plays while the leg is held, from the next hold on. */
   set holdHook(hook: HookForm | undefined) {
     this.#holdHook = hook
   }
 
-  /** `sessionsOf`: the media of members, by their ids. */
+  /** Applies a place. `sessionsOf` returns the media of members. */
   follow(place: Place, sessionsOf: (ids: readonly string[]) => readonly string[]): void {
     this.#noteChanges(this.#place, place)
     this.#place = place
@@ -68,11 +68,11 @@ export class Stay {
     this.#sound()
   }
 
-  /** A key that another member has pressed. */
+  /** Sends a key that another member has pressed. */
   press(digit: string, durationMs: number): void {
     if (this.#place.at !== 'room' || this.#place.isHeld) return
     this.leg.keys.press(digit, durationMs).catch((error: unknown) => {
-      // Far ends that take no keys are many: once is enough.
+      // Many far ends accept no keys, so the problem is noted only once.
       if (!this.#hasKeyProblem) noteProblem(this.leg, error)
       this.#hasKeyProblem = true
     })
@@ -98,7 +98,7 @@ export class Stay {
     return { speaksIn, isDeaf: isHeld, isMuted }
   }
 
-  /** Media hear of it only when it is another one: members come and go around those who stay. */
+  /** Sets the seat in media if it differs from the last one, as members come and go around those who stay. */
   #sit(seat: Seat | undefined): void {
     const text = seat === undefined ? '' : JSON.stringify(seat)
     if (text === this.#seat) return

@@ -1,11 +1,11 @@
-// Whether one more call fits into the limits of its account and of the account's service provider, or,
-// where the account has no limit, into its share of the calls that the platform carries.
+// The check of one more call against the limits of its account and of the account's service provider or, if the account
+// has no limit, against its share of the calls that the platform carries.
 import { mayTakeOne } from '../../lib/tenant-pool.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { AccountFacts, CallLimits } from '../ports.ts'
 import type { RuleName } from './rules.ts'
 
-/** Live calls that began before this one. */
+/** The live calls that began before this one. */
 export interface CallsBefore {
   /** Calls of the same direction. */
   readonly account: number
@@ -13,14 +13,14 @@ export interface CallsBefore {
   readonly service_provider: number
   /** Calls of the account, in both directions. */
   readonly held: number
-  /** Of all accounts, in both directions. */
+  /** Calls of all accounts, in both directions. */
   readonly all: number
 }
 
 /** The calls that the platform can carry. */
 export interface CallPool {
   readonly size: number
-  /** How much of it one account may take while no other takes any. */
+  /** The part of it that one account may take while no other takes any. */
   readonly percent: number
 }
 
@@ -34,7 +34,7 @@ export interface LimitDecision {
   }
 }
 
-/** One decision for each limit there is, up to the one that refuses; the share is one only when it refuses. */
+/** Returns a decision for each limit, up to the one that refuses. The share adds one only when it refuses. */
 export function checkCallLimits(
   limits: CallLimits,
   { before, pool }: { readonly before: CallsBefore; readonly pool: CallPool },
@@ -58,7 +58,7 @@ export function checkCallLimits(
   return [ofAccount, ofProvider, ofShare].filter((decision) => decision !== undefined)
 }
 
-/** An account that has a limit is held to that limit alone. */
+/** Checks the share. An account that has a limit is held to that limit alone. */
 export function checkShare(
   { account: limit = 0 }: CallLimits,
   {
@@ -70,7 +70,7 @@ export function checkShare(
   },
   account_sid: string,
 ): LimitDecision | undefined {
-  // Where nothing is left the platform is full, whatever this account has.
+  // If nothing is left, the platform is full, whatever this account has.
   if (limit > 0 || all >= size || mayTakeOne({ size, used: all, held, percent })) return undefined
   return {
     rule: 'limit-share',
@@ -90,7 +90,7 @@ interface LimitRule {
   readonly owner: HeaderField
 }
 
-/** Undefined where there is no limit: 0 says so too. */
+/** Returns undefined if there is no limit, which 0 means too. */
 function check(
   limit: number | undefined,
   before: number,

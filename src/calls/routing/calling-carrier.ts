@@ -1,26 +1,26 @@
-// Whether a carrier is calling, and which ones it may be.
+// The decision whether a carrier is calling, and which carriers it may be.
 import type { AccountFacts, CarrierMatch } from '../ports.ts'
 import type { RuleName } from './rules.ts'
 
 export interface UnknownCaller {
-  /** The host of the Request-URI, lower case; undefined where it names none. */
+  /** The host of the Request-URI in lower case, or undefined if it has none. */
   readonly host: string | undefined
-  /** It is what a Contact of the platform names. */
+  /** True if a Contact of the platform may have this host. */
   readonly isOurAddress?: boolean
   /** The user of the Request-URI. */
   readonly user: string
   /** The account whose SIP realm the host is. */
   readonly realmOwner: AccountFacts | undefined
-  /** What the caller says and where it calls from are those of a user of an account that has no carrier there. */
+  /** True if the caller's headers and address are those of a user of an account that has no carrier there. */
   readonly isLikeUser: boolean
-  /** By the address the call comes from, as CarrierDirectory orders them. */
+  /** The carriers at the source address, in the order of CarrierDirectory. */
   readonly matches: readonly CarrierMatch[]
 }
 
 export interface CarrierCaller {
   readonly kind: 'carrier'
   readonly rule: RuleName
-  /** Set where the call itself says whose it is. */
+  /** Set if the call itself shows its account. */
   readonly account: AccountFacts | undefined
   /** Never empty. */
   readonly matches: readonly CarrierMatch[]
@@ -28,7 +28,7 @@ export interface CarrierCaller {
 
 export type Caller =
   | CarrierCaller
-  /** Several of the carriers that share the address register as the user that is called. */
+  /** Several of the carriers that share the address register as the called user. */
   | { readonly kind: 'ambiguous'; readonly rule: RuleName; readonly matches: readonly CarrierMatch[] }
   | { readonly kind: 'user' }
 
@@ -39,8 +39,8 @@ export function identifyCaller(call: UnknownCaller): Caller {
     if (own.length > 0)
       return { kind: 'carrier', rule: 'caller-own-carrier', account: realmOwner, matches: own }
   }
-  // A carrier may name any address as its own. One of another account does not get the calls of users for it, and a realm
-  // alone proves nothing: its owner may have chosen the name by which carriers of other accounts call.
+  // A carrier may claim any address. One of another account must not get the calls of users for it. A realm alone
+  // proves nothing: its owner may have chosen a name by which carriers of other accounts call.
   if (isLikeUser) return { kind: 'user' }
   const registered = matches.filter(({ carrier: { registration } }) => {
     return registration?.username === user && (isOurAddress || registration.realm === host)
@@ -53,7 +53,7 @@ export function identifyCaller(call: UnknownCaller): Caller {
   return { kind: 'carrier', rule: 'caller-carrier-address', account: undefined, matches }
 }
 
-/** An account is served by carriers of its own and by those its provider shares. */
+/** Reports whether a carrier is the account's own, or shared by its provider. */
 export function mayServe(
   carrier: CarrierMatch['carrier'],
   { account_sid, service_provider_sid }: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>,

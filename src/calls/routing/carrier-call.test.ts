@@ -19,7 +19,7 @@ const call = (matches: readonly CarrierMatch[], account?: string): CarrierCall =
   account: account === undefined ? undefined : { account_sid: account },
 })
 
-/** carrier > account > application, or why there is none. */
+/** Returns `carrier > account > application`, or why there is none. */
 function shown(outcome: Outcome | undefined): string {
   if (outcome === undefined) return 'nothing'
   if (outcome.kind === 'ambiguous') return outcome.rule

@@ -1,12 +1,12 @@
-// Which account and application a call from a carrier goes to.
+// The choice of the account and the application for a call from a carrier.
 import { telephoneNumber } from '../../sip/message/uri.ts'
 import type { AccountFacts, CarrierFacts, CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
 import type { RuleName } from './rules.ts'
 
 export interface CarrierCall {
-  /** As `calledNumber` has it. */
+  /** The result of `calledNumber`. */
   readonly called: string
-  /** Set where the call itself says whose it is. */
+  /** Set if the call itself shows its account. */
   readonly account: Pick<AccountFacts, 'account_sid'> | undefined
   /** Never empty; the narrowest network first, within one width carriers of accounts before shared ones. */
   readonly matches: readonly CarrierMatch[]
@@ -14,10 +14,10 @@ export interface CarrierCall {
 
 export interface CarrierRoute {
   readonly rule: RuleName
-  /** The pattern that matched, where one did. */
+  /** The pattern that matched, if any. */
   readonly pattern?: string
   readonly carrier: CarrierFacts
-  /** Null where only the provider is known. */
+  /** Null if only the provider is known. */
   readonly account_sid: string | null
   readonly application: { readonly rule: RuleName; readonly application_sid: string } | undefined
 }
@@ -25,16 +25,16 @@ export interface CarrierRoute {
 export type Outcome =
   ({ readonly kind: 'route' } & CarrierRoute) | { readonly kind: 'ambiguous'; readonly rule: RuleName }
 
-/** Without the plus, the separators and the parameters of the number (RFC 3966 §3), which say how it was dialled. */
+/** Returns the number without plus, separators and parameters (RFC 3966 §3), which only say how it was dialled. */
 export function calledNumber(user: string): string {
   const [number = '', ...params] = user.split(';')
   const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
-  // Names are called too, and a `-` is part of theirs (RFC 3966 §5.1.1).
+  // Names may be called too, and a `-` is part of a name (RFC 3966 §5.1.1).
   const isNumber = /^\+?[\d\-.()]*\d[\d\-.()]*$/.test(number)
   return (isNumber ? telephoneNumber(number, context) : number).replace(/^\+/, '') || 'anonymous'
 }
 
-/** `numbers` are those that were called, of any carrier. Undefined where no carrier of the call has one. */
+/** Chooses among the rows of the called number, of any carrier. Returns undefined if no carrier of the call has it. */
 export function byNumber(call: CarrierCall, numbers: readonly NumberFacts[]): Outcome | undefined {
   const [hit, ...others] = narrowest(call, numbers)
   if (hit === undefined) return undefined
@@ -42,10 +42,10 @@ export function byNumber(call: CarrierCall, numbers: readonly NumberFacts[]): Ou
   return toRoute('carrier-number', call, hit)
 }
 
-// E.164 §6.2 has 15 digits, and a prefix or an extension may come with them; what is longer is no number.
+// E.164 §6.2 allows 15 digits, and a prefix or an extension may be added. A longer text is not a number.
 const maxCalledLength = 32
 
-/** `patterns` are those of the carriers of the call. */
+/** Chooses by pattern. `patterns` are those of the carriers of the call. */
 export function byPattern(call: CarrierCall, patterns: readonly NumberPattern[]): Outcome | undefined {
   if (call.called.length > maxCalledLength) return undefined
   const matching = patterns.filter((pattern) => pattern.matches(call.called))
@@ -58,7 +58,10 @@ export function byPattern(call: CarrierCall, patterns: readonly NumberPattern[])
   return { ...toRoute('carrier-pattern', call, hit), pattern: hit.number.number }
 }
 
-/** For a number that is no phone number here. Where the call names its account, the first carrier with an application counts. */
+/**
+ * Chooses by carrier if the number is not a phone number here. If the call shows its account, the first carrier with an
+ * application counts.
+ */
 export function byCarrier({ account, matches }: CarrierCall): Outcome | undefined {
   const withApplication = matches.filter(({ carrier: { application_sid } }) => application_sid !== null)
   if (account !== undefined) {
@@ -83,7 +86,7 @@ export function byCarrier({ account, matches }: CarrierCall): Outcome | undefine
   return { kind: 'route', rule: 'carrier-only-application', carrier, account_sid, ...applicationOf(carrier) }
 }
 
-/** Of a recording session: it needs no number and no application of a carrier, only to know whose it is. */
+/** Chooses the account of a recording session, which needs neither a number nor an application of a carrier. */
 export function byOwner(call: CarrierCall): Outcome | undefined {
   if (call.account !== undefined) return byCarrier(call)
   const { matches } = call
@@ -94,7 +97,10 @@ export function byOwner(call: CarrierCall): Outcome | undefined {
   return { kind: 'route', rule: 'siprec-account', carrier, account_sid, application: undefined }
 }
 
-/** For the only account of the provider, if it has only one. Undefined when the carriers are of several providers. */
+/**
+ * Chooses the only account of the provider, if it has one account. Returns undefined if the carriers belong to several
+ * providers.
+ */
 export function byProvider({ matches }: CarrierCall): Outcome | undefined {
   const carrier = matches[0]?.carrier
   const isOfOne = matches.every(
@@ -110,7 +116,10 @@ export function byProvider({ matches }: CarrierCall): Outcome | undefined {
   }
 }
 
-/** The account that all the carriers belong to: it gets the record of a refusal, even where nothing says whose the number is. */
+/**
+ * Returns the account that all the carriers belong to. It gets the record of a refusal, even if the number belongs to
+ * no account.
+ */
 export function ownerOf({ account, matches }: Pick<CarrierCall, 'account' | 'matches'>): string | undefined {
   if (account !== undefined) return account.account_sid
   const [owner, ...others] = new Set(matches.map(({ carrier: { account_sid } }) => account_sid))
@@ -122,7 +131,7 @@ interface Hit<N extends NumberFacts> {
   readonly number: N
 }
 
-/** The numbers that carriers of the call have, in the narrowest network that has any. */
+/** Returns the numbers that carriers of the call have, in the narrowest network that has any. */
 function narrowest<N extends NumberFacts>(
   { account, matches }: CarrierCall,
   numbers: readonly N[],

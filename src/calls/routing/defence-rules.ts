@@ -1,10 +1,10 @@
-// The rules that keep thieves from calling at the expense of an account.
+// The rules of the fraud defence, which keeps thieves from calling at the expense of an account.
 import type { RuleGroup } from './rule-group.ts'
 
 export const defence = {
   title: 'Fraud defence',
   question:
-    'May the account make one more call that leaves the platform, to a phone number or a SIP URI? Asked of every such call, of users, applications and clients of the API alike, before its first INVITE; of the number once more as it stands in each INVITE to a carrier. Of calls to numbers of up to three digits, as emergency numbers are, the first five a minute of an account pass all of it, on each node; those after them are calls as any other. [destinations.md](destinations.md) lists what is closed at first.',
+    'May the account make one more call that leaves the platform, to a phone number or a SIP URI? Every such call of users, applications and clients of the API is checked before its first INVITE. The number is checked again in the form in which each INVITE sends it to a carrier. Calls to numbers of up to three digits, such as emergency numbers, are exempt from all these rules, up to five a minute for each account and node; further ones are treated like any other call. [destinations.md](destinations.md) lists the destinations that are closed by default.',
   rules: {
     'defence-stopped': {
       sentence: 'The kill switch of the account, or of its service provider, is on.',
@@ -13,9 +13,9 @@ export const defence = {
     },
     'defence-destination': {
       sentence:
-        'The number called, or what a carrier or a redirect makes of it, is in a class or a prefix that is closed, or has characters that cannot be seen.',
+        'The number called, or the number that a carrier or a redirect turns it into, is in a closed class or prefix, or has invisible characters.',
       decides:
-        'The call is refused with `destination_closed`. Where only one carrier would be sent such a number, the next one is tried.',
+        'The call is refused with `destination_closed`. If only the number for one carrier is closed, the next carrier is tried.',
     },
     'defence-concurrent-calls': {
       sentence: 'As many outbound calls of the account are up as `concurrent_calls` allows.',

@@ -1,14 +1,17 @@
-// Which carriers an address belongs to: their inbound gateways, found by the network they stand for.
+// An index of inbound gateways by their network, to find the carriers at an address.
 import ipaddr from 'ipaddr.js'
 import type { CarrierFacts, CarrierMatch } from '../ports.ts'
 
 export interface InboundGateway {
-  /** An IPv4 address; with a netmask below 32, any one of its network. */
+  /** An IPv4 address. With a netmask below 32 it stands for any address of its network. */
   readonly ipv4: string
   readonly netmask: number
 }
 
-/** Its carriers, by their sid: gateways that differ in their port only are one, since calls come from any port. */
+/**
+ * The carriers of a network, by their sid. Gateways that differ only in their port are one, since calls come from any
+ * port.
+ */
 interface Network {
   readonly own: Map<string, CarrierMatch>
   readonly shared: Map<string, CarrierMatch>
@@ -17,7 +20,7 @@ interface Network {
 export class GatewayIndex {
   /** By netmask, then by the bits of the network. */
   readonly #networks = new Map<number, Map<number, Network>>()
-  /** The netmasks there are, the narrowest network first. */
+  /** The netmasks in use, the narrowest network first. */
   #widths: readonly number[] = []
 
   add(carrier: CarrierFacts, { ipv4, netmask }: InboundGateway): void {
@@ -40,7 +43,9 @@ export class GatewayIndex {
     return bits !== undefined && this.#widths.some((netmask) => this.#find(bits, netmask) !== undefined)
   }
 
-  /** The narrowest network first, within one width carriers of accounts before shared ones; each carrier once. */
+  /**
+   * Returns each carrier once: the narrowest network first, within one width carriers of accounts before shared ones.
+   */
   at(address: string): readonly CarrierMatch[] {
     const bits = this.#widths.length === 0 ? undefined : toBits(address)
     if (bits === undefined) return []
@@ -59,7 +64,10 @@ export class GatewayIndex {
   }
 }
 
-/** Undefined for what is no IPv4 address; one mapped into IPv6 is (RFC 4291 §2.5.5.2), as a dual-stack socket shows it. */
+/**
+ * Returns undefined unless the address is IPv4, or IPv4 mapped into IPv6 (RFC 4291 §2.5.5.2), as a dual-stack socket
+ * shows it.
+ */
 function toBits(address: string): number | undefined {
   if (!ipaddr.isValid(address)) return undefined
   const parsed = ipaddr.process(address)

@@ -63,7 +63,7 @@ describe('the carriers of a call to a phone', () => {
     ],
     ['carriers that take no calls are left out', { number: '44' }, { plan }, 'phone-route', ['own']],
     [
-      'a route with none that takes calls is no excuse for another',
+      'a route that matches is not skipped, even if none of its carriers takes calls',
       { number: '33' },
       { plan },
       'phone-route',

@@ -1,4 +1,4 @@
-// Which carriers take a call to a phone number, the first to be tried first.
+// The choice and order of the carriers for a call to a phone number.
 import type { DialPlan, OutboundCarrier } from '../ports.ts'
 import type { RuleName } from './rules.ts'
 import { shareLoad } from './share-load.ts'
@@ -8,7 +8,7 @@ export interface PhoneCall {
   readonly number: string
   /** The carrier that the target names. */
   readonly trunk: string | undefined
-  /** The only carrier that it may go to. */
+  /** The only carrier that the call may use. */
   readonly voip_carrier_sid?: string | undefined
 }
 
@@ -16,21 +16,21 @@ export interface WaysOut {
   /** The account's own before shared ones. */
   readonly carriers: readonly OutboundCarrier[]
   readonly plan: DialPlan | undefined
-  /** The carrier that the calling number is with. */
+  /** The carrier to which the calling number belongs. */
   readonly carrierOfCaller: string | undefined
-  /** Whether a carrier has a gateway that is well. Left out, every one has. */
+  /** Reports whether a carrier has a working gateway. If left out, all carriers count as working. */
   readonly isUp?: (carrier: OutboundCarrier) => boolean
 }
 
 export interface CarrierChoice {
   readonly rule: RuleName
-  /** The route that matched, where one did. */
+  /** The route that matched, if any. */
   readonly route?: string
-  /** Empty: no carrier takes the call. */
+  /** Empty if no carrier takes the call. */
   readonly carriers: readonly OutboundCarrier[]
 }
 
-/** `random` returns 0 to 1, without 1. */
+/** Chooses the carriers. `random` is like Math.random. */
 export function chooseCarriers(call: PhoneCall, ways: WaysOut, random: () => number): CarrierChoice {
   const { trunk, voip_carrier_sid: sid } = call
   if (sid !== undefined)
@@ -74,13 +74,13 @@ function anyOf({ carriers, isUp = always }: WaysOut, random: () => number): Carr
   return { rule: chosen.isShared ? 'phone-provider-carrier' : 'phone-account-carrier', carriers: [chosen] }
 }
 
-/** The account's own; the shared ones where it has none. */
+/** Returns the account's own carriers, or the shared ones if it has none. */
 function preferred(carriers: readonly OutboundCarrier[]): readonly OutboundCarrier[] {
   const own = carriers.filter(({ isShared }) => !isShared)
   return own.length > 0 ? own : carriers
 }
 
-/** Those that are well; all of them where none is. */
+/** Returns the working items, or all of them if none works. */
 export function orAll<T>(items: readonly T[], isUp: (item: T) => boolean): readonly T[] {
   const up = items.filter(isUp)
   return up.length > 0 ? up : items

@@ -1,15 +1,15 @@
-// What a rule that decides calls says of itself.
+// The description of a rule that decides calls.
 
 interface Rule {
-  /** What the rule found, in words for a customer. */
+  /** The finding of the rule, in words for a customer. */
   readonly sentence: string
-  /** What follows from it. */
+  /** The consequence. */
   readonly decides: string
 }
 
 export interface RuleGroup {
   readonly title: string
-  /** The question that the group settles, and when it is asked. */
+  /** The question that the group settles, and the time when it applies. */
   readonly question: string
   readonly rules: Readonly<Record<string, Rule>>
 }

@@ -1,5 +1,5 @@
-// The rules that decide calls, as docs/reference/routing.md lists them and as the journal of a call names them. Within a group
-// that chooses, they are asked in the order in which they stand here, and the first one that applies decides.
+// The rules that decide calls, as docs/reference/routing.md lists them and as the journal of a call names them. In a
+// group that chooses, the rules are tried in the order given here, and the first that applies decides.
 import type { RuleGroup } from './rule-group.ts'
 import { defence } from './defence-rules.ts'
 import { siprecCall } from './siprec-rules.ts'
@@ -9,7 +9,7 @@ import { userCall } from './user-rules.ts'
 const caller = {
   title: 'The caller',
   question:
-    'Who is calling? Asked of every INVITE that comes in, before anything else. A caller that no rule takes for a carrier or for a user is refused.',
+    'Who is calling? These rules apply first, to every incoming INVITE. A caller that is identified neither as a carrier nor as a user is refused.',
   rules: {
     'caller-teams': {
       sentence:
@@ -70,35 +70,35 @@ const carrierCall = {
     },
     'carrier-pattern': {
       sentence:
-        'The number called matches a phone number of the carrier that stands for many; the longest that matches counts.',
+        'The number called matches a pattern among the phone numbers of the carrier; the longest match counts.',
       decides: 'The account of the phone number, or else that of the carrier.',
     },
     'carrier-pattern-ambiguous': {
-      sentence:
-        'Phone numbers of several accounts that stand for many match the number called, and are equally long.',
+      sentence: 'Patterns of several accounts match the number called, and are equally long.',
       decides: 'The call is refused with `ambiguous_carrier`.',
     },
     'carrier-named-account': {
-      sentence: 'The number called is no phone number here, and the call itself names the account.',
+      sentence: 'The number called is not a phone number here, and the call itself names the account.',
       decides: 'That account, and its first carrier at this address that has an application.',
     },
     'carrier-only-application': {
       sentence:
-        'The number called is no phone number here, and of the carriers at this address that belong to an account one alone has an application.',
+        'The number called is not a phone number here, and only one of the carriers at this address that belong to an account has an application.',
       decides: 'The account of that carrier.',
     },
     'carrier-application-ambiguous': {
       sentence:
-        'The number called is no phone number here, and several carriers at this address have an application.',
+        'The number called is not a phone number here, and several carriers at this address have an application.',
       decides: 'The call is refused with `ambiguous_carrier`.',
     },
     'carrier-only-account': {
       sentence:
-        'The number called is no phone number here, and the service provider of the carrier has one account alone.',
+        'The number called is not a phone number here, and the service provider of the carrier has only one account.',
       decides: 'That account.',
     },
     'carrier-number-unknown': {
-      sentence: 'The number called is no phone number here, and nothing else says whose call it is.',
+      sentence:
+        'The number called is not a phone number here, and nothing else assigns the call to an account.',
       decides: 'The call is refused with `number_not_provisioned`.',
     },
     'carrier-number-application': {
@@ -175,7 +175,7 @@ const limits = {
     },
     'limit-share': {
       sentence:
-        'The account has no limit, and has its share of the calls that the platform carries: the more the platform is used, the smaller it is.',
+        'The account has no limit of its own, and has used up its share of the calls that the platform carries. The share shrinks as the platform fills.',
       decides: 'The call is refused with `account_share`.',
     },
   },

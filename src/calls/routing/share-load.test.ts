@@ -28,7 +28,7 @@ describe('the carriers of a route', () => {
     const entries = [entry('a', 0, 1), entry('b', 0, 2), entry('c', 0, 5)]
     const first = new Map<string, number>()
     const draws = 8000
-    // Every point of the scale once: what comes out is the exact share.
+    // Draws every point of the scale once, so that the results are the exact shares.
     for (let n = 0; n < draws; n++) {
       const drawn = order(entries, () => n / draws)
       expect(drawn).toMatch(/^(?=.*a)(?=.*b)(?=.*c).{3}$/)

@@ -1,14 +1,14 @@
-// The order in which the carriers of a route are tried: a lower priority first, and among those of one priority in proportion
-// to their workload.
+// The order in which the carriers of a route are tried: lower priorities first, and carriers of the same priority in
+// proportion to their workload.
 import type { RouteEntry } from '../ports.ts'
 
-/** `random` returns 0 to 1, without 1. */
+/** Orders the entries. `random` is like Math.random. */
 export function shareLoad<E extends RouteEntry>(entries: readonly E[], random: () => number): readonly E[] {
   const byPriority = Map.groupBy(entries, ({ priority }) => priority)
   return [...byPriority].sort(([a], [b]) => a - b).flatMap(([, equals]) => draw(equals, random))
 }
 
-/** Draws one after another, each with the chance that its workload gives it among those that are left. */
+/** Draws the entries one after another. The chance of each is its share of the workload among those that are left. */
 function draw<E extends RouteEntry>(entries: readonly E[], random: () => number): readonly E[] {
   const left = [...entries]
   const drawn: E[] = []

@@ -1,4 +1,4 @@
-// Which application a call from a SIP user goes to.
+// The choice of the application for a call from a SIP user.
 import { isSid } from '../../lib/ids.ts'
 import type { RuleName } from './rules.ts'
 
@@ -8,9 +8,9 @@ export interface UserCall {
   readonly allow_direct_app_calling: boolean
   readonly allow_direct_queue_calling: boolean
   readonly allow_direct_user_calling: boolean
-  /** Whether what is called is a registered user of the caller's realm. */
+  /** True if the called name is a registered user of the caller's realm. */
   readonly isUserCalled: boolean
-  /** Whether it is a SIP client of the account, registered or not. */
+  /** True if the called name is a SIP client of the account, registered or not. */
   readonly isClientCalled?: boolean
   readonly device_calling_application_sid: string | null
   /** The application that the registration hook named for the call. */
@@ -25,7 +25,7 @@ export interface UserRoute {
   readonly target:
     | { readonly kind: 'application'; readonly application_sid: string }
     | { readonly kind: 'user'; readonly name: string }
-    /** The user takes a caller out of it. */
+    /** The user takes a caller out of the queue. */
     | { readonly kind: 'queue'; readonly name: string }
     | { readonly kind: 'conference'; readonly name: string }
     | { readonly kind: 'refused'; readonly code: RefusalCode }

@@ -11,7 +11,7 @@ export const userCall = {
     },
     'user-dialled-application': {
       sentence: 'The user has dialled an application: `app-` and its sid.',
-      decides: 'That application takes the call. What is no sid is refused with `no_application`.',
+      decides: 'That application takes the call. A name that is not a sid is refused with `no_application`.',
     },
     'user-device-application': {
       sentence: 'The account has an application for calls of its devices.',
@@ -35,11 +35,11 @@ export const userCall = {
     'user-dialled-conference': {
       sentence: 'The user may dial applications, and has dialled a conference: `conference-` and its name.',
       decides:
-        'The user is answered, and is in the conference of that name of its account, which begins with it where it has not begun.',
+        'The user is answered, and joins the conference of that name of its account, which begins if it has not begun.',
     },
     'user-may-not-dial-conferences': {
       sentence:
-        'The user has dialled a conference, its client does not allow that it dials applications, and the account has no application for calls of its devices.',
+        'The user has dialled a conference, its client does not allow it to dial applications, and the account has no application for calls of its devices.',
       decides: 'The call is refused with `direct_app_calling_off`.',
     },
     'user-dialled-user': {

@@ -9,7 +9,7 @@ import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
-/** `done`, or the code of the refusal. */
+/** Returns `done`, or the code of the refusal. */
 async function outcomeOf(sent: Promise<unknown>): Promise<string> {
   return await sent.then(
     () => 'done',
@@ -17,7 +17,7 @@ async function outcomeOf(sent: Promise<unknown>): Promise<string> {
   )
 }
 
-/** What the journals say that clients have asked for, in the order in which it was written. */
+/** Returns the requests of clients in the journals, in the order in which they were written. */
 function asked({ store }: ScriptedEngine, skip: number): string[] {
   return store.batches
     .slice(skip)
@@ -62,7 +62,7 @@ describe('a storm on two legs', () => {
   it('is bounded, and begins in the order in which it was sent', async () => {
     const { engine, held, skip, sent, lines } = await storm()
     await passed()
-    // The first waits for media, and so do those that came after it.
+    // The first command waits for media, and so do those that came after it.
     expect(asked(engine, skip)).toEqual(lines(1))
     held.resolve()
     await passed(100)

@@ -1,5 +1,5 @@
-// Whatever order things happen in to a caller and to those it dials, every leg ends once: one final answer, one record, its
-// statuses in order, nothing leaked and nothing left waiting.
+// In whatever order things happen to a caller and the legs it dials, every leg ends once: one final answer, one record,
+// its statuses in order, nothing leaked and nothing left waiting.
 import { describe, expect, it } from 'vitest'
 import { playSession } from '../../../test/support/scripted-engine/random-session.ts'
 import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
@@ -12,7 +12,8 @@ describe('any interleaving of a session with several legs', () => {
       const size = 2500
       let seed = 0
       const unhandled: unknown[] = []
-      // Refusals are errors, and their traces took a twentieth of the time. The history that goes wrong is played again with them.
+      // Refusals are errors, and their stack traces took a twentieth of the time. A history that fails is played again
+      // with them.
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = 0
       const play = async (): Promise<void> => {

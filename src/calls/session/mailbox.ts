@@ -1,21 +1,21 @@
-// The one way by which commands enter a session: each begins when what the one before it changes is in place, in the order in
-// which they came. What takes as long as a far end, an application or a voice takes goes on beside those that follow.
+// The one way by which commands enter a session. Each begins in the order of arrival, when the change of the one before
+// it is in place. Work that depends on a far end, an application or a voice continues in parallel with later commands.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 
 export interface Letter<R> {
-  /** The leg that it is for: its end withdraws what has not begun. */
+  /** The leg of the command. Its end withdraws commands that have not begun. */
   readonly to: object
-  /** Begins at once, whatever waits. */
+  /** True if the command begins immediately, whatever waits. */
   readonly isUrgent: boolean
-  /** Begins it. Throws AppError for what forbids it now, and then nothing has changed. */
+  /** Throws AppError if it is not possible now; then nothing has changed. */
   readonly open: () => Opened<R>
 }
 
 export interface Opened<R> {
-  /** For the sender. */
+  /** The reply for the sender. */
   readonly reply: Promise<R>
-  /** Resolves when the next one may begin. Never rejects. */
+  /** Resolves when the next command may begin. Never rejects. */
   readonly applied: Promise<unknown>
 }
 
@@ -24,10 +24,10 @@ interface Waiting<R> extends Letter<R> {
   readonly reject: (error: unknown) => void
 }
 
-/** More come from a client that does not wait for its responses. */
+/** The most waiting commands. Only a client that does not wait for its responses sends more. */
 const maxWaiting = 32
 const retryAfterSeconds = 1
-/** What waits for a far end to send its sound here again, or for a worker that has died, does not hold up the others. */
+/** The longest delay of later commands by one that waits for a far end's audio or for a dead worker. */
 const maxHoldMs = 500
 
 export class Mailbox<R> {
@@ -39,7 +39,7 @@ export class Mailbox<R> {
     this.#clock = clock
   }
 
-  /** Resolves when it has begun, with what the sender waits for. Rejects with AppError when it has not, and never will. */
+  /** Resolves when the command has begun, with the sender's reply. Rejects with AppError if it will never begin. */
   put(letter: Letter<R>): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>()
     const waiting: Waiting<R> = { ...letter, resolve, reject }
@@ -57,7 +57,7 @@ export class Mailbox<R> {
     return promise
   }
 
-  /** The leg is over: what waits for it does not begin any more. */
+  /** Withdraws the waiting commands of a leg that is over. */
   withdraw(to: object): void {
     const withdrawn = this.#waiting.filter((letter) => letter.to === to)
     this.#waiting = this.#waiting.filter((letter) => letter.to !== to)

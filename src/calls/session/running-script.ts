@@ -1,4 +1,4 @@
-// The verbs that run a leg, as commands from outside, its far end and the other legs of its session reach them.
+// The verbs that run a leg, as the interface for commands from outside, its far end and the other legs of its session.
 import type { Hook } from '../../contracts/hook.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
@@ -6,24 +6,30 @@ import type { IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 
-/** Reads a list of the allowed verbs, and returns what runs it on the leg, beside its own. Throws hook_invalid_payload. */
+/**
+ * Reads a list of allowed verbs, and returns a function that runs them beside the leg's own. Throws
+ * hook_invalid_payload.
+ */
 export type Beside = (verbs: unknown, allowed: ReadonlySet<string>) => () => Promise<void>
 
 export interface RunningScript {
-  /** Where they came from. */
+  /** The application that the verbs came from. */
   readonly source: CallScript
-  /** The far end asks for another call (RFC 3515). */
+  /** Handles a REFER of the far end (RFC 3515). */
   refer(referral: IncomingReferral): void
-  /** The response to what the far end sends within the dialog and nothing else takes; undefined where this takes nothing. */
+  /**
+   * Returns the response to a request within the dialog that nothing else handles, or undefined if the script does not
+   * handle it either.
+   */
   take(request: SipRequest): Reply | undefined
   /**
-   * Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. Resolves with
-   * whether its verbs run now.
+   * Replaces the verbs by those of a hook. A failure is journalled, and the call continues unchanged. `because` is for
+   * the journal. Resolves with true if the new verbs run now.
    */
   takeOver(hook: HookForm, because: string): Promise<boolean>
-  /** These verbs come at once, in place of the running one and all that were to follow. */
+  /** Stops the running verb and replaces all that were to follow by these. */
   interrupt(verbs: readonly RunnableVerb[], because: string): void
   readonly beside: Beside
-  /** In full, for those who ask it without the application. */
+  /** Returns the complete hook, for senders that do not use the application. */
   hookOf(form: HookForm): Hook
 }

@@ -1,6 +1,6 @@
-// Why something that runs in a session is stopped: the reason of every signal that aborts there.
+// The reason why something in a session is stopped, as the reason of every signal that aborts there.
 
-/** By cause, in words for the journal. */
+/** The reasons by cause, in words for the journal. */
 const causes = {
   'leg-ended': 'the call has ended',
   replaced: 'others took over',
@@ -14,7 +14,7 @@ const causes = {
 export type StopCause = keyof typeof causes
 
 export class Stop extends Error {
-  // What waits for others, such as a request, takes it for what it is by this name.
+  // Code that waits for a request recognises an abort by this name.
   override readonly name = 'AbortError'
   override readonly cause: StopCause
 
@@ -28,12 +28,12 @@ const stops = Object.fromEntries(
   (Object.keys(causes) as StopCause[]).map((cause) => [cause, new Stop(cause)]),
 ) as Readonly<Record<StopCause, Stop>>
 
-/** One for all: an abort without a reason makes an error with a stack trace each time. */
+/** Returns a shared reason, as an abort without one creates an error with a stack trace. */
 export function stopped(cause: StopCause): Stop {
   return stops[cause]
 }
 
-/** Undefined while the signal has not aborted, or was aborted by another than a session. */
+/** Returns the cause, or undefined if the signal has not aborted, or was aborted by something other than a session. */
 export function causeOf({ reason }: AbortSignal): StopCause | undefined {
   return reason instanceof Stop ? reason.cause : undefined
 }

@@ -1,43 +1,46 @@
-// What a recording server is given to know of a recording: the XML document of RFC 7865.
+// The metadata that a recording server gets: the XML document of RFC 7865.
 
 export interface Participant {
-  /** Who it is, from one snapshot to the next: a `call_sid`, or the URI of a party that is no call here. */
+  /**
+   * Identifies the participant from one snapshot to the next: a `call_sid`, or the URI of a party that is not a call
+   * here.
+   */
   readonly key: string
   /** 32 hexadecimal digits. */
   readonly id: string
   /** A SIP URI. */
   readonly aor: string
-  /** Empty: none. */
+  /** Empty if there is no name. */
   readonly name: string
-  /** Since when it takes part, in epoch ms. */
+  /** The time at which it joined, in epoch ms. */
   readonly since: number
 }
 
 export interface RecordedStream {
   readonly id: string
-  /** That of its line in the SDP (RFC 4574). */
+  /** The label of its line in the SDP (RFC 4574). */
   readonly label: string
 }
 
-/** What the party says is one stream, what all others say is the other one. Ids are 32 hexadecimal digits each. */
+/** The party's voice is one stream, and all other voices are the second. Ids are 32 hexadecimal digits each. */
 export interface RecordedCall {
   readonly sessionId: string
   readonly groupId: string
-  /** When the call began to be recorded, in epoch ms. */
+  /** The time at which the recording of the call began, in epoch ms. */
   readonly startedAt: number
-  /** Since when this server records it: later than that where another one was lost. */
+  /** The time since which this server records it; later than `startedAt` if another server was lost. */
   readonly recordedSince: number
   readonly party: Participant
   readonly others: readonly Participant[]
-  /** What the party says, and what it hears. */
+  /** The streams of what the party says, and of what it hears. */
   readonly said: RecordedStream
   readonly heard: RecordedStream
-  /** As the application calls the recording. */
+  /** The name that the application gives to the recording. */
   readonly recordingId: string | undefined
   readonly call_sid: string
 }
 
-/** The namespace of what RFC 7865 has no element for. */
+/** The namespace of the elements that RFC 7865 does not define. */
 const ownNamespace = 'urn:switchhook:recording:1'
 
 export function toMetadata(call: RecordedCall): string {
@@ -107,7 +110,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Text or a value in quotes; characters that XML 1.0 §2.2 does not know, and line breaks, become spaces. */
+/** Escapes text or a quoted value. Line breaks and characters that XML 1.0 §2.2 does not allow become spaces. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

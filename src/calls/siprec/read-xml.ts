@@ -1,13 +1,14 @@
-// Reads the little XML that recording clients send: elements, attributes and text. It knows no document types and no entities but
-// the five of XML itself, so that nothing in it grows or leads elsewhere; and it reads each character once.
+// A reader for the small subset of XML that recording clients send: elements, attributes and text. It rejects document
+// types, and all entities except the five of XML itself, so that nothing can expand or refer elsewhere. It reads each
+// character once.
 import { AppError } from '../../lib/errors.ts'
 
 export interface XmlElement {
-  /** Without the prefix of its namespace. */
+  /** The name without its namespace prefix. */
   readonly name: string
   readonly attributes: ReadonlyMap<string, string>
   readonly children: readonly XmlElement[]
-  /** Directly in it. */
+  /** The text directly inside the element. */
   readonly text: string
 }
 
@@ -17,7 +18,7 @@ interface Open extends XmlElement {
   text: string
 }
 
-// A talk of many has some hundred elements, five deep.
+// The metadata of a large conference has some hundred elements, five deep.
 const maxElements = 2000
 const maxDepth = 32
 const maxAttributes = 32
@@ -63,7 +64,7 @@ export function readXml(document: string): XmlElement {
   return top
 }
 
-/** Those of this name, in document order, however deep. */
+/** Returns all elements of this name, in document order, at any depth. */
 export function allNamed(element: XmlElement, name: string): readonly XmlElement[] {
   return element.children.flatMap((child) => [
     ...(child.name === name ? [child] : []),
@@ -71,7 +72,7 @@ export function allNamed(element: XmlElement, name: string): readonly XmlElement
   ])
 }
 
-/** Why a recording session cannot be taken. */
+/** Returns the error for a recording session that is refused. */
 export function unreadable(because: string): AppError {
   return new AppError('siprec_unreadable', `the metadata of the recording session cannot be read: ${because}`)
 }
@@ -80,7 +81,7 @@ function open(name: string, attributes: ReadonlyMap<string, string>): Open {
   return { tag: name, name: localName(name), attributes, children: [], text: '' }
 }
 
-/** Behind a declaration or a comment, and behind CDATA, which is text. Undefined for a tag. */
+/** Skips a declaration, a comment or CDATA, whose text is added. Returns undefined for a tag. */
 function afterSkipped(document: string, at: number, inner: Open): number | undefined {
   if (document.startsWith('<?', at)) return behind(document, at, '?>')
   if (document.startsWith('<!--', at)) return behind(document, at + 4, '-->')
@@ -101,7 +102,7 @@ function behind(document: string, at: number, delimiter: string): number {
 
 function readTag(document: string, from: number) {
   const [opening, slash, name = ''] = matchAt(tag, document, from) ?? []
-  if (opening === undefined) throw unreadable('a < stands for itself')
+  if (opening === undefined) throw unreadable('a < does not begin a tag')
   let at = from + opening.length
   const attributes = new Map<string, string>()
   for (let count = 0; ; count += 1) {

@@ -1,6 +1,7 @@
-// The media of a leg that a recording client calls with (RFC 7866 §8.1): two streams, what the caller says and what the called party
-// says, of which nothing is sent back. For the leg they are one session, whose far end is the caller and hears the called party:
-// what listens to a call, records it or takes its keys finds both where it finds them in any call.
+// The media of a leg by which a recording client calls (RFC 7866 §8.1): two received streams, the voice of the caller
+// and that of the called party. Nothing is sent back. To the leg they are one session, whose far end is the caller and
+// hears the called party, so that listening, recording and key detection find both voices where they are in any other
+// call.
 import { AppError } from '../../lib/errors.ts'
 import type {
   FarEnd,
@@ -17,7 +18,7 @@ import { isSending, isSound, joinSdp, labelOf, onlySent, refusedLine, splitSdp }
 
 type Opened = Pick<Media, 'open'>
 
-/** `callerLine`: the place of the caller's stream among the lines of the offer. */
+/** `callerLine` is the index of the caller's stream among the lines of the offer. */
 export function receivedMedia(media: Opened, callerLine: number): Opened {
   return {
     async open(options = {}) {
@@ -38,7 +39,7 @@ export function receivedMedia(media: Opened, callerLine: number): Opened {
   }
 }
 
-// Clients send two lines, and of video two more.
+// Clients send two lines, and two more for video.
 const maxLines = 16
 
 class ReceivedStreams implements MediaSession {
@@ -46,7 +47,7 @@ class ReceivedStreams implements MediaSession {
   readonly #caller: MediaSession
   readonly #called: MediaSession
   readonly #callerLine: number
-  /** Which lines of the offers are the two; from the first one on they stay. */
+  /** The indexes of the two streams among the lines of the offer, fixed with the first offer. */
   #lines: readonly [number, number] | undefined
   #labels: readonly (string | undefined)[] = []
   #version = 0
@@ -118,11 +119,11 @@ class ReceivedStreams implements MediaSession {
   }
 
   reoffer(): string {
-    throw new AppError('media_not_acceptable', 'the streams of a recording client go nowhere else')
+    throw new AppError('media_not_acceptable', 'the streams of a recording client cannot be redirected')
   }
 
   async goPast(): Promise<void> {
-    // They never do.
+    // The streams never bypass the platform.
   }
 
   live(): void {
@@ -133,7 +134,7 @@ class ReceivedStreams implements MediaSession {
     for (const session of this.#both) session.doubt()
   }
 
-  /** There is no one to hear it. */
+  /** Does nothing, as the client plays no audio. */
   async play(): Promise<PlayResult> {
     return { reason: 'completed', playedMs: 0 }
   }
@@ -183,7 +184,10 @@ class ReceivedStreams implements MediaSession {
     return [caller, called]
   }
 
-  /** One of two may be silent for long: that counts when nothing came in the other one either since this was looked at last. */
+  /**
+   * Reports silence only if the other stream has received nothing either since the last check: one party may be silent
+   * for long.
+   */
   async #silent(
     other: MediaSession,
     event: MediaEvent,
@@ -199,10 +203,10 @@ class ReceivedStreams implements MediaSession {
   }
 }
 
-/** What is as true of the leg where it happens to the second stream. */
+/** Events of the second stream that are also events of the leg. */
 const ofEither: ReadonlySet<MediaEvent['type']> = new Set(['lost', 'path-lost', 'ignored', 'forged'])
 
-/** Nothing of the talk is sent: the client has paused. */
+/** Returns isHeld if neither stream is sent: the client has paused. */
 function held(parts: readonly string[]): Pick<FarEnd, 'isHeld'> {
   return { isHeld: !parts.some(isSending) }
 }

@@ -1,4 +1,4 @@
-// Who takes part in a leg that is recorded, in the words of the metadata.
+// The participants of a recorded leg, in the form of the metadata.
 import { randomHex } from '../../lib/ids.ts'
 import { escapeUser, parseUri, serializeUri } from '../../sip/message/uri.ts'
 import type { JournalEvent, StartedFact } from '../journal/journal.ts'
@@ -10,7 +10,7 @@ interface CallFacts extends Pick<
   StartedFact,
   'call_sid' | 'direction' | 'from' | 'to' | 'caller_name' | 'host'
 > {
-  /** That of the account. */
+  /** The SIP realm of the account. */
   readonly realm: string | null
   readonly recordingId: string | undefined
   readonly now: number
@@ -31,18 +31,18 @@ export function recordedCall({ direction, from, to, caller_name, ...facts }: Cal
   }
 }
 
-/** A room may have hundreds, and the document goes out at each change. */
+/** A room may have hundreds of members, and the document is sent again at each change. */
 const maxOthers = 50
 
 interface Company {
   readonly events: readonly JournalEvent[]
-  /** Those who are in a room with the party; undefined: it is in none. */
+  /** The other members of the party's room, or undefined if it is in none. */
   readonly room: readonly LegPeer[] | undefined
   readonly domain: string
   readonly now: number
 }
 
-/** The same with the participants who are heard now: those of the room, or the one that the party was joined with last. */
+/** Returns the call with the participants that are heard now: those of the room, or the party of the last bridge. */
 export function withOthers(call: RecordedCall, company: Company): RecordedCall {
   const { domain, now } = company
   const heard = heardIn(company)
@@ -57,7 +57,7 @@ export function withOthers(call: RecordedCall, company: Company): RecordedCall {
   return isSame ? call : { ...call, others }
 }
 
-/** Undefined: those who were heard before. */
+/** Returns undefined if the participants have not changed. */
 function heardIn({ events, room }: Company): readonly { call_sid?: string; party: string }[] | undefined {
   if (room !== undefined) return room
   const last = events.findLast(({ type }) => type === 'bridged' || type === 'unbridged')
@@ -75,7 +75,7 @@ function participant({ aor, key = aor, now, shown = '' }: Who): Participant {
   return { key, id: randomHex(16), aor, name: shown, since: now }
 }
 
-/** What the call names may be a URI already. */
+/** Returns the address of record; the name may be one. */
 function aorOf(name: string, domain: string): string {
   return /^(?:sip|tel):/i.test(name) ? serializeUri(parseUri(name)) : `sip:${escapeUser(name)}@${domain}`
 }

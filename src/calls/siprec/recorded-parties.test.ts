@@ -85,7 +85,7 @@ describe('who is recorded', () => {
     expect(shown(withMetadata(metadata, 'application/rs-metadata'))).toEqual([...ofTwo, 0])
   })
 
-  it('is said in another order by headers of the call, and the caller has the stream of its name', () => {
+  it('may be in another order in headers of the call; the caller then has the stream of its name', () => {
     const data =
       '<x:callData xmlns:x="x"><x:fromhdr>"A" &lt;sip:bob@b.example&gt;;tag=1</x:fromhdr><x:tohdr>&lt;sip:alice@a.example&gt;</x:tohdr></x:callData>'
     const people = person('p1', 'sip:alice@a.example') + person('p2', 'sip:bob@b.example')
@@ -142,7 +142,7 @@ describe('the XML of a recording client', () => {
     expect(() => readXml(document)).toThrow(AppError)
   })
 
-  it('is read once, however it is made: what costs others seconds is over at once', () => {
+  it('is read once, in linear time, however it is made', () => {
     for (const document of [
       `<a ${' '.repeat(60_000)}`,
       `<a b="${'&amp;'.repeat(12_000)}"/>`,

@@ -1,5 +1,5 @@
-// Who is heard in a recording session that comes in, and in which of its streams: by its metadata (RFC 7865), or by the header that
-// Cisco sends in place of it.
+// The parties of an incoming recording session and their streams, from its metadata (RFC 7865) or from the header that
+// Cisco sends instead.
 import { bodyParts, mediaTypeOf, sdpOf } from '../../sip/message/body.ts'
 import type { BodyPart } from '../../sip/message/body.ts'
 import { splitList } from '../../sip/message/list.ts'
@@ -11,7 +11,7 @@ import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import { allNamed, readXml, unreadable } from './read-xml.ts'
 import type { XmlElement } from './read-xml.ts'
 
-/** As hooks have it. */
+/** A participant in the form that hooks get. */
 export interface Participant {
   readonly participant: 'caller' | 'callee'
   readonly uri_user: string
@@ -21,23 +21,25 @@ export interface Participant {
 export interface RecordedParties {
   /** The caller first. */
   readonly participants: readonly Participant[]
-  /** The place of the caller's stream among the lines of the SDP. */
+  /** The index of the caller's stream among the lines of the SDP. */
   readonly callerLine: number
 }
 
 interface Party {
   readonly user: string
   readonly host: string
-  /** Where what it says is among the lines of the SDP; undefined where nothing says so. */
+  /** The index of its stream among the lines of the SDP, or undefined if the message does not say it. */
   readonly line: number | undefined
 }
 
 const metadataTypes: ReadonlySet<string> = new Set(['application/rs-metadata+xml', 'application/rs-metadata'])
 const ciscoHeader = 'x-cisco-recording-participant'
-// Who is in a conference is no caller and no callee, and fills no hook.
+// Hooks have a caller and a callee only, so a few parties are enough.
 const maxParties = 16
 
-/** Whether an INVITE begins a recording session (RFC 7866 §6.1.1), of which this side is the recording server. */
+/**
+ * Reports whether an INVITE begins a recording session (RFC 7866 §6.1.1), with the platform as the recording server.
+ */
 export function isRecordingSession(request: SipMessage): boolean {
   return (
     requires(request, 'siprec') ||
@@ -46,7 +48,7 @@ export function isRecordingSession(request: SipMessage): boolean {
   )
 }
 
-/** Undefined where the message has no metadata, as most re-INVITEs. Throws AppError siprec_unreadable. */
+/** Returns undefined if the message has no metadata, as most re-INVITEs. Throws AppError siprec_unreadable. */
 export function updatedParties(message: SipMessage): RecordedParties | undefined {
   return metadataIn(message) === undefined ? undefined : recordedParties(message)
 }
@@ -65,7 +67,6 @@ export function recordedParties(request: SipMessage): RecordedParties {
   return { participants, callerLine: first.line ?? (second?.line === 0 ? 1 : 0) }
 }
 
-/** For journals. */
 export function partiesSentence({ participants }: RecordedParties): string {
   const named = participants.map(
     ({ participant, uri_user, uri_host }) => `${participant} ${uri_user}@${uri_host}`,
@@ -80,7 +81,10 @@ function metadataIn(message: SipMessage): BodyPart | undefined {
   return bodyParts(message).find((part) => metadataTypes.has(mediaTypeOf(part.type)))
 }
 
-/** `X-Cisco-Recording-Participant: sip:1001@192.0.2.1;media-index="0"`: one for each party, with the lines of its media. */
+/**
+ * Parses `X-Cisco-Recording-Participant: sip:1001@192.0.2.1;media-index="0"`: one header for each party, with the lines
+ * of its media.
+ */
 function ciscoParties(request: SipMessage): readonly Party[] {
   return headersOf(request, ciscoHeader)
     .flatMap(splitList)
@@ -109,7 +113,7 @@ function partiesOf(document: XmlElement, request: SipMessage): readonly Party[] 
       const party = aor === undefined ? undefined : partyAt(aor.trim())
       if (party === undefined) return []
       const id = idOf(participant, 'participant_id')
-      // Drafts of RFC 7865 had the streams in the participant.
+      // Drafts of RFC 7865 had the streams inside the participant.
       const streams = [participant, ...sent.filter((one) => one.attributes.get('participant_id') === id)]
       const lines = streams
         .flatMap((one) => allNamed(one, 'send'))
@@ -119,7 +123,10 @@ function partiesOf(document: XmlElement, request: SipMessage): readonly Party[] 
   return named(document, parties)
 }
 
-/** Some clients say in headers of the call who called whom; the streams are those of the participants of these names. */
+/**
+ * Replaces the parties by those that some clients copy from the From and To headers of the call. Streams are matched by
+ * user name.
+ */
 function named(document: XmlElement, parties: readonly Party[]): readonly Party[] {
   const [data] = allNamed(document, 'callData')
   if (data === undefined) return parties
@@ -130,20 +137,20 @@ function named(document: XmlElement, parties: readonly Party[]): readonly Party[
   if (from === undefined || to === undefined) return parties
   const lineOf = ({ user }: Party): number | undefined => parties.find((one) => one.user === user)?.line
   const [caller, called] = [lineOf(from), lineOf(to)]
-  // Without a line of its own the caller is not sorted behind the other.
+  // An unmatched caller gets the line that is left, so that it is not sorted after the callee.
   return [
     { ...from, line: caller ?? (called === 0 ? 1 : 0) },
     { ...to, line: undefined },
   ]
 }
 
-/** By their lines: the first stream is that of the one who called. */
+/** Sorts the parties by their lines: the first stream is that of the caller. */
 function inOrder(parties: readonly Party[]): readonly Party[] {
   if (parties.some(({ line }) => line === undefined)) return parties
   return parties.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
 }
 
-/** One for each line of the SDP; empty for a line without. */
+/** Returns the label of each line of the SDP, empty for a line without one. */
 function labelsOf(sdp: string): readonly string[] {
   const lines = sdp.split(/^(?=m=)/m).slice(1)
   return lines.map((line) => /^a=label:(\S+)/m.exec(line)?.[1] ?? '')

@@ -1,21 +1,21 @@
-// What a leg knows of its recording by a recording server.
+// The interface by which a leg controls its recording by a recording server.
 import type { HeaderField } from '../../sip/message/message.ts'
 
 export interface SiprecOrder {
-  /** SIP URIs of recording servers: the next one is tried where one does not take the recording. */
+  /** SIP URIs of recording servers. If one refuses the recording, the next is tried. */
   readonly servers: readonly string[]
   readonly recordingId: string | undefined
   readonly headers: readonly HeaderField[]
 }
 
-/** Each takes place in its turn; what fails stands in the journal. */
+/** The operations run in the order of the calls. Failures are written to the journal. */
 export interface Recorder {
-  /** From its start until it is stopped, or no server is left. */
+  /** True from `start` until `stop`, or until no server is left. */
   readonly isWanted: boolean
-  /** Begins when the leg is answered. Throws AppError call_state while it is recorded. */
+  /** Begins recording when the leg is answered. Throws AppError call_state if it is recorded already. */
   start(order: SiprecOrder): void
   stop(): void
-  /** The server is sent nothing of the talk until it is resumed. */
+  /** Stops sending audio to the server until `resume`. */
   pause(): void
   resume(): void
 }

@@ -1,11 +1,11 @@
-// The body of the INVITE to a recording server (RFC 7866 §6.1.1): the SDP, and what there is to know, as parts of one.
+// The body of the INVITE to a recording server (RFC 7866 §6.1.1): the SDP and the metadata in one multipart body.
 import type { Reply } from '../../sip/sip.ts'
 
 export interface RecordingParts {
   readonly sdp: string
   /** An XML document. */
   readonly metadata: string
-  /** Hexadecimal digits that occur in neither of them. */
+  /** Hexadecimal digits that occur in neither part. */
   readonly boundary: string
 }
 

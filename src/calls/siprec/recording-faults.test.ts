@@ -1,4 +1,4 @@
-// What recording servers and media do wrong while a call is being recorded: the recording ends or goes elsewhere, and the call goes on.
+// Faults of recording servers and media during a recording: it ends or moves to another server, and the call continues.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -38,7 +38,7 @@ class Recorded {
     return this.engine.store.journalOf(this.call_sid)
   }
 
-  /** What the journal says of the recording, and of what went wrong with it. */
+  /** The events of the recording in the journal, and its problems. */
   get story(): string[] {
     return this.#journal.flatMap((event) => {
       if (event.type === 'problem') return [`problem ${event.code}`]
@@ -50,7 +50,7 @@ class Recorded {
     return this.#journal.flatMap((event) => (event.type === 'problem' ? [event.sentence] : []))
   }
 
-  /** Its two streams to the server. */
+  /** The two streams to the server. */
   get streams() {
     return this.engine.media.sessions.slice(1)
   }
@@ -85,7 +85,7 @@ async function recorded(verbs?: readonly object[]): Promise<Recorded> {
   return call
 }
 
-/** Goes on in the very turn in which the recording has taken the answer of its server. */
+/** Resolves in the same turn in which the recording has taken the answer of its server. */
 async function untilListenedTo(dialog: ScriptedDialog): Promise<void> {
   while (!dialog.isListenedTo) await Promise.resolve()
 }
@@ -303,7 +303,7 @@ describe('a start', () => {
     const gone = await called([{ verb: 'pause', length: 5 }, begin()])
     gone.engine.clock.advance(4900)
     await calm()
-    // Between two looks for accounts that are gone.
+    // This is between two checks for accounts that are gone.
     gone.engine.account = undefined
     gone.engine.clock.advance(100)
     await calm()

@@ -1,5 +1,5 @@
-// The sound of a recording: what the party of a leg says, and what it hears, each as an RTP stream to the recording server. The
-// streams are media sessions of their own, which hear the leg through rings that its media session writes.
+// The audio of a recording: the party's voice and the audio it hears, each as an RTP stream to the recording server.
+// The streams are separate media sessions, fed by rings that the leg's media session writes.
 import { createRing } from '../../lib/audio-ring.ts'
 import { AppError } from '../../lib/errors.ts'
 import { telephoneCodecs } from '../../media/codecs/codecs.ts'
@@ -10,22 +10,22 @@ import type { RecordingDirection } from './recording-sdp.ts'
 
 export interface RecordingMediaOptions {
   readonly media: Pick<Media, 'open'>
-  /** That of the leg that is recorded. */
+  /** The sound of the recorded leg. */
   readonly sound: Pick<LegSound, 'join' | 'part'>
 }
 
 interface Line {
   readonly of: 'in' | 'out'
-  /** Names the line in the metadata. */
+  /** The label of the line in the metadata. */
   readonly label: string
   readonly session: MediaSession
 }
 
-/** What is said, then what is heard: in the order of their lines. */
+/** The labels of what is said and what is heard, in the order of the lines. */
 export const labels = { in: '1', out: '2' } as const
 
 const tapName = 'siprec'
-// 20 ms at 8000 Hz, which is what taps give.
+// 20 ms at 8000 Hz, the frame size of taps.
 const frameSamples = 160
 
 export class RecordingMedia {
@@ -40,7 +40,7 @@ export class RecordingMedia {
     this.#lines = lines
   }
 
-  /** Throws AppError where there is no room for two streams. */
+  /** Opens two streams. Throws AppError if there is no room for them. */
   static async open({ media, sound }: RecordingMediaOptions): Promise<RecordingMedia> {
     const said = await media.open({ offers: telephoneCodecs })
     try {
@@ -55,12 +55,12 @@ export class RecordingMedia {
     }
   }
 
-  /** The address that signalling is exchanged with. */
+  /** Sets the address that signalling is exchanged with. */
   face(peer: string): void {
     for (const { session } of this.#lines) session.face(peer)
   }
 
-  /** A media worker died. */
+  /** Calls the listener when a media worker has died. */
   onLost(listener: () => void): void {
     for (const { session } of this.#lines)
       session.onEvent((event) => (event.type === 'lost' ? listener() : undefined))
@@ -70,7 +70,9 @@ export class RecordingMedia {
     return this.#join(await Promise.all(this.#lines.map(({ session }) => session.offer())), direction)
   }
 
-  /** Throws media_not_acceptable unless both lines are taken: half of a talk is no recording. */
+  /**
+   * Applies an answer. Throws media_not_acceptable unless both lines are accepted: half of a talk is not a recording.
+   */
   async accept(answer: string): Promise<void> {
     const parts = splitSdp(answer)
     for (const [index, { session }] of this.#lines.entries()) {
@@ -81,7 +83,7 @@ export class RecordingMedia {
     }
   }
 
-  /** The answer to an offer of the recording server. Throws media_not_acceptable. */
+  /** Returns the answer to an offer of the recording server. Throws media_not_acceptable. */
   async answer(offer: string, direction: RecordingDirection): Promise<string> {
     const parts = splitSdp(offer)
     const answers: string[] = []
@@ -94,7 +96,7 @@ export class RecordingMedia {
     return this.#join(answers, direction)
   }
 
-  /** From now on the streams carry the talk, or nothing of it. */
+  /** Starts or stops the audio of the streams. */
   async run(isOn: boolean): Promise<void> {
     if (isOn === this.#isRunning || this.#isClosed) return
     this.#isRunning = isOn

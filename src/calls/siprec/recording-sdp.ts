@@ -1,15 +1,17 @@
-// The two streams of a recording as the lines of one SDP. Each is a media session of its own, which writes and reads an SDP
-// with one line: these are put together and taken apart here (RFC 7866 §7.1.1).
+// The two streams of a recording as the lines of one SDP. Each stream is a media session that writes and reads an SDP
+// with one line; this file joins and splits them (RFC 7866 §7.1.1).
 
 export type RecordingDirection = 'sendonly' | 'inactive'
 
 export interface SdpPart {
   readonly sdp: string
-  /** Undefined for a line without. */
+  /** Undefined for a line without a label. */
   readonly label: string | undefined
 }
 
-/** One offer, or one answer, of the lines of several, each with its label. Without a `direction` each line keeps its own. */
+/**
+ * Joins several SDPs into one offer or answer, each line with its label. Without a `direction` each line keeps its own.
+ */
 export function joinSdp(
   parts: readonly SdpPart[],
   { direction, version }: { readonly direction?: RecordingDirection | 'recvonly'; readonly version: number },
@@ -25,14 +27,14 @@ export function joinSdp(
   return [head, ...lines].join('')
 }
 
-/** The SDP of each line by itself: what holds for all lines stays above it. */
+/** Returns an SDP for each line. The session-level part stays above each. */
 export function splitSdp(sdp: string): readonly string[] {
   const head = headOf(sdp)
   return linesOf(sdp).map((line) => head + line)
 }
 
 /**
- * The SDP of one line of a recording client, as of one that only sends: it is sent nothing, whatever it would take (RFC 7866
+ * Returns the SDP of one line of a recording client as only sending: it is sent nothing, whatever it accepts (RFC 7866
  * §7.2.2).
  */
 export function onlySent(part: string): string {
@@ -42,18 +44,18 @@ export function onlySent(part: string): string {
   return `${text}${text.endsWith('\n') ? '' : '\r\n'}a=${direction}\r\n`
 }
 
-/** Whether the client sends a stream for this line. */
+/** Reports whether the client sends a stream for this line. */
 export function isSending(part: string): boolean {
   return sends(directionOf(linesOf(part)[0] ?? '') ?? directionOf(headOf(part)) ?? 'sendrecv')
 }
 
-/** How a line that is not taken is answered (RFC 3264 §6). */
+/** Returns the answer to a line that is refused (RFC 3264 §6). */
 export function refusedLine(part: string): string {
   const [, type = 'audio', rest = ''] = /^m=(\S+) \S+ ([^\r\n]*)/m.exec(part) ?? []
   return `m=${type} 0 ${rest}\r\n`
 }
 
-/** Whether it is a line of sound that is not refused. */
+/** Reports whether a line is for audio and not refused. */
 export function isSound(part: string): boolean {
   return /^m=audio (?!0[ /])\d/m.test(part)
 }

@@ -1,5 +1,5 @@
-// One recording session of the platform as recording client (RFC 7866 §3.1): the dialog with a recording server, from its
-// INVITE to its end. Whatever becomes of it, the call goes on.
+// One recording session with the platform as recording client (RFC 7866 §3.1): the dialog with a recording server, from
+// the INVITE to its end. The call continues, whatever happens to the recording.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -13,19 +13,19 @@ import type { RecordingMedia } from './recording-media.ts'
 import { toRecordingBody } from './recording-body.ts'
 import type { RecordingDirection } from './recording-sdp.ts'
 
-/** Where the INVITE goes, and what stands in it. */
+/** The destination of the INVITE, and its content. */
 export interface RecordingInvite {
   readonly uri: string
   readonly remote: Remote
-  /** In From and Contact. */
+  /** The user part in From and Contact. */
   readonly user: string
-  /** Those of the application: none that the stack writes. */
+  /** The headers of the application, without those that the stack writes. */
   readonly headers: readonly HeaderField[]
   readonly metadata: string
   readonly boundary: string
-  /** Chosen by the caller, which has the messages of the dialog kept with those of the call. */
+  /** Chosen by the caller of this class, so that the messages of the dialog are kept with those of the call. */
   readonly callId: string
-  /** It begins paused: nothing of the talk is sent. */
+  /** True to begin paused: no audio is sent. */
   readonly isPaused: boolean
   readonly mayReach: (place: Remote) => boolean
 }
@@ -35,18 +35,18 @@ export interface RecordingSessionOptions {
   readonly media: RecordingMedia
   readonly clock: Clock
   readonly log: Logger
-  /** No message is sent any more, beside a BYE or CANCEL. Called once. */
+  /** Called once, when no more messages are sent except a BYE or CANCEL. */
   readonly onOver: () => void
-  /** The recording server has ended it, or is gone. Called once, after it began and not after `stop`. */
+  /** Called once if the recording server ends the session or is gone, after the start and not after `stop`. */
   readonly onLost: (because: string) => void
 }
 
-// A server that is silent for so long is passed over.
+// A server that does not answer within this time is skipped.
 const answerLimitMs = 8000
-// A server that dies says nothing: it is asked whether it is there.
+// A server that dies sends nothing, so it is checked with OPTIONS.
 const checkMs = 30_000
 
-/** RFC 7866 §6.1.1: what makes it a recording session. */
+/** RFC 7866 §6.1.1: this makes it a recording session. */
 const required: HeaderField = { name: 'require', value: 'siprec' }
 const sdpType = 'application/sdp'
 
@@ -58,7 +58,7 @@ export class RecordingSession {
   #check: Timer | undefined
   #hasBegun = false
   #isOver = false
-  /** Aborts when it was lost before it began. */
+  /** Aborts if the session is lost before it has begun. */
   readonly #failed = new AbortController()
 
   constructor(options: RecordingSessionOptions) {
@@ -66,7 +66,7 @@ export class RecordingSession {
     options.media.onLost(() => this.#lost('the thread that carried its sound died'))
   }
 
-  /** Resolves when the server takes both streams. Throws AppError when it does not, and the reason of the signal. */
+  /** Resolves when the server accepts both streams. Throws AppError if it does not, or the reason of the signal. */
   async start(invite: RecordingInvite, signal: AbortSignal): Promise<void> {
     this.#direction = invite.isPaused ? 'inactive' : 'sendonly'
     try {
@@ -86,7 +86,7 @@ export class RecordingSession {
     }
   }
 
-  /** Nothing of the talk is sent from now on; a re-INVITE says so. Throws siprec_failed when it refuses. */
+  /** Stops the audio, and announces that in a re-INVITE. Throws siprec_failed if the server refuses. */
   async pause(): Promise<void> {
     await this.#options.media.run(false)
     await this.#reoffer('inactive')
@@ -97,7 +97,9 @@ export class RecordingSession {
     if (!this.#isOver) await this.#options.media.run(true)
   }
 
-  /** Who takes part has changed (RFC 7866 §7.1.2). Throws siprec_failed when the server refuses; it records on. */
+  /**
+   * Sends changed participants (RFC 7866 §7.1.2). Throws siprec_failed if the server refuses; it continues to record.
+   */
   async update(metadata: string, boundary: string): Promise<void> {
     const dialog = this.#dialog
     if (dialog === undefined || this.#isOver) return
@@ -126,7 +128,7 @@ export class RecordingSession {
     media.face(remote.address)
     const sdp = await media.offer(this.#direction)
     const place = sip.addressFor(remote)
-    // RFC 7866 §6.1.1: the feature tag says who records whom.
+    // RFC 7866 §6.1.1: the feature tag marks this side as the recording client.
     this.#contact = { name: 'contact', value: `${contactAt(place, remote.transport, { user })};+sip.src` }
     return sip.invite({
       uri,
@@ -160,7 +162,7 @@ export class RecordingSession {
       throw new AppError('siprec_failed', `the recording server has refused with ${status} ${reason}`)
     } catch (error) {
       sent.cancel()
-      // An answer that crosses the CANCEL gets its BYE of the stack; this one had come already.
+      // The stack sends a BYE for an answer that crosses the CANCEL. This covers an answer that came before it.
       void sent.outcome.then((outcome) => (outcome.kind === 'answered' ? outcome.dialog.bye() : undefined))
       throw error
     } finally {
@@ -178,7 +180,7 @@ export class RecordingSession {
     })
   }
 
-  /** A re-INVITE of the server, or an UPDATE. */
+  /** Responds to a re-INVITE or an UPDATE of the server. */
   async #offered(offer: string | undefined): Promise<Reply> {
     const { media, log } = this.#options
     try {
@@ -192,7 +194,7 @@ export class RecordingSession {
     }
   }
 
-  /** The answer to an offer that the server has asked for. */
+  /** Applies the answer to an offer that the server asked for. */
   async #takeAnswer(ack: SipRequest): Promise<void> {
     const answer = sdpOf(ack)
     if (answer === undefined) return
@@ -204,7 +206,7 @@ export class RecordingSession {
   async #reoffer(direction: RecordingDirection): Promise<void> {
     const dialog = this.#dialog
     if (dialog === undefined || this.#isOver) return
-    // What the server asks meanwhile is answered with the more private of the two.
+    // Until the exchange is over, offers of the server are answered with the more private direction.
     this.#direction = 'inactive'
     await this.#exchange(dialog, { type: sdpType, content: await this.#options.media.offer(direction) })
     this.#direction = direction
@@ -221,7 +223,8 @@ export class RecordingSession {
   #checkLater(dialog: Dialog): void {
     if (this.#isOver) return
     this.#check = this.#options.clock.after(checkMs, () => {
-      // No response, and 481, end the dialog, which the listener hears. Any other says that the server is there.
+      // No response and 481 end the dialog, and the listener is called. Any other response shows that the server is
+      // there.
       void dialog.request('OPTIONS').then(() => this.#checkLater(dialog))
     })
   }

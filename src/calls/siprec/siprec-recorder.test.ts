@@ -20,7 +20,7 @@ interface Stage {
   readonly problems: () => string[]
 }
 
-/** A call whose application answers it, does this and waits. */
+/** Starts a call whose application runs these verbs and then waits. */
 async function called(
   verbs: readonly object[],
   rest: readonly object[] = [{ verb: 'answer' }],
@@ -206,7 +206,7 @@ describe('a recording by a recording server', () => {
     expect([aors(), stage.problems()]).toEqual([[own], []])
   })
 
-  it('is over when its server does not know it any more, of which it is asked again and again', async () => {
+  it('ends when its server, which is checked repeatedly, no longer has it', async () => {
     const stage = await called([begin()])
     stage.invite().answer(both)
     await turns()

@@ -1,4 +1,4 @@
-// The recording of one leg by a recording server: begun, paused, resumed and stopped in the order in which that was asked for.
+// The recording of one leg by a recording server. It begins, pauses, resumes and stops in the order of the requests.
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -23,18 +23,18 @@ import { RecordingMedia } from './recording-media.ts'
 import { RecordingSession } from './recording-session.ts'
 
 const recordingIdHeader = 'x-recording-id'
-/** For what crosses the end of a dialog. */
+/** The time for messages that cross the end of a dialog, in ms. */
 const lateMs = 5000
 
 type Tap = Pick<WireTap, 'expect' | 'detach'>
 
-/** What it needs of the leg. */
+/** The parts of the leg that the recorder uses. */
 export interface RecordedLeg {
   readonly journal: JournalWriter
   readonly log: Logger
   readonly media: { readonly sound: Pick<LegSound, 'join' | 'part'> }
   readonly events: Pick<LegEvents, 'watch'>
-  /** Undefined while it is in no conference. */
+  /** Undefined while the leg is in no conference. */
   readonly member: Pick<LegMember, 'others'> | undefined
   readonly isAnswered: boolean
   readonly hasEnded: boolean
@@ -46,11 +46,11 @@ type Services = Pick<
   'sip' | 'media' | 'directory' | 'clock' | 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'teams'
 >
 
-/** What was asked for, from its start to the end of what came of it. */
+/** A requested recording, from `start` until it is over. */
 interface Wanted {
   readonly order: SiprecOrder
   readonly controller: AbortController
-  /** Servers that were not tried. */
+  /** The servers that have not been tried. */
   readonly left: string[]
   call: RecordedCall | undefined
 }
@@ -105,7 +105,7 @@ export class SiprecRecorder implements Recorder {
       this.#session = undefined
       const { hasEnded } = this.#leg
       await session.stop()
-      this.#ended(hasEnded ? 'the call has ended' : 'it was to stop')
+      this.#ended(hasEnded ? 'the call has ended' : 'it was stopped')
     })
   }
 
@@ -131,7 +131,7 @@ export class SiprecRecorder implements Recorder {
       const session = this.#session
       if (session === undefined) return
       await change(session)
-      // The server may have ended it meanwhile.
+      // The server may have ended the session meanwhile.
       if (this.#session === session) this.#leg.journal.note({ type })
     })
   }
@@ -158,7 +158,7 @@ export class SiprecRecorder implements Recorder {
     })
   }
 
-  /** With the first server that takes it, of those that are left. */
+  /** Starts with the first remaining server that accepts. */
   async #start(wanted: Wanted): Promise<void> {
     const failures: string[] = []
     let cure = ''
@@ -201,7 +201,7 @@ export class SiprecRecorder implements Recorder {
       onLost: (because) => this.#lost(session, wanted, because),
       onOver: () => void clock.after(lateMs, () => this.#tap.detach(callId, journal)),
     })
-    // What asks again and again whether the server is there would fill the journal.
+    // The repeated OPTIONS checks would fill the journal.
     this.#tap.expect(callId, journal, { without: 'OPTIONS' })
     const now = clock.now()
     const realm = account.sip_realm
@@ -209,7 +209,7 @@ export class SiprecRecorder implements Recorder {
     wanted.call = this.#asNow({ ...call, recordedSince: now }, realm ?? started.host)
     const invite = { uri, remote, callId, user: 'recorder', boundary: randomHex(16) }
     const metadata = toMetadata(wanted.call)
-    // The one that is asked for by name wins over one among the headers.
+    // The recordingID of the request overrides a header of that name.
     const own = recordingId === undefined ? [] : [{ name: recordingIdHeader, value: recordingId }]
     const others =
       recordingId === undefined
@@ -229,7 +229,7 @@ export class SiprecRecorder implements Recorder {
     })
   }
 
-  /** Others are heard than before. Changes that come while a snapshot is on its way go out as one. */
+  /** Sends the participants again after a change. Changes that come while an update is in progress are sent as one. */
   #followCompany(): void {
     if (this.#isUpdateDue || this.#wanted === undefined) return
     this.#isUpdateDue = true
@@ -258,8 +258,8 @@ export class SiprecRecorder implements Recorder {
     try {
       await session.update(toMetadata(call), randomHex(16))
     } catch (error) {
-      // It records on, and says less of who is heard.
-      const sentence = `who takes part has changed: ${toAppError(error, log).message}`
+      // The server continues to record, with outdated participants.
+      const sentence = `the changed participants could not be sent: ${toAppError(error, log).message}`
       journal.note({ type: 'note', sentence })
     }
   }

@@ -1,4 +1,4 @@
-// What runs a verb beside those of a call.
+// Access to running a verb beside those of a call.
 import type { LegBridge } from '../../calls/leg/leg-options.ts'
 import type { Leg } from '../../calls/leg/leg.ts'
 import { AppError } from '../../lib/errors.ts'

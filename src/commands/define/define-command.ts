@@ -1,8 +1,8 @@
-// How a command is declared: one value gives its place in the body of a request, its reference, its checks and what it does.
+// The declaration of a command: its member of a request, its reference, its checks and its effect in one value.
 import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from '../../calls/command.ts'
 import type { Value } from './values.ts'
 
-/** What is sent besides a command, and never alone. */
+/** A member that is sent in addition to a command, and never alone. */
 export interface Addition<T> {
   readonly value: Value<T>
   readonly description: string
@@ -11,27 +11,27 @@ export interface Addition<T> {
 export interface CommandDefinition<T, N extends CommandNeeds, M extends object> {
   /** The member of the body of PUT /Accounts/{sid}/Calls/{sid}. */
   readonly name: string
-  /** What an application over WebSocket calls it; several may be in one frame. */
+  /** Its frame for an application over WebSocket, which commands may share. */
   readonly frame: string
-  /** For the reference page; the state that it needs is added. */
+  /** For the reference page, which adds the required state. */
   readonly description: string
   readonly value: Value<T>
-  /** For the reference page: a test reads it. */
+  /** An example for the reference page. A test parses it. */
   readonly example: NoInfer<T>
-  /** What the call must be. */
+  /** The required state of the call. */
   readonly needs: N | ((value: T) => N)
-  /** What to do when it is something else, where that depends on the value. */
+  /** Returns the cure when the call is in another state, if that depends on the value. */
   readonly cure?: (value: T) => string
-  /** Whether it begins at once, before those that wait for their turn. */
+  /** True if it begins immediately, before waiting commands. */
   readonly isUrgent?: boolean
-  /** The other commands that it may come with, and begins before; each comes alone otherwise. */
+  /** The commands that it may be combined with, and begins before; otherwise it comes alone. */
   readonly joins?: readonly string[] | 'any'
   readonly additions?: { readonly [K in keyof M]: Addition<Exclude<M[K], undefined>> }
-  /** Throws AppError for what forbids it, and then nothing has changed. */
+  /** Throws AppError if it is not possible now; then nothing has changed. */
   ready(value: T, target: CommandTargets[N], more: M): ReadyCommand
 }
 
-/** A command as the generic code sees it. */
+/** A command in the form that generic code uses. */
 export interface Command {
   readonly name: string
   readonly frame: string
@@ -59,7 +59,7 @@ export function defineCommand<T, N extends CommandNeeds, M extends object = NoAd
     joins,
     additions: allAdditions,
     prepare(given, more) {
-      // Checked by the schema of `value`.
+      // The schema of `value` has checked this type.
       const value = given as T
       const cure = definition.cure?.(value)
       const added = Object.entries(more).flatMap(([key, of]) => allAdditions[key]?.value.hooksIn?.(of) ?? [])
@@ -69,7 +69,7 @@ export function defineCommand<T, N extends CommandNeeds, M extends object = NoAd
         hooks: [...(definition.value.hooksIn?.(value) ?? []), ...added],
         needs: typeof needs === 'function' ? needs(value) : needs,
         ...(cure === undefined ? {} : { cure }),
-        // The target of `needs`: the runner has looked.
+        // The runner has checked `needs`.
         ready: (target) => definition.ready(value, target as CommandTargets[N], more as M),
       }
     },

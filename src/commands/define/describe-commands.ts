@@ -1,4 +1,4 @@
-// What people read of the commands: each member of the body, and which of them come together.
+// The description of the commands for readers: the members of the body, and the allowed combinations.
 import type { Command } from './define-command.ts'
 import { unservedCommands } from './unserved-commands.ts'
 import { json } from './values.ts'
@@ -28,7 +28,7 @@ export function membersOf(commands: readonly Command[]): readonly CommandMember[
   return [...served, ...unserved]
 }
 
-/** Which commands a request may have, in sentences. */
+/** Returns sentences about the commands that a request may have. */
 export function rulesOf(commands: readonly Command[]): string {
   const names = commands.map(({ name }) => `\`${name}\``)
   const company = commands.flatMap(({ name, joins }) => {

@@ -1,11 +1,11 @@
-// Which commands a request asks for, and whether they may come together.
+// The commands of a request, and whether they may be combined.
 import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { notServed } from '../../lib/not-served.ts'
 import type { Command } from './define-command.ts'
 import { unservedCommands } from './unserved-commands.ts'
 
-/** Those begin first that join others. Throws AppError bad_request, or not_served naming the command. */
+/** Puts commands that join others first. Throws AppError bad_request, or not_served naming the command. */
 export function readList(asked: AskedCommands, commands: readonly Command[]): readonly RunnableCommand[] {
   const isGiven = (name: string): boolean => asked[name] !== undefined && asked[name] !== null
   for (const [name, cure] of Object.entries(unservedCommands)) if (isGiven(name)) throw notServed(name, cure)
@@ -31,7 +31,7 @@ function doesJoin({ joins }: Command, { name }: Command): boolean {
   return joins === 'any' || joins.includes(name)
 }
 
-/** What is sent besides a command comes with that one, and with no other that says what it says. */
+/** Throws unless an addition comes with its own command, and with no other that sets the same thing. */
 function demandCompany(
   command: Command,
   given: readonly Command[],

@@ -1,4 +1,5 @@
-// Commands as an application over WebSocket writes them: under the name of a frame, the value alone or under its own name.
+// Commands of an application over WebSocket: under the name of a frame, either the value alone or the value under the
+// command's name.
 import { Ajv } from 'ajv'
 import type { ValidateFunction } from 'ajv'
 import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
@@ -24,7 +25,7 @@ const hookSchema: JsonSchema = {
   ],
 }
 
-/** Undefined for a frame that no command has. Throws AppError bad_request. */
+/** Returns undefined for a frame that no command has. Throws AppError bad_request. */
 export function readFrameOf(
   frame: string,
   data: unknown,
@@ -37,7 +38,7 @@ export function readFrameOf(
   if (asked === undefined) {
     const names = candidates.flatMap(({ name, additions }) => [name, ...Object.keys(additions)]).join(', ')
     const list = frame === 'redirect' ? 'a list of verbs, or ' : ''
-    // Verbs are read before commands are: calls/application/frame-verbs.ts.
+    // Verbs are read before commands: calls/application/frame-verbs.ts.
     const own = frame === 'redirect' ? 'parent_call, child_call, ' : ''
     throw new AppError(
       'bad_request',
@@ -48,7 +49,7 @@ export function readFrameOf(
   return readList(asked, commands)
 }
 
-/** Those members that a command of the frame has. */
+/** Returns the members that a command of the frame has. */
 function namedIn(data: unknown, candidates: readonly Command[]): AskedCommands | undefined {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined
   const known = new Set(candidates.flatMap(({ name, additions }) => [name, ...Object.keys(additions)]))

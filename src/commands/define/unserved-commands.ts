@@ -1,4 +1,4 @@
-// The commands that this release does not serve: a request with one of them is refused by its name, with what to do in its place.
+// The commands that this release does not serve. They are refused by name, with what to use instead.
 import { inPlaceOf } from '../../lib/not-served.ts'
 
 export const unservedCommands: Readonly<Record<string, string>> = {

@@ -1,20 +1,20 @@
-// The kinds of value that a command takes.
+// The kinds of values of commands.
 import type { HookForm } from '../../calls/application/hook-form.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /**
- * `hook`: a URL, or an object with one. `words`: one of a few. `json`: as its schema says; what is inside a verb is checked as
- * an application's answer is. `T` is what the command gets of it.
+ * `hook`: a URL, or an object with one. `words`: one of a few. `json`: as its schema says; verbs in it are checked like
+ * an application's answer. `T` is the type that the command receives.
  */
 export type Value<T> = (
   | { readonly form: 'hook' }
   | { readonly form: 'words'; readonly words: readonly string[] }
   | { readonly form: 'json'; readonly schema: JsonSchema }
 ) & {
-  /** Throws AppError bad_request for what no schema says. */
+  /** Throws AppError bad_request for errors that a schema cannot express. */
   readonly check?: (value: T) => void
-  /** The hooks in it. */
+  /** Returns the hooks in the value. */
   readonly hooksIn?: (value: T) => readonly HookForm[]
   /** Carries the type only and is never set. */
   readonly valueType?: T

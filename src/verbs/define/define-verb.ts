@@ -1,4 +1,4 @@
-// How a verb is declared: one value gives the parser, the types of its options and the reference page.
+// The declaration of a verb: one value gives the parser, the types of its options and the reference page.
 import { Ajv } from 'ajv'
 import type { ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
@@ -10,26 +10,26 @@ import { sentenceOf } from './invalid.ts'
 import { withNumbers } from './number-texts.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
-/** What a verb is given to run with: the abilities it uses, and the signal that ends its every wait. */
+/** The arguments of a running verb: the abilities that it uses, and the signal that ends all its waits. */
 export type Given<U extends keyof Abilities = never> = Pick<Abilities, U> & VerbContext
 
 /** A list of verbs, as an application writes it. */
 export type VerbExample = readonly { readonly verb: string; readonly [option: string]: unknown }[]
 
 export interface VerbDefinition<S extends TObject, U extends keyof Abilities> {
-  /** As applications write it. */
+  /** The name that applications write. */
   readonly name: string
-  /** Another name that applications write. */
+  /** Another name that applications may write. */
   readonly alias?: string
   /** One sentence for the reference page. */
   readonly summary: string
-  /** What an application may answer, for the reference page: a test runs it. */
+  /** An example for the reference page. A test runs it. */
   readonly example: VerbExample
   readonly needs: VerbNeeds
   readonly uses: readonly U[]
-  /** Its own properties; `verb` and `id` are common to all. */
+  /** The properties of this verb alone; `verb` and `id` are common to all. */
   readonly schema: S
-  /** Whether an unanswered call gets early media instead of an answer; only for `needs: 'audio'`. */
+  /** Reports whether an unanswered call gets early media instead of an answer; only for `needs: 'audio'`. */
   readonly isEarlyMedia?: (options: Static<S>) => boolean
   /** Resolves when the verb is done; `signal` aborts on hang-up and replacement. */
   execute(options: Static<S>, given: Given<U>): Promise<VerbResult>
@@ -49,10 +49,10 @@ export interface Verb {
 const ajvOptions = {
   verbose: true,
   strict: false,
-  // Our own schemas need no check against the schema of schemas, which costs more than compiling them.
+  // The built-in schemas need no check against the meta-schema, which costs more than compiling them.
   meta: false,
   validateSchema: false,
-  // To look for what the code could do without takes as long as to write it, and saves nothing that could be measured.
+  // The optimiser takes as long as writing the code, and saves nothing that could be measured.
   code: { optimize: 0 },
 } as const
 
@@ -62,7 +62,7 @@ export function defineVerb<S extends TObject, U extends keyof Abilities = never>
   definition: VerbDefinition<S, U>,
 ): Verb {
   const { name, summary, example, needs, schema } = definition
-  // At the first use: it takes up to some ten milliseconds, which a start would pay for every verb.
+  // Compiled at the first use: it takes some ten milliseconds, too long for every verb at start.
   const validator = once((): ValidateFunction<Static<S>> => new Ajv(ajvOptions).compile<Static<S>>(schema))
   return {
     name,

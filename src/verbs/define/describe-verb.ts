@@ -1,15 +1,15 @@
-// What people read of a verb: in docs/reference/verbs.md and at /docs/verbs.
+// The description of a verb for readers: in docs/reference/verbs.md and at /docs/verbs.
 import type { VerbNeeds } from '../../calls/verb.ts'
 import type { Verb, VerbExample } from './define-verb.ts'
 
 export interface VerbText {
   readonly name: string
   readonly summary: string
-  /** In which state of the call it runs. */
+  /** The state of the call in which it runs. */
   readonly runs: string
   /** JSON: a list of verbs, as an application writes it. */
   readonly example: string
-  /** JSON Schema of its own properties. */
+  /** The JSON Schema of its own properties. */
   readonly schema: Readonly<Record<string, unknown>>
 }
 
@@ -32,7 +32,7 @@ export function describeVerb({ name, alias, summary, example, needs, schema }: V
 
 const maxLineLength = 90
 
-/** A short verb stands on one line. */
+/** Writes a verb on one line if it is short enough. */
 function textOf(example: VerbExample): string {
   const lines = example.map((use) => {
     const spread = JSON.stringify(use, null, 2)

@@ -1,4 +1,4 @@
-// Whom a dial calls: the targets as applications write them, and as the engine takes them.
+// The targets of a dial: the form that applications write, and its conversion for the engine.
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 import type { DialTarget } from '../../calls/bridge/dial-request.ts'
@@ -16,11 +16,11 @@ const auth = Type.Optional(
   ),
 )
 
-// What ends up in a SIP message: no white space, no control characters, no brackets or quotes.
+// These values end up in SIP messages: no white space, control characters, brackets or quotes.
 const sipPattern = '^[^\\s\\u0000-\\u001f\\u007f-\\u009f<>"]*$'
 const sipRule = 'must not contain white space, control characters, brackets or quotes'
 const hostPattern = '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$'
-// Routes are matched with numbers of this length at most (api/lcrs/dial-pattern.ts).
+// Routes match numbers of at most this length (api/lcrs/dial-pattern.ts).
 const maxNumberLength = 132
 
 export function word(description: string, maxLength = 255) {
@@ -64,18 +64,18 @@ export const target = Type.Object({
   ),
   confirmHook: Type.Optional(hookFor('In place of the `confirmHook` of the dial, for this target.')),
   overrideTo: optional.text(untilServed('another To', 'The To header of a user target.')),
-  method: optional.text('Taken, and of no effect: hooks are asked by POST, or as the hook says.'),
+  method: optional.text('Accepted, and of no effect: hooks are sent by POST, or by the method of the hook.'),
 })
 
 type GivenTarget = Static<typeof target>
 
-/** Those of the dial for its sip targets. */
+/** The options of the dial for its sip targets. */
 interface SipOptions {
   readonly proxy?: string
   readonly srtpEncryption?: 'sdes' | 'dtls'
 }
 
-/** `options.proxy` is that of the dial. Throws hook_invalid_payload or not_served. */
+/** Converts a target. `options.proxy` is that of the dial. Throws hook_invalid_payload or not_served. */
 export async function toTarget(
   given: GivenTarget,
   options: SipOptions,

@@ -1,4 +1,4 @@
-// What verbs take about the time that an action hook takes.
+// The options of verbs for the time that an action hook takes to answer.
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 import type { WaitWishes } from '../../calls/application/settings.ts'
@@ -12,7 +12,7 @@ export const waitProperties = {
 
 const waitOptions = Type.Object(waitProperties)
 
-/** Only what it says. Throws hook_invalid_payload for verbs that make no sense. */
+/** Converts the options that are set. Throws hook_invalid_payload for invalid verbs. */
 export function toWishes(
   options: Static<typeof waitOptions>,
   settings: Given<'settings'>['settings'],

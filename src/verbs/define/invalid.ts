@@ -1,4 +1,4 @@
-// The sentence that says to an application's author which field of a verb is wrong, and what it should be.
+// The sentence about the field of a verb that is wrong, and what it should be.
 import type { ErrorObject } from 'ajv'
 
 interface JsonSchema {
@@ -13,7 +13,7 @@ interface JsonSchema {
   readonly 'x-rule'?: string
 }
 
-/** The sentence for Ajv's errors, which were made with `verbose`. */
+/** Returns the sentence for errors of Ajv that were made with `verbose`. */
 export function sentenceOf(errors: readonly ErrorObject[]): string {
   const error = clearestOf(errors)
   if (error === undefined) return 'is not valid'
@@ -36,7 +36,7 @@ export function sentenceOf(errors: readonly ErrorObject[]): string {
   return `${field} ${error.message ?? 'is not valid'}`
 }
 
-/** A branch that matched deeper down is the one that was meant; otherwise the outermost error comes last. */
+/** Returns the error of the union branch that matched deepest, or else the outermost one, which comes last. */
 function clearestOf(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1)
   const deepest = errors.toSorted((a, b) => depth(b) - depth(a))[0]
@@ -47,7 +47,7 @@ function depth(error: ErrorObject): number {
   return error.instancePath.split('/').length
 }
 
-/** Whether it lists the values that are allowed: a type alone is guessed from the name. */
+/** Reports whether a schema lists its allowed values. Otherwise the type is clear enough from the name. */
 function isChoice({ anyOf, enum: values }: JsonSchema): boolean {
   return values !== undefined || (anyOf ?? []).some((one) => one.const !== undefined)
 }

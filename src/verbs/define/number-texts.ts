@@ -1,4 +1,4 @@
-// Numbers that applications send as text: "2" is taken where a verb's schema takes a number.
+// Numbers that applications send as text: "2" is accepted where the schema of a verb has a number.
 
 interface Schema {
   readonly type?: string
@@ -9,7 +9,7 @@ interface Schema {
 
 const numberText = /^\d{1,15}(\.\d{1,15})?$/
 
-/** The same value where the schema takes no number; otherwise a copy with the numbers made. */
+/** Returns a copy with texts converted where the schema has numbers. */
 export function withNumbers(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') return takesNumber(schema) && numberText.test(value) ? Number(value) : value
   if (Array.isArray(value)) {
@@ -26,7 +26,7 @@ export function withNumbers(schema: Schema, value: unknown): unknown {
   )
 }
 
-/** A union that takes any text means the text. */
+/** Returns false for a union with any text: the text is meant. */
 function takesNumber({ type, anyOf }: Schema): boolean {
   if (anyOf === undefined) return type === 'number' || type === 'integer'
   return anyOf.some(takesNumber) && anyOf.every((part) => part.type !== 'string' || 'const' in part)

@@ -1,4 +1,4 @@
-// Reads a list of verbs in either notation: {"verb":"say", ...} and the older {"say":{...}}.
+// The parser of a list of verbs, in either notation: {"verb":"say", ...} and the older {"say":{...}}.
 import type { RunnableVerb } from '../../calls/verb.ts'
 import { AppError } from '../../lib/errors.ts'
 import { nearestWord } from '../../lib/nearest-word.ts'
@@ -6,11 +6,11 @@ import { invalid } from './define-verb.ts'
 import type { Verb } from './define-verb.ts'
 import { cureOfUnserved } from './unserved-verbs.ts'
 
-/** More in one answer is a mistake of the application, or an attack. */
+/** The most verbs in one answer. More are a mistake of the application, or an attack. */
 const maxVerbs = 1000
 const maxNameLength = 64
 
-/** Throws hook_invalid_payload with a sentence that names the verb and the field; one bad verb spoils the list. */
+/** Throws hook_invalid_payload, naming the verb and the field; one invalid verb invalidates the list. */
 export function parseList(list: unknown, verbs: readonly Verb[]): readonly RunnableVerb[] {
   if (!Array.isArray(list)) throw invalid('the answer must be an array of verbs')
   if (list.length > maxVerbs) throw invalid(`the answer has more than ${maxVerbs} verbs`)

@@ -1,4 +1,4 @@
-// Speaking and playing, as the say and play verbs do it and as the prompt of another verb.
+// Speaking and playing, for the verbs say and play and for the prompts of other verbs.
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 import type { Voice } from '../../calls/abilities/abilities.ts'
@@ -22,10 +22,7 @@ export const sayProperties = {
   closeStreamOnEmpty: optional.flag(untilServed(tokenStreams, 'Older spelling of closeOnStreamEmpty.')),
   earlyMedia,
   disableTtsCache: optional.flag(
-    untilServed(
-      'synthesis past the cache',
-      'Speak the text by the vendor again, though a clip of it is kept.',
-    ),
+    untilServed('synthesis past the cache', 'Synthesises the text again, even if a clip of it is cached.'),
   ),
 }
 
@@ -60,7 +57,7 @@ export async function speak({ voice: ability, signal }: Given<'voice'>, options:
   await ability.say({ texts, voice, rounds: roundsOf(options.loop), signal })
 }
 
-/** Resolves with how much was heard. Throws audio_not_found, audio_not_supported or hook_refused_address. */
+/** Resolves with the amount that was played. Throws audio_not_found, audio_not_supported or hook_refused_address. */
 export async function playUrls(given: Given<'voice' | 'time'>, options: PlayOptions): Promise<number> {
   if (options.timeoutSecs === undefined) return playRounds(given, options)
   const limit = given.time.limit(options.timeoutSecs * 1000, given.signal)

@@ -1,5 +1,5 @@
-// How the verbs of queues, rooms and audio servers ask their action hooks: also when the call is over, since others watch what
-// becomes of those.
+// The action hooks of verbs for queues, rooms and audio servers. They are also sent when the call is over, as
+// applications rely on them.
 import type { HookForm } from '../../calls/application/hook-form.ts'
 import type { Given } from './define-verb.ts'
 
@@ -8,7 +8,7 @@ export async function askAbout(
   fields: Readonly<Record<string, unknown>>,
   { hooks, signal }: Given<'hooks'>,
 ): Promise<void> {
-  // Verbs that have replaced this one are not replaced by what its hook answers, and do not wait for it.
+  // Verbs that have replaced this one neither wait for its hook nor are replaced by the answer of the hook.
   if (signal.aborted) void hooks.report(hook, fields)
   else await hooks.ask(hook, fields, signal)
 }

@@ -1,4 +1,4 @@
-// What `config.record` says of a recording, and what the command `record` hands on to it.
+// The options of `config.record` and their execution, also for the command `record`.
 import { AppError } from '../../lib/errors.ts'
 import { printable } from '../../lib/printable.ts'
 import type { Given } from './define-verb.ts'
@@ -22,7 +22,7 @@ export const record = Type.Object(
       actions.map((action) => Type.Literal(action)),
       {
         description:
-          'What becomes of the recording. While it is paused, nothing of the call is sent to a recording server, and a recording of type `cloud` goes on in silence. What lies between a stop and the next start is not in it.',
+          'What to do with the recording. While it is paused, a recording server is sent no audio, and a recording of type `cloud` contains silence. It contains nothing between a stop and the next start.',
       },
     ),
     type: Type.Optional(
@@ -40,18 +40,18 @@ export const record = Type.Object(
       Type.String({
         maxLength: 256,
         ...printable,
-        description: 'What you call the recording: in `X-Recording-ID` and in the metadata.',
+        description: 'Your name for the recording, sent in `X-Recording-ID` and in the metadata.',
       }),
     ),
     headers: optional.headers('Headers of the INVITE to the recording server.'),
   },
   {
     description:
-      'Records the call, once it is answered. Where the recording server refuses, ends the recording or is gone, and no other one is left, the call goes on, and an alert says so.',
+      'Records the call once it is answered. If the recording server refuses, ends the recording or is gone, and no other one is left, the call continues, and an alert is raised.',
   },
 )
 
-/** Throws AppError recording_server_missing for a start without a server, or what forbids a recording here. */
+/** Throws AppError recording_server_missing for a start without a server, or the error that forbids a recording. */
 export async function applyRecord(
   { action, type, siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
   { siprec, recording }: Given<'siprec' | 'recording'>,

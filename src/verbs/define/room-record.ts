@@ -1,9 +1,9 @@
-// What `conference` says of a recording: where it is stored, in place of the usual name.
+// The options of a recording in `conference`: where it is stored, instead of under the default name.
 import type { RecordingWish } from '../../contracts/recording.ts'
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 
-// Names that no file system and no bucket reads as something else. A day would look like the place of other recordings.
+// Names that no file system or bucket interprets. A day would look like the place of other recordings.
 const segment = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
 const day = '/?\\d{4}/\\d{2}/\\d{2}(/|$)'
 
@@ -14,13 +14,13 @@ export const roomRecord = Type.Object(
         maxLength: 255,
         pattern: `^(?!${day})/?${segment}(/${segment})*/?$`,
         description:
-          'Where the file lies in the bucket of the account, or on the disk of the platform, in place of its day: a folder, in which it is named `<call_sid>.mp3`. One that ends with `.mp3` or `.wav` says the format too, in place of `record_format` of the account: `weekly/team.wav` is stored as `weekly/team-<call_sid>.wav`. Letters, digits, `_`, `-` and `.`; it may not begin with a day.',
+          'The folder of the file in the bucket of the account, or on the disk of the platform, instead of its day; the file in it is named `<call_sid>.mp3`. A path that ends with `.mp3` or `.wav` also sets the format, instead of `record_format` of the account: `weekly/team.wav` is stored as `weekly/team-<call_sid>.wav`. Letters, digits, `_`, `-` and `.`; it may not begin with a day.',
       }),
     ),
   },
   {
     description:
-      'The conference is recorded: as one of its calls says and hears it, in stereo, in the recording of that call. It is the first one that has `record`; when that one leaves, the recording goes on with the next one that has it, as that of its call. A call that is recorded anyway has the conference in its recording.',
+      'Records the conference in stereo, from the side of one of its calls, as the recording of that call. It is the first call that has `record`; when it leaves, the next call that has it is recorded, in a recording of its own. A call that is already recorded has the conference in its recording anyway.',
   },
 )
 

@@ -7,15 +7,15 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const number = (description: string) => Type.Optional(Type.Number({ description }))
 const anything = (description: string) => Type.Optional(Type.Object({}, { description }))
 
-/** Names and values of SIP headers; the call drops those that may not be set. */
+/** SIP headers. The call drops those that may not be set. */
 const headers = (description: string) =>
   Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description }))
 
 export const optional = { text, flag, number, anything, headers }
 
-/** The description of an option that is taken and not acted on: the reference says so. */
+/** Returns the description of an option that is accepted and has no effect yet, and says so. */
 export function untilServed(what: string, description: string): string {
-  return `${description} Taken, and of no effect until ${what} is served.`
+  return `${description} Accepted, and of no effect until ${what} is served.`
 }
 
 export function oneOf<const T extends readonly string[]>(values: T, description: string) {
@@ -27,7 +27,7 @@ export function oneOf<const T extends readonly string[]>(values: T, description:
   )
 }
 
-/** `description` says when it is asked, and what its answer does. */
+/** Requires a `description` of when it is sent, and what its answer does. */
 export function hookFor(description: string) {
   return Type.Union(
     [
@@ -56,16 +56,16 @@ export const hook = hookFor(
   'An absolute URL, a path on the application’s host, or an object with either and credentials.',
 )
 
-/** Callers and agents of one account meet by it. */
+/** Callers and agents of one account meet in the queue of this name. */
 export const queueName = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: 'The name of the queue, within the account. It is there while someone waits in it.',
+  description: 'The name of the queue, within the account. A queue exists while a call waits in it.',
 })
 
-/** What the answer of an action hook does. */
+/** The effect of an action hook's answer. */
 export const replacingTheRest =
-  'The verbs that it answers take the place of the rest of the list; an empty answer goes on with the rest.'
+  'The verbs in its answer replace the rest of the list; after an empty answer the rest of the list runs.'
 
 export const loop = Type.Optional(
   Type.Union([Type.Number({ minimum: 0 }), Type.Literal('forever')], {
@@ -86,7 +86,7 @@ export function decibels(description: string) {
 }
 
 export const earlyMedia = flag(
-  'Be heard before the call is answered (183), when it is not answered yet. Skipped where the INVITE of the caller has neither an offer nor 100rel.',
+  'If the call is not answered yet, the caller hears this as early media (183). Skipped if the INVITE of the caller has neither an offer nor 100rel.',
 )
 
 const voice = Type.Optional(
@@ -101,7 +101,7 @@ export const synthesizer = Type.Object(
     voice,
     engine: oneOf(['standard', 'neural', 'generative', 'long-form'], 'Engine of vendors that have several.'),
     gender: oneOf(['MALE', 'FEMALE', 'NEUTRAL'], 'Gender of the voice.'),
-    fallbackVendor: text('Used for the rest of the call once the first one has failed.'),
+    fallbackVendor: text('Used for the rest of the call after the first one has failed.'),
     fallbackLabel: text('Label of the fallback.'),
     fallbackLanguage: text('Language of the fallback.'),
     fallbackVoice: voice,
@@ -123,29 +123,32 @@ export const fillerNoise = Type.Object(
   {
     enable: Type.Boolean({ description: 'false: none is heard.' }),
     url: text('An audio file, heard again and again. Default: soft noise.'),
-    startDelaySecs: seconds('It begins this long after the question, in seconds. Default 0.'),
+    startDelaySecs: seconds('It begins this long after the hook was sent, in seconds. Default 0.'),
   },
-  { title: 'FillerNoise', description: 'What is heard while an action hook is asked.' },
+  {
+    title: 'FillerNoise',
+    description: 'The sound that the caller hears while an action hook has not answered.',
+  },
 )
 
 export const actionHookDelayAction = Type.Object(
   {
     enabled: flag('false: nothing happens. Default true.'),
-    noResponseTimeout: seconds('The first of `actions` is heard this long after the question. Default 0.'),
+    noResponseTimeout: seconds('The first of `actions` runs this long after the hook was sent. Default 0.'),
     noResponseGiveUpTimeout: seconds(
-      'The question is given up after this long. Default: for this it is not.',
+      'The platform stops waiting for the answer after this long. Default: no limit of this kind.',
     ),
     retries: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 1000,
         description:
-          'With noResponseTimeout: this many actions are heard, each after that time again, of half a second at least; then the question is given up. Default 0: one is heard.',
+          'With noResponseTimeout: this many actions run, with that time (half a second at least) before each; then the platform stops waiting for the answer. Default 0: one action runs.',
       }),
     ),
     actions: verbs('`say` and `play`: one is heard after the other.'),
     giveUpActions: verbs(
-      'They take the place of the answer, which is dropped when it comes. None: the call is hung up.',
+      'They replace the answer, which is dropped if it still comes. If there are none, the call is hung up.',
     ),
   },
   { title: 'ActionHookDelayAction', description: 'What happens while an action hook does not answer.' },
@@ -162,12 +165,12 @@ export const vad = Type.Object(
     mode: number('0 to 3.'),
     vendor: text('silero or webrtc.'),
     threshold: number('0 to 1.'),
-    speechPadMs: number('Audio kept before speech.'),
+    speechPadMs: number('The audio before speech that is kept.'),
   },
   { title: 'Vad', description: untilServed(speechRecognition, 'Voice activity detection.') },
 )
 
-/** Accepted whole: applications written for a recogniser run unchanged on a platform that has none configured. */
+/** Accepted whole, so that applications run unchanged on a platform without a recogniser. */
 export const recognizer = Type.Object(
   {
     vendor: text('Speech vendor; "default" is the application’s.'),
@@ -217,5 +220,5 @@ export const recognizer = Type.Object(
   { title: 'Recognizer', description: untilServed(speechRecognition, 'How speech is recognised.') },
 )
 
-/** What has a title is named where it is used, and shown once. */
+/** Shapes with a title, which the reference shows only once. */
 export const sharedShapes = [actionHookDelayAction, fillerNoise, hook, recognizer, synthesizer, vad]

@@ -1,4 +1,4 @@
-// What the verb listen takes, and `listen` of other verbs.
+// The options of the verb listen, and of `listen` in other verbs.
 import type { Static } from 'typebox'
 import type { StreamOptions } from '../../calls/abilities/stream-request.ts'
 import { invalid } from './define-verb.ts'
@@ -28,36 +28,38 @@ export const streamProperties = {
   wsAuth: credentials(
     'For the handshake. Default: none, and those of the application for a path on its host.',
   ),
-  auth: credentials('Taken, and of no effect.'),
+  auth: credentials('Accepted, and of no effect.'),
   mixType: oneOf(
     ['mono', 'mixed', 'stereo'] as const,
     '`mono` (default): what the party of the call says; `mixed`: together with what it hears; `stereo`: both, what it says on the left.',
   ),
   sampleRate: rate(
-    'Of what the server is sent, in Hz. Default 8000. From 16000 on it has the band of the codec of the leg that is listened to: up to 7 kHz of Opus and G.722, that of a telephone (3.5 kHz) of G.711. Below 16000 it is that of a telephone.',
+    'The rate of the audio that the server is sent, in Hz. Default 8000. From 16000 on the bandwidth is that of the codec of the leg: up to 7 kHz for Opus and G.722, that of a telephone (3.5 kHz) for G.711. Below 16000 it is that of a telephone.',
   ),
   metadata: optional.anything(
-    'Members of the first frame, beside the facts of the call and before those of the same name.',
+    'Additional members of the first frame. They override facts of the call with the same name.',
   ),
   passDtmf: optional.flag('Whether the server is sent the keys that are pressed. Default false.'),
   playBeep: optional.flag('Whether the party hears a beep once the server listens. Default false.'),
-  disableBidirectionalAudio: optional.flag('Older than `bidirectionalAudio`: true is `enabled: false`.'),
+  disableBidirectionalAudio: optional.flag(
+    'An older form of `bidirectionalAudio`: true means `enabled: false`.',
+  ),
   bidirectionalAudio: Type.Optional(
     Type.Object(
       {
         enabled: optional.flag('Whether what the server says is heard. Default true.'),
         streaming: optional.flag(
-          'Whether binary frames of the server are heard as they come. Default false: it says playAudio.',
+          'Whether binary frames of the server are played as they come. Default false: the server uses playAudio.',
         ),
         sampleRate: rate(
-          'Of these binary frames, in Hz. Default 8000. From 16000 on a leg of Opus or G.722 hears up to 7 kHz of them.',
+          'The rate of these binary frames, in Hz. Default 8000. From 16000 on a leg with Opus or G.722 hears them up to 7 kHz.',
         ),
       },
       { description: 'What the server may say in the call.' },
     ),
   ),
   transcribe: optional.anything('Not served yet: refused.'),
-  timeout: Type.Optional(Type.Number({ description: 'Taken, and of no effect.' })),
+  timeout: Type.Optional(Type.Number({ description: 'Accepted, and of no effect.' })),
 }
 
 export const streamUrl = Type.String({
@@ -71,29 +73,29 @@ const schema = Type.Object({ ...streamProperties, url: Type.Optional(streamUrl) 
 /** The name of the shape in the reference. */
 export const audioServerTitle = 'AudioServer'
 
-/** The shape as the reference shows it: `listen` of each verb that has one takes a part of it. */
+/** The shape as the reference shows it. `listen` in each verb has a part of it. */
 export const audioServer = Type.Object(
   {
     enable: optional.flag(
-      'Of `config` alone, and required there: true begins it, in place of the one before; false ends it.',
+      'For `config` only, and required there: true begins it, and replaces the one before; false ends it.',
     ),
     url: streamUrl,
     ...streamProperties,
     channel: Type.Optional(
       Type.Union([Type.Literal(1), Type.Literal(2)], {
         description:
-          'Of `dial` alone. The side whose words are `mono`: 1 (default) the caller, 2 the called side. With 2 the called side hears what the server says; with 1 neither side does.',
+          'For `dial` only. The side whose voice is `mono`: 1 (default) the caller, 2 the called side. With 2 the called side alone hears the server; with 1 neither side does.',
       }),
     ),
   },
   {
     title: audioServerTitle,
     description:
-      'An audio server that hears the call over a WebSocket, and may be heard in it. The verb `listen` takes the same fields; what the two send is on the page of audio servers.',
+      'An audio server that hears the call over a WebSocket, and may speak in it. The verb `listen` has the same fields; the page on audio servers describes the messages.',
   },
 )
 
-/** `where` names it in sentences. */
+/** Converts the options. `where` is for error sentences. */
 export function toStreamOptions(given: Static<typeof schema>, where: string): StreamOptions {
   const { url, wsAuth, mixType = 'mono', sampleRate = usualRate, metadata = {}, bidirectionalAudio } = given
   if (given.transcribe !== undefined)

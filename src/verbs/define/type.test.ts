@@ -2,7 +2,7 @@ import TypeBox from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { Type } from './type.ts'
 
-/** A schema with each builder, in the members and the options that they take. */
+/** Returns a schema with each builder, with the members and options that they accept. */
 function schemaOf(T: Pick<typeof TypeBox, keyof typeof Type>) {
   const text = T.String({ pattern: '^x', description: 'a text' })
   const shared = T.Optional(text)

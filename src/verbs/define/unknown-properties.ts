@@ -1,4 +1,4 @@
-// Properties that a verb does not have: ignored, and named in the journal.
+// Properties that a verb does not have. They are ignored, and the journal names them.
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, unknown>>
@@ -6,7 +6,7 @@ interface ObjectSchema {
 
 const maxNamed = 20
 
-/** Paths like `say.speed`; `allowed` are the properties common to all verbs. */
+/** Returns paths such as `say.speed`. `allowed` has the properties common to all verbs. */
 export function unknownProperties(
   schema: ObjectSchema,
   value: Readonly<Record<string, unknown>>,
@@ -25,7 +25,7 @@ function collect(
   unknown: string[],
 ): void {
   const { properties } = schema
-  // A schema without properties takes any: customer data, headers, vendor options.
+  // A schema without properties allows any: customer data, headers, vendor options.
   if (properties === undefined || (Object.keys(properties).length === 0 && prefix !== '')) return
   for (const [key, nested] of Object.entries(value)) {
     if (unknown.length >= maxNamed) return

@@ -1,5 +1,4 @@
-// The verbs that this release does not serve: an application that uses one learns so, and what serves in its place, instead
-// of "unknown verb".
+// The verbs that this release does not serve. The error says what to use instead, not "unknown verb".
 import { inPlaceOf } from '../../lib/not-served.ts'
 
 const { models, recognition } = inPlaceOf
@@ -9,7 +8,7 @@ const cures: Readonly<Record<string, string>> = {
   dialogflow: models,
   lex: models,
   llm: models,
-  message: 'Let your own server send the message, by a vendor of messages.',
+  message: 'Let your own server send the message through a messaging vendor.',
   pipeline: models,
   rasa: models,
   record: 'Record the call by `record` of the verb `config`.',
@@ -19,9 +18,9 @@ const cures: Readonly<Record<string, string>> = {
   transfer: 'Connect the caller with `dial`, or let its own side call elsewhere with `sip:refer`.',
 }
 
-/** What to do in place of the verb; undefined: the interface has no such verb. */
+/** Returns what to use instead of the verb, or undefined if the interface has no such verb. */
 export function cureOfUnserved(name: string): string | undefined {
-  // A speech-to-speech verb carries the name of its vendor: `openai_s2s`.
+  // The name of a speech-to-speech verb contains its vendor: `openai_s2s`.
   if (/^[a-z]{1,32}_s2s$/.test(name)) return models
   return Object.hasOwn(cures, name) ? cures[name] : undefined
 }
