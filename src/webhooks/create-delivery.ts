@@ -192,7 +192,7 @@ class Delivery implements Part {
   async #run(held: Held): Promise<void> {
     const { item, leasedUntil } = held
     if (this.#clock.monotonic() + sendingMs > leasedUntil) {
-      this.#lanes.done(held, true)
+      this.#lanes.done(held, undefined)
       this.#held--
       return
     }

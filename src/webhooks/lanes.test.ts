@@ -53,3 +53,14 @@ it('a destination that fails holds less, its account may send elsewhere, and it 
   admit('a', 'x', 'x', 'x')
   expect(running).toHaveLength(3)
 })
+
+it('an item that was not sent leaves its destination as it was: one that fails still holds less', () => {
+  const { lanes, running, admit, names } = setUp()
+  admit('a', 'x', 'x', 'x', 'x', 'x')
+  for (const item of running.splice(0)) lanes.done(item, false)
+  for (const item of running.splice(0)) lanes.done(item, undefined)
+  expect(names(running)).toEqual(['x'])
+  expect(admit('a', 'x', 'x', 'x')).toEqual([true, true, false])
+  for (const item of running.splice(0)) lanes.done(item, true)
+  expect(names(running)).toEqual(['x', 'x'])
+})

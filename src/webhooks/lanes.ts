@@ -39,8 +39,8 @@ export interface Busy {
 export interface Lanes<T extends LaneKey> {
   /** Runs the item now or later. Returns false if the lane is full: the caller keeps the item. */
   admit(item: T): boolean
-  /** Must be called once for each item that ran. */
-  done(item: T, succeeded: boolean): void
+  /** Must be called once for each item that ran. `succeeded` is undefined if nothing was sent to the destination. */
+  done(item: T, succeeded: boolean | undefined): void
   busy(): Busy
   /** Removes and returns all items that have not begun. */
   drain(): T[]
@@ -98,7 +98,7 @@ export function createLanes<T extends LaneKey>(
       if (account === undefined || lane === undefined) return
       account.active--
       lane.active--
-      lane.isFailing = !succeeded
+      if (succeeded !== undefined) lane.isFailing = !succeeded
       if (lane.isFailing) for (const item of lane.waiting.splice(bounds.waitingFailing)) letGo(item)
       fill(account)
       // A failing lane is remembered while it has items, and forgotten with the last of them.
