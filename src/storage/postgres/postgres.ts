@@ -1,5 +1,5 @@
 // PostgreSQL as the second store: the same schema, queries and guarantees, shared by several nodes.
-// docs/decisions/0007-second-store.md says why transactions run one at a time here too.
+// docs/decisions/0007-postgresql-and-sqlite.md says why transactions run one at a time here too.
 import {
   DummyDriver,
   Kysely,
