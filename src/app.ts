@@ -16,18 +16,24 @@ import { firstBoot } from './storage/first-boot.ts'
 import type { FirstBootOptions } from './storage/first-boot.ts'
 
 export interface App {
-  /** Resolves when everything is up. `showSecrets` is given those of a first boot, once. Throws the reason of `signal`, with all down. */
+  /**
+   * Starts every part and resolves when all are up. `showSecrets` gets the secrets of a first boot, once. When `signal`
+   * aborts, stops the parts and rejects with its reason.
+   */
   start(showSecrets: FirstBootOptions['show'], signal: AbortSignal): Promise<void>
-  /** Once it is up. `drain` waits for running calls within the deadline of the settings; `now` hangs them up. May be called again. */
+  /**
+   * Stops an app that is up. `drain` waits for running calls, up to the deadline of the settings; `now` hangs them up.
+   * May be called again.
+   */
   stop(mode: 'drain' | 'now'): Promise<void>
-  /** Known after start. */
+  /** Set after start. */
   readonly apiUrl: string
-  /** The reference, for a browser. */
+  /** The URL of the reference, for a browser. */
   readonly docsUrl: string
   readonly sipUri: string
-  /** Of HTTPS, where it is served. */
+  /** The port of HTTPS; undefined if HTTPS is not served. */
   readonly httpsPort: number | undefined
-  /** The other transports of SIP that are served, each with its port. */
+  /** The ports of the other SIP transports that are served, by transport. */
   readonly sipPorts: Readonly<Record<string, number>>
 }
 
@@ -50,7 +56,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
         start: () => firstBoot(base.storage, { adminPassword, adminApiKey, accountApiKey, show }),
         stop: () => Promise.resolve(),
       }
-      // The last one: a start that fails must not leave a platform that is set up, with secrets that it never showed.
+      // The first boot comes last: a start that fails must not leave a platform that is set up, with secrets that it
+      // never showed.
       await startAll([...parts, boot], { log, signal })
       telephony.webSockets.listens(portsOf(administration))
       isReady = true
@@ -58,7 +65,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     async stop(mode) {
       isReady = false
       sip.drain()
-      // No carrier is to send calls here that would be refused.
+      // Unregisters from carriers first, so that they send no calls that would be refused.
       await trunks.stop()
       if (mode === 'drain') await Promise.race([calls.drain(), sleep(config.drainSeconds * 1000, base.clock)])
       await calls.hangUpAll('the platform is stopping')
@@ -78,20 +85,20 @@ export function createApp(config: Config, log: LeveledLogger): App {
       return administration.http.securePort
     },
     get sipPorts() {
-      // WebSockets in clear come to the port of the API.
+      // WebSockets in clear use the port of the API.
       const { ws: _ws, ...ports } = sip.listening.ports ?? {}
       return ports
     },
   }
 }
 
-/** Where far ends reach us by WebSockets. */
+/** Returns the ports at which far ends reach the platform by WebSocket. */
 function portsOf({ http }: Administration): { readonly ws: number; readonly wss?: number } {
   const { address, securePort: wss } = http
   return { ws: address.port, ...(wss === undefined ? {} : { wss }) }
 }
 
-/** Each part stands behind those that it needs; they stop in reverse. */
+/** Returns the parts in the order of their start, each behind those that it needs; they stop in reverse. */
 function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administration): readonly Part[] {
   const { storage, names, outgoing, certificates } = base
   const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
@@ -102,7 +109,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.mail,
     resolver,
     client,
-    // Calls and recordings say their last before it stops.
+    // Stops after the calls and recordings, which still report their last facts.
     telephony.delivery,
     ...(certificates === undefined ? [] : [certificates]),
     sound.decoder,
@@ -118,9 +125,9 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.retention,
     rest.passwords,
     rest.http,
-    // A link may begin with the address that the server listens at.
+    // Starts after the server, since a link in a mail may begin with the address that the server listens at.
     rest.resets,
-    // The authority asks the server.
+    // Starts after the server, since the certificate authority sends requests to it.
     ...(rest.acme === undefined ? [] : [rest.acme]),
   ]
 }

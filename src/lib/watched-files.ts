@@ -1,4 +1,4 @@
-// What is read from files, and again when one of them has changed.
+// A value that is read from files, and read again when one of them has changed.
 import { stat } from 'node:fs/promises'
 
 export class WatchedFiles<T> {
@@ -12,15 +12,18 @@ export class WatchedFiles<T> {
     this.#read = read
   }
 
-  /** What was read last. Throws before anything was. */
+  /** The value that was read last. Throws before the first reading. */
   get value(): T {
     if (this.#found === undefined) throw new Error('the files have not been read yet')
     return this.#found.value
   }
 
-  /** Whether there is another value. Rejects as the reader does, once for each change; the value stays as it was. */
+  /**
+   * Reports whether there is a new value. Rejects as the reader does, once for each change; the value then stays as it
+   * was.
+   */
   async look(): Promise<boolean> {
-    // Taken before they are read: what is written meanwhile is read at the next look.
+    // The stamp is taken before the files are read, so that a change during the reading is read at the next look.
     const stamp = await stampOfFiles(this.#paths)
     if (stamp === this.#stamp && this.#found !== undefined) return false
     this.#stamp = stamp
@@ -29,7 +32,10 @@ export class WatchedFiles<T> {
   }
 }
 
-/** Another text where a file has changed. Links are followed: programs that renew certificates point them at new files. */
+/**
+ * Returns a text that changes when a file does. Links are followed, since programs that renew certificates point them
+ * at new files.
+ */
 async function stampOfFiles(paths: readonly (string | undefined)[]): Promise<string> {
   const stamps = paths.map(async (path) => {
     const facts = path === undefined ? undefined : await stat(path).catch(() => undefined)
