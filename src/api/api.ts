@@ -1,4 +1,4 @@
-// What the API is made of: the parts of the platform that its endpoints reach, and where it listens.
+// The options and the type of the API: the parts of the platform that its endpoints use, and where it listens.
 import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { HttpServerOptions } from '../http/http.ts'
 import type { RateLimitRules } from '../http/limits/rate-limits.ts'
@@ -27,25 +27,25 @@ export interface ApiOptions {
   readonly recordings: Services['recordings']
   readonly resets: Services['resets']
   readonly speechCache: Services['speechCache']
-  /** How passwords are hashed; in the pool of threads when left out. */
+  /** The function that hashes passwords; in the pool of threads if left out. */
   readonly derive?: Derive
   readonly appEnv: AppEnv
-  /** Left out: there is no name server to write to. */
+  /** Left out if there is no name server to write to. */
   readonly realms?: RealmRecords | undefined
   readonly realmFacts: RealmFacts
-  /** Throws AppError when the list is no array of verbs. */
+  /** Throws AppError if the list is not an array of verbs. */
   readonly parseVerbs: (list: unknown) => unknown
   /** For the pages at /docs. */
   readonly verbs: readonly VerbDescription[]
-  /** What several verbs take, by the titles of their schemas. */
+  /** The shapes that several verbs share, by the titles of their schemas. */
   readonly verbShapes: readonly Schema[]
   readonly settings: readonly SettingDescription[]
-  /** Whether the whole platform is up and not stopping. */
+  /** Reports whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   readonly canWrite?: () => Promise<boolean>
-  /** What accounts may not do; nothing is forbidden when left out. */
+  /** The operator's restrictions on accounts; without it, nothing is forbidden. */
   readonly rules?: OperatorRules
-  /** None when left out; accounts and service providers have their own in either case. */
+  /** Without it, there are no limits, except those that accounts and service providers have themselves. */
   readonly rateLimits?: RateLimitRules
   readonly trustedProxies?: readonly string[] | undefined
   readonly clock: Clock

@@ -1,4 +1,4 @@
-// The DNS records of a realm follow it: they move before the account does, so that a realm that is stored is one that works.
+// The DNS records of a realm. They change before the account does, so that a stored realm always works.
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Services } from '../services.ts'
@@ -7,8 +7,9 @@ import type { Undo } from '../define/undo.ts'
 type Needs = Pick<Services, 'realms' | 'storage' | 'log'>
 
 /**
- * Throws duplicate when another account has the realm, dns_update_failed when the name server does not take it. The undo is
- * for an account that could not follow: another account was given the realm meanwhile, or the change was refused.
+ * Moves the records to another realm. Throws duplicate if another account has the realm, dns_update_failed if the name
+ * server does not accept the change. Returns the undo for an account that could not follow: another account was given
+ * the realm meanwhile, or the change was refused.
  */
 export async function moveRealm(from: string | null, to: string, needs: Needs): Promise<Undo> {
   const { realms, storage } = needs
@@ -21,7 +22,7 @@ export async function moveRealm(from: string | null, to: string, needs: Needs): 
 async function moveBack(from: string | null, to: string, needs: Needs): Promise<void> {
   const { realms, storage, log } = needs
   try {
-    // Another account has it now and needs its records.
+    // Another account has the realm now and needs its records.
     const isTaken = await isInUse(to, storage)
     if (from !== null) await realms.move(isTaken ? undefined : to, from)
     else if (!isTaken) await realms.remove(to)
@@ -30,7 +31,10 @@ async function moveBack(from: string | null, to: string, needs: Needs): Promise<
   }
 }
 
-/** The account that had the realm is gone: what is left in DNS leads nowhere, and is for the operator to remove. */
+/**
+ * Removes the records of an account that is gone. On a failure, records that lead nowhere stay in DNS, and the operator
+ * has to remove them.
+ */
 export async function removeRealm(
   realm: string | null,
   { realms, log }: Pick<Services, 'realms' | 'log'>,

@@ -11,7 +11,7 @@ import { carrierTemplates } from './carrier-templates.ts'
 import { sipGateways } from './sip-gateways.ts'
 import { voipCarriers } from './voip-carriers.ts'
 
-// Clients look for these, though no template sets them.
+// Clients expect these members, although no template sets them.
 const unset = {
   register_username: null,
   register_sip_realm: null,
@@ -24,10 +24,10 @@ const unset = {
 const byCustomer = word('Null: the customer fills it in.').nullable()
 const form = createRecordForm({
   predefined_carrier_sid: sid().describe('Names the template in paths.'),
-  name: word('Of the company, and of the carrier made from it.'),
+  name: word('The name of the company, and of the carrier made from it.'),
   requires_static_ip: flag().describe('1: the company must know a fixed address of this platform.'),
   e164_leading_plus: flag().describe('1: numbers go out with a leading plus.'),
-  requires_register: flag().describe('1: we register with the company.'),
+  requires_register: flag().describe('1: the platform registers with the company.'),
   register_username: byCustomer,
   register_sip_realm: byCustomer,
   register_password: byCustomer,
@@ -35,7 +35,9 @@ const form = createRecordForm({
   inbound_auth_username: byCustomer,
   inbound_auth_password: byCustomer,
   diversion: byCustomer,
-  trunk_type: choice(['static_ip', 'auth', 'reg']).describe('How the company knows us; as in a carrier.'),
+  trunk_type: choice(['static_ip', 'auth', 'reg']).describe(
+    'How the company recognises the platform; as in a carrier.',
+  ),
 })
 
 export const listPredefinedCarriers = defineRoute({
