@@ -57,7 +57,7 @@ export const listPredefinedCarriers = defineRoute({
 })
 
 const instantiation =
-  'With a suffix to its name where the service provider has a carrier of that name. The host names that the company publishes ' +
+  'Its name gets a suffix if the service provider has a carrier of that name. The host names that the company publishes ' +
   'become outbound gateways; the addresses that its calls come from are entered by hand.'
 
 const madeReply = {
@@ -66,7 +66,7 @@ const madeReply = {
   component: 'AddedPredefinedCarrier',
   body: object({
     sid: sid().describe('Names the carrier in paths and in other records.'),
-    note: word('What must be entered before calls go there and come from there.'),
+    note: word('The values that must be entered before calls can be sent and received.'),
   }),
 } as const
 
@@ -107,7 +107,7 @@ export const predefinedCarrierRoutes: readonly ApiRoute[] = [
 ]
 
 const inboundNote =
-  'No calls are taken from the carrier yet: enter the addresses that its calls come from as inbound gateways.'
+  'No calls are accepted from the carrier yet: enter the addresses that its calls come from as inbound gateways.'
 
 interface CarrierOwner {
   readonly account_sid: string | null

@@ -1,4 +1,4 @@
-// Lists as JSON text: a short one in one piece, a long one as a stream that lets other requests in between.
+// Lists as JSON text: a short list in one piece, a long one as a stream between whose pieces other requests are served.
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { ListOptions } from '../../storage/storage.ts'
@@ -31,7 +31,7 @@ export async function readPage(source: ListSource, { orderBy, number, size }: Pa
   return Buffer.from(`{"total":${total},"page":${number},"page_size":${size},"data":[${data.join()}]}`)
 }
 
-/** Everything that matches, as an array. */
+/** Returns everything that matches, as an array. */
 export function readWhole(source: ListSource, orderBy: readonly string[]): Promise<ListAnswer> {
   const isByKey = orderBy.length === 1 && orderBy[0] === source.key
   return toArrayText(isByKey ? chunksByKey(source) : slices(orderBy, source), source)
@@ -39,10 +39,13 @@ export function readWhole(source: ListSource, orderBy: readonly string[]): Promi
 
 // A list of this many rows is sent in one piece: about five milliseconds of work.
 const wholeRows = 512
-// The pieces of a longer list take about one millisecond each, which is how long other requests wait for one.
+// The pieces of a longer list take about one millisecond each, and other requests wait no longer than for one piece.
 const chunkRows = 128
 
-/** Each chunk is read when the one before it has gone out: a long list is never in memory as a whole. */
+/**
+ * Yields rows by their key. Each chunk is read when the one before it has been sent, so that a long list is never in
+ * memory as a whole.
+ */
 async function* chunksByKey({ key, read }: ListSource): AsyncGenerator<readonly Cells[]> {
   const orderBy = [key]
   let limit = wholeRows
@@ -55,14 +58,14 @@ async function* chunksByKey({ key, read }: ListSource): AsyncGenerator<readonly 
   }
 }
 
-/** In another order the rows are read at once, and turned into text chunk by chunk. */
+/** Yields rows in another order. All of them are read first, and turned into text chunk by chunk. */
 async function* slices(orderBy: readonly string[], { read }: ListSource): AsyncGenerator<readonly Cells[]> {
   const rows = await read({ orderBy })
   yield rows.slice(0, wholeRows)
   for (let at = wholeRows; at < rows.length; at += chunkRows) yield rows.slice(at, at + chunkRows)
 }
 
-/** One piece when one chunk is all there is; else a stream, between whose pieces others have their turn. */
+/** Returns one piece if there is only one chunk; otherwise a stream, between whose pieces other requests are served. */
 async function toArrayText(
   chunks: AsyncGenerator<readonly Cells[]>,
   { toTexts }: ListSource,
