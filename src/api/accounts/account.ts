@@ -57,7 +57,7 @@ export const accounts = defineResource({
       ),
     device_calling_application_sid: sid('applications')
       .nullable()
-      .describe('Runs for calls that registered phones make.'),
+      .describe('The application that runs the calls of registered phones.'),
     siprec_hook_sid: sid('applications')
       .nullable()
       .describe(

@@ -40,7 +40,7 @@ export const voipCarriers = defineResource({
       .describe('The service provider whose accounts use it.'),
     application_sid: sid('applications')
       .nullable()
-      .describe('Runs for calls to numbers that name no application; needs an account.'),
+      .describe('The application that runs calls to numbers without one; needs an account.'),
     e164_leading_plus: flag().default(0).describe('1: numbers go out with a leading plus.'),
     requires_register: flag()
       .default(0)

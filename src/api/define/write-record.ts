@@ -118,14 +118,20 @@ export async function findParent(
   return row
 }
 
-/** Accounts read the shared records of their provider; changing them is not for them. */
+/**
+ * Throws if the caller may not change the row: accounts read the shared records of their provider, but may not change
+ * them.
+ */
 function demandWritable(plan: ResourcePlan, row: Cells, context: RecordContext): void {
   demandCarrierRights(plan.table, context)
   if (context.caller.tenancy.level === 'account' && row['account_sid'] === null)
     throw insufficientPermissions()
 }
 
-/** Ids and owners may be sent back as they are; a different one is a mistake that must not pass unnoticed. */
+/**
+ * Throws if a fixed field differs. Ids and owners may be sent back as they are; a different one is a mistake that must
+ * not pass unnoticed.
+ */
 function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unknown): void {
   const given = (sent ?? {}) as Values
   for (const [field, { facts }] of Object.entries(fields)) {
@@ -137,7 +143,10 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
   }
 }
 
-/** The caller must see what a record points at, and it must belong to the record's own account or be shared with it. */
+/**
+ * Throws if a reference is not allowed: the caller must see the record, which must belong to the owner's own account or
+ * be shared with it.
+ */
 async function demandReferences(
   plan: ResourcePlan,
   values: Values,
@@ -149,7 +158,7 @@ async function demandReferences(
     const sid = values[name]
     const { references } = facts
     if (references === undefined || typeof sid !== 'string') continue
-    // These were looked at when the owner was found.
+    // These were checked when the owner was found.
     if (name === 'account_sid' || name === 'service_provider_sid' || name === partOf) continue
     const row = await repositoryOf(rows, references).find(sid)
     if (row === undefined || !isUsableBy(row, owner, descriptorOf(references).isShared))

@@ -1,4 +1,4 @@
-// The guides of docs/guides, as pages of /docs, and those of docs/reference that are no more than text.
+// The pages of /docs for the guides in docs/guides, and for those files in docs/reference that are only text.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { html } from './html.ts'
@@ -8,7 +8,7 @@ import { markdown, slugOf } from './markdown.ts'
 
 const folder = join(import.meta.dirname, '../../../docs/guides')
 
-/** Without its README, which lists them. */
+/** Returns the names of the guides, without the README, which lists them. */
 function guideNames(): readonly string[] {
   if (!existsSync(folder)) return []
   const files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'README.md')
@@ -28,7 +28,7 @@ export function guideLinks(): readonly GuideLink[] {
   return guideNames().map((name) => ({ title: titleOf(name), url: urlOf(name) }))
 }
 
-/** The headings within the guides, and the words that stand below each. */
+/** Returns the headings within the guides, each with the text below it. */
 export function guideSections(): readonly (GuideLink & { readonly guide: string; readonly text: string })[] {
   return guideNames().flatMap((name) => {
     const [, ...sections] = textOf(name)
@@ -47,7 +47,7 @@ export function guidesPage(): string {
   return page({ title: 'Guides', menu: guideMenu(), content: markdown(text, lead) })
 }
 
-/** Undefined: there is no such guide. */
+/** Returns undefined if there is no such guide. */
 export function guidePage(name: string): string | undefined {
   if (!guideNames().includes(name)) return undefined
   return page({ title: titleOf(name), menu: guideMenu(), content: markdown(textOf(name), lead) })
@@ -60,7 +60,10 @@ function guideMenu(): Html {
     </ul>`
 }
 
-/** What docs/reference says of it, which is made from the declarations. Undefined: it is not beside this program. */
+/**
+ * Returns the page of a file in docs/reference, which is generated from the declarations; undefined if the file is not
+ * beside this program.
+ */
 export function referencePage(name: string): string | undefined {
   const file = join(folder, `../reference/${name}.md`)
   if (!existsSync(file)) return undefined
@@ -80,7 +83,10 @@ const references = new Set([
   'settings',
 ])
 
-/** Other guides and the reference are here; the rest of the repository is not. */
+/**
+ * Returns the address of a link's target. Other guides and the reference are pages here; the rest of the repository is
+ * not.
+ */
 function lead(target: string): string | undefined {
   if (target.startsWith('#')) return target
   const [, reference = ''] = /^\.\.\/reference\/([a-z-]+)\.md/.exec(target) ?? []

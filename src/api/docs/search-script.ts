@@ -1,12 +1,16 @@
-// The one script of /docs: finds pages by words, in a list that it fetches from this server when it is first needed, and
-// writes the address of this server into the examples.
-// Plain JavaScript as text, because the browser gets it as it is; without scripts the menu is all there is.
+// The one script of /docs. It finds pages by words, in a list that it fetches from this server when it is first needed,
+// and writes the address of this server into the examples. It is plain JavaScript as text, because the browser gets it
+// as it is. Without scripts, only the menu works.
 export type SearchEntry = readonly [title: string, text: string, url: string]
 
-/** In the text of what the platform takes or refuses without doing it: it is found after what it does. */
+/**
+ * The mark of text about input that the platform accepts or refuses without acting on it. Such entries are listed after
+ * the others.
+ */
 export const unservedMark = ', not served yet'
 
-// An origin may hold what a shell would run: a name of the domain system takes more characters than those of hosts.
+// The script checks the origin, which may hold characters that a shell would run: DNS allows more characters than host
+// names do.
 export const searchScript = `
 'use strict';
 if (/^https?:\\/\\/[\\w.:[\\]-]+$/.test(location.origin))

@@ -1,4 +1,4 @@
-// What the stored keys, users and sessions grant: the source that authentication reads.
+// The grants of stored keys, users and sessions: the source that authentication reads.
 import type { CredentialSource, Grant } from '../../http/authentication.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Caller, RequestQuota } from '../../contracts/caller.ts'
@@ -59,14 +59,14 @@ async function grantOf(
       ...(await quotasOf(tenancy, rows)),
       principal: { kind: 'user', user_sid, name, session_sid: user_session_sid },
       isViewOnly: isViewOnly(permissionsOf(user)),
-      // A password that is kept elsewhere is changed there.
+      // A password that is kept elsewhere is changed there, so this platform cannot demand it.
       ...(user.force_change === 1 && user.provider === 'local' ? { mustChangePassword: true } : {}),
     },
     expiresAt: expires_at,
   }
 }
 
-/** 0 says that there is no limit. */
+/** Returns the request limits that apply to the tenant. 0 means that there is no limit. */
 async function quotasOf(tenancy: Caller['tenancy'], rows: Repositories): Promise<Pick<Caller, 'quotas'>> {
   if (tenancy.level === 'admin') return {}
   const { service_provider_sid } = tenancy
@@ -85,7 +85,7 @@ async function quotasOf(tenancy: Caller['tenancy'], rows: Repositories): Promise
   return quotas.length === 0 ? {} : { quotas }
 }
 
-/** An account that is switched off takes its keys and users with it. */
+/** Returns the tenancy. If an account is switched off, so are its keys and users. */
 async function tenancyOf(
   { account_sid, service_provider_sid }: Pick<Row<'users'>, 'account_sid' | 'service_provider_sid'>,
   rows: Repositories,
