@@ -58,7 +58,7 @@ const { argumentsFault } = await import('./config/arguments.ts')
 const { prepareDataDirectory } = await import('./data-directory.ts')
 const { StartError } = await import('./lib/start-error.ts')
 
-/** Ends the process if an argument is unknown: a person would believe that it is in force. */
+/** Ends the process if an argument is unknown: a person would believe that the argument is in force. */
 function demandArguments(given: readonly string[]): void {
   const fault = argumentsFault(given)
   if (fault === undefined) return

@@ -21,7 +21,7 @@ export const apiKeys = defineResource({
   table: 'api_keys',
   owner: 'caller',
   operations: ['list', 'delete'],
-  // For callers above an account: its keys are listed with it.
+  // Callers above an account get none of its keys here: those are listed with the account.
   list: { where: ({ tenancy }) => (tenancy.level === 'account' ? {} : { account_sid: null }) },
   fields: {
     api_key_sid: recordSid(),

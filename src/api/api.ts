@@ -35,7 +35,7 @@ export interface ApiOptions {
   readonly realmFacts: RealmFacts
   /** Throws AppError if the list is not an array of verbs. */
   readonly parseVerbs: (list: unknown) => unknown
-  /** For the pages at /docs. */
+  /** Shown on the pages at /docs. */
   readonly verbs: readonly VerbDescription[]
   /** The shapes that several verbs share, by the titles of their schemas. */
   readonly verbShapes: readonly Schema[]

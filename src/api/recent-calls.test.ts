@@ -33,7 +33,7 @@ let api: TestApi
 const sids: string[] = []
 beforeAll(async () => {
   api = await openTestApi()
-  // One a minute: 0 and 2 answered, 1 outbound; the last one is the sibling's.
+  // One call a minute: 0 and 2 are answered, 1 is outbound, and the last one belongs to the sibling.
   for (let number = 0; number < 4; number++)
     sids.push(writeCall(number === 3 ? api.sibling : api.own, number))
   await api.storage.calls.flush()
@@ -185,7 +185,7 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
       expect(await found(`filter=${sids[0]}`)).toEqual([sids[0]])
       expect(await found('trunk=user')).toHaveLength(3)
       expect(await found('trunk=use')).toHaveLength(0)
-      // As browsers send it, colons and all.
+      // Browsers send the time like this, with its colons.
       expect(await found('start=2026-11-20T10:01:00.000Z')).toEqual([sids[2], sids[1]])
       expect(await found(`end=${start}`)).toEqual([sids[0]])
       expect(await found('start=2026-11-20T10:01:00Z&end=2026-11-20T10:01:00Z')).toEqual([sids[1]])

@@ -61,7 +61,7 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
   }
 }
 
-/** Returns the cure. The message names the setting if the fault is in a file beside the pair. */
+/** Returns the cure. The message names the setting if the fault is in the file of authorities or of revocations. */
 function cureOf({ message }: StartError): string {
   const [setting] = /SWITCHHOOK_TLS_(?:AUTHORITIES|REVOKED)/.exec(message) ?? []
   return setting === undefined

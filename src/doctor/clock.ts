@@ -6,7 +6,7 @@ import type { Rows } from './database.ts'
 import type { Check } from './doctor.ts'
 import { bad, note, ok } from './doctor.ts'
 
-/** How far the clock of another machine is ahead of this one: a range, since a request takes time. */
+/** The lead of another machine's clock over this one: a range, since a request takes time. */
 export interface ClockSample {
   readonly of: string
   readonly leastMs: number

@@ -14,7 +14,7 @@ import { bad, findingOf, note, ok } from './doctor.ts'
 
 export interface CredentialsOptions {
   readonly rows: Rows
-  /** Whether vendors are not contacted. */
+  /** True if vendors must not be contacted. */
   readonly isOffline: boolean
   readonly limitMs: number
 }

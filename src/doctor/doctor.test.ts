@@ -42,7 +42,7 @@ import type { RunningPlatform } from './running-platform.ts'
 const dayMs = 86_400_000
 let folder: string
 let authority: Authority
-/** Takes a port, and says nothing about itself. */
+/** A server that takes a port without identifying itself. */
 let foreign: Server
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'switchhook-doctor-test-'))
@@ -351,7 +351,7 @@ describe('disk and file limits', () => {
   it('counts the files of the running platform', async () => {
     const child = spawn('prlimit', ['--nofile=256', 'cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
     try {
-      // What it repeats shows that the limit is set.
+      // Its echo shows that the limit is set.
       child.stdin.write('x')
       await once(child.stdout, 'data')
       const running = async (): Promise<RunningPlatform> => ({ health: 'ok', pid: child.pid })
@@ -458,7 +458,7 @@ describe('realms and credentials', () => {
       rows: () => Promise.reject(new Error('the database is away')),
       names: { lookup: async () => [] },
       leadsToUs: async () => true,
-      // Nothing listens there over UDP.
+      // No server listens there over UDP.
       updates: createUpdateClient({
         server: { address: '127.0.0.1', port },
         zone: 'example.test',

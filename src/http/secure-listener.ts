@@ -67,7 +67,7 @@ export class SecureListener {
       server.once('error', reject)
       server.listen({ host, port, backlog: 511 }, () => {
         server.off('error', reject)
-        // Without free file descriptors, for example, the connection is lost and the server continues.
+        // If the process is out of file descriptors, for example, the connection is lost and the server continues.
         server.on('error', () => undefined)
         this.#server = server
         const bound = server.address()

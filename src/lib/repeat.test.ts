@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { repeat } from './repeat.ts'
 
-/** Work that is over when the test says so. */
+/** Returns work that ends when the test ends it. */
 function heldWork() {
   const clock = createFakeClock()
   const errors: unknown[] = []

@@ -50,7 +50,7 @@ interface Table {
   readonly kernel: Float32Array
   readonly phases: number
   readonly taps: number
-  /** The output has `up` samples for `down` of the input: sample n stands at input position n * down / up. */
+  /** The output has `up` samples for `down` of the input: sample n lies at input position n * down / up. */
   readonly up: number
   readonly down: number
 }

@@ -1,4 +1,4 @@
-// Bucket credentials are tried against storage on loopback, which checks signatures by its own reckoning.
+// Bucket credentials are tried against storage on loopback, which computes signatures itself.
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
@@ -51,7 +51,7 @@ const compatible = (): Record<string, unknown> => ({
 })
 const test = (body: unknown): Promise<ApiAnswer> => api.post(path(), api.own.accountKey, body)
 
-/** Refuses one method as S3 does. */
+/** Returns a reply that refuses one method as S3 does. */
 function refuses(method: string) {
   return (
     request: BucketRequest,
@@ -105,7 +105,7 @@ describe('POST /Accounts/{sid}/BucketCredentialTest', () => {
     const masked = await store(compatible())
     expect(masked).not.toHaveProperty('secret_access_key', keys.secret)
     expect((await test(masked)).body).toEqual({ status: 'ok' })
-    // A secret that only looks like a mask is one.
+    // A secret that only looks like a mask is a new secret.
     const other = { ...compatible(), secret_access_key: 'PlXXXX' }
     expect((await test(other)).body).toHaveProperty('status', 'failed')
   })

@@ -217,7 +217,7 @@ describe('the trace and the log of a call', () => {
       ['hook call', 1010, 1030],
       ['verb say', 1031, 2000],
       ['digit 5', 1040, 1040],
-      // What had no end ended with the call.
+      // A verb without an end ends with the call.
       ['verb pause', 2001, 3000],
     ])
     expect(spans.map(({ traceId }) => traceId)).toEqual(spans.map(() => trace_id))

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** Six wrong passwords, and three more attempts that find the user locked out. */
+/** Sends six wrong passwords, and three more attempts that are refused since the user is locked out. */
 async function guess(username: string): Promise<void> {
   const codes: string[] = []
   for (let attempt = 0; attempt < 9; attempt++) {
@@ -90,7 +90,7 @@ describe('a lock-out', () => {
     const before = await total()
     await guess('my-password-typed-in-the-wrong-field')
     expect(await total()).toBe(before)
-    // The report of the next one comes later than that of the unknown, were there any.
+    // The next report would come after one about the unknown name.
     await lockOut({})
     expect(JSON.stringify(lines.items)).not.toContain('my-password')
   })

@@ -1,4 +1,4 @@
-// Many passwords at the same moment, over real connections: who is let in, who waits and who is turned away.
+// Many passwords at the same moment, over real connections: which are accepted, which wait and which are refused.
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
@@ -76,7 +76,7 @@ describe('at the same moment', () => {
       settled.push(answer)
       return answer
     })
-    // Once the first is made, the line of the account is full.
+    // Once the first user is made, the queue of the account is full.
     await expect.poll(() => settled.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
     expect((await logIn(admin, testPassword)).status).toBe(200)
     expect(settled.filter(({ status }) => status === 200).length).toBeLessThan(20)

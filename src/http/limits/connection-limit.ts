@@ -19,7 +19,8 @@ export interface ConnectionLimit {
   isProxy(address: string): boolean
 }
 
-// Of 10,000, one address that takes all it can gets 588; a hundred of them get 86 each, and there is room for the next.
+// With 10,000 connections, one address that takes all it can gets 588; a hundred of them get 86 each, and there is room
+// for the next.
 const share = 1 / 16
 
 export function createConnectionLimit(options: ConnectionLimitOptions): ConnectionLimit {
