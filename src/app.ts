@@ -17,8 +17,8 @@ import type { FirstBootOptions } from './storage/first-boot.ts'
 
 export interface App {
   /**
-   * Starts every part and resolves when all are up. `showSecrets` gets the secrets of a first boot, once. When `signal`
-   * aborts, stops the parts and rejects with its reason.
+   * Resolves when all parts are up. `showSecrets` gets those of a first boot, once. Rejects with the reason of
+   * `signal`, with all parts stopped.
    */
   start(showSecrets: FirstBootOptions['show'], signal: AbortSignal): Promise<void>
   /**
@@ -31,7 +31,7 @@ export interface App {
   /** The URL of the reference, for a browser. */
   readonly docsUrl: string
   readonly sipUri: string
-  /** The port of HTTPS; undefined if HTTPS is not served. */
+  /** Undefined if HTTPS is not served. */
   readonly httpsPort: number | undefined
   /** The ports of the other SIP transports that are served, by transport. */
   readonly sipPorts: Readonly<Record<string, number>>
@@ -65,7 +65,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     async stop(mode) {
       isReady = false
       sip.drain()
-      // Unregisters from carriers first, so that they send no calls that would be refused.
+      // Unregisters first: carriers must not send calls that would be refused.
       await trunks.stop()
       if (mode === 'drain') await Promise.race([calls.drain(), sleep(config.drainSeconds * 1000, base.clock)])
       await calls.hangUpAll('the platform is stopping')
@@ -92,13 +92,13 @@ export function createApp(config: Config, log: LeveledLogger): App {
   }
 }
 
-/** Returns the ports at which far ends reach the platform by WebSocket. */
+/** Returns the ports of WebSockets for far ends. */
 function portsOf({ http }: Administration): { readonly ws: number; readonly wss?: number } {
   const { address, securePort: wss } = http
   return { ws: address.port, ...(wss === undefined ? {} : { wss }) }
 }
 
-/** Returns the parts in the order of their start, each behind those that it needs; they stop in reverse. */
+/** Returns each part behind those that it needs; they stop in reverse. */
 function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administration): readonly Part[] {
   const { storage, names, outgoing, certificates } = base
   const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
@@ -109,7 +109,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.mail,
     resolver,
     client,
-    // Stops after the calls and recordings, which still report their last facts.
+    // Stops after calls and recordings, which report last facts.
     telephony.delivery,
     ...(certificates === undefined ? [] : [certificates]),
     sound.decoder,
@@ -125,9 +125,9 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.retention,
     rest.passwords,
     rest.http,
-    // Starts after the server, since a link in a mail may begin with the address that the server listens at.
+    // A link may begin with the address that the server listens at.
     rest.resets,
-    // Starts after the server, since the certificate authority sends requests to it.
+    // The authority sends requests to the server.
     ...(rest.acme === undefined ? [] : [rest.acme]),
   ]
 }

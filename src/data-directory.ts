@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { StartError } from './lib/start-error.ts'
 
-// The platform's own files. Their backups and drafts begin with the same names.
+// Backups and drafts of these files begin with the same names.
 const ours = /^(switchhook\.db|secret\.key|(cache|certificates|recordings)$)/
 
 /**
@@ -27,8 +27,8 @@ export function prepareDataDirectory(path: string): string | undefined {
 }
 
 /**
- * Makes missing directories one level after another. Where a directory exists and accepts no new one, as /proc does,
- * `mkdir` reports that there is no such directory, and Node's recursive form retries without end.
+ * Makes one level after the other. A directory that accepts no new one, as /proc, makes `mkdir` report that there is no
+ * such directory, and the recursive form of Node retries without end.
  */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
@@ -46,7 +46,7 @@ export function warningOn(path: string): string | undefined {
   return warningFor(path)
 }
 
-/** Reports whether only the owner may enter. Windows has no such modes. */
+/** Windows has no such modes. */
 function isClosedAlready(path: string): boolean {
   return platform() === 'win32' || (statSync(path).mode & 0o077) === 0
 }

@@ -17,7 +17,7 @@ import type { LeveledLogger, Logger, LogLevel } from './lib/log.ts'
 function boundMemory(): void {
   const isBound = process.execArgv.some((argument) => argument.startsWith('--max-semi-space-size'))
   // A parent with a channel to this process, such as `node --watch`, would lose it. The doctor only looks: it keeps
-  // nothing, and runs no cached code from a directory that may belong to another user.
+  // nothing, and runs no code from a directory that may be another user's.
   if (process.argv[2] === 'doctor') return
   if (isBound || process.channel !== undefined || process.platform === 'win32') return
   const { execPath, execArgv, argv, env } = process
@@ -36,10 +36,7 @@ const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' 
  */
 const keepsWasm = '--no-wasm-code-gc'
 
-/**
- * Returns the code cache if an earlier start has kept it, so that this file and the settings need no stripping of types
- * either.
- */
+/** If an earlier start has kept it, this file and the settings need no stripping of types either. */
 function codeCache(env: NodeJS.ProcessEnv): { readonly NODE_COMPILE_CACHE?: string } {
   const directory = codeCacheIn(env['SWITCHHOOK_DATA_DIR'] ?? './data')
   return existsSync(directory) ? { NODE_COMPILE_CACHE: directory } : {}
@@ -173,7 +170,7 @@ async function fail(intro: string, error: unknown, log: Logger): Promise<never> 
   process.exit(1)
 }
 
-/** Opens the log: readable lines for a person at a terminal, JSON for a program that reads a file or a pipe. */
+/** Writes readable lines at a terminal, JSON to a file or a pipe. */
 async function openLog(level: LogLevel): Promise<LeveledLogger> {
   const { createLogger } = await import('./lib/log.ts')
   if (!process.stdout.isTTY) return createLogger(level)
@@ -268,10 +265,7 @@ process.on('SIGTERM', () => void stop('drain'))
 process.on('SIGINT', () => void stop('now'))
 stopWithNpm()
 
-/**
- * Stops the process when npm has ended. npm, and the shell in which it starts this process, end on a signal without
- * passing it on.
- */
+/** Stops with npm. It, and the shell that starts this process, end on a signal without passing it on. */
 function stopWithNpm(): void {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const parent = process.ppid
@@ -297,7 +291,7 @@ try {
   await app.start(showSecrets, starting.signal)
   isUp = true
   greet(app)
-  // Written here and not at the exit, so that a process that is killed leaves the cache for the next one too.
+  // Not left to the exit: a process that is killed has then cached its code too.
   flushCompileCache()
   // The start allocated memory that running does not need, and V8 alone would keep it.
   collectGarbage()

@@ -21,7 +21,7 @@ export const apiKeys = defineResource({
   table: 'api_keys',
   owner: 'caller',
   operations: ['list', 'delete'],
-  // Callers above an account get none of its keys here: those are listed with the account.
+  // Keys of an account are listed with the account.
   list: { where: ({ tenancy }) => (tenancy.level === 'account' ? {} : { account_sid: null }) },
   fields: {
     api_key_sid: recordSid(),
@@ -93,7 +93,7 @@ interface GivenOwner {
 
 type ApiKeyOwner = Partial<Pick<Row<'api_keys'>, 'account_sid' | 'service_provider_sid'>>
 
-/** Returns the owner of a new key. If both are named, the account counts, since clients send the provider along. */
+/** Returns the owner. If both are named the account counts: clients send the provider along. */
 async function ownerOfKey(
   { account_sid = null, service_provider_sid = null }: GivenOwner,
   { tenancy }: Caller,

@@ -1,5 +1,4 @@
-// The fraud defence: the destinations that an account may call, and how much. The account's own settings, those of its
-// provider, and the values that result from both.
+// The calls that an account may make: its own settings, those of its provider, and the result of both.
 import {
   combine,
   defenceLimits,

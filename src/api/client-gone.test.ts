@@ -24,7 +24,7 @@ interface LogLine {
 }
 
 const goneLine = 'client went away'
-// The level of errors, as pino numbers it.
+// As pino numbers levels.
 const errorLevel = 50
 const requests = new Inbox<'asked' | 'closed'>()
 let lines = new Inbox<LogLine>()
@@ -37,7 +37,7 @@ let silentSocket: LocalServer
 
 beforeAll(async () => {
   const log = createLogger('debug', { write: (line) => lines.push(JSON.parse(line) as LogLine) })
-  // No request runs into a time limit, since this clock stands still: only a client that leaves ends one.
+  // No request runs into a time limit: only leaving ends it.
   outgoing = createOutgoing({ allow: ['127.0.0.0/8'], clock: createFakeClock(), log })
   api = await openTestApi({
     log,
@@ -195,7 +195,7 @@ describe('a client that goes away', () => {
       'content-length: 100',
     ]
     socket.write(`${head.join('\r\n')}\r\n\r\n{"user`)
-    // Its response comes after everything that was sent before, so the head has been read by then.
+    // Responded to after everything sent before it: the head has been read by then.
     await fetch(`http://127.0.0.1:${port}/health`)
     socket.resetAndDestroy()
     await theEnd('given up')

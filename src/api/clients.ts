@@ -74,7 +74,7 @@ async function demandFree(account_sid: string, username: string, rows: RecordCon
   if (taken > 0) throw new AppError('already_exists', 'username is already used in this account')
 }
 
-/** Ends the registration of a phone that may not register any more, so that it cannot be reached any more. */
+/** Ends the registration of a phone that may not register any more. */
 async function unregister(
   { account_sid, username }: Row<'clients'>,
   { storage, bindings }: Services,

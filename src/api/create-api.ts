@@ -93,10 +93,7 @@ function toAlert({ owner, perMinute }: RequestQuota): Alert {
   return { ...owner, alert_type, message: `more than ${perMinute} requests a minute` }
 }
 
-/**
- * Returns a document that is made when it is first read, so that a start does not wait for it and holds no memory for
- * it.
- */
+/** Returns a document that is made when it is first read, so that a start pays neither time nor memory for it. */
 function createLateDocument(): () => Json {
   let made: Json | undefined
   return () => (made ??= createOpenApi(apiRoutes, readExamples()))
@@ -110,10 +107,7 @@ function createDocumentPage(document: () => Json): HttpPage {
   }
 }
 
-/**
- * Returns a number that rises when the rights of callers change. A new row changes no cached caller, except that a new
- * limit applies to it.
- */
+/** Returns a number that rises when callers' rights change. A new row changes no known caller, except a new limit. */
 function revisionOfCallers(storage: ApiStorage): number {
   return storage.revisionOfKnown(callerTables) + storage.revision(limitTables)
 }

@@ -19,7 +19,7 @@ function shorten(key: string): string {
   return `${key.slice(0, Math.min(shownOfKey, Math.floor(key.length / 4)))}...`
 }
 
-/** Returns the field of the key. Sending the shortened form back changes nothing. */
+/** Ignores the shortened form, which may be sent back. */
 function cloningKey(): Field<string | null, 'optional'> {
   const { facts } = text({ max: maxKeyLength, anyCharacters: true }).nullable().masked(shorten)
   const normalize = (value: unknown): unknown =>

@@ -183,7 +183,7 @@ async function removeLimits(
   })
 }
 
-/** Leaves out an account that is null: the repository needs the member to be missing. */
+/** Leaves out a null account, which the repository treats as not given. */
 function withoutNull(owner: LimitOwner): Partial<Row<'limits'>> {
   return owner.account_sid === null ? { service_provider_sid: owner.service_provider_sid } : owner
 }

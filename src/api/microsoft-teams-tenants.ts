@@ -48,8 +48,8 @@ interface Owner {
 }
 
 /**
- * Throws duplicate if the name belongs to another owner. Calls from Microsoft to the name become the tenant's, so an
- * account must not get the calls of another by naming its domain.
+ * Throws duplicate. Calls from Microsoft to the name become the tenant's: no account may get those of another by naming
+ * its domain.
  */
 async function demandFreeName(
   tenant_fqdn: string,

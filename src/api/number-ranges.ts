@@ -1,5 +1,4 @@
-// Ranges of numbers of a carrier that a service provider shares: an account may not enter a number within the range of
-// another account.
+// Numbers of a carrier that a service provider shares: an account may not enter one in the range of another account.
 import { createNumberPattern } from '../calls/routing/number-pattern.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
@@ -15,17 +14,14 @@ export interface NewNumber {
 // The most patterns of one carrier that a call is matched with.
 const maxRanges = 1000
 
-/**
- * Throws in_use if the number lies in the range of another account. A provider that shares the carrier may give a part
- * of a range away; an account may not take one.
- */
+/** Throws in_use. A provider that shares the carrier may give a part of a range away; an account may not take one. */
 export async function demandFreeRange(
   { number, isPattern, voip_carrier_sid }: NewNumber,
   { caller: { tenancy }, rows, services }: RecordContext,
 ): Promise<void> {
   if (tenancy.level !== 'account' || voip_carrier_sid === null) return
   const carrier = await rows.voip_carriers.find(voip_carrier_sid)
-  // A carrier of the account itself has only numbers of this account.
+  // An account's own carrier has only the account's numbers.
   if (carrier === undefined || carrier.account_sid !== null) return
   const where = { voip_carrier_sid, is_pattern: 1 } as const
   const ranges = await services.storage.for(systemTenancy).phone_numbers.list({ where, limit: maxRanges })
@@ -47,10 +43,7 @@ function isWithin(number: string, range: Parameters<typeof createNumberPattern>[
   return createNumberPattern(range)?.matches(number) ?? false
 }
 
-/**
- * Reports whether two patterns may overlap. Two prefixes do if one begins with the other; for other patterns this
- * cannot be decided.
- */
+/** Reports whether one prefix begins with the other; whether other patterns overlap cannot be decided. */
 function mayOverlap(one: string, other: string): boolean {
   const [a, b] = [prefixOf(one), prefixOf(other)]
   return a === undefined || b === undefined || a.startsWith(b) || b.startsWith(a)

@@ -7,7 +7,7 @@ import type { Field } from './define/field.ts'
 import { partOf, recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 
-/** Returns the number without its plus, as calls are matched: clients write numbers with and without the plus. */
+/** Returns the number as calls are matched: clients write it with and without the plus. */
 function withoutPlus(number: string): string {
   return number.replace(/^\+/, '')
 }
@@ -87,10 +87,7 @@ export const phoneNumbers = defineResource({
   },
 })
 
-/**
- * Returns a filter by part of a number. Numbers are stored without their plus, which a query that does not encode it
- * turns into a space.
- */
+/** Drops the plus, which is not stored, and which becomes a space in a query that does not encode it. */
 function partOfNumber(): Field<string | null, 'optional', string | undefined> {
   const { facts } = partOf('number')
   return createField({ ...facts, fromText: (given) => given.replace(/^(\+| (?=\d))/, '') })

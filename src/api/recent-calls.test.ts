@@ -33,7 +33,7 @@ let api: TestApi
 const sids: string[] = []
 beforeAll(async () => {
   api = await openTestApi()
-  // One call a minute: 0 and 2 are answered, 1 is outbound, and the last one belongs to the sibling.
+  // One a minute: 0 and 2 are answered, 1 is outbound; the last one is the sibling's.
   for (let number = 0; number < 4; number++)
     sids.push(writeCall(number === 3 ? api.sibling : api.own, number))
   await api.storage.calls.flush()

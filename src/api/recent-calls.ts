@@ -67,7 +67,7 @@ const form = createRecordForm({
   }).optional(),
 })
 
-/** Returns the field of the attempts: each place that the call was sent to, with its outcome. */
+/** Returns the outcome at each place that the call was sent to. */
 function attemptsField() {
   const attempt = object({
     trunk: word('The carrier by its name, `user` or `sipUri`.'),

@@ -62,7 +62,7 @@ export interface OperatorRules {
   readonly minNetmask: number
 }
 
-/** Returns a list. `key` names the owner and the kind of the list; two lists with the same key are equal. */
+/** Returns a list. `key` names its owner and kind; lists of one key are the same. */
 export type ListMemo = (key: string, read: () => Promise<ListAnswer>) => Promise<ListAnswer>
 
 export interface Services {

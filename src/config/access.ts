@@ -1,4 +1,4 @@
-// Settings of access: the secrets of the first boot, rate limits, and the records that accounts may create themselves.
+// Settings of access: secrets of the first boot, rate limits, and the records that accounts may make.
 import { apiKey, count, onOff, optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 

@@ -10,7 +10,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
 }
 
 const prefix = 'SWITCHHOOK_'
-// An argument may be long, and may hold a secret behind the equals sign, so messages show only this much of its name.
+// An argument may be long, and may hold a secret behind the equals sign.
 const maxNameChars = 64
 
 /** Returns a sentence, with its cure, for the first unknown argument; undefined if all are known. */
@@ -35,9 +35,7 @@ function cureOf(name: string): string {
     : `settings are variables of the environment, set ${setting}`
 }
 
-/**
- * Returns the setting of that name, else one spelt similarly, else the first that ends so: `--port` gives that of HTTP.
- */
+/** Returns the setting of that name, one spelt like it, or the first that ends so: `--port` gives that of HTTP. */
 function settingNamed(argument: string): string | undefined {
   const word = argument.replace(/^-+/, '').toUpperCase().replaceAll('-', '_').replace(prefix, '')
   if (!/^[A-Z]\w+$/.test(word)) return undefined

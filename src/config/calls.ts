@@ -1,9 +1,9 @@
-// Settings of calls: how they are accepted, shared out and ended.
+// Settings of calls: how they are taken, shared out and ended.
 import { availableParallelism } from 'node:os'
 import { count } from './setting.ts'
 import type { Setting } from './setting.ts'
 
-/** A digest algorithm for SIP passwords (RFC 8760). */
+/** For SIP passwords (RFC 8760). */
 export type SipDigest = 'MD5' | 'SHA-256'
 
 export const callSettings = {

@@ -68,10 +68,7 @@ const ofService =
   /^SWITCHHOOK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 const serviceUrl = /^(tcp|udp|sctp):\/\//
 
-/**
- * Returns a sentence for each setting that may be misspelt. parseConfig has already refused those that are certainly
- * wrong.
- */
+/** Returns a sentence for each setting that may be misspelt; parseConfig refuses those that certainly are wrong. */
 export function doubtsAbout(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = Object.values(settings)
     .map(({ name }): string => name)
@@ -98,7 +95,7 @@ export function doubtsAbout(environment: Readonly<Record<string, string | undefi
   return doubts
 }
 
-/** Returns a problem for each unknown setting. A misspelt one would otherwise silently leave the default in force. */
+/** A misspelt setting would otherwise silently leave the default in force. */
 function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   const known = Object.values(settings).map(({ name }): string => name)
   const isForeign = (name: string): boolean =>
@@ -111,7 +108,7 @@ function unknownSettings(environment: Readonly<Record<string, string | undefined
     .map((name) => `${name} is not a setting: ${nearestSetting(name, known)}`)
 }
 
-/** Returns a sentence that names the nearest setting. Names are compared without the prefix that all have in common. */
+/** Compares names without the common prefix. */
 function nearestSetting(name: string, known: readonly string[]): string {
   const nearest = nearestWord(
     name.slice(prefix.length),
@@ -121,7 +118,7 @@ function nearestSetting(name: string, known: readonly string[]): string {
   return `the nearest one is ${prefix}${nearest}`
 }
 
-/** Throws ConfigError if two of these settings have the same port for TCP. */
+/** Throws ConfigError if two of them share a TCP port. */
 function demandOwnPorts({ httpPort, sipPort, httpsPort, sipsPort, wssPort }: Config): void {
   const taken = new Map<number, string>()
   const ports = [

@@ -1,4 +1,4 @@
-// Settings of the network: where the platform listens, how it is reached, and which networks it trusts.
+// Settings of the network: where the platform listens, how it is reached, whom it trusts.
 import { isIP } from 'node:net'
 import { optionalText, parseRanges, port } from './setting.ts'
 import type { Setting } from './setting.ts'

@@ -1,10 +1,10 @@
-// Settings of TLS and WebSockets: their ports, their certificates, and the web pages that may connect.
+// Settings of TLS and WebSockets: ports, certificates, and the web pages that may connect.
 import { domainName, optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 
 // Let's Encrypt allows ten times as many names in one certificate; each name costs a request to this machine.
 const maxAcmeDomains = 10
-// Each file is checked every ten seconds, and all of them are searched for the name that a handshake requests.
+// Each is checked every ten seconds, and all are searched for the name of a handshake.
 const maxCertificates = 100
 
 export const secureSettings = {
@@ -120,7 +120,7 @@ interface TlsSettings {
   readonly wssPort: number | undefined
 }
 
-/** Returns a sentence if the settings of TLS do not go together, otherwise undefined. */
+/** Returns why the settings of TLS do not go together, or undefined. */
 export function missingForTls(config: TlsSettings): string | undefined {
   const { tlsCertificates, tlsKeys, acmeDomains, httpsPort, sipsPort, wssPort } = config
   const [certificates, keys] = [tlsCertificates.length, tlsKeys.length]

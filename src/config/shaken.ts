@@ -1,5 +1,4 @@
-// Settings of STIR/SHAKEN, the signed identity of callers: the authorities that are trusted, and the key that signs
-// calls.
+// Settings of STIR/SHAKEN, the signed identity of callers: trusted authorities, and the key that signs calls.
 import { optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 
@@ -34,7 +33,7 @@ export const shakenSettings = {
   } satisfies Setting<string | undefined>,
 }
 
-/** Returns a sentence if the settings do not go together, otherwise undefined. */
+/** Returns why the settings do not go together, or undefined. */
 export function missingForShaken({
   shakenKey,
   shakenCertificateUrl,

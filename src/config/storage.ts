@@ -1,4 +1,4 @@
-// Settings of storage: where data are stored, and how long they are kept.
+// Settings of stored data: where, and for how long.
 import { count, optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 

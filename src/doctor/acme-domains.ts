@@ -79,7 +79,7 @@ async function askAt(
       ? undefined
       : bad(`Port 80 of ${domain} leads to another server: the authority finds no proof there`, cure)
   const what = `Port 80 of ${domain} cannot be reached from here (${response.message})`
-  // Few routers send packets from behind them back inside, so behind NAT a failure proves little.
+  // Few routers send packets from behind them back inside.
   return isOwnAddress ? bad(what, cure) : note(`${what}, which says little behind NAT`, cure)
 }
 

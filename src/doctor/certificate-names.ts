@@ -16,7 +16,7 @@ const maxNames = 5
 export function createAccountNames(rows: Rows): (pairs: readonly ReadPair[]) => Promise<readonly Finding[]> {
   return async (pairs) => {
     const look = await rowsIfAny(rows)
-    // A certificate for development has only the names of the machine, and has a finding of its own.
+    // A certificate for development names only the machine, and has its own finding.
     const isReal = !pairs.some(({ certificate }) => isForDevelopment(certificate))
     if (look === undefined || !isReal) return []
     const tenancy = look.for(systemTenancy)

@@ -1,4 +1,4 @@
-// The check of the certificates in the settings: whether they can be used, their names, and how long they are valid.
+// The check of the certificates in the settings: whether they can be used, for which names, and how long.
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 import type { Check, Finding } from './doctor.ts'
@@ -61,7 +61,7 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
   }
 }
 
-/** Returns the cure. The message names the setting if the fault is in the file of authorities or of revocations. */
+/** The message names the setting of a file beside the pair. */
 function cureOf({ message }: StartError): string {
   const [setting] = /SWITCHHOOK_TLS_(?:AUTHORITIES|REVOKED)/.exec(message) ?? []
   return setting === undefined
@@ -69,7 +69,7 @@ function cureOf({ message }: StartError): string {
     : `Correct the file that ${setting} names, or leave that setting out.`
 }
 
-/** Returns findings about each certificate of the chain: those that lead to the authority expire too. */
+/** Certificates that lead to the authority expire too. */
 function timeOf(chain: readonly X509Certificate[], now: number): readonly Finding[] {
   return chain.flatMap((certificate, index) => {
     const which =

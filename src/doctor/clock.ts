@@ -28,7 +28,7 @@ export function createClockCheck({ rows, samples, clock }: ClockCheckOptions): C
     name: 'clock',
     async look() {
       const all = [...(await sampleOfDatabase(rows, clock)), ...(await samples())]
-      // Any one of several clocks may be wrong itself, so the nearest counts.
+      // One of several clocks may be wrong itself.
       const [nearest] = all.toSorted((a, b) => offOf(a) - offOf(b))
       if (nearest === undefined) return [note('Not checked: no server that was contacted reported its time')]
       const off = offOf(nearest)
@@ -57,7 +57,7 @@ async function sampleOfDatabase(rows: Rows, clock: Clock): Promise<readonly Cloc
   return [{ of: 'the database', leastMs: theirs - clock.now(), mostMs: theirs - before }]
 }
 
-/** Returns `outgoing` with the Date header of each response noted. */
+/** Notes the Date header of each response. */
 export function notingDates(
   outgoing: Outgoing,
   { clock, note: take }: { readonly clock: Clock; readonly note: (sample: ClockSample) => void },
@@ -68,7 +68,7 @@ export function notingDates(
       const before = clock.now()
       const answer = await outgoing.request(request)
       const date = Date.parse(String(answer.headers['date']))
-      // RFC 9110 §6.6.1: the Date header has whole seconds.
+      // RFC 9110 §6.6.1: whole seconds.
       if (Number.isFinite(date))
         take({
           of: new URL(request.url).hostname,

@@ -20,7 +20,7 @@ export function createDatabaseCheck(rows: Rows, name: 'SQLite' | 'PostgreSQL'): 
   }
 }
 
-/** Returns the rows for another check; undefined on a failure, which the check of the database reports. */
+/** Returns rows for another check: a failure is the finding of the database's. */
 export async function rowsIfAny(rows: Rows): Promise<StorageLook | undefined> {
   return rows().catch(() => undefined)
 }

@@ -11,7 +11,7 @@ export interface DiskOptions {
   readonly recordingSpoolMb: number
   /** Returns a sentence if other users may enter the directory, and the start will not close it to them. */
   readonly warningOn: (path: string) => string | undefined
-  /** The free space below which the finding is bad. */
+  /** Less free space is bad. */
   readonly minFreeMb?: number
 }
 
@@ -36,7 +36,7 @@ export function createDiskCheck(options: DiskOptions): Check {
 
 const cure = 'Make it writable for the user of the platform, or name another one in SWITCHHOOK_DATA_DIR.'
 
-/** Returns the reason why no user can have the directory there, so that a start would fail; otherwise undefined. */
+/** Returns why no user can have the directory there, so that a start would fail. */
 async function unfitness(dataDir: string, place: string): Promise<string | undefined> {
   const isThere = place === dataDir
   const cannot = isThere

@@ -5,7 +5,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StartError } from '../lib/start-error.ts'
 
-/** The result of a check. `note`: nothing is wrong as far as can be determined, or nothing can be determined. */
+/** `note`: nothing is wrong as far as can be determined, or nothing can be. */
 export interface Finding {
   readonly state: 'ok' | 'bad' | 'note'
   /** A sentence without its full stop. It never holds a secret. */
@@ -36,10 +36,7 @@ export function note(what: string, cure?: string): Finding {
   return cure === undefined ? { state: 'note', what } : { state: 'note', what, cure }
 }
 
-/**
- * Runs all checks in parallel and returns the results in the order of `checks`. A check that takes longer than
- * `limitMs` is a finding.
- */
+/** Returns results in the order of the checks, whichever ends first. One that exceeds `limitMs` is a finding. */
 export function examine(
   checks: readonly Check[],
   { clock, limitMs }: { readonly clock: Clock; readonly limitMs: number },
@@ -61,7 +58,7 @@ export function examine(
   )
 }
 
-/** Returns the finding of a failed check. A failure that would stop a start has the same words as there. */
+/** Returns a failure that prevents a start in the words of that start. */
 export function findingOf(error: unknown): Finding {
   if (error instanceof AppError) return bad(error.message, error.cure)
   const sentence = error instanceof Error ? error.message : String(error)

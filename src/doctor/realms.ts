@@ -88,9 +88,7 @@ async function lookAt(
   }
 }
 
-/**
- * Reports whether the realm is a reserved name (RFC 6761, RFC 6762), which its owner chose in order to do without DNS.
- */
+/** Reports a reserved name (RFC 6761, RFC 6762), which is meant to work without DNS. */
 function isReserved(realm: string): boolean {
   return /\.(?:test|example|invalid|localhost|local|internal)$/i.test(realm)
 }

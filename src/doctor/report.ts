@@ -32,7 +32,7 @@ function summaryOf(results: readonly Result[]): string {
   return count === 1 ? 'One line is BAD.' : `${count} lines are BAD.`
 }
 
-/** Replaces control characters, so that none reaches the terminal: names and reasons also come from other systems. */
+/** Replaces control characters: names and reasons also come from other systems. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
 }

@@ -1,5 +1,5 @@
-// The search for a platform with these settings that runs beside the doctor: the response of /health, and the process
-// that holds the data directory.
+// The platform that runs with these settings, if any: the response of /health, and the process that has the data
+// directory.
 import { readFile, stat } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export function isRunning({ health }: RunningPlatform): boolean {
   return health !== 'foreign' && health !== 'none'
 }
 
-/** Returns the address at which a program on this machine reaches a server that listens on `bind`. */
+/** Returns where a program on this machine reaches a server that listens on `bind`. */
 export function reachable(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1'
   return bind === '::' ? '::1' : bind

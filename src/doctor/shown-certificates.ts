@@ -19,7 +19,7 @@ export interface SecurePorts {
 // A machine under full load takes seconds. All findings must be there within ten.
 const handshakeMs = 3_500
 
-// The most certificates that are checked: each costs a handshake at each port.
+// Each costs a handshake at each port.
 const maxLookedAt = 10
 
 /** Returns no findings if the platform does not run. */
@@ -50,7 +50,7 @@ interface Wish {
   readonly name?: string
 }
 
-/** Returns undefined for a certificate that is never shown, since earlier ones have each of its names. */
+/** Returns undefined for a certificate that is behind another one for each of its names. */
 function toWish(pair: ReadPair, pairs: readonly ReadPair[]): Wish | undefined {
   const own = pair.certificate
   if (pair === pairs[0]) return { own }

@@ -39,7 +39,7 @@ const maxRemembered = 10_000
 // The revision rises with every change made through the platform; this limit is for changes made to the tables by hand.
 const rememberedMs = 10_000
 const touchIntervalMs = 60_000
-// No token of the platform is longer. A longer one is refused without hashing it.
+// No token of the platform is longer; a longer one is not hashed.
 const maxTokenLength = 4096
 
 export interface AuthenticatorOptions {
@@ -111,10 +111,7 @@ class CallerMemory {
     return undefined
   }
 
-  /**
-   * Returns a function that keeps the caller. Call this before the lookup: a caller found before a change must not be
-   * kept after it.
-   */
+  /** Call this before a caller is looked up: one found before a change must not be kept after it. */
   keeper(hash: string): (entry: Remembered) => void {
     const before = this.#seen
     return (entry) => {
@@ -159,7 +156,7 @@ function refused(message: string): AppError {
   return new AppError('not_authenticated', message)
 }
 
-/** Returns the token, RFC 6750 §2.1. The scheme word is case-insensitive (RFC 9110 §11.1). */
+/** RFC 6750 §2.1; the scheme word is case-insensitive (RFC 9110 §11.1). */
 function bearerToken(header: string | undefined): string {
   if (header === undefined || !/^bearer(\s|$)/i.test(header)) throw refused(missingToken)
   const token = /^bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1]

@@ -238,10 +238,7 @@ function contentTypeOf(mediaType: string): string {
   return mediaType === 'application/json' ? jsonType : mediaType
 }
 
-/**
- * Returns the hook that checks access. It makes no promise if the caller is cached, so that most requests reach their
- * handler without waiting.
- */
+/** Makes no promise if the caller is cached: most requests reach their handler without a wait. */
 function createAccessHook(
   route: HttpRoute,
   authenticator: Authenticator,

@@ -63,7 +63,7 @@ export class Entrance {
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const raw = this.#beneath.get(socket)
-    // The WebSocket server that takes it over has limits of its own.
+    // Its new owner has its own limits.
     this.#limit.release(raw ?? socket)
     this.#upgraded.add(socket)
     socket.on('error', () => undefined)

@@ -28,7 +28,7 @@ export const errorBodySchema = {
   },
 } as const
 
-/** Returns the response. A failure without a public sentence becomes `internal`, with its stack in the log. */
+/** Failures without a public sentence become `internal`, with the stack in the log. */
 export function toErrorReply(error: unknown, requestId: string, log: Logger): ErrorReply {
   const failure = toAppError(error)
   const { http: status } = entryOf(failure.code)
@@ -51,7 +51,7 @@ function headersOf(failure: AppError): Readonly<Record<string, string>> {
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
 }
 
-/** Returns the challenge. RFC 6750 §3: it has no error code if the request carried no token. */
+/** RFC 6750 §3: no error code if the request carried no token. */
 function challengeOf(failure: AppError): string {
   const challenge = 'Bearer realm="switchhook"'
   return failure.message === missingToken ? challenge : `${challenge}, error="invalid_token"`

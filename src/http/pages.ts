@@ -1,11 +1,11 @@
-// Pages that are not part of the API, each rendered once, and the choice of the clients that get them.
+// Pages outside the API, each rendered once, and the clients that get them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { HttpPage } from './route.ts'
 import { createStaticAnswer } from './static-answer.ts'
 import type { StaticAnswer } from './static-answer.ts'
 
-/** Reports whether the client is a browser. Browsers name HTML; programs name JSON, anything or nothing. */
+/** Browsers name HTML; programs name JSON, anything or nothing. */
 export function wantsPage(accept = ''): boolean {
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept)
 }

@@ -43,8 +43,7 @@ function refuseReplacements(text: string, fields: ReadonlyMap<string, string>): 
 }
 
 /**
- * Reports whether a form body is JSON. curl declares everything that it sends with -d as a form. A real form would have
- * such a text only as the name of a field.
+ * Reports JSON in a form. curl sends everything with -d as a form. A form has such text only as the name of a field.
  */
 function isJsonObject(text: string): boolean {
   if (!/^\s*\{\s*["}]/.test(text)) return false
@@ -88,10 +87,7 @@ interface Level {
   readonly under: string | undefined
 }
 
-/**
- * Throws if a name is repeated or dangerous. JSON.parse keeps the last of two equal names. `text` is known to be valid
- * JSON.
- */
+/** Refuses dangerous and repeated names: JSON.parse keeps the last of two. `text` is valid JSON. */
 function refuseDangerousNames(text: string): void {
   const levels: Level[] = []
   let name: string | undefined
@@ -122,8 +118,8 @@ function refuseDangerousNames(text: string): void {
 }
 
 /**
- * Throws if a text holds one half of a surrogate pair, which JSON may escape alone (RFC 8259 §8.2). It is not a
- * character and cannot be stored. UTF-8 has none, so a text without such an escape needs no further check.
+ * Refuses half a surrogate pair, which JSON may escape alone (RFC 8259 §8.2). It is not a character and cannot be
+ * stored. UTF-8 has none, so a text without such an escape needs no second look.
  */
 function refuseHalfCharacters(text: string, value: unknown): void {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return
@@ -133,7 +129,7 @@ function refuseHalfCharacters(text: string, value: unknown): void {
   throw new AppError('malformed_body', `${where} has one half of a surrogate pair, which is no character`)
 }
 
-/** Returns the names that lead to the text that holds one; undefined if there is none. */
+/** Returns the names that lead to the text that has one. */
 function placeOfHalf(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : []
   if (typeof value !== 'object' || value === null) return undefined
@@ -144,7 +140,7 @@ function placeOfHalf(value: unknown): readonly string[] | undefined {
   return undefined
 }
 
-/** Reports whether the string is a name. In valid JSON, only a name is followed by a colon. */
+/** In valid JSON, only a name is followed by a colon. */
 function isName(text: string, from: number): boolean {
   let at = from
   while (text.charCodeAt(at) <= 0x20) at++
@@ -159,7 +155,7 @@ function refuseName(name: string, under: string | undefined, siblings: { has(nam
 
 const maxQuotedLength = 64
 
-/** Returns the name as a message shows it, shortened and quoted. A client may choose any name. */
+/** A client may give a field any name. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, maxQuotedLength).toWellFormed())
 }

@@ -54,10 +54,7 @@ export function logGone(log: Logger, { request, elapsedTime }: FastifyReply, out
   log.debug({ ...fields, status: clientClosedRequest, outcome }, 'client went away')
 }
 
-/**
- * Returns the error handler of a route. Faults of a known caller are refused in the route's own way; before the caller
- * is known, all routes refuse alike.
- */
+/** Refuses faults of a known caller in the route's own way; before the caller is known, all routes refuse alike. */
 export function createRouteRefusal(asRefusal: (error: AppError) => AppError, log: Logger) {
   const refuse = createRefusal(log)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {

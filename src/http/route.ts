@@ -25,7 +25,7 @@ export interface HttpRequest {
   readonly head: ResponseHead
 }
 
-/** The response headers and status that a handler may set beside its reply. */
+/** The head of a response, which a handler may set. */
 export interface ResponseHead {
   header(name: string, value: string): unknown
   code(status: number): unknown

@@ -14,10 +14,7 @@ export function demandAccess(
     throw insufficientPermissions()
 }
 
-/**
- * Returns the refusal for a password that another person chose, or that was printed on a screen, and may still be known
- * there.
- */
+/** For a password that another person chose, or that was printed on a screen, and may still be known there. */
 export function changeRequired(): AppError {
   return new AppError('password_change_required', 'the password must be changed first')
 }

@@ -12,7 +12,7 @@ import { networkOf } from '../network/network-of.ts'
 import type { ConnectionLimit } from './limits/connection-limit.ts'
 
 export interface HandshakeLimits {
-  /** The longest time from a connection to the end of its handshake. */
+  /** The longest time from connection to handshake. */
   readonly handshakeMs: number
   /** The most handshakes in progress. */
   readonly maxHandshakes: number
@@ -29,8 +29,8 @@ const handshakeLimits: HandshakeLimits = {
   maxHandshakes: 1_000,
   // A hundred browsers of an office that come back at the same time need a tenth of all; one network gets a fifth.
   share: 1 / 4,
-  // Enough for a hundred browsers of an office that come back at the same time, or a program that opens a connection
-  // for each of 20 requests a second.
+  // A hundred browsers of an office that come back at the same time, or a program that connects again for each of 20
+  // requests a second.
   perNetwork: { capacity: 400, refillMs: 20_000 },
   perAllNetworks: { capacity: 5_000, refillMs: 50_000 },
 }
@@ -67,7 +67,7 @@ export class SecureListener {
       server.once('error', reject)
       server.listen({ host, port, backlog: 511 }, () => {
         server.off('error', reject)
-        // If the process is out of file descriptors, for example, the connection is lost and the server continues.
+        // Out of file descriptors, for example, the connection is lost and the server continues.
         server.on('error', () => undefined)
         this.#server = server
         const bound = server.address()

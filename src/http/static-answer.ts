@@ -22,7 +22,7 @@ const brotliQuality = 9
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 
-/** Returns the response. `mediaType` includes the charset. */
+/** `mediaType` includes the charset. */
 export function createStaticAnswer(text: string, mediaType: string): StaticAnswer {
   const bytes = Buffer.from(text)
   const tag = hash('sha256', bytes, 'base64url').slice(0, 22)
@@ -72,9 +72,7 @@ function codingOf(header: string | string[] | undefined): Coding | undefined {
   return (['br', 'gzip'] as const).find((coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0)
 }
 
-/**
- * Reports whether the client has the tag, by weak comparison: RFC 9110 §13.1.2. The tags of this server have no commas.
- */
+/** RFC 9110 §13.1.2: compares weakly. Our tags have no commas. */
 function isSeen(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes(etag) || tags.includes('*')

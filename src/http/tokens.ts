@@ -14,7 +14,7 @@ export type TokenVerdict =
   | { readonly verdict: 'not-ours' }
 
 export interface Tokens {
-  /** Issues a token. `claims` are for the client to read; the platform trusts only the session in it. */
+  /** `claims` are for the client to read; only the session is trusted. */
   issue(subject: TokenSubject, claims: Readonly<Record<string, unknown>>): Promise<string>
   verify(token: string): Promise<TokenVerdict>
 }

@@ -10,7 +10,7 @@ export interface Asker {
   signal(): AbortSignal
 }
 
-/** Returns the reason for which work for a client is given up. */
+/** Returns why the work for a client is given up. */
 export function goneError(): Error {
   return new DOMException('the client went away', 'AbortError')
 }

@@ -10,7 +10,7 @@ export type AudioKind = { readonly kind: PlayableKind } | { readonly kind: undef
  */
 export const maxAudioHours = 2
 
-/** The bytes from the start that are enough to show the kind. A shorter file is judged by all of its bytes. */
+/** The first bytes, which show the kind. A shorter file is judged whole. */
 export const kindBytes = 64
 
 /** Words at offsets: the first line that matches names the kind of the file. */
@@ -33,7 +33,7 @@ const others: readonly (readonly [offset: number, word: string, what: string])[]
   [0, '%PDF', 'a PDF document'],
 ]
 
-/** Reports whether MPEG audio begins here. Its layer is never 0; AAC in ADTS has the same first bits, and 0 there. */
+/** The layer of MPEG audio is never 0; AAC in ADTS has the same first bits, and 0 there. */
 function isMpegAudio(head: Uint8Array): boolean {
   return head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0 && ((head[1] ?? 0) & 0x06) !== 0
 }

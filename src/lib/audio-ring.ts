@@ -3,7 +3,7 @@ import { createSid } from './ids.ts'
 
 /** The frames that a reader with its own beat may fall behind, unless its maker sets another number. */
 const usualFrames = 16
-// Twenty seconds. A reader that needs more does not read at a steady beat.
+// Twenty seconds; a steady reader needs no more.
 const maxFrames = 1000
 // Both counters run to twice the capacity, so that full and empty differ. They are stored, as is the capacity, before
 // the frames.
@@ -35,7 +35,7 @@ export function createRing({ samples, frames = usualFrames }: RingShape): Ring {
   return { id: createSid(), memory: AudioRing.memory(samples, frames) }
 }
 
-/** The kind of a frame that was read. `half`: sound of half the rate. */
+/** `half`: sound of half the rate. */
 export type Found = 'sound' | 'half' | 'silence'
 
 export class AudioRing {
@@ -47,8 +47,8 @@ export class AudioRing {
   readonly #frameSamples: number
   readonly #silence: Int16Array
   /**
-   * The counters. No other thread moves the counter of this side, so it is only stored. The counter of the other side
-   * is the value of the last look at it. It is read again only if it stops this side, since it can only have advanced.
+   * The counter of this side is moved by no other thread, so it is only stored. That of the other side is from the last
+   * look at it. It is read again only if it stops this side, since it can only have advanced.
    */
   #written: number
   #read: number
@@ -93,14 +93,14 @@ export class AudioRing {
     return Atomics.load(this.#controls, whole) === 1
   }
 
-  /** Sets whether the reader uses whole frames; before the first call it does not. For the one thread that reads. */
+  /** Called by the one thread that reads; before that, no whole frames are wanted. */
   wantWhole(isWanted: boolean): void {
     Atomics.store(this.#controls, whole, isWanted ? 1 : 0)
   }
 
   /**
-   * Writes a frame; undefined is a frame of silence. A frame of half as many samples has half the rate. Returns false
-   * if the reader has fallen too far behind. For the one thread that writes.
+   * Writes a frame, or silence if undefined. One of half as many samples has half the rate. Returns false if the reader
+   * has fallen too far behind. For the one thread that writes.
    */
   write(frame: Int16Array | undefined): boolean {
     const at = this.#begin(frame === undefined ? silent : this.#kindOf(frame.length))
@@ -172,10 +172,7 @@ export class AudioRing {
   }
 }
 
-/**
- * Interleaves two channels. Each pair is one store, the first in the lower half: all machines that Node runs on here
- * are little endian.
- */
+/** Stores both at once, the first in the lower half: all machines that Node runs on here are little endian. */
 function interleave(left: Int16Array, right: Int16Array, into: Int32Array, from: number): void {
   const count = Math.min(left.length, right.length)
   for (let index = 0; index < count; index += 1)

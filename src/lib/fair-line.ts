@@ -1,7 +1,7 @@
 // A waiting line in which tenants take turns, so that much waiting work of one tenant delays only its own.
 
 export class FairLine<T> {
-  /** The waiting items by tenant, in the order of their turns. */
+  /** In the order of their turns. */
   readonly #waiting = new Map<string, T[]>()
   #length = 0
 
@@ -16,7 +16,7 @@ export class FairLine<T> {
     this.#length += 1
   }
 
-  /** Removes and returns the oldest item of the tenant whose turn it is, among the tenants that `mayGo` allows. */
+  /** Removes the oldest item of the tenant whose turn it is, among those that `mayGo` allows. */
   shift(mayGo: (tenant: string) => boolean = () => true): T | undefined {
     for (const [tenant, items] of this.#waiting) {
       if (!mayGo(tenant)) continue
@@ -29,7 +29,7 @@ export class FairLine<T> {
     return undefined
   }
 
-  /** Removes and returns the first item for which `isWanted` returns true. */
+  /** Removes the first item that `isWanted`. */
   take(isWanted: (item: T) => boolean): T | undefined {
     for (const [tenant, items] of this.#waiting) {
       const index = items.findIndex(isWanted)

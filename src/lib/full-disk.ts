@@ -9,10 +9,7 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && codes.has(error.code)
 }
 
-/**
- * Reports whether the disk is full, for code that gets no reason why its file is incomplete. False if the system does
- * not say.
- */
+/** For code that gets no reason why its file is incomplete. False if the system does not report it. */
 export function hasNoRoom(folder: string): boolean {
   try {
     return statfsSync(folder).bavail === 0

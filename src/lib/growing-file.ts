@@ -21,7 +21,7 @@ function markOf(path: string): string {
   return `${path}.grows`
 }
 
-/** Marks the file as growing. Call it before the first reader opens the file. */
+/** Call it before the first reader opens the file. */
 export async function markAsGrowing(path: string): Promise<void> {
   await writeFile(markOf(path), '', { mode: 0o600 })
 }
@@ -37,7 +37,7 @@ export async function markAsBroken(path: string, { code, message, cure }: AppErr
   await writeFile(markOf(path), JSON.stringify(reason), { mode: 0o600 })
 }
 
-/** Reports whether the file still grows. Throws the reason of a writer that gave up. */
+/** Throws the reason of a writer that gave up. */
 export async function isGrowing(path: string): Promise<boolean> {
   const mark = await readFile(markOf(path), 'utf8').catch(() => undefined)
   if (mark === undefined) return false

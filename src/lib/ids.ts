@@ -3,7 +3,7 @@ import { hash, randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 
 /**
  * Returns the id of a record, a call or a request: a lower-case UUID that begins with the time (epoch ms), so that new
- * rows lie beside each other in every index. It reveals too much to serve as a secret. Why it reads as version 4:
+ * rows lie beside each other in every index. It reveals too much for a secret. Why it reads as version 4:
  * docs/decisions/0012-ids-in-order.md.
  */
 export function createSid(): string {
@@ -31,8 +31,8 @@ export function isSid(value: string): boolean {
 }
 
 /**
- * Returns the id of the trace that a call begins: its sid as 32 hex digits (W3C Trace Context §3.2.2.3), so that each
- * is found from the other.
+ * Returns the trace that a call begins: its sid as 32 hex digits (W3C Trace Context §3.2.2.3), so that either finds the
+ * other.
  */
 export function traceIdOf(call_sid: string): string {
   return call_sid.replaceAll('-', '')

@@ -6,7 +6,7 @@ export function kaiser(t: number, beta: number): number {
   return edge <= 0 ? 0 : bessel(beta * Math.sqrt(edge)) / bessel(beta)
 }
 
-/** Returns the zeroth-order modified Bessel function of `x`. */
+/** The zeroth-order modified Bessel function. */
 function bessel(x: number): number {
   let sum = 1
   let term = 1

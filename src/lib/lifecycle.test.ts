@@ -3,7 +3,7 @@ import { startAll } from './lifecycle.ts'
 import type { Part } from './lifecycle.ts'
 import { silentLogger } from './log.ts'
 
-/** Returns what three parts have noted about their start and stop. The second one calls `during` while it starts. */
+/** Returns the notes of three parts; the second one calls `during` while it starts. */
 async function startThree(during: (stop: AbortController) => void): Promise<readonly string[]> {
   const story: string[] = []
   const stop = new AbortController()

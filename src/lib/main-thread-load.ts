@@ -1,9 +1,7 @@
 // The share of its time that the main thread works.
 import { performance } from 'node:perf_hooks'
 
-/**
- * Returns a function that returns the load since its last call, from 0 to 1. Waiting for a processor counts as work.
- */
+/** Returns the load since the last call, from 0 to 1. Waiting for a processor counts as work. */
 export function createMainThreadLoad(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {

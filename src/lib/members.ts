@@ -15,7 +15,7 @@ export function listOf(value: unknown, ...path: readonly (string | number)[]): r
   return Array.isArray(member) ? member : []
 }
 
-/** Returns the text at a path; undefined also for an empty text, which means no value. */
+/** Returns undefined for an empty text too, which means no value. */
 export function textOf(value: unknown, ...path: readonly (string | number)[]): string | undefined {
   const member = memberOf(value, ...path)
   return typeof member === 'string' && member !== '' ? member : undefined

@@ -9,7 +9,7 @@ export interface MemoOptions<V> {
   readonly lifetimeMs: number
   /** The most that is kept, in entries or in the unit of `sizeOf`. */
   readonly capacity: number
-  /** Returns the size of a value. A value larger than the capacity is not kept. */
+  /** A value larger than the capacity is not kept. */
   readonly sizeOf?: (value: V) => number
 }
 
@@ -22,8 +22,8 @@ interface Entry<V> {
 export type Memo<V> = (key: string, load: () => Promise<V | undefined>) => Promise<V | undefined>
 
 /**
- * Returns a memo. `undefined` is not kept, so that names that do not exist cannot fill the memory. When several callers
- * need a value at the same time, one of them loads it.
+ * `undefined` is not kept, so that names that do not exist cannot fill the memory. One of several simultaneous callers
+ * loads.
  */
 export function createMemo<V>(options: MemoOptions<V>): Memo<V> {
   const { revision, clock, lifetimeMs, capacity, sizeOf = () => 1 } = options

@@ -1,4 +1,4 @@
-// The search for the word that a misspelt word was meant to be.
+// The correction of a misspelt word.
 
 /** Returns the word that takes the fewest changes of one character; undefined if none is near. */
 export function nearestWord(given: string, words: readonly string[]): string | undefined {

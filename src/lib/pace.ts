@@ -10,7 +10,7 @@ export interface PaceOptions {
 
 export class Pace {
   readonly #options: PaceOptions
-  /** The time at which everything that has begun would have begun at the steady rate. */
+  /** The time when all would have begun at the steady rate. */
   #dueMs = -Infinity
 
   constructor(options: PaceOptions) {

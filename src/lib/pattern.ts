@@ -13,7 +13,7 @@ interface Engine {
 
 let engine: Engine | undefined
 
-// The library takes four megabytes, which a platform without patterns need not load.
+// Four megabytes, which a platform without patterns need not load.
 const load = (): Engine => (engine ??= createRequire(import.meta.url)('re2js') as Engine)
 
 /**

@@ -14,7 +14,7 @@ export interface RecentOptions {
 }
 
 export function createRecent({ clock, lifetimeMs, capacity }: RecentOptions): Recent {
-  /** The end of each key's lifetime, in the order in which they were noted, the latest last. */
+  /** The end of each key, in the order they were noted, the latest last. */
   const ends = new Map<string, number>()
   return {
     note(key) {

@@ -16,7 +16,7 @@ export interface RepeatOptions {
   readonly failed: (error: unknown) => void
 }
 
-/** Repeats the work, one run at a time: a wait begins when the run before it has ended. */
+/** Runs one at a time: a wait begins when the work before it has ended. */
 export function repeat({ clock, everyMs, firstMs = everyMs, work, failed }: RepeatOptions): Repetition {
   let isStopped = false
   let timer: Timer | undefined

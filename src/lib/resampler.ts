@@ -68,7 +68,7 @@ function createTable(from: number, to: number): Table {
   return { kernel: createKernel(from, lower, phases, taps), phases, taps, up, down }
 }
 
-/** The filter tables. Each takes thousands of Bessel functions, so code that makes many resamplers keeps them. */
+/** Each table takes thousands of Bessel functions, so users of many resamplers share this. */
 export class ResamplerTables {
   readonly #tables = new Map<string, Table>()
 

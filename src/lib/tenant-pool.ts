@@ -6,8 +6,8 @@ import { isWithinShare, Shares } from './shares.ts'
 export const defaultSharePercent = 80
 
 /**
- * Returns the share that `lib/shares.ts` expects: the units that one tenant may hold, as a multiple of the free ones,
- * so that a tenant alone gets `percent` of the pool.
+ * Returns the share of `lib/shares.ts`: the multiple of the free units that a single tenant may hold to get `percent`
+ * of the pool.
  */
 function shareOf(percent: number): number {
   return percent / (100 - percent)
@@ -22,7 +22,7 @@ export interface PoolUse {
   readonly percent: number
 }
 
-/** Reports whether a tenant may take one more unit, for a pool that is counted elsewhere. */
+/** Decides about a pool that is counted elsewhere. */
 export function mayTakeOne({ size, used, held, percent }: PoolUse): boolean {
   return isWithinShare({ free: size - used, held, units: 1, share: shareOf(percent) })
 }
@@ -62,5 +62,5 @@ export class TenantPool {
   }
 }
 
-/** The name of the platform itself, which no tenant has. */
+/** No tenant has this name. */
 const platform = ''

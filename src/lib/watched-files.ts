@@ -23,7 +23,7 @@ export class WatchedFiles<T> {
    * was.
    */
   async look(): Promise<boolean> {
-    // The stamp is taken before the files are read, so that a change during the reading is read at the next look.
+    // Taken before the files are read: later changes are read at the next look.
     const stamp = await stampOfFiles(this.#paths)
     if (stamp === this.#stamp && this.#found !== undefined) return false
     this.#stamp = stamp

@@ -21,9 +21,7 @@ export function createBase(config: Config, log: LeveledLogger) {
   const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
   const allow = reachableNetworks(config)
   const names = createNames({ servers: config.nameServers, clock })
-  /**
-   * Returns the carriers whose registrars have the address. The directory is made before the trunks, which set this.
-   */
+  /** Returns the carriers whose registrars have the address. The trunks set it, and are made later. */
   const learnt: { at: (address: string) => readonly string[] } = { at: () => [] }
   return {
     config,
@@ -43,7 +41,7 @@ export function createBase(config: Config, log: LeveledLogger) {
   }
 }
 
-/** Returns the host and port as they are written in a URI. */
+/** Returns the place as it is in a URI. */
 export function shownPlace({ publicAddress, bind }: Config, port: number): string {
   const host = publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
   return serializeHostPort({ host, port })

@@ -43,7 +43,7 @@ export interface DoctorOptions {
   readonly isOffline: boolean
 }
 
-// The limit for a vendor is shorter, so that a check that waits for it still ends in time.
+// A check waits for a vendor first, and then needs some time itself.
 const vendorLimitMs = 8000
 const limitMs = 10_000
 
@@ -131,10 +131,7 @@ function acmeChecks(
   ]
 }
 
-/**
- * Returns the means to judge realms as the platform does when an account asks for one; a silent name server is a fault
- * here.
- */
+/** Judges realms as the platform does when accounts ask for them; a silent name server is a fault here. */
 function realmMeans(config: Config, { rows, names }: Pick<Means, 'rows' | 'names'>) {
   const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
   const hasServer = server !== undefined && zone !== undefined && name !== undefined && secret !== undefined
@@ -151,7 +148,7 @@ function realmMeans(config: Config, { rows, names }: Pick<Means, 'rows' | 'names
   }
 }
 
-/** Makes a temporary directory. Throws StartError. */
+/** Throws StartError. */
 async function scratchDirectory(): Promise<string> {
   const parent = tmpdir()
   try {

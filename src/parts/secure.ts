@@ -37,10 +37,7 @@ export function createCertificatesOf(
   return createCertificates({ pairs, ...besideOf(config), ensure, ...means })
 }
 
-/**
- * Returns the files of `createCertificatesOf`; undefined if there are none, or if the platform has not made its own
- * yet.
- */
+/** Returns the files of `createCertificatesOf`; undefined if there are none, or none was made yet. */
 export function certificateFilesOf(config: Config): CertificateFilesOptions | undefined {
   const own = ownCertificateOf(config)
   const pairs = pairsOf(config)
@@ -52,7 +49,7 @@ function besideOf(config: Config): Pick<CertificatesOptions, 'authoritiesFile' |
   return { authoritiesFile: config.tlsAuthorities, revokedFile: config.tlsRevoked }
 }
 
-/** Returns the certificates of the operator, or else the one that the platform keeps. */
+/** Returns the operator's certificates, or else the platform's own. */
 function pairsOf(config: Config): CertificatesOptions['pairs'] {
   const own = ownCertificateOf(config)
   if (own !== undefined) return [{ certificateFile: own, keyFile: own }]
@@ -76,7 +73,7 @@ function ownNames(config: Config, clock: Clock): readonly string[] {
   return [...new Set(['localhost', '127.0.0.1', '::1', general, ...(name === undefined ? [] : [name])])]
 }
 
-/** Returns the host name by which peers over TLS reach the platform. */
+/** Returns the host name of the platform for peers over TLS. */
 export function tlsNameOf({ tlsName, acmeDomains }: Config): string | undefined {
   return tlsName ?? acmeDomains[0]
 }

@@ -45,7 +45,7 @@ export function createSound(base: Base) {
   return { speech, decoder, audio, media, streams, ...createKeeping(base) }
 }
 
-/** Creates the parts that keep recordings. */
+/** Creates the store of recordings. */
 function createKeeping({ config, log, clock, storage, outgoing, sharePercent }: Base) {
   const buckets = createBuckets({ outgoing, clock, log })
   const megabyte = 1_000_000

@@ -93,7 +93,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
   return { sip, webSockets, calls, shaken, trunks, delivery }
 }
 
-/** Returns the directory that decides who may register, and with how many phones. */
+/** Decides who may register, and with how many phones. */
 function createPhoneDirectory(
   { directory, storage, outgoing, clock, log }: Base,
   teams: TeamsFacts,

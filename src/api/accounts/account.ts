@@ -122,7 +122,7 @@ export const accounts = defineResource({
     subspace_sip_teleport_id: retired(),
     subspace_sip_teleport_destinations: retired(),
   },
-  /** Moves the realm. Changes that the account itself may not make are refused further down. */
+  /** Refusals of changes by the account itself are further down. */
   async prepare({ sip_realm, service_provider_sid }, row, context) {
     const present = row?.sip_realm ?? null
     if (context.caller.tenancy.level === 'account' || typeof sip_realm !== 'string' || sip_realm === present)

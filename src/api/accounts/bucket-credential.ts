@@ -1,5 +1,5 @@
-// The credential of the bucket for an account's recordings: the members that each vendor needs, which of them are
-// secret, and how masked ones are read.
+// The bucket credential of an account: the members that each vendor needs, the secret ones, and how masked ones are
+// read.
 import { AppError } from '../../lib/errors.ts'
 import { json } from '../define/fields.ts'
 import { createField } from '../define/field.ts'

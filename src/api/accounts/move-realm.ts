@@ -7,9 +7,8 @@ import type { Undo } from '../define/undo.ts'
 type Needs = Pick<Services, 'realms' | 'storage' | 'log'>
 
 /**
- * Moves the records to another realm. Throws duplicate if another account has the realm, dns_update_failed if the name
- * server does not accept the change. Returns the undo for an account that could not follow: another account was given
- * the realm meanwhile, or the change was refused.
+ * Moves the records. Throws duplicate if another account has the realm, dns_update_failed if the name server refuses.
+ * The undo is for an account that could not follow: another one got the realm meanwhile, or the change was refused.
  */
 export async function moveRealm(from: string | null, to: string, needs: Needs): Promise<Undo> {
   const { realms, storage } = needs
@@ -32,8 +31,8 @@ async function moveBack(from: string | null, to: string, needs: Needs): Promise<
 }
 
 /**
- * Removes the records of an account that is gone. On a failure, records that lead nowhere stay in DNS, and the operator
- * has to remove them.
+ * Removes the records of an account that is gone. Records that stay on a failure lead nowhere; the operator removes
+ * them.
  */
 export async function removeRealm(
   realm: string | null,

@@ -1,5 +1,5 @@
-// The rules for the host name that an account may have as its SIP realm. Calls to the name become the account's, so the
-// account must prove that the name is its own, or the operator of the platform must have given it the name.
+// The host name that an account may have as its SIP realm. Calls to the name become the account's, so the account must
+// prove that it owns the name, or the operator of the platform must have given it the name.
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from '../define/request.ts'
@@ -39,8 +39,8 @@ export async function demandRealm({ realm, account }: RealmClaim, asking: Asking
 }
 
 /**
- * Returns a fault if the realm lies below a name of another owner: people, and wildcards in DNS, would treat calls
- * there as that owner's.
+ * Returns a fault if the realm lies below another owner's name: people and DNS wildcards treat calls there as that
+ * owner's.
  */
 async function neighbourOf(
   { realm, account }: Required<RealmClaim>,
@@ -61,16 +61,13 @@ async function neighbourOf(
   return undefined
 }
 
-/**
- * Returns the names above: `b.example` and `example` for `a.b.example`, none for `a`. A realm is a host name, so there
- * are few.
- */
+/** Returns `b.example` and `example` for `a.b.example`, nothing for `a`. A realm is a host name, so there are few. */
 function parentsOf(realm: string): readonly string[] {
   const labels = realm.split('.')
   return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
 }
 
-/** Returns the reason why the account may not have the name without a proof, or undefined. */
+/** Returns why the account may not have the name without a proof, or undefined. */
 async function faultOf(
   realm: string,
   root: string | undefined,

@@ -19,7 +19,7 @@ export function sipRealm(): Field<string> {
   }).example('acme.sip.example.com')
 }
 
-/** Returns the realm in a path. It lies below a domain of its own, so it is at least `sub.domain.tld`. */
+/** Returns the realm of a path: below a domain of its own, so at least `sub.domain.tld`. */
 export function parseSipRealm(given: string): string {
   const realm = given.toLowerCase()
   if (realm.length > maxLength || !new RegExp(pattern).test(realm) || realm.split('.').length < 3)

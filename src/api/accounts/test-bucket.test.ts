@@ -51,7 +51,7 @@ const compatible = (): Record<string, unknown> => ({
 })
 const test = (body: unknown): Promise<ApiAnswer> => api.post(path(), api.own.accountKey, body)
 
-/** Returns a reply that refuses one method as S3 does. */
+/** Refuses one method as S3 does. */
 function refuses(method: string) {
   return (
     request: BucketRequest,

@@ -183,7 +183,7 @@ async function detailOf(
   reading: Reading,
 ): Promise<WireOf<typeof messagesReply.body>> {
   const journals = await journalsOf(sip_call_id, owner, reading)
-  // A Call-ID may look like a call_sid. It is unknown only if neither a call_sid nor a Call-ID matches.
+  // A Call-ID may look like a call_sid, so both are searched first.
   if (journals.length === 0 && isSid(sip_call_id)) throw new AppError('not_found', 'no such call')
   const messages = journals.flatMap(({ leg: { call_sid }, events }) =>
     messagesIn(events).map((message) => messageForm.toWire({ call_sid, ...message })),
@@ -210,8 +210,7 @@ async function captureOf(
 }
 
 /**
- * Returns the header for the file name. The far end chooses the Call-ID, so characters that could end the quoted string
- * or the header are replaced.
+ * Returns the header. The far end chooses the Call-ID: characters that could end the string or the header are replaced.
  */
 function attachment(sip_call_id: string): string {
   return `attachment; filename="callid-${sip_call_id.replace(/[^\w.@-]/g, '_')}.pcap"`

@@ -19,7 +19,7 @@ export interface Reading {
 /** An event with all its facts. */
 export type Event = StoredEvent & Readonly<Record<string, unknown>>
 
-/** Returns the journal of a call. Throws not_found. */
+/** Throws not_found. */
 export async function journalOf(leg: Leg, reading: Reading): Promise<readonly Event[]> {
   const events = await findJournal(leg, reading)
   if (events === undefined) throw new AppError('not_found', 'no such call')

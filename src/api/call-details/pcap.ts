@@ -51,10 +51,7 @@ function recordHeader(at: number, length: number): Buffer {
   return header
 }
 
-/**
- * Returns the packet of a message. `streams` holds the sequence number that each direction of a TCP connection has
- * reached.
- */
+/** Returns a packet. `streams` has the sequence number that each direction of a TCP connection has reached. */
 function toPacket(message: CapturedMessage, streams: Map<string, number>): Buffer {
   const { source, target } = addressesOf(message)
   const content = Buffer.from(message.text, 'utf8')
@@ -66,10 +63,7 @@ function toPacket(message: CapturedMessage, streams: Map<string, number>): Buffe
   return Buffer.concat([header(source, target, protocol, segment.length), segment])
 }
 
-/**
- * Returns both addresses in one family: one that is not an address, or is of the other family, becomes the unspecified
- * one.
- */
+/** Returns both in one family: one that is no address, or of the other family, becomes the unspecified one. */
 function addressesOf({ from, to }: CapturedMessage): { source: Buffer; target: Buffer } {
   const [source, target] = [octetsOf(from.address), octetsOf(to.address)]
   const length = source?.length ?? target?.length ?? 4
@@ -81,7 +75,7 @@ function octetsOf(address: string): Buffer | undefined {
   return ipaddr.isValid(address) ? Buffer.from(ipaddr.process(address).toByteArray()) : undefined
 }
 
-/** Returns a datagram, RFC 768. */
+/** RFC 768. */
 function udpDatagram({ from, to }: CapturedMessage, content: Buffer): Buffer {
   const header = Buffer.alloc(8)
   header.writeUInt16BE(from.port, 0)
@@ -90,7 +84,7 @@ function udpDatagram({ from, to }: CapturedMessage, content: Buffer): Buffer {
   return Buffer.concat([header, content])
 }
 
-/** Returns a segment, RFC 9293 §3.1: PSH and ACK, with the octets of each direction counted from 1. */
+/** Returns a segment, RFC 9293 §3.1: PSH and ACK, each direction counting its octets from 1. */
 function tcpSegment({ from, to }: CapturedMessage, content: Buffer, streams: Map<string, number>): Buffer {
   const key = (a: Endpoint, b: Endpoint): string => `${a.address} ${a.port} ${b.address} ${b.port}`
   const sequence = streams.get(key(from, to)) ?? 1
@@ -106,7 +100,7 @@ function tcpSegment({ from, to }: CapturedMessage, content: Buffer, streams: Map
   return Buffer.concat([header, content])
 }
 
-/** Returns the header of a packet, RFC 791 §3.1. */
+/** RFC 791 §3.1. */
 function ipv4Header(source: Buffer, target: Buffer, protocol: number, length: number): Buffer {
   const header = Buffer.alloc(20)
   header.writeUInt8(0x45, 0)
@@ -119,7 +113,7 @@ function ipv4Header(source: Buffer, target: Buffer, protocol: number, length: nu
   return header
 }
 
-/** Returns the header of a packet, RFC 8200 §3. */
+/** RFC 8200 §3. */
 function ipv6Header(source: Buffer, target: Buffer, protocol: number, length: number): Buffer {
   const header = Buffer.alloc(8)
   header.writeUInt8(0x60, 0)
@@ -140,7 +134,7 @@ function pseudoTail(protocol: number, length: number): Buffer {
   return tail
 }
 
-/** Returns the checksum of RFC 1071 over all the parts. */
+/** RFC 1071, over all the parts. */
 function checksum(...parts: readonly Buffer[]): number {
   const bytes = Buffer.concat(parts)
   let sum = 0

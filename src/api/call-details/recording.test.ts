@@ -18,7 +18,7 @@ import { createLogger } from '../../lib/log.ts'
 const keys = { id: 'minio', secret: 'Pl4nted-bucket-secret', region: 'us-east-1' }
 const sound = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 13) % 256))
 const megabyte = 1024 * 1024
-// The level of errors, as pino numbers it.
+// As pino numbers levels.
 const errorLevel = 50
 
 interface LogLine {
@@ -78,7 +78,7 @@ function keep(call_sid: string, format = 'wav', bytes = sound): void {
   s3.objects.set(`recordings/2026/11/21/${call_sid}.${format}`, kept)
 }
 
-/** Returns the entries of the audit log about an object, as the account sees them. */
+/** Returns the account's audit entries about an object. */
 async function audited(sid: string): Promise<readonly object[]> {
   const query = `page=1&count=5&resource=recordings&sid=${encodeURIComponent(sid)}`
   const { status, body } = await api.get(`/AuditLog?${query}`, api.own.accountKey)
@@ -86,7 +86,7 @@ async function audited(sid: string): Promise<readonly object[]> {
   return (body as { readonly data: readonly object[] }).data
 }
 
-/** Makes the storage send as much as the platform accepts, up to `bytes`; `sent` returns how much that was. */
+/** Makes the storage send as much as the platform accepts, up to `bytes`; `sent` counts it. */
 function sendsAsMuchAsItMay(bytes: number): { readonly sent: () => number } {
   const piece = Buffer.alloc(megabyte, 's')
   let sent = 0
@@ -316,7 +316,7 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     const { sent } = sendsAsMuchAsItMay(bytes)
     const response = await answerTo(pathOf(call_sid))
     response.pause()
-    // Fails if the platform reads ahead of its client: then all would be sent, and the storage would not wait.
+    // Never settles if the platform reads ahead of its client: all would be sent.
     let [last, looks] = [-1, 0]
     await until('the storage to wait', () => {
       looks = sent() === last ? looks + 1 : 0
@@ -422,7 +422,7 @@ describe('DELETE .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}
     await until('the storage to be asked', () => held !== undefined)
     request.destroy()
     await closed
-    // By the time that other requests get their responses, the platform has noticed which client has left.
+    // By the next response, the platform has noticed which client has left.
     expect((await answerTo(`/Accounts/${api.own.account_sid}`)).statusCode).toBe(200)
     held?.end('there')
     await until('the object to be removed', () => s3.objects.size === 0)

@@ -1,4 +1,4 @@
-// The endpoint that makes a call: the fields of the request, and the order that the call engine gets.
+// The endpoint that makes a call: the request, and the order that the call engine gets.
 import type { CallRequest } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { inPlaceOf, notServed } from '../../lib/not-served.ts'
@@ -26,7 +26,7 @@ const ofApplication = ' The value of the application is used if one is named.'
 const speech = (max: number) =>
   text({ max }).optional().describe(`Required without an application.${ofApplication}`)
 
-/** Returns the field of a label. Forms send a label that was left empty as "". */
+/** Returns a label field. Forms send an empty label as "". */
 const label = (use: string) =>
   createField<string>({
     ...text({ max: 64 }).facts,
@@ -35,7 +35,7 @@ const label = (use: string) =>
     .optional()
     .describe(`The label of the credential for ${use}, if the vendor has several.${ofApplication}`)
 
-/** The fields that an application has too: a call without an application sets its own values. */
+/** Columns of an application; a call without one sets values of its own. */
 const scriptFields = {
   app_json: text({ max: 262_144, anyCharacters: true })
     .optional()

@@ -6,7 +6,7 @@ import type { Field } from '../define/field.ts'
 import { liveHook, socketHook, webhook } from '../define/fields.ts'
 import type { HookInput, HookRule } from '../define/fields.ts'
 
-/** Returns the field of a hook: an object, or the URL alone. */
+/** Returns a field for an object, or the URL alone. */
 export function hook(rule: HookRule = socketHook): Field<HookInput | null, 'optional'> {
   const { facts } = webhook(rule).optional()
   return createField({
@@ -16,7 +16,7 @@ export function hook(rule: HookRule = socketHook): Field<HookInput | null, 'opti
   })
 }
 
-/** Returns the same field for a call that is up, where the hook may be a path. */
+/** Returns the same for a call that is up, where it may be a path. */
 export function hookOfLiveCall(): Field<HookInput | null, 'optional'> {
   return hook(liveHook)
 }

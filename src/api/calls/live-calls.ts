@@ -71,10 +71,7 @@ export const listCalls = defineRoute({
 
 const texts = new WeakMap<LiveCall, string>()
 
-/**
- * Returns the call as JSON text, written once for as long as the call does not change: until then, the engine returns
- * the same object.
- */
+/** Returns the call as JSON, written once per state: the engine returns the same object until the call changes. */
 function textOf(call: LiveCall): string {
   const known = texts.get(call)
   if (known !== undefined) return known

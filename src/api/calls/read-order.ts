@@ -10,7 +10,7 @@ import type { Body } from './create-call.ts'
 export function createOrderReader(parseVerbs: (verbs: unknown) => unknown): ReadOrder {
   let shape: Shape | undefined
   return (account, data): CallRequest => {
-    // Compiled at the first use, since most platforms never get such an order.
+    // Compiled at the first use: most platforms never get an order.
     shape ??= createShapeCompiler()(callFields, 'create')
     return toRequest(shape(data) as Body, account, { verbsFault: (verbs) => verbsFault(parseVerbs, verbs) })
   }

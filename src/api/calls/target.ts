@@ -84,14 +84,14 @@ export function target(): Field<TargetInput> {
   })
 }
 
-/** Returns the field of a target that may also be its number, name or URI as text. */
+/** Returns a target field that also takes a number, name or URI as text. */
 export function targetOrText(): Field<TargetInput | string> {
   const { schema, normalize, example } = target().facts
   const text = sipWord({ max: 255 }).facts.schema
   return createField({ schema: { ...text, ...schema, type: ['string', 'object'] }, normalize, example })
 }
 
-/** Removes members that are null: clients send every member of their form, those without a value as null. */
+/** Drops nulls: clients send every member of their form, those without a value as null. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
@@ -172,7 +172,7 @@ function toSipUri(text: string, name: string): string {
   return text
 }
 
-/** Returns the URI of a proxy, which may also be named by its host alone. */
+/** Returns the URI of a proxy, which may be a bare host. */
 function toProxy(text: string): string {
   return toSipUri(/^sips?:/i.test(text) ? text : `sip:${text}`, 'to.proxy')
 }

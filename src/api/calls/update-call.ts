@@ -1,4 +1,4 @@
-// The endpoints for commands to a live call. The commands, and the rules for combining them, are declared in commands/.
+// Commands to a live call. The commands, and their combinations, are declared in commands/.
 import { commandMembers, commandRules, readCommands } from '../../commands/index.ts'
 import type { CommandMember } from '../../commands/define/describe-commands.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -70,7 +70,7 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
   })
 }
 
-/** Returns the refusal of a command. It needs a live call; GET still shows one that has ended. */
+/** Returns the refusal. Commands need a live call; GET still shows one that has ended. */
 function notLive(hasEnded: boolean): AppError {
   const sentence = 'no such live call'
   if (!hasEnded) return new AppError('not_found', sentence)
@@ -88,7 +88,7 @@ export const updateCallRoutes = [
   updateRoute('POST', 'updateCallByPost', 'The same as PUT, for older clients.'),
 ]
 
-/** Returns the commands that are set: forms send the members that were left empty as null. */
+/** Returns the given members: forms send those that were left empty as null. */
 function askedIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const given = commandMembers.filter(({ name }) => body[name] !== undefined && body[name] !== null)
   return Object.fromEntries(

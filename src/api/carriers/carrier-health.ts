@@ -103,7 +103,7 @@ interface RegistrationState {
   readonly reason: string | null
 }
 
-/** Returns the registration as the row has it, whichever node registers. */
+/** Returns the state in the row, whichever node registers. */
 export function registrationOf({
   requires_register,
   register_status,

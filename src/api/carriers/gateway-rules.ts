@@ -17,10 +17,7 @@ const accountNetmask = 24
 // No host has an address of these ranges (RFC 6890, RFC 5771).
 const hostless: readonly string[] = ['unspecified', 'broadcast', 'multicast']
 
-/**
- * Throws if the gateway breaks a rule. `present` is the gateway that is changed: one that was given a wider network
- * before may keep it.
- */
+/** Throws bad_request. `present` is the gateway that is changed: a wider network from before may stay. */
 export function demandGateway(
   gateway: GatewayFacts,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
@@ -28,7 +25,7 @@ export function demandGateway(
 ): void {
   const { ipv4, netmask, isInbound, isOutbound } = gateway
   const { minNetmask } = services.rules
-  // A gateway that was entered before this rule may still be switched off.
+  // A gateway that was entered before may still be switched off.
   if (isIPv4(ipv4) && ipv4 !== present?.ipv4 && hostless.includes(ipaddr.parse(ipv4).range()))
     throw new AppError('bad_request', 'ipv4 must not be an unspecified, broadcast or multicast address')
   // Carriers are recognised by the source address of a call, and a name may resolve to any address.

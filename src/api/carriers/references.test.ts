@@ -1,4 +1,4 @@
-// Records that may not be removed while others refer to them, and records that are removed with their owner.
+// Records that others refer to may not be removed, and parts are removed with their owner.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { openTestApi } from '../../../test/support/api.ts'

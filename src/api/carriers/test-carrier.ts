@@ -99,7 +99,7 @@ function isGiven(text: string | null | undefined): text is string {
   return text !== undefined && text !== null
 }
 
-/** Returns the account that makes the call: that of the carrier, that of the caller, or the one that is named. */
+/** Returns the account of the carrier, that of the caller, or the one that is named. */
 async function payerOf(
   carrier: Row<'voip_carriers'>,
   named: string | undefined,
@@ -229,7 +229,7 @@ const silence: Pick<Step, 'ok' | 'reason' | 'cure'> = {
   cure: cureOf('silent'),
 }
 
-// The statuses of a called party that responded, so that the carrier has brought the call there.
+// The called party responded, so the carrier has brought the call there.
 const reached: ReadonlySet<number> = new Set([480, 486, 600, 603])
 
 function judged(

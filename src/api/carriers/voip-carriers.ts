@@ -117,7 +117,7 @@ export const voipCarriers = defineResource({
     const { account_sid } = changes
     if (account_sid !== undefined && account_sid !== row.account_sid)
       await giveAway(row, account_sid, context)
-    // The node that is registered ends the registration and clears the status too, but that node may be gone.
+    // The registered node unregisters and writes this too, but it may be gone.
     const { is_active, requires_register } = { ...row, ...changes }
     return is_active === 1 && requires_register === 1 ? undefined : { register_status: null }
   },
@@ -129,7 +129,7 @@ export const voipCarriers = defineResource({
   },
 })
 
-/** Gives the carrier and its gateways to another owner. Throws if records that refer to it may then no longer do so. */
+/** Gives away the gateways too. Throws if records refer to the carrier that then may not. */
 async function giveAway(
   { voip_carrier_sid }: Row<'voip_carriers'>,
   account_sid: string | null,

@@ -67,9 +67,9 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
 }
 
 /**
- * Returns on whose behalf storage is used. A GET changes nothing, unless it declares `isChanging`, and nothing more is
- * read once its client has gone. The other methods run to their end: half a change is of no use, and the client could
- * not know whether it was made.
+ * Returns the party that storage acts for. A GET changes nothing unless it is `isChanging`, and reads no more once its
+ * client has gone. Other methods run to their end: half a change is useless, and the client could not know whether it
+ * was made.
  */
 function behalfOf(request: HttpRequest, { method, isChanging = false }: ApiRoute): Behalf {
   if (method !== 'GET') return { maker: actorOf(request) }
@@ -127,18 +127,18 @@ function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && [400, 422].includes(entryOf(error.code).http)
 }
 
-/** Returns the tenant whose limits the caller shares. */
+/** Returns the tenant that shares the caller's limits. */
 function tenantOf({ tenancy }: Caller): string {
   if (tenancy.level === 'account') return tenancy.account_sid
   return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
 }
 
-/** Returns the parameters of a path that are ids. The others are names, in which letter case counts. */
+/** Returns the path parameters that are ids; the others are names, in which letter case counts. */
 function sidsIn(path: string): readonly string[] {
   return Array.from(path.matchAll(/\{(\w+Sid)\}/g), ([, name = '']) => name)
 }
 
-/** Returns the request with ids in lower case. RFC 9562 §4: ids are written in lower case and read in any. */
+/** Lowers the ids. RFC 9562 §4: they are written in lower case and read in any. */
 function withLowerSids(request: HttpRequest, names: readonly string[]): HttpRequest {
   const { params } = request
   const isLower = names.every((name) => params[name] === params[name]?.toLowerCase())
@@ -185,8 +185,8 @@ const nothing = Object.freeze({})
 const takesNothing: Shape = () => nothing
 
 /**
- * Compiles the query of a route. Forms also send the parameters that were left empty: in a GET they count as left out.
- * A DELETE without parameters removes everything, so there an empty one is refused.
+ * Compiles the query. Forms also send parameters that were left empty: in a GET they count as left out. A DELETE
+ * without parameters removes everything, so there an empty one is refused.
  */
 function queryOf({ method, query }: ApiRoute, compile: ShapeCompiler): Shape {
   if (query === undefined) return takesNothing

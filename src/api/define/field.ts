@@ -5,7 +5,7 @@ import type { TableName } from '../../storage/storage.ts'
 export type JsonSchema = Readonly<Record<string, unknown>>
 export type Cell = string | number | null
 
-/** Whether a field must be sent. `read-only` fields are shown and never accepted. */
+/** `read-only` fields are shown and never accepted. */
 export type Presence = 'required' | 'optional' | 'read-only'
 
 export interface FieldFacts {
@@ -70,7 +70,7 @@ export interface Field<T, P extends Presence = 'required', W = T> {
 export type AnyField = Field<unknown, Presence, unknown>
 export type Fields = Readonly<Record<string, AnyField>>
 
-/** Returns a field that is required, changeable and never null, unless `given` says otherwise. */
+/** Creates a required, changeable field, never null, unless `given` says otherwise. */
 export function createField<T, P extends Presence = 'required', W = T>(
   given: Pick<FieldFacts, 'schema'> & Partial<FieldFacts>,
 ): Field<T, P, W> {
@@ -112,7 +112,7 @@ export type Values<F extends Fields> = {
   readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
 } & { readonly [K in KeysWith<F, 'optional'>]?: ValueOf<F[K]> }
 
-/** The values of a valid query, as the handler receives them; a query has no null. */
+/** The values of a valid query, which has no null. */
 export type QueryValues<F extends Fields> = {
   readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
 } & { readonly [K in KeysWith<F, 'optional'>]?: Exclude<ValueOf<F[K]>, null> }

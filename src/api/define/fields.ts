@@ -17,7 +17,7 @@ export interface TextRule {
   /** The pattern in words: "must be ...". */
   readonly rule?: string
   readonly lowerCase?: boolean
-  /** Whether control characters are allowed too: in JSON text, and in passwords of people. */
+  /** Allows control characters: JSON text, passwords of people. */
   readonly anyCharacters?: boolean
 }
 
@@ -36,8 +36,8 @@ export function text(rules: TextRule): Field<string> {
 }
 
 /**
- * Returns a field of a query for text that may be a telephone number. Clients do not encode its plus, which a query
- * turns into a space (application/x-www-form-urlencoded); no number begins with a space.
+ * Returns a query text that may be a telephone number. Clients do not encode its plus, which a query turns into a space
+ * (application/x-www-form-urlencoded); no number begins with one.
  */
 export function dialled({ max }: Pick<TextRule, 'max'>): Field<string> {
   const { facts } = text({ max })

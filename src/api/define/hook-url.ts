@@ -12,7 +12,7 @@ const protocols: Readonly<Record<HookWays, ReadonlySet<string>>> = {
   'http, ws or path': new Set(['http:', 'https:', 'ws:', 'wss:']),
 }
 
-/** The description of each, for the reference. */
+/** The texts of the reference. */
 export const hookUrlTexts: Readonly<Record<HookWays, string>> = {
   http: 'An absolute http or https URL.',
   'http or ws': 'An absolute http, https, ws or wss URL.',

@@ -1,5 +1,5 @@
-// Idempotency-Key: a POST that is sent again has its effect once, and gets the first response. Only routes with
-// `keepsKey` handle the key themselves.
+// Idempotency-Key: a repeated POST has its effect once, and gets the first response. Only routes with `keepsKey` see
+// it.
 import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -10,7 +10,7 @@ import type { ListAnswer } from './list-text.ts'
 const capacityBytes = 4 * 2 ** 20
 
 export function createListMemo(storage: Pick<ApiStorage, 'revision' | 'isShared'>, clock: Clock): ListMemo {
-  // A client that has written through another process must find the change here, so nothing is kept.
+  // A client that has written through another process must see the change here.
   if (storage.isShared) return (_key, read) => read()
   const memo = createMemo<Buffer>({
     revision: () => storage.revision(),

@@ -24,7 +24,7 @@ const paging = {
   page_size: integer({ min: 1, max: 10_000 }).optional().describe('Records on a page; 50 when left out.'),
 }
 
-/** Returns the query of a list of parts, which are listed by the record that they belong to. */
+/** Returns the filter of parts, which are listed by their record. */
 function parentQuery({ owner, fields }: ResourcePlan): Fields {
   if (typeof owner !== 'object') return {}
   const field = fields[owner.partOf]
@@ -93,9 +93,7 @@ async function readList(
   return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
 }
 
-/**
- * Returns the condition of a list. A filter replaces the resource's own narrowing, but never the condition of the path.
- */
+/** Returns the condition. A filter replaces the resource's own narrowing, never the condition of the path. */
 function whereOf(plan: ResourcePlan, nested: NestedRoute | undefined, request: ApiRequest): Cells {
   const filters = filtersOf(plan, request)
   return nested === undefined

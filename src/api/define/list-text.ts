@@ -42,10 +42,7 @@ const wholeRows = 512
 // The pieces of a longer list take about one millisecond each, and other requests wait no longer than for one piece.
 const chunkRows = 128
 
-/**
- * Yields rows by their key. Each chunk is read when the one before it has been sent, so that a long list is never in
- * memory as a whole.
- */
+/** Reads each chunk when the one before it has been sent: a long list is never in memory as a whole. */
 async function* chunksByKey({ key, read }: ListSource): AsyncGenerator<readonly Cells[]> {
   const orderBy = [key]
   let limit = wholeRows

@@ -41,7 +41,7 @@ const carrierTables: ReadonlySet<TableName> = new Set([
   'voip_carriers',
 ])
 
-/** Throws if the operator reserves records of this kind. Call it before an account changes one. */
+/** Throws if the operator reserves the table. Call it before an account changes a record. */
 export function demandCarrierRights(
   table: TableName,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,

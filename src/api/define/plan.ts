@@ -75,7 +75,7 @@ export interface ListRules {
   readonly filters?: Fields
   /** The order of a list without pages; by id if left out. */
   readonly orderBy?: readonly string[]
-  /** Whether the list has pages. They are ordered by the column that is searched, or else by the id. */
+  /** Pages are ordered by the column that is searched, or else by the id. */
   readonly isPaged?: boolean
   /** Narrows the list at the resource's own path further than the caller's tenancy does. */
   readonly where?: (caller: Caller) => Cells
@@ -87,9 +87,7 @@ export interface NestedRoute {
   readonly operationId: string
   /** Every level if left out. */
   readonly access?: readonly Level[]
-  /**
-   * Returns the columns that the path decides: a new record gets them, and an existing one must have them to be found.
-   */
+  /** The columns that the path decides: a new record gets them, an existing one must have them. */
   readonly where: (request: ApiRequest) => Cells
 }
 

@@ -70,7 +70,7 @@ export function createCreateRoute(plan: ResourcePlan, nested?: NestedRoute): Api
   }
 }
 
-/** Merges the columns that the path decides into the body, which may repeat but not contradict them. */
+/** Merges the path's columns into the body, which may repeat but not contradict them. */
 function mergeGiven(
   body: Readonly<Record<string, unknown>>,
   given: Cells,
@@ -83,7 +83,7 @@ function mergeGiven(
   return { ...body, ...given }
 }
 
-/** Returns the fields of the body. A caller of the owner's own level may leave out the owner, which is then known. */
+/** Returns the body's fields. A caller of the owner's own level may leave out the owner. */
 function createBodyOf({ fields, owner }: ResourcePlan): Fields {
   const name = ownerFieldOf(owner)
   const field = name === undefined ? undefined : fields[name]

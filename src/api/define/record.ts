@@ -1,5 +1,4 @@
-// The conversion of rows into records of the wire and back: the column of each field, masks, joined members, and
-// members that are left out.
+// The conversion of rows into records of the wire and back: columns, masks, joined and absent members.
 import type { Row } from '../../storage/storage.ts'
 import type { Cells } from './rows.ts'
 import { createField, wordsOf } from './field.ts'

@@ -34,7 +34,7 @@ export function open<const F extends Fields>(fields: F): Field<Wire<F> & Readonl
   return member({ ...object(fields).facts.schema, additionalProperties: true })
 }
 
-/** Returns the field of text or bytes that the handler returns as they are, with the media type of its reply. */
+/** Returns text or bytes that the handler returns as they are, with the reply's media type. */
 export function bytes(contentMediaType: string): Field<never> {
   return member({ type: 'string', contentMediaType })
 }

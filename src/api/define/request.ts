@@ -50,7 +50,7 @@ export interface ApiRequest<
   readonly account: TenantIn<P, '/Accounts/{AccountSid}', Row<'accounts'>>
   readonly provider: TenantIn<P, '/ServiceProviders/{ServiceProviderSid}', Row<'service_providers'>>
   readonly address: string
-  /** Returns a signal that aborts when the client has gone away. */
+  /** Aborts when the client has gone away. */
   readonly whenGone: () => AbortSignal
   readonly headers: HttpRequest['headers']
   readonly head: HttpRequest['head']

@@ -20,7 +20,7 @@ export interface Resource<T extends TableName = TableName, F extends Fields = Fi
   readonly fields: F
   /** The field of a whole record, for a reply or one of its members. */
   readonly field: Field<Wire<F>>
-  /** Returns a route at another path that lists these records; the next four make, read, remove or change one. */
+  /** Routes at other paths that list these records, make one, read, remove or change one. */
   listedAt(nested: NestedRoute): ApiRoute
   createdAt(nested: NestedRoute): ApiRoute
   readAt(nested: NestedRoute): ApiRoute
@@ -34,10 +34,7 @@ export interface Resource<T extends TableName = TableName, F extends Fields = Fi
   toWire(rows: readonly Row<T>[], context: RecordContext): Promise<Wire<F>[]>
 }
 
-/**
- * Returns the plan. The hooks of `declaration` are typed by its own fields and table, and only get values of these
- * types.
- */
+/** Returns the plan. The hooks of `declaration` are typed by its own fields and table, and get only those. */
 function planOf(declaration: ResourceDeclaration): ResourcePlan {
   const { fields, table, name } = declaration
   return {

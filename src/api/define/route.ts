@@ -59,7 +59,7 @@ export interface ApiRoute {
   readonly errors?: readonly ErrorCode[]
   /** Turns a failure into the refusal that this endpoint has for it. */
   readonly asRefusal?: (error: AppError) => AppError
-  /** True for records with an ETag, which are read with If-None-Match and changed with If-Match. */
+  /** Records with an ETag: read with If-None-Match, changed with If-Match. */
   readonly hasEtag?: boolean
   /**
    * True for a POST whose handler applies the Idempotency-Key by `once`, because it finds out the caller itself or does

@@ -76,8 +76,8 @@ function take(
 }
 
 /**
- * Reports whether the value was left empty. Forms send ids and names that were left empty as "". No id and no name is
- * empty, so it counts as not sent. If a new record needs the name, the rule of the field refuses it.
+ * Reports an empty value. Forms send ids and names that were left empty as ""; none is empty, so none was sent. If a
+ * new record needs the name, the rule of the field refuses it.
  */
 export function isLeftEmpty(
   name: string,
@@ -144,8 +144,8 @@ function pathOf({ instancePath }: ErrorObject): string {
 function describeFault(error: ErrorObject): string {
   const path = pathOf(error)
   if (error.keyword === 'required') {
-    // Names all of them, since one at a time would cost a request each. A member that is missing in a part with a
-    // schema of its own is named by the fault alone.
+    // Names all: one at a time would cost a request each. A member of a part with its own schema is named by the fault
+    // alone.
     const { missingProperty } = error.params as { readonly missingProperty: string }
     const given = error.data as Readonly<Record<string, unknown>>
     const required = (error.parentSchema?.['required'] ?? []) as readonly string[]

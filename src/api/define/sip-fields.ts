@@ -11,7 +11,7 @@ const address = `${octet}(\\.${octet}){3}`
 const name = `(${label}\\.)*${lastLabel}`
 const dottedName = `(${label}\\.)+${lastLabel}`
 
-/** Returns a field for an IPv4 address or a host name. */
+/** Accepts an IPv4 address or a host name. */
 export function host({ max }: { readonly max: number }): Field<string> {
   return text({
     min: 1,
@@ -30,7 +30,7 @@ export function domain({ max, mayBeEmpty = false }: { readonly max: number; read
   })
 }
 
-/** Returns a field for a domain name, stored in lower case, as domain names are compared. */
+/** Stores lower case, as domain names are compared. */
 export function fullDomainName({ max }: { readonly max: number }): Field<string> {
   return text({
     min: 1,
@@ -41,10 +41,7 @@ export function fullDomainName({ max }: { readonly max: number }): Field<string>
   })
 }
 
-/**
- * Returns a field for a part of a SIP URI or of a header field: no white space, no control characters, no brackets or
- * quotes.
- */
+/** Accepts a part of a SIP URI or header field: no white space, control characters, brackets or quotes. */
 export function sipWord({ max }: { readonly max: number }): Field<string> {
   return text({
     max,

@@ -92,10 +92,7 @@ export async function removeRecord(plan: ResourcePlan, row: Cells, context: Reco
   return row
 }
 
-/**
- * Returns the owner of a new record. A part has the owner of the record that it belongs to, which the caller must own,
- * not only see.
- */
+/** Returns the owner. A part has that of its record, which the caller must own, not only see. */
 async function ownerOfNew(plan: ResourcePlan, values: Values, context: RecordContext): Promise<OwnerSids> {
   const { owner } = plan
   if (typeof owner !== 'object') return resolveOwner(owner, values, context)
@@ -118,20 +115,14 @@ export async function findParent(
   return row
 }
 
-/**
- * Throws if the caller may not change the row: accounts read the shared records of their provider, but may not change
- * them.
- */
+/** Throws if an account would change a shared record of its provider, which it may only read. */
 function demandWritable(plan: ResourcePlan, row: Cells, context: RecordContext): void {
   demandCarrierRights(plan.table, context)
   if (context.caller.tenancy.level === 'account' && row['account_sid'] === null)
     throw insufficientPermissions()
 }
 
-/**
- * Throws if a fixed field differs. Ids and owners may be sent back as they are; a different one is a mistake that must
- * not pass unnoticed.
- */
+/** Refuses other ids and owners. They may be sent back as they are; a different one must not pass unnoticed. */
 function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unknown): void {
   const given = (sent ?? {}) as Values
   for (const [field, { facts }] of Object.entries(fields)) {
@@ -143,10 +134,7 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
   }
 }
 
-/**
- * Throws if a reference is not allowed: the caller must see the record, which must belong to the owner's own account or
- * be shared with it.
- */
+/** Throws unless the caller sees each referenced record, and it belongs to the owner's account or is shared with it. */
 async function demandReferences(
   plan: ResourcePlan,
   values: Values,

@@ -20,12 +20,12 @@ export interface VerbDescription {
   readonly schema: Schema
 }
 
-/** Returns the anchor of a verb. `sip:decline` is not a valid fragment. */
+/** Returns an anchor; `sip:decline` is not a valid fragment. */
 export function verbAnchor(name: string): string {
   return `verb-${name.replace(':', '-')}`
 }
 
-/** Returns the page of the verbs. `shapes` are the shapes that several verbs share, by the titles of their schemas. */
+/** `shapes` are the shapes that several verbs share, by the titles of their schemas. */
 export function verbsPage(verbs: readonly VerbDescription[], shapes: readonly Schema[]): string {
   return page({
     title: 'Verbs',

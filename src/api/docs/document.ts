@@ -67,7 +67,7 @@ export function toReference(given: Readonly<Record<string, unknown>>): Reference
   return { info: document.info, resources }
 }
 
-/** Returns the shapes of a resource. The shape of a refusal is left out, since errors have pages of their own. */
+/** Leaves out the shape of refusals, since errors have pages of their own. */
 function shapesOf(
   endpoints: readonly Endpoint[],
   schemas: OpenApi['components']['schemas'],

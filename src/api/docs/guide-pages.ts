@@ -8,7 +8,7 @@ import { markdown, slugOf } from './markdown.ts'
 
 const folder = join(import.meta.dirname, '../../../docs/guides')
 
-/** Returns the names of the guides, without the README, which lists them. */
+/** Leaves out the README, which lists the guides. */
 function guideNames(): readonly string[] {
   if (!existsSync(folder)) return []
   const files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'README.md')
@@ -61,8 +61,8 @@ function guideMenu(): Html {
 }
 
 /**
- * Returns the page of a file in docs/reference, which is generated from the declarations; undefined if the file is not
- * beside this program.
+ * Returns a page of docs/reference, which is generated from the declarations; undefined if it is not beside this
+ * program.
  */
 export function referencePage(name: string): string | undefined {
   const file = join(folder, `../reference/${name}.md`)
@@ -83,10 +83,7 @@ const references = new Set([
   'settings',
 ])
 
-/**
- * Returns the address of a link's target. Other guides and the reference are pages here; the rest of the repository is
- * not.
- */
+/** Returns the address of a link. Other guides and the reference are here; the rest of the repository is not. */
 function lead(target: string): string | undefined {
   if (target.startsWith('#')) return target
   const [, reference = ''] = /^\.\.\/reference\/([a-z-]+)\.md/.exec(target) ?? []

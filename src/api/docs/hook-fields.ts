@@ -100,7 +100,7 @@ export const sipAddress = field('fs_sip_address', 'text', 'The SIP address of th
 
 const ofRecording = '`event` is `recording`'
 
-/** The fields that are sent after the call, where `call_status` is `completed`. */
+/** Sent after the call, where `call_status` is `completed`. */
 export const recordingFields: readonly HookField[] = [
   field('event', 'text', '`recording`.', 'the recording of the call is stored, or has failed'),
   field('recording_status', 'text', '`stored` or `failed`.', ofRecording),

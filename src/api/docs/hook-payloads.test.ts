@@ -7,7 +7,7 @@ const reference = ['verbs', 'resources'].map((page) =>
   readFileSync(join(import.meta.dirname, `../../../docs/reference/${page}.md`), 'utf8'),
 )
 
-/** The hooks that have an effect, by the names of their properties. */
+/** The hooks with an effect, by property name. */
 const hooks = reference
   .flatMap((page) => page.split('\n'))
   .filter((row) => !/of no effect until .* served/.test(row))

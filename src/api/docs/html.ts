@@ -32,7 +32,7 @@ function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character)
 }
 
-/** Returns a sentence in which text between backquotes becomes code. */
+/** Returns a sentence with `code` in it. */
 export function prose(text: string): Html {
   const parts = text.split('`')
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`

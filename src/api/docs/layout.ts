@@ -48,7 +48,7 @@ export const pagePolicy =
 
 export interface PageParts {
   readonly title: string
-  /** The page's own menu, below the one that all pages have. */
+  /** Shown below the menu of all pages. */
   readonly menu?: Html
   readonly content: Html
 }

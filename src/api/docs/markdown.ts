@@ -2,9 +2,7 @@
 import { Html, html } from './html.ts'
 import { tableOf } from './table.ts'
 
-/**
- * Returns the address of a link's target on these pages; undefined if it is none of them, so that only the words stay.
- */
+/** Returns the address of a link on these pages; undefined if it has none, so that only its words stay. */
 export type Lead = (target: string) => string | undefined
 
 export function markdown(text: string, lead: Lead): Html {

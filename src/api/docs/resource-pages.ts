@@ -118,7 +118,7 @@ function exampleIn(title: string, content: Content | undefined): Html | undefine
   return exampleOf(title, Object.values(content?.content ?? {})[0]?.example)
 }
 
-/** Returns the text with a link from each code to its page. */
+/** Links codes to their pages. */
 function errorText(description: string): Html {
   const parts = description.split(/`(\w+)`/)
   return html`${parts.map((part, index) =>

@@ -60,10 +60,7 @@ export function typeOf(schema: Schema): Html {
   return html`${kind}${bounds.length === 0 ? '' : ` (${bounds.join(' ')})`}`
 }
 
-/**
- * Returns the table of an object's properties. A star marks required ones; the members of an object follow it, with
- * their path.
- */
+/** Marks required members with a star; those of an object follow it, with their path. */
 export function propertyTable(schema: Schema): Html {
   const members = membersOf(schema as MemberSchema)
   if (members.length === 0) return html`<p>${typeOf(schema)}</p>`

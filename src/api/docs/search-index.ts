@@ -126,7 +126,7 @@ const unserved = /\bnot served yet\b|\bof no effect until\b/i
 
 const maxTextLength = 120
 
-/** Returns the text without the marks of Markdown, and shortened. */
+/** Shortens the text and drops the marks of Markdown. */
 function plain(text: string): string {
   const words = withoutMarks(text)
   return words.length <= maxTextLength

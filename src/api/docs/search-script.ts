@@ -3,10 +3,7 @@
 // as it is. Without scripts, only the menu works.
 export type SearchEntry = readonly [title: string, text: string, url: string]
 
-/**
- * The mark of text about input that the platform accepts or refuses without acting on it. Such entries are listed after
- * the others.
- */
+/** The mark of input that is accepted or refused without effect; it is found after the others. */
 export const unservedMark = ', not served yet'
 
 // The script checks the origin, which may hold characters that a shell would run: DNS allows more characters than host

@@ -4,10 +4,7 @@ import type { Repositories, Row } from '../../storage/storage.ts'
 
 export const defaultPriority = 9999
 
-/**
- * Sets the default to the first entry of the default route, if the table has one. Runs in the transaction of each
- * change to routes and entries.
- */
+/** Follows the default route, if the table has one. Runs in the transaction of each change to routes and entries. */
 export async function followDefaultRoute(lcr_sid: string, rows: Repositories): Promise<void> {
   const [route] = await rows.lcr_routes.list({ where: { lcr_sid, priority: defaultPriority }, limit: 1 })
   if (route === undefined) return

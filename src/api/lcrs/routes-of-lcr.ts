@@ -104,7 +104,7 @@ function routeList(): Field<readonly GivenRoute[]> {
   })
 }
 
-/** Removes ids that are "", which forms send for routes and entries that do not exist yet. */
+/** Drops ids that are "", which forms send for records that do not exist yet. */
 function withoutEmptyIds(given: Readonly<Record<string, unknown>>): object {
   const isGiven = ([name, value]: [string, unknown]): boolean => value !== '' || !name.endsWith('_sid')
   const entries = eachOf(given[entriesName], withoutEmptyIds)
@@ -114,9 +114,7 @@ function withoutEmptyIds(given: Readonly<Record<string, unknown>>): object {
   }
 }
 
-/**
- * Changes each member of a list. Returns any value that is not a list of objects unchanged, for the schema to refuse.
- */
+/** Returns a value that is not a list of objects unchanged, for the schema to refuse. */
 function eachOf(value: unknown, change: (member: Readonly<Record<string, unknown>>) => object): unknown {
   if (!Array.isArray(value)) return value
   return value.map((member: unknown) =>
@@ -186,7 +184,7 @@ async function writeRoutes(
 
 /**
  * Removes a table without routes. Clients make a table with one request and send its routes with the next. If the first
- * routes are refused, the table must not stay: its owner may have only one, and the next would be refused.
+ * routes are refused, the table must not stay: its owner may have one only, and would be refused the next.
  */
 async function removeEmpty({ params, caller, services }: RefusedRequest): Promise<string | undefined> {
   const sid = params['LcrSid'] ?? ''

@@ -59,14 +59,14 @@ async function grantOf(
       ...(await quotasOf(tenancy, rows)),
       principal: { kind: 'user', user_sid, name, session_sid: user_session_sid },
       isViewOnly: isViewOnly(permissionsOf(user)),
-      // A password that is kept elsewhere is changed there, so this platform cannot demand it.
+      // A password that is kept elsewhere is changed there.
       ...(user.force_change === 1 && user.provider === 'local' ? { mustChangePassword: true } : {}),
     },
     expiresAt: expires_at,
   }
 }
 
-/** Returns the request limits that apply to the tenant. 0 means that there is no limit. */
+/** Returns the request limits; 0 means none. */
 async function quotasOf(tenancy: Caller['tenancy'], rows: Repositories): Promise<Pick<Caller, 'quotas'>> {
   if (tenancy.level === 'admin') return {}
   const { service_provider_sid } = tenancy

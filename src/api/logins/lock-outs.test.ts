@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** Sends six wrong passwords, and three more attempts that are refused since the user is locked out. */
+/** Sends six wrong passwords, and three more attempts that are locked out. */
 async function guess(username: string): Promise<void> {
   const codes: string[] = []
   for (let attempt = 0; attempt < 9; attempt++) {

@@ -10,10 +10,7 @@ export interface LockOutReportOptions {
   readonly log: Logger
 }
 
-/**
- * Returns a function that reports a lock-out. It returns immediately, so that the time of a reply does not show whether
- * there is such a user.
- */
+/** Returns a reporter that never waits, so that the time of a reply does not show whether there is such a user. */
 export function createLockOutReport(options: LockOutReportOptions): (lockOut: LockOut) => void {
   const { log } = options
   return (lockOut) => {

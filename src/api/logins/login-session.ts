@@ -27,8 +27,7 @@ export interface Login {
 type SessionWork = (rows: Repositories) => Promise<void>
 
 /**
- * Starts a session. `user` is the row that the credentials were checked against. Throws account_inactive;
- * wrong_credentials if the credentials have changed since.
+ * Starts a session. `user` is as it was verified. Throws account_inactive; wrong_credentials if it has changed since.
  */
 export async function startSession(
   user: Row<'users'>,
@@ -60,7 +59,7 @@ export function scopeOf({
   return service_provider_sid === null ? 'admin' : 'service_provider'
 }
 
-/** Ends the sessions of a user. `rows` are the platform's own: sessions belong to no tenant. */
+/** Ends sessions. `rows` are the platform's own: sessions belong to no tenant. */
 export async function endSessions(rows: Repositories, user_sid: string, except?: string): Promise<void> {
   for (const { user_session_sid } of await rows.user_sessions.list({ where: { user_sid } }))
     if (user_session_sid !== except) await rows.user_sessions.remove(user_session_sid)

@@ -83,7 +83,7 @@ export const logout = defineRoute({
   },
 })
 
-/** Verifies the password. Takes the same time for users that exist and for those that do not. */
+/** Takes the same time for users that exist and for those that do not. */
 export function verifyUser(
   user: Row<'users'> | undefined,
   password: string,

@@ -27,13 +27,13 @@ const minuteMs = 60_000
  */
 const retryDelaysMs = [2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
 const stopGraceMs = 5000
-/** The interval at which a node looks for mails that another node has left when it was stopped for good. */
+/** The interval of the search for mails left by a node that was stopped for good. */
 const othersEveryMs = 5 * minuteMs
 
 export interface PasswordResetOptions {
   readonly storage: Pick<ApiStorage, 'for' | 'transaction' | 'isShared'>
   readonly mail: Mailer
-  /** Returns the address of the portal, which is the base of the link. */
+  /** Returns the base of the link. */
   readonly portalUrl: () => string
   readonly clock: Clock
   readonly log: Logger
@@ -102,7 +102,7 @@ async function serveOne(
 ): Promise<void> {
   const { email, attempts } = request
   const made = await storage.transaction(systemTenancy, async (rows) => {
-    // The process that removes the request serves it, since another process may have found it too.
+    // The process that removes it serves it: another one may be at it too.
     if (!(await rows.password_reset_requests.remove(request.password_reset_request_sid))) return undefined
     const [user] = await usersByEmail(email, rows)
     if (user === undefined || !(await mayReset(user, rows))) return undefined

@@ -12,7 +12,7 @@ import type { Field } from '../define/field.ts'
 export const passwordSettingsSid = 'default'
 export const unsetMinLength = 8
 const unsetMaxLength = 20
-// These are the characters that clients name; others that are neither letters nor digits would do as well.
+// These are the characters that clients name; any others except letters and digits would do.
 const specialCharacter = /[!@#$%^&*()_+\-=[\]{};':"\\|,.<>/?]/
 
 type Policy = Pick<
@@ -20,7 +20,7 @@ type Policy = Pick<
   'min_password_length' | 'require_digit' | 'require_special_character'
 >
 
-/** Returns the field of a password that a person chooses: any characters, up to a length that is worth hashing. */
+/** Accepts any characters, up to a length that is worth hashing. */
 export function password(): Field<string> {
   return text({ min: 1, max: 1024, anyCharacters: true }).example('correct horse 1')
 }

@@ -27,10 +27,7 @@ export function takeSettings(rule: VendorRule, body: Values): Values {
   return settings
 }
 
-/**
- * Returns the settings after a change. Fields that cannot be changed may be sent back, as they are or as they were
- * shown.
- */
+/** Returns the settings after a change. Fixed fields may be sent back, as they are or as they were shown. */
 export function changeSettings(row: CredentialRow, body: Values): Values {
   const rule = demandRule(row.vendor)
   const settings: Record<string, unknown> = { ...settingsOf(row) }

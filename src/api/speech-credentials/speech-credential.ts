@@ -72,10 +72,7 @@ export const testField = object({
   stt: testResult.describe('A recording of that sentence was listened to.'),
 })
 
-/**
- * Returns a credential as it is shown. The owner and those above it see masked secrets; accounts that share a
- * provider's credential do not see them.
- */
+/** Masks secrets for the owner and those above it, and omits them for accounts that share a provider's credential. */
 export function toWire(
   row: CredentialRow,
   { caller }: Pick<ApiRequest, 'caller'>,
@@ -116,10 +113,7 @@ export async function listAt(
   return found.flat()
 }
 
-/**
- * Returns the credential in the path. A foreign one, or one at another path, counts as missing. `below` is the rest of
- * the path after its id.
- */
+/** Treats a credential of another path as missing. `below` is the rest of the path after its id. */
 export async function findAt(request: ApiRequest, below = ''): Promise<CredentialRow> {
   const sid = request.params['SpeechCredentialSid'] ?? ''
   const base =

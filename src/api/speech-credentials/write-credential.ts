@@ -48,8 +48,7 @@ export async function create(request: ApiRequest): Promise<{ readonly sid: strin
 }
 
 /**
- * Returns the owner of a new credential. An account makes its own, whichever path it uses; others may name an account
- * of the provider in the path.
+ * Returns the owner: an account itself, whichever path it uses; others may name an account of the provider in the path.
  */
 async function ownerOfNew(request: ApiRequest): Promise<Place> {
   const place = placeOf(request)

@@ -1,10 +1,9 @@
-// The check for the last active administrator who can make changes: the platform keeps one, since without one no
-// further could be made.
+// The last active administrator who can make changes, whom the platform keeps: without one, none could be made.
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from '../logins/credentials.ts'
 import { scopeOf } from '../logins/login-session.ts'
 
-/** Reports whether the user is the last one. `rows` are the platform's own. */
+/** `rows` are the platform's own. */
 export async function isLastAdmin(user: Row<'users'>, rows: Repositories): Promise<boolean> {
   if (!isActingAdmin(user)) return false
   const admins = await rows.users.list({

@@ -90,7 +90,7 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
       if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key belongs to no user')
       const user = await rows.users.find(principal.user_sid)
       if (user === undefined) throw new AppError('not_authenticated', 'the session has ended')
-      // The records of the account and the provider hold secrets.
+      // The records of both hold secrets.
       const isClosed = caller.mustChangePassword === true
       const { account_sid, service_provider_sid } = isClosed ? noOwner : user
       const context = { caller, rows, services }

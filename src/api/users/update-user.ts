@@ -1,5 +1,4 @@
-// Changing a user: the members that must or must not come together, the changes that only others may make, and the
-// sessions that end.
+// Changing a user: the fields that go together, the changes that only others may make, and the sessions that end.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { changeRequired, insufficientPermissions } from '../../http/scopes.ts'
 import type { Caller } from '../../contracts/caller.ts'
@@ -50,7 +49,7 @@ export const updateUser = defineRoute({
   path: '/Users/{UserSid}',
   parameters: { UserSid: 'The id of the user.' },
   access: everyone,
-  // A user may change their own password; the handler refuses all other changes.
+  // For one's own password; the handler refuses the rest.
   openToViewOnly: true,
   openToForcedChange: true,
   operationId: 'updateUser',
@@ -85,10 +84,7 @@ export const updateUser = defineRoute({
   },
 })
 
-/**
- * Throws if the caller may not make the changes. View-only users, and those who must change their password first, may
- * change only that.
- */
+/** View-only users, and those who must change their password first, may change only their password. */
 function demandPermission(changes: Changes, user_sid: string, caller: Caller): void {
   const isPassword = Object.keys(changes).sort().join() === 'new_password,old_password'
   if (isPassword && isSelf(caller, user_sid)) return
@@ -118,10 +114,7 @@ function faultOf(changes: Changes, user: User, { principal }: Caller): string | 
   return undefined
 }
 
-/**
- * Returns the owner columns that change. A null that is stored already changes nothing; any other null would be a
- * promotion, and is refused.
- */
+/** Returns the owner columns that change. A null changes nothing if it is stored; otherwise it would be a promotion. */
 async function moveOf(sent: Sent, user: User, caller: Caller, rows: Repositories): Promise<Partial<User>> {
   for (const field of ['account_sid', 'service_provider_sid'] as const)
     if (sent[field] === null && user[field] !== null)
@@ -172,10 +165,7 @@ function endsSessions(changes: Changes, cells: Partial<User>): boolean {
   )
 }
 
-/**
- * Reports whether mailed links become void. They were mailed to the old mailbox, for the old password, and are void
- * when either changes.
- */
+/** Reports whether links become void: they were mailed to the old mailbox, for the old password. */
 function voidsLinks({ hashed_password, email: address, is_active }: Partial<User>, user: User): boolean {
   const isMoved = address !== undefined && address !== user.email
   return hashed_password !== undefined || isMoved || is_active === 0

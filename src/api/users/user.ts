@@ -38,12 +38,12 @@ export function isSelf({ principal }: Caller, user_sid: string): boolean {
   return principal.kind === 'user' && principal.user_sid === user_sid
 }
 
-/** Returns the same refusal for a missing user and for one that the caller may not see. */
+/** Returns the same for a missing user and one that the caller may not see. */
 export function noSuchUser(): AppError {
   return new AppError('not_found', 'no such user')
 }
 
-/** Returns the permissions. Only a user who has this one and no other is view-only. */
+/** Makes a user view-only by this permission and no other. */
 export function toPermissions(is_view_only: boolean): string {
   return JSON.stringify(is_view_only ? ['VIEW_ONLY'] : ['PROVISION_SERVICES', 'PROVISION_USERS'])
 }

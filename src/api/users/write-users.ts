@@ -1,4 +1,4 @@
-// Making and removing users: the owners that they may have, and the rule that the platform keeps an administrator.
+// Making and removing users: their owners, and the rule that an administrator stays.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
 import type { Caller } from '../../contracts/caller.ts'
@@ -135,10 +135,7 @@ export async function ownerOfUser(
   return { service_provider_sid }
 }
 
-/**
- * Throws duplicate if another user has the address: mail for two users would reach one person. `all` are the platform's
- * own rows.
- */
+/** Throws duplicate: mail for two users would reach one person. `all` are the platform's own rows. */
 export async function demandFreeEmail(
   address: string,
   of: string | undefined,

@@ -14,7 +14,7 @@ export interface ConnectionLimitOptions {
 export interface ConnectionLimit {
   /** Counts the connection until it closes or is released. Closes one that exceeds the share, and returns false. */
   admit(socket: Socket): boolean
-  /** Stops counting a connection that has become something with limits of its own. */
+  /** Stops counting a connection that now has other limits. */
   release(socket: Socket): void
   isProxy(address: string): boolean
 }

@@ -1,6 +1,6 @@
-// Protection against guessed passwords: wrong passwords are counted per user and source, and per source alone, and lock
-// out for a while. A source is an IPv4 address, or several networks of IPv6, one within the other. Changing the address
-// within a network does not reset its count.
+// A limit on guesses: wrong passwords are counted per user and source, and per source alone, and lock out for a while.
+// A source is an IPv4 address, or several networks of IPv6, one within the other. Changing the address within a network
+// does not reset its count.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { networkOf, networksOf } from '../../network/network-of.ts'
@@ -75,7 +75,7 @@ interface Budget {
   readonly lockOut: LockOut
 }
 
-/** Returns the key of a count. No user has an empty name, and no source contains a space. */
+/** No user has an empty name, and no source a space. */
 function keyOf(username: string, source: string): string {
   return `${username} ${source}`
 }
@@ -99,7 +99,7 @@ export function createLoginThrottle({ clock, derive, onLockOut }: LoginThrottleO
   const asked = createTokenBuckets(clock, maxRemembered)
   const queue = createPasswordQueue(derive)
 
-  /** Throws locked_out if one of the budgets is used up. */
+  /** Throws locked_out. */
   function demandFew(budgets: readonly Budget[]): void {
     for (const { key, max, lockOut } of budgets) {
       const known = failures.recent(key)

@@ -21,7 +21,7 @@ export interface Place {
   readonly of: string
 }
 
-/** Returns the place of a login. An IPv6 address counts as its /48, the network that one site gets. */
+/** An IPv6 address counts as its /48, which one site gets. */
 export function placeOfLogin(address: string): Place {
   const [network = address] = networksOf(address, [48])
   return { kind: 'login', of: network }
@@ -85,7 +85,7 @@ class Lane {
     if (queue.length === 0) this.#queues.delete(of)
   }
 
-  /** Returns the first of the queue that has waited longest for a turn, and moves that queue to the end. */
+  /** Returns the first of the queue that has waited longest, which goes to the end. */
   next(): Waiting | undefined {
     for (const [of, queue] of this.#queues) {
       const [first] = queue

@@ -18,10 +18,7 @@ export interface RateLimitOptions extends RateLimitRules {
 }
 
 export interface RateLimits {
-  /**
-   * Returns the value of `RateLimit-Policy`: all limits of this caller, or those of a caller that is not known yet;
-   * undefined if there are none.
-   */
+  /** Returns `RateLimit-Policy`: all limits of this caller, or those of an unknown one; undefined if there are none. */
   policyOf(caller?: Caller): string | undefined
   ofAddress(address: string): Verdict | undefined
   /** Returns the verdict of the caller's limit that refuses, or else of the one that will refuse first. */
@@ -78,7 +75,7 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   }
 }
 
-/** Returns the verdict that refuses, or else the one that will do so first. */
+/** Returns the one that refuses, or else will do so first. */
 export function nearer(one: Verdict | undefined, other: Verdict): Verdict {
   if (one === undefined || !other.isAllowed) return other
   return other.remaining < one.remaining ? other : one
@@ -92,7 +89,7 @@ function limitOf({ owner, perMinute }: RequestQuota): Limit {
   return { name: 'account_sid' in owner ? 'account' : 'service_provider', perMinute }
 }
 
-/** Returns the key of a bucket. It contains the limit, so that a changed limit begins with a full bucket. */
+/** The limit is part of the key, so that a changed one begins with a full bucket. */
 function keyOf({ owner, perMinute }: RequestQuota): string {
   return `${Object.values(owner).join()} ${perMinute}`
 }

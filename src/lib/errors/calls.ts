@@ -1,4 +1,4 @@
-// The reasons for which a call or a registration is refused, or a call ends.
+// The reasons why a call or a registration is refused or ends.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const callErrors = {

@@ -1,4 +1,4 @@
-// Errors of limits: the account has as many calls as it may have, or may not call this number.
+// The reasons why an account may have no further call, or none to this number.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const limitErrors = {
