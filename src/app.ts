@@ -22,8 +22,8 @@ export interface App {
    */
   start(showSecrets: FirstBootOptions['show'], signal: AbortSignal): Promise<void>
   /**
-   * Stops an app that is up. `drain` waits for running calls, up to the deadline of the settings; `now` hangs them up.
-   * May be called again.
+   * Stops a running app. `drain` waits for calls until the deadline of the settings; `now` hangs them up. May be called
+   * again.
    */
   stop(mode: 'drain' | 'now'): Promise<void>
   /** Set after start. */
@@ -56,8 +56,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
         start: () => firstBoot(base.storage, { adminPassword, adminApiKey, accountApiKey, show }),
         stop: () => Promise.resolve(),
       }
-      // The first boot comes last: a start that fails must not leave a platform that is set up, with secrets that it
-      // never showed.
+      // Comes last: a start that fails must not leave a platform that is set up, with secrets that it never showed.
       await startAll([...parts, boot], { log, signal })
       telephony.webSockets.listens(portsOf(administration))
       isReady = true

@@ -46,7 +46,7 @@ export function warningOn(path: string): string | undefined {
   return warningFor(path)
 }
 
-/** Windows has no such modes. */
+/** Reports true on Windows, which has no such modes. */
 function isClosedAlready(path: string): boolean {
   return platform() === 'win32' || (statSync(path).mode & 0o077) === 0
 }
@@ -60,7 +60,7 @@ function isClosed(path: string): boolean {
     chmodSync(path, 0o700)
     return true
   } catch {
-    // The directory belongs to another user, or its file system has no modes.
+    // It belongs to another user, or its file system has no modes.
     return false
   }
 }

@@ -1,5 +1,4 @@
-// The entry point: environment -> config -> app -> signals. The only file that reads the environment or ends the
-// process.
+// environment -> config -> app -> signals. The only file that reads the environment or ends the process.
 import { existsSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
@@ -36,7 +35,7 @@ const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' 
  */
 const keepsWasm = '--no-wasm-code-gc'
 
-/** If an earlier start has kept it, this file and the settings need no stripping of types either. */
+/** Returns the cache of an earlier start, so that this file and the settings need no stripping of types either. */
 function codeCache(env: NodeJS.ProcessEnv): { readonly NODE_COMPILE_CACHE?: string } {
   const directory = codeCacheIn(env['SWITCHHOOK_DATA_DIR'] ?? './data')
   return existsSync(directory) ? { NODE_COMPILE_CACHE: directory } : {}
@@ -84,7 +83,7 @@ function cacheCode(dataDir: string): void {
   process.env['NODE_COMPILE_CACHE'] ??= directory
 }
 
-/** Returns the networks that can reach the server: the addresses above are only those of this machine. */
+/** Returns who can reach the server: the addresses above are only those of this machine. */
 function reachOf(bind: string): string {
   if (bind === '0.0.0.0' || bind === '::')
     return `every network of this machine (it listens on ${bind}); SWITCHHOOK_BIND=127.0.0.1 keeps it to this machine`
@@ -251,10 +250,7 @@ async function stop(mode: 'drain' | 'now'): Promise<void> {
   }
 }
 
-/**
- * Stops a start. The part that is starting comes up first, or fails: a database that does not respond may take ten
- * seconds for that.
- */
+/** Lets the part that is starting come up, or fail: a database that does not respond may take ten seconds for that. */
 function stopStart(): void {
   if (isStopping) process.exit(1)
   isStopping = true

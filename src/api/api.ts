@@ -1,4 +1,4 @@
-// The options and the type of the API: the parts of the platform that its endpoints use, and where it listens.
+// The parts of the platform that the API uses, and where it listens.
 import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { HttpServerOptions } from '../http/http.ts'
 import type { RateLimitRules } from '../http/limits/rate-limits.ts'
@@ -43,9 +43,9 @@ export interface ApiOptions {
   /** Reports whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   readonly canWrite?: () => Promise<boolean>
-  /** The operator's restrictions on accounts; without it, nothing is forbidden. */
+  /** Restrictions on accounts; none if left out. */
   readonly rules?: OperatorRules
-  /** Without it, there are no limits, except those that accounts and service providers have themselves. */
+  /** None if left out, except those of accounts and service providers. */
   readonly rateLimits?: RateLimitRules
   readonly trustedProxies?: readonly string[] | undefined
   readonly clock: Clock

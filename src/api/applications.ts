@@ -102,7 +102,7 @@ export const applications = defineResource({
       .example({ greeting: 'Good morning' }),
     created_at: createdAt(),
   },
-  /** Checks the variables against those that the application publishes, if it publishes any. */
+  /** Checks the variables against those that the application publishes, if any. */
   async prepare({ env_vars, call_hook, account_sid }, row, { caller, rows, services, whenGone }) {
     await refuseForeign(account_sid, { caller, rows })
     if (env_vars === undefined || env_vars === null) return undefined

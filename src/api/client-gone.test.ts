@@ -77,7 +77,7 @@ beforeEach(() => {
   lines = new Inbox()
 })
 
-// The number of log lines before the request.
+// The number of earlier log lines.
 let askedAt = 0
 
 function ask(method: string, path: string, body?: unknown): ClientRequest {
@@ -90,9 +90,7 @@ function ask(method: string, path: string, body?: unknown): ClientRequest {
   return request
 }
 
-/**
- * Sends a request, and hangs up once the platform has requested the other server; resolves when the request has ended.
- */
+/** Sends a request, and hangs up once it has reached the other server; resolves at the request's end. */
 async function askAndLeave(method: string, path: string, body?: unknown): Promise<void> {
   const request = ask(method, path, body)
   await requests.next('the other side to be asked', (what) => what === 'asked')

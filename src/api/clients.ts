@@ -7,7 +7,7 @@ import type { Services } from './services.ts'
 import { flag, recordSid, sid, text } from './define/fields.ts'
 import type { Row } from '../storage/storage.ts'
 
-/** Masks a password. The first character helps to recognise it; the rest is hidden. */
+/** Shows the first character of a password, which helps to recognise it. */
 function mask(password: string): string {
   return password.slice(0, 1) + 'x'.repeat(Math.max(0, password.length - 1))
 }
@@ -28,7 +28,7 @@ export const clients = defineResource({
     username: text({
       min: 1,
       max: 64,
-      // RFC 3261 §25.1: the characters that the user part of a SIP URI may hold unescaped.
+      // RFC 3261 §25.1: the unescaped characters of the user part of a SIP URI.
       pattern: "^[A-Za-z0-9_.!~*'()&=+$,;?/-]+$",
       rule: "must have only letters, digits and -_.!~*'()&=+$,;?/",
     })

@@ -119,14 +119,14 @@ const secretName = 'jwt_secret'
 const secretBytes = 32
 
 /**
- * Returns tokens whose secret is read at the first use, once: storage is not open yet when the server is made. The code
+ * The secret is in storage, which is not open yet when the server is made: it is read once, at the first use. The code
  * that signs is loaded then too.
  */
 function createLateTokens(storage: Pick<Storage, 'for' | 'transaction'>, clock: Clock): Tokens {
   let made: Promise<Tokens> | undefined
   const tokens = (): Promise<Tokens> => {
     made ??= openTokens(storage, clock)
-    // After a failure, the next use reads the database again.
+    // After a failure, the database is read again.
     made.catch(() => {
       made = undefined
     })

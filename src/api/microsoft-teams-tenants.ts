@@ -35,7 +35,7 @@ export const microsoftTeamsTenants = defineResource({
   },
   async beforeUpdate(changes, { account_sid, service_provider_sid, tenant_fqdn }, context) {
     const owner = changes.account_sid === undefined ? account_sid : changes.account_sid
-    // The name may be allowed for the account that the tenant leaves, and not for the account that it moves to.
+    // The name may be free to the account that the tenant leaves, but not to its new account.
     if (changes.tenant_fqdn === undefined && owner === account_sid) return
     const name = changes.tenant_fqdn ?? tenant_fqdn
     await demandFreeName(name, { account_sid: owner, service_provider_sid }, context)

@@ -26,7 +26,7 @@ export interface Bindings {
   forget(realm: string): Promise<void>
 }
 
-/** The functions of storage that the API needs, beside those for its handlers. */
+/** The parts of storage that the API needs beside its handlers. */
 export type ApiStorage = Pick<
   Storage,
   keyof BoundStorage | 'boundTo' | 'revision' | 'revisionOfKnown' | 'isShared' | 'idempotency'
@@ -40,7 +40,7 @@ export interface PasswordResets {
    * up, so that neither the reply nor its time shows whether there is one. Throws overloaded if too many wait.
    */
   request(email: string, within: Pick<Storage, 'for'>): Promise<void>
-  /** Starts to mail the links that are due, and returns immediately. Call it when a request is committed. */
+  /** Mails due links, without waiting. Called when a request is committed. */
   serve(): void
 }
 

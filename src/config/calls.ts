@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { count } from './setting.ts'
 import type { Setting } from './setting.ts'
 
-/** For SIP passwords (RFC 8760). */
+/** An algorithm for SIP passwords (RFC 8760). */
 export type SipDigest = 'MD5' | 'SHA-256'
 
 export const callSettings = {

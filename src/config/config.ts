@@ -33,9 +33,7 @@ export type Config = { readonly [Key in keyof Settings]: ReturnType<Settings[Key
 /** A setting that cannot be used; main.ts prints the message and stops. */
 export class ConfigError extends Error {}
 
-/**
- * Reads every setting. Throws ConfigError with the name and the broken rule of each setting that is wrong or unknown.
- */
+/** Reads every setting. Throws ConfigError with the name and rule of each that is wrong or unknown. */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems = unknownSettings(environment)
   const values: Record<string, unknown> = {}
@@ -63,7 +61,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
 const prefix = 'SWITCHHOOK_'
 // Only the tests read these. A shell that has them set may start the platform too.
 const ofTests: ReadonlySet<string> = new Set(['SWITCHHOOK_TEST_RESULT', 'SWITCHHOOK_FUZZ_SEED'])
-// Kubernetes and Docker set such variables in other containers to describe a service or container called switchhook.
+// Kubernetes and Docker set such variables in others' containers for a service or container called switchhook.
 const ofService =
   /^SWITCHHOOK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 const serviceUrl = /^(tcp|udp|sctp):\/\//
@@ -74,7 +72,7 @@ export function doubtsAbout(environment: Readonly<Record<string, string | undefi
     .map(({ name }): string => name)
     .filter((name) => name.startsWith(prefix))
   const doubts = Object.keys(environment).flatMap((name) => {
-    // Other variables begin with these letters too, but few, so that most names in a shell need no search.
+    // Few other variables of a shell begin with these letters, so few are searched.
     if (name.startsWith(prefix) || !/^[sw]/i.test(name)) return []
     const upper = name.toUpperCase()
     const right = known.find(
@@ -95,7 +93,7 @@ export function doubtsAbout(environment: Readonly<Record<string, string | undefi
   return doubts
 }
 
-/** A misspelt setting would otherwise silently leave the default in force. */
+/** Reports unknown settings: a misspelt one would silently leave the default in force. */
 function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   const known = Object.values(settings).map(({ name }): string => name)
   const isForeign = (name: string): boolean =>
@@ -108,7 +106,7 @@ function unknownSettings(environment: Readonly<Record<string, string | undefined
     .map((name) => `${name} is not a setting: ${nearestSetting(name, known)}`)
 }
 
-/** Compares names without the common prefix. */
+/** Names the nearest setting, compared without the common prefix. */
 function nearestSetting(name: string, known: readonly string[]): string {
   const nearest = nearestWord(
     name.slice(prefix.length),

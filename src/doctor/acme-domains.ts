@@ -1,5 +1,5 @@
-// The check of the domains that certificates are ordered for: whether each leads here, whether the authority's request
-// to port 80 does, and how long its certificate is valid.
+// The check of the domains that certificates are ordered for: whether each and its port 80 lead here, and how long its
+// certificate is valid.
 import { X509Certificate } from 'node:crypto'
 import { get } from 'node:http'
 import { warnDays } from '../certificates/certificates.ts'
@@ -13,15 +13,15 @@ import type { RunningPlatform } from './running-platform.ts'
 export interface AcmeDomainsOptions {
   readonly domains: readonly string[]
   readonly names: Pick<Names, 'lookup'>
-  /** The address at which peers reach the platform. */
+  /** The platform's address for peers. */
   readonly address: string
   /** Whether that is an address of this machine, so that there is no NAT between. */
   readonly isOwnAddress: boolean
   readonly platform: () => Promise<RunningPlatform>
-  /** Returns the certificate that the platform keeps, as PEM; empty if there is none. */
+  /** Returns the platform's certificate as PEM; empty if there is none. */
   readonly certificate: () => Promise<string>
   readonly clock: Pick<Clock, 'now'>
-  /** The port to which the authority sends its request; tests set it. */
+  /** The port of the authority's request, for tests. */
   readonly port?: number
 }
 

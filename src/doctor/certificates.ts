@@ -22,7 +22,7 @@ export interface CertificatesCheckOptions {
   readonly clock: Clock
   /** The ports that show them; without it, no connection is made. */
   readonly ports?: SecurePorts
-  /** Compares the names of accounts with the certificates; without it, they are not compared. */
+  /** Compares certificates with the names of accounts; left out, they are not compared. */
   readonly accountNames?: ((pairs: readonly ReadPair[]) => Promise<readonly Finding[]>) | undefined
 }
 
@@ -61,7 +61,7 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
   }
 }
 
-/** The message names the setting of a file beside the pair. */
+/** Returns the cure; the message names the setting of a file beside the pair. */
 function cureOf({ message }: StartError): string {
   const [setting] = /SWITCHHOOK_TLS_(?:AUTHORITIES|REVOKED)/.exec(message) ?? []
   return setting === undefined
@@ -69,7 +69,7 @@ function cureOf({ message }: StartError): string {
     : `Correct the file that ${setting} names, or leave that setting out.`
 }
 
-/** Certificates that lead to the authority expire too. */
+/** Checks the whole chain: certificates that lead to the authority expire too. */
 function timeOf(chain: readonly X509Certificate[], now: number): readonly Finding[] {
   return chain.flatMap((certificate, index) => {
     const which =
@@ -110,9 +110,7 @@ function chainOf({ certificates }: TlsPair): readonly X509Certificate[] {
   return [...certificates.matchAll(pem)].map(([text]) => new X509Certificate(text))
 }
 
-/**
- * Reports whether a peer that trusts the usual authorities accepts the chain; others may have been given its authority.
- */
+/** Reports whether a peer with the usual authorities accepts it; others may have been given its authority. */
 function trustOf(chain: readonly X509Certificate[]): readonly Finding[] {
   const own = chain[0]
   const last = chain.at(-1)

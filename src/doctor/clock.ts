@@ -1,4 +1,4 @@
-// The check of the machine's clock against the clocks of servers that other checks contact anyway.
+// The check of the machine's clock, against those of servers that other checks contact.
 import type { Clock } from '../lib/clock.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { rowsIfAny } from './database.ts'
@@ -15,7 +15,7 @@ export interface ClockSample {
 
 export interface ClockCheckOptions {
   readonly rows: Rows
-  /** Resolves when no more samples will come. */
+  /** Resolves when no more come. */
   readonly samples: () => Promise<readonly ClockSample[]>
   readonly clock: Clock
 }

@@ -1,5 +1,4 @@
-// The check of the credentials of speech vendors and buckets. It tries them as the tests of the API do, and does not
-// store the results.
+// The check of speech and bucket credentials: tried as the tests of the API do, without storing the results.
 import type { BucketJob } from '../buckets/vendor.ts'
 import type { BucketTestResult } from '../buckets/try-bucket.ts'
 import { systemTenancy } from '../contracts/caller.ts'

@@ -38,7 +38,7 @@ export function createFileLimitsCheck({ maxCalls, platform }: FileLimitsOptions)
   }
 }
 
-/** Node.js raises the soft limit to the hard one at its start. */
+/** Returns the limit in force: Node.js raises the soft limit to the hard one at its start. */
 async function limitOf(pid: number | undefined): Promise<number | undefined> {
   try {
     const text = await readFile(`/proc/${pid ?? 'self'}/limits`, 'utf8')

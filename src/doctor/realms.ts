@@ -1,5 +1,4 @@
-// The check of the SIP realms: whether phones find the platform by these names, and whether the name server accepts
-// their records.
+// The check of SIP realms: whether phones find the platform by them, and whether the name server accepts their records.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { UpdateClient } from '../dns/dns.ts'
 import { AppError } from '../lib/errors.ts'
@@ -16,7 +15,7 @@ export interface RealmsOptions {
   readonly leadsToUs: (host: string) => Promise<boolean>
   /** Undefined if the platform updates no name server. */
   readonly updates: UpdateClient | undefined
-  /** The address at which phones reach the platform, for the cure. */
+  /** The platform's address for phones, in the cure. */
   readonly address: string
 }
 

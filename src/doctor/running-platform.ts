@@ -5,7 +5,7 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 
 export interface RunningPlatform {
-  /** The kind of response at the port of the REST API: that of the platform, of another program, or none. */
+  /** The response at the port of the REST API: of the platform, another program, or none. */
   readonly health: 'ok' | 'unavailable' | 'database_unavailable' | 'foreign' | 'none'
   /** The process that holds the lock of the data directory, if the system lists it. */
   readonly pid: number | undefined

@@ -1,4 +1,4 @@
-// The check that the ports of TLS show the certificates of the files, by a handshake with each, as a phone makes it.
+// The check that the TLS ports show the certificates of the files: a handshake with each, as a phone makes it.
 import type { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
 import type { Finding } from './doctor.ts'
@@ -35,7 +35,7 @@ export async function lookAtShown(
   ] as const
   const wishes = pairs.slice(0, maxLookedAt).map((pair) => toWish(pair, pairs))
   const findings = places.map(([use, port]) => {
-    // A port of 0 is any free port, which is not known here.
+    // Any free port (0) is not known here.
     if (port === undefined || port === 0) return []
     const where = { name: `${use} at port ${port}`, host: reachable(ports.bind), port }
     return wishes.flatMap((wish) => (wish === undefined ? [] : [lookAt(wish, where)]))
@@ -46,7 +46,7 @@ export async function lookAtShown(
 
 interface Wish {
   readonly own: X509Certificate
-  /** The server name that is requested; undefined for the certificate that is shown when none is. */
+  /** The requested server name; undefined for the certificate that is shown without one. */
   readonly name?: string
 }
 

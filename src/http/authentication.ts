@@ -1,6 +1,5 @@
-// Authentication of requests: a bearer token, which is an API key or a login token, becomes a caller. Callers are
-// cached, so that most requests do not read the database, and dropped exactly when something they depend on has
-// changed.
+// Authentication: a bearer token, which is an API key or a login token, becomes a caller. Callers are cached, so that
+// most requests read no database, and dropped exactly when something they depend on has changed.
 import { hashApiKey } from '../lib/api-key.ts'
 import type { Caller } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -23,10 +22,7 @@ export interface CredentialSource {
 }
 
 export interface Authenticator {
-  /**
-   * Throws not_authenticated, or bad_request if the header is malformed. Returns without a promise if the token is
-   * cached.
-   */
+  /** Throws not_authenticated, or bad_request if the header is malformed. Makes no promise if the token is cached. */
   authenticate(header: string | undefined): Caller | Promise<Caller>
 }
 
@@ -111,7 +107,7 @@ class CallerMemory {
     return undefined
   }
 
-  /** Call this before a caller is looked up: one found before a change must not be kept after it. */
+  /** Returns the keeper. Called before a look-up: a caller found before a change must not be kept after it. */
   keeper(hash: string): (entry: Remembered) => void {
     const before = this.#seen
     return (entry) => {
@@ -131,7 +127,7 @@ async function grantOfSession(
   tokens: Tokens,
   source: CredentialSource,
 ): Promise<Grant | undefined> {
-  // A generated API key has no two full stops. A key from the settings that has them is still found by its hash.
+  // Generated API keys have no two full stops; one from the settings that has them is still found by its hash.
   if (token.split('.').length !== 3) return undefined
   const verdict = await tokens.verify(token)
   switch (verdict.verdict) {

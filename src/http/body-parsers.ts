@@ -25,7 +25,7 @@ export function addBodyParsers(server: FastifyInstance): void {
 
 type BodyParser = (bytes: Buffer, contentType: string | undefined) => unknown
 
-/** Bodies are read as UTF-8, whatever their headers say. */
+/** Refuses other encodings: bodies are read as UTF-8, whatever their headers say. */
 function refuseEncoding({ headers }: FastifyRequest, bytes: Buffer): void {
   const encoding = headers['content-encoding']?.trim() ?? ''
   if (!/^(identity)?$/i.test(encoding)) throw refusal('a compressed body is not read')

@@ -115,7 +115,7 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 5000,
-      // Java requests h2c with each request, and so does curl with --http2. The response is sent in HTTP/1.1.
+      // Java requests h2c with each request, curl with --http2: the response is HTTP/1.1.
       shouldUpgradeCallback: isWebSocket,
     },
     clientErrorHandler: refuseUnparsable,
@@ -204,7 +204,7 @@ function addRoute(
       )
       done()
     },
-    // Runs before the body is read, so that the body of a refused caller is not read.
+    // Runs before the body is read: that of a refused caller is not read.
     ...(route.access === 'public' ? {} : { onRequest: createAccessHook(route, authenticator, rateLimits) }),
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {

@@ -28,7 +28,7 @@ export const errorBodySchema = {
   },
 } as const
 
-/** Failures without a public sentence become `internal`, with the stack in the log. */
+/** Turns failures without a public sentence into `internal`, with the stack in the log. */
 export function toErrorReply(error: unknown, requestId: string, log: Logger): ErrorReply {
   const failure = toAppError(error)
   const { http: status } = entryOf(failure.code)

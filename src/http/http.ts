@@ -16,7 +16,7 @@ export interface HttpServerOptions {
   readonly secure?: { readonly port: number; readonly identity: () => TlsIdentity } | undefined
   /** The handler of WebSockets that are requested at either port. Without it, there are none. */
   readonly webSockets?: WebSocketTaker | undefined
-  /** Returns the response below /.well-known/acme-challenge/ (RFC 8555 §8.3). Without it, there is none. */
+  /** Returns the response below /.well-known/acme-challenge/ (RFC 8555 §8.3), if there is any. */
   readonly acmeAnswer?: ((token: string) => Promise<string | undefined>) | undefined
   /** The prefix of every route's path: `/v1`. */
   readonly prefix: string
@@ -31,14 +31,14 @@ export interface HttpServerOptions {
   readonly maxConnections?: number
   /** Whether the whole platform is up, for /health. */
   readonly isReady: () => boolean
-  /** Reports whether writes of calls and requests are stored, for /health. */
+  /** Reports whether writes are stored, for /health. */
   readonly canWrite?: (() => Promise<boolean>) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
 export interface HttpServer extends Part {
-  /** The address that it listens at, set after start (port 0 = any free port). */
+  /** Its address, set after start (port 0 = any free port). */
   readonly address: { readonly address: string; readonly port: number }
   /** The port of HTTPS, set after start. */
   readonly securePort: number | undefined

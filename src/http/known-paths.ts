@@ -15,10 +15,7 @@ export class KnownPaths {
     this.#paths.set(path, known)
   }
 
-  /**
-   * Returns the methods of a path, none if there is no such path. Called only if no route matched, so that other
-   * requests pay nothing.
-   */
+  /** Returns the methods of a path, or none. Called only if no route matched, so that other requests pay nothing. */
   methodsAt(url: string): readonly string[] {
     const sent = segmentsOf(url.replace(/[?#].*$/, ''))
     const found = new Set<string>()

@@ -5,7 +5,7 @@ import type { HttpPage } from './route.ts'
 import { createStaticAnswer } from './static-answer.ts'
 import type { StaticAnswer } from './static-answer.ts'
 
-/** Browsers name HTML; programs name JSON, anything or nothing. */
+/** Reports a browser, which names HTML; programs name JSON, anything or nothing. */
 export function wantsPage(accept = ''): boolean {
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept)
 }

@@ -34,7 +34,7 @@ export function parseFormBody(text: string): Record<string, string> | undefined 
   return Object.fromEntries(fields)
 }
 
-/** Throws if a field was not valid UTF-8: decoding silently turns it into U+FFFD. */
+/** Refuses invalid UTF-8, which decoding silently turns into U+FFFD. */
 function refuseReplacements(text: string, fields: ReadonlyMap<string, string>): void {
   if (/%EF%BF%BD|\uFFFD/i.test(text)) return
   const broken = [...fields].find((field) => field.join('').includes('\uFFFD'))
@@ -140,7 +140,7 @@ function placeOfHalf(value: unknown): readonly string[] | undefined {
   return undefined
 }
 
-/** In valid JSON, only a name is followed by a colon. */
+/** Reports a name: in valid JSON, only a name is followed by a colon. */
 function isName(text: string, from: number): boolean {
   let at = from
   while (text.charCodeAt(at) <= 0x20) at++
@@ -155,7 +155,7 @@ function refuseName(name: string, under: string | undefined, siblings: { has(nam
 
 const maxQuotedLength = 64
 
-/** A client may give a field any name. */
+/** Quotes a name, for which a client may send anything. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, maxQuotedLength).toWellFormed())
 }

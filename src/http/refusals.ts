@@ -40,7 +40,7 @@ function isGivenUp(error: unknown, { raw }: FastifyReply): boolean {
   return isClientGone(raw) && (isGoneError(error) || isCutShort(error, raw.req))
 }
 
-/** Reports whether the client left in the middle of its body, which Node shows by the error of the socket. */
+/** Reports a client that left within its body, which Node shows by the error of the socket. */
 function isCutShort(error: unknown, { complete }: IncomingMessage): boolean {
   return !complete && error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

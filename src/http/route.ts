@@ -5,7 +5,7 @@ import type { AppError } from '../lib/errors.ts'
 
 export type Level = Caller['tenancy']['level']
 
-/** The callers that a route serves: all, or authenticated callers of these levels. */
+/** The callers of a route: all, or authenticated ones of these levels. */
 export type Access = 'public' | readonly Level[]
 
 export interface HttpRequest {
@@ -56,17 +56,14 @@ export interface HttpRoute {
 
 /** A page that is the same for every client at its path: a page for people, or the document of the API. */
 export interface HttpPage {
-  /**
-   * The path as the router writes it: `/docs/errors/:code`. The page at `/`, where programs read the health, is for
-   * browsers only.
-   */
+  /** As the router writes it: `/docs/errors/:code`. At `/`, where programs read the health, it is for browsers only. */
   readonly path: string
   /** HTML if left out. */
   readonly mediaType?: string
   /** Its Content-Security-Policy; that of data if left out. */
   readonly policy?: string
-  /** Returns the page that a browser gets, with 404, if there is no such page. Programs get JSON. */
+  /** Returns a browser's page for 404. Programs get JSON. */
   readonly absent?: () => string
-  /** Returns the page; undefined if there is none. Called once for the same parameters. */
+  /** Returns the page, or undefined. Called once for the same parameters. */
   readonly render: (params: Readonly<Record<string, string | undefined>>) => string | undefined
 }

@@ -14,12 +14,12 @@ export function demandAccess(
     throw insufficientPermissions()
 }
 
-/** For a password that another person chose, or that was printed on a screen, and may still be known there. */
+/** Returns the refusal of a password that others may know: another person chose it, or a screen showed it. */
 export function changeRequired(): AppError {
   return new AppError('password_change_required', 'the password must be changed first')
 }
 
-/** Returns the refusal. Its text is always the same, so that it does not show what exists. */
+/** Returns the refusal. Its constant text does not show what exists. */
 export function insufficientPermissions(): AppError {
   return new AppError('not_permitted', 'insufficient permissions')
 }

@@ -1,4 +1,4 @@
-// The HTTPS port: accepts connections, bounds their handshakes, and hands on those whose handshake has ended.
+// The HTTPS port: accepts connections, bounds their handshakes, and hands them on afterwards.
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'

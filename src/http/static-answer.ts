@@ -72,7 +72,7 @@ function codingOf(header: string | string[] | undefined): Coding | undefined {
   return (['br', 'gzip'] as const).find((coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0)
 }
 
-/** RFC 9110 §13.1.2: compares weakly. Our tags have no commas. */
+/** Compares weakly, RFC 9110 §13.1.2. Our tags have no commas. */
 function isSeen(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes(etag) || tags.includes('*')

@@ -4,8 +4,7 @@
 export interface Asker {
   readonly isGone: boolean
   /**
-   * Returns a signal that aborts with the reason of `goneError` once the client has left. It costs as much as a short
-   * read: prefer `isGone`.
+   * Aborts with the reason of `goneError` once the client has left. It costs as much as a short read: prefer `isGone`.
    */
   signal(): AbortSignal
 }

@@ -33,7 +33,7 @@ const others: readonly (readonly [offset: number, word: string, what: string])[]
   [0, '%PDF', 'a PDF document'],
 ]
 
-/** The layer of MPEG audio is never 0; AAC in ADTS has the same first bits, and 0 there. */
+/** Reports MPEG audio. Its layer is never 0; AAC in ADTS has the same first bits, and 0 there. */
 function isMpegAudio(head: Uint8Array): boolean {
   return head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0 && ((head[1] ?? 0) & 0x06) !== 0
 }

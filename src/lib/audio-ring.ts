@@ -1,7 +1,7 @@
 // Audio frames that one thread passes to one other in shared memory, without messages or locks, copied only in and out.
 import { createSid } from './ids.ts'
 
-/** The frames that a reader with its own beat may fall behind, unless its maker sets another number. */
+/** The frames that a reader with its own beat may fall behind by default. */
 const usualFrames = 16
 // Twenty seconds; a steady reader needs no more.
 const maxFrames = 1000
@@ -25,7 +25,7 @@ export interface Ring {
 }
 
 export interface RingShape {
-  /** The samples of one frame, of all channels, which alternate. */
+  /** One frame of all channels, which alternate. */
   readonly samples: number
   /** The number of frames that the reader may fall behind. */
   readonly frames?: number

@@ -1,4 +1,4 @@
-// The destination of a URL (scheme, host and port), within which a slow server holds up other requests.
+// The destination within which a slow server delays requests: scheme, host and port.
 
 /** Returns the text itself if it is not an absolute URL. */
 export function destinationOf(url: string): string {

@@ -16,7 +16,7 @@ export class FairLine<T> {
     this.#length += 1
   }
 
-  /** Removes the oldest item of the tenant whose turn it is, among those that `mayGo` allows. */
+  /** Removes the oldest item of the tenant in turn, among those that `mayGo` allows. */
   shift(mayGo: (tenant: string) => boolean = () => true): T | undefined {
     for (const [tenant, items] of this.#waiting) {
       if (!mayGo(tenant)) continue

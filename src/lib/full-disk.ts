@@ -9,7 +9,7 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && codes.has(error.code)
 }
 
-/** For code that gets no reason why its file is incomplete. False if the system does not report it. */
+/** Reports a full disk to code without another reason for an incomplete file. False if the system does not say. */
 export function hasNoRoom(folder: string): boolean {
   try {
     return statfsSync(folder).bavail === 0

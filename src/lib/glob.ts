@@ -1,6 +1,6 @@
 // Patterns of names: `*` matches any characters, `?` one character, everything else itself.
 
-/** Takes at most the product of the two lengths, so that a client's pattern cannot search for long. */
+/** Matches in at most the product of the two lengths: a client's pattern cannot search for long. */
 export function matchesGlob(text: string, pattern: string): boolean {
   let at = 0
   let inPattern = 0

@@ -21,7 +21,7 @@ function markOf(path: string): string {
   return `${path}.grows`
 }
 
-/** Call it before the first reader opens the file. */
+/** Marks a file before the first reader opens it. */
 export async function markAsGrowing(path: string): Promise<void> {
   await writeFile(markOf(path), '', { mode: 0o600 })
 }

@@ -12,7 +12,7 @@ export function createSid(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}${randomUUID().slice(13)}`
 }
 
-/** Returns the same id for the same text on every node, for rows that several nodes would write at the same time. */
+/** Returns the same id for the same text on every node: for rows that several would write at the same time. */
 export function sidOf(text: string): string {
   const hex = hash('sha256', text)
   // The bits of version 4 and its variant (RFC 9562 §5.4), as in all ids.
@@ -55,10 +55,7 @@ const pooledBytes = 4096
 let pool = Buffer.alloc(0)
 let drawn = 0
 
-/**
- * Returns random bytes, never drawn twice. They are a view that changes later: copy them or turn them into text
- * immediately.
- */
+/** Returns random bytes, never drawn twice. They are a view that changes later: copy or convert them immediately. */
 export function drawRandom(bytes: number): Buffer {
   if (bytes > pooledBytes / 8) return randomBytes(bytes)
   if (drawn + bytes > pool.length) {
@@ -69,7 +66,7 @@ export function drawRandom(bytes: number): Buffer {
   return pool.subarray(drawn - bytes, drawn)
 }
 
-/** Returns a new key that signs the requests to the hooks of an account. */
+/** Returns a key that signs the requests to an account's hooks. */
 export function createWebhookSecret(): string {
   return `wh_secret_${randomToken(16)}`
 }

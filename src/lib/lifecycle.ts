@@ -9,8 +9,8 @@ export interface Part {
 }
 
 /**
- * Starts `parts` in order. When one fails, stops those already started in reverse and throws the failure. When `signal`
- * aborts, does the same with its reason, once the part that is starting has come up: half a part cannot be stopped.
+ * Starts `parts` in order. On a failure, stops those already started in reverse and throws it. The same follows an
+ * abort of `signal`, once the part that is starting has come up: half a part cannot be stopped.
  */
 export async function startAll(
   parts: readonly Part[],

@@ -1,6 +1,6 @@
 // Access to members of JSON from strangers, which may be missing or have another type than expected.
 
-/** Returns the member at a path of a parsed document; undefined if the path does not lead to one. */
+/** Returns the member at a path of a parsed document, or undefined. */
 export function memberOf(value: unknown, ...path: readonly (string | number)[]): unknown {
   let member = value
   for (const name of path) {

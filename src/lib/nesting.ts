@@ -3,8 +3,8 @@
 export const maxNesting = 32
 
 /**
- * Reports whether JSON text has more levels than allowed. For text that is not JSON, the result means nothing, but the
- * function ends.
+ * Reports whether JSON text has more levels than allowed. It also ends for text that is not JSON, without a right
+ * result.
  */
 export function isNestedTooDeep(text: string): boolean {
   let depth = 0

@@ -7,7 +7,7 @@ const quietMs = 60_000
 
 export type OutageLog = Pick<Logger, 'error'>
 
-/** Each constant message has a minute of its own. */
+/** Gives each constant message a minute of its own. */
 export function createOutageLog(
   log: OutageLog,
   clock: Pick<Clock, 'monotonic'>,

@@ -17,8 +17,8 @@ let engine: Engine | undefined
 const load = (): Engine => (engine ??= createRequire(import.meta.url)('re2js') as Engine)
 
 /**
- * Returns undefined if the text is not a regular expression, has back references or look-around, or repeats too much
- * (RE2's syntax).
+ * Returns undefined for text that is not a regular expression, refers back, looks around, or repeats too much (RE2's
+ * syntax).
  */
 export function compilePattern(text: string): Pattern | undefined {
   const { RE2JS } = load()

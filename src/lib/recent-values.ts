@@ -8,7 +8,7 @@ export interface RecentValues<T> {
 
 export interface RecentValuesOptions {
   readonly clock: Clock
-  /** The most values kept. Beyond it, the value kept longest ago is dropped. */
+  /** Beyond it, the value kept longest ago is dropped. */
   readonly capacity: number
 }
 

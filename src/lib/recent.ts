@@ -9,7 +9,7 @@ export interface Recent {
 export interface RecentOptions {
   readonly clock: Clock
   readonly lifetimeMs: number
-  /** The most keys kept. Beyond it, the key noted longest ago is dropped. */
+  /** Beyond it, the key noted longest ago is dropped. */
   readonly capacity: number
 }
 

@@ -37,7 +37,7 @@ function textOf(value: unknown): string {
   return printable(JSON.stringify(value))
 }
 
-/** Escapes control characters, which can move the cursor or do more: strangers choose some of the text. */
+/** Escapes control characters, which can move the cursor or more: strangers choose some of the text. */
 function printable(text: string): string {
   return text.replace(/\p{C}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

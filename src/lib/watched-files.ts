@@ -1,4 +1,4 @@
-// A value that is read from files, and read again when one of them has changed.
+// A value read from files, and again when one of them has changed.
 import { stat } from 'node:fs/promises'
 
 export class WatchedFiles<T> {
@@ -18,10 +18,7 @@ export class WatchedFiles<T> {
     return this.#found.value
   }
 
-  /**
-   * Reports whether there is a new value. Rejects as the reader does, once for each change; the value then stays as it
-   * was.
-   */
+  /** Reports whether there is a new value. Rejects as the reader does, once for each change, and keeps the value. */
   async look(): Promise<boolean> {
     // Taken before the files are read: later changes are read at the next look.
     const stamp = await stampOfFiles(this.#paths)
@@ -32,10 +29,7 @@ export class WatchedFiles<T> {
   }
 }
 
-/**
- * Returns a text that changes when a file does. Links are followed, since programs that renew certificates point them
- * at new files.
- */
+/** Returns a text that changes with a file. Follows links: programs that renew certificates point them at new files. */
 async function stampOfFiles(paths: readonly (string | undefined)[]): Promise<string> {
   const stamps = paths.map(async (path) => {
     const facts = path === undefined ? undefined : await stat(path).catch(() => undefined)

@@ -14,7 +14,7 @@ import { createStorage } from '../storage/create-storage.ts'
 
 export type Base = ReturnType<typeof createBase>
 
-/** Creates the parts that all others depend on: rows, names of hosts, the HTTP client. */
+/** Creates the parts that all others use: rows, names of hosts, the HTTP client. */
 export function createBase(config: Config, log: LeveledLogger) {
   const clock = systemClock
   const { dataDir, databaseUrl, secretKey, accountShare: sharePercent } = config

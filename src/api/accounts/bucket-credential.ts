@@ -67,7 +67,7 @@ export function bucketCredential(): Field<BucketCredential> {
   return createField({ ...field.facts, fromCell, normalize })
 }
 
-/** Returns the value to store: secrets that came back masked keep their stored value. Null clears. */
+/** Returns the value to store: masked secrets keep their stored value. Null clears. */
 export function mergeBucketCredential(given: BucketCredential, stored: string | null): string | null {
   const vendor = vendors[String(given['vendor'])]
   if (vendor === undefined) return null
@@ -105,7 +105,7 @@ function maskOf(secret: string, name: string): string {
   return JSON.stringify({ ...key, private_key: body })
 }
 
-/** Masks a secret. The first six characters of a long one help to recognise it; they would reveal a short one. */
+/** Masks a secret. The first six characters help to recognise a long one, and would reveal a short one. */
 function maskText(secret: string): string {
   const shown = secret.length > 12 ? 6 : 0
   return secret.slice(0, shown) + 'X'.repeat(secret.length - shown)

@@ -1,5 +1,5 @@
-// Removal of the registered phones of an account that loses its realm or is switched off. They are registered in the
-// realm, and the account that gets it next must neither see nor reach them.
+// Removes the phones of an account that loses its realm or is switched off: they are registered in the realm, and the
+// account that gets it next must neither see nor reach them.
 import type { Services } from '../services.ts'
 
 export async function forgetPhones(

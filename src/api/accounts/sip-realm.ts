@@ -5,7 +5,7 @@ import type { Field } from '../define/field.ts'
 
 // RFC 1123 §2.1 host names. They are stored in lower case, as they are compared.
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
-// A last label that consists only of digits is part of an address, which no account can own: RFC 3696 §2.
+// A last label of digits only is that of an address, which no account can own: RFC 3696 §2.
 const pattern = `^(${label}\\.)*(?![0-9]+$)${label}$`
 const maxLength = 132
 

@@ -183,7 +183,7 @@ async function detailOf(
   reading: Reading,
 ): Promise<WireOf<typeof messagesReply.body>> {
   const journals = await journalsOf(sip_call_id, owner, reading)
-  // A Call-ID may look like a call_sid, so both are searched first.
+  // A Call-ID may look like a call_sid. An id that names no call either way is refused.
   if (journals.length === 0 && isSid(sip_call_id)) throw new AppError('not_found', 'no such call')
   const messages = journals.flatMap(({ leg: { call_sid }, events }) =>
     messagesIn(events).map((message) => messageForm.toWire({ call_sid, ...message })),

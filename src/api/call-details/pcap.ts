@@ -124,8 +124,7 @@ function ipv6Header(source: Buffer, target: Buffer, protocol: number, length: nu
 }
 
 /**
- * Returns the part after the addresses in the pseudo-headers of RFC 9293 §3.1 and RFC 8200 §8.1; zeros do not change
- * the sum.
+ * Returns the end of the pseudo-headers of RFC 9293 §3.1 and RFC 8200 §8.1, after the addresses: zeros change no sum.
  */
 function pseudoTail(protocol: number, length: number): Buffer {
   const tail = Buffer.alloc(4)

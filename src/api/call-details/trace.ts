@@ -10,7 +10,7 @@ export interface Span {
   readonly parentSpanId?: string
   readonly name: string
   readonly kind: 'SPAN_KIND_SERVER' | 'SPAN_KIND_CLIENT' | 'SPAN_KIND_INTERNAL'
-  /** Nanoseconds since 1970, as text, since they are too large for a number. */
+  /** Nanoseconds since 1970 as text: too large for a number. */
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
   readonly attributes: readonly Attribute[]
@@ -22,7 +22,7 @@ export interface Attribute {
     { readonly stringValue: string } | { readonly doubleValue: number } | { readonly boolValue: boolean }
 }
 
-/** Events that last: the events that end each one, and the name under which it is shown. */
+/** Events that last: their ends, and the names under which they are shown. */
 const lasting: Readonly<
   Record<string, { readonly ends: readonly string[]; readonly name: (event: Event) => string }>
 > = {
@@ -64,7 +64,7 @@ const momentary: Readonly<Record<string, (event: Event) => string>> = {
   problem: ({ code }) => `problem ${String(code)}`,
 }
 
-/** Returns the trace of one call's events, in their order; without events there is none. */
+/** Returns the trace of one call's events, in their order; none for no events. */
 export function toTrace(call_sid: string, events: readonly Event[]): WireOf<typeof traceField> {
   return {
     resourceSpans: [
@@ -116,7 +116,7 @@ function toSpans(call_sid: string, events: readonly Event[]): Span[] {
   return [call, ...inner]
 }
 
-/** Returns the next end of the same hook or verb: neither runs twice at the same time in a call. */
+/** Returns the next end of the same hook or verb: a call never runs one twice at the same time. */
 function endOf(begin: Event, later: readonly Event[], ends: readonly string[]): Event | undefined {
   return later.find(
     (event) =>
@@ -135,7 +135,7 @@ function toNano(ms: number): string {
 
 const frame = new Set(['seq', 'at', 'type'])
 
-/** Returns the facts that are one value; lists become text. */
+/** Returns facts of one value; lists become text. */
 function attributesOf(event: Event): Attribute[] {
   return Object.entries(event).flatMap(([key, value]): Attribute[] => {
     if (frame.has(key)) return []

@@ -161,7 +161,7 @@ function isGiven<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null
 }
 
-/** Refuses members that would change the course of the call, rather than ignoring them. */
+/** Refuses, rather than ignores, members that would change the call. */
 function refuseUnserved({ amd, dual_streams }: Body): void {
   if (isGiven(amd)) throw notServed('amd', inPlaceOf.machineDetection)
   if (dual_streams === true)

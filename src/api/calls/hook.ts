@@ -27,10 +27,7 @@ export function toHook(input: HookInput | null | undefined): Hook | null {
   return { url, method, username, password }
 }
 
-/**
- * Returns the hook as an application writes it. Without credentials of its own it uses those of the application, at the
- * same origin.
- */
+/** Returns the form of an application: without credentials a hook has those of the application, at the same origin. */
 export function toHookForm({ url, method, username, password }: HookInput): HookForm {
   const hasOwn = username !== undefined || password !== undefined
   return {

@@ -6,7 +6,7 @@ import { choice, dialled } from '../define/fields.ts'
 import { list, object, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 
-// Older clients expect 'alerting', a status that no call of this platform has.
+// Older clients expect 'alerting', which no call here has.
 const shownStatuses = [...callStatuses, 'alerting'] as const
 
 const callField = object({
@@ -110,7 +110,7 @@ export const hangUpCall = defineRoute({
   async handle({ account, params, services }) {
     const { account_sid } = account
     const isHungUp = await services.calls.hangUp(account_sid, params.CallSid)
-    // A call that has ended by itself meanwhile is also the result that the client wants.
+    // A call that has ended by itself meanwhile is hung up as well.
     if (!isHungUp && services.calls.find(account_sid, params.CallSid) === undefined)
       throw new AppError('not_found', 'no such call')
   },

@@ -37,7 +37,7 @@ function causeOf(status: number): keyof typeof cures {
   return status >= 500 && status < 600 ? 'busy' : 'other'
 }
 
-/** Returns the cure for the reason of a failed REGISTER, as in `register_status`. */
+/** Returns the cure for a failed REGISTER by its reason in `register_status`. */
 export function registrationCureOf(reason: string): string {
   if (reason.startsWith('no response') || reason.includes(' cannot be reached: '))
     return cures['silent-registrar']

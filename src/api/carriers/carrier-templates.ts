@@ -1,6 +1,6 @@
-// Templates of widely used carriers, from which a customer makes a carrier: the host names that they publish for calls
-// to them. Facts that a customer agrees with the carrier (credentials, the addresses that calls come from) are not in
-// here: an address that a carrier gave up would let strangers call in.
+// Widely used carriers, as a start for one's own record: the host names that they publish for calls to them. Facts that
+// a customer agrees with the carrier (credentials, the addresses that calls come from) are not in here: an address that
+// a carrier gave up would let strangers call in.
 
 export interface CarrierFacts {
   readonly predefined_carrier_sid: string
@@ -14,7 +14,7 @@ export interface CarrierFacts {
 export interface CarrierTemplate extends CarrierFacts {
   /** The hosts that calls are sent to, over UDP at port 5060. */
   readonly outboundHosts: readonly string[]
-  /** A requirement for calls to it that only the customer can fill in. */
+  /** A requirement for calls that only the customer can meet. */
   readonly outboundNote?: string
 }
 

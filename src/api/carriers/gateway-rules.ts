@@ -14,10 +14,10 @@ export interface GatewayFacts {
 // The smallest network that is routed by itself. An account cannot know whose calls come from a larger one.
 const accountNetmask = 24
 
-// No host has an address of these ranges (RFC 6890, RFC 5771).
+// No host has these (RFC 6890, RFC 5771).
 const hostless: readonly string[] = ['unspecified', 'broadcast', 'multicast']
 
-/** Throws bad_request. `present` is the gateway that is changed: a wider network from before may stay. */
+/** Throws bad_request. `present` is the gateway before the change: a wider network may stay. */
 export function demandGateway(
   gateway: GatewayFacts,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,

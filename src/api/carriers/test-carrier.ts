@@ -1,5 +1,4 @@
-// The test of a carrier, as a person would make it who has just entered it: its registration, its gateways, and a call
-// that costs little.
+// The test of a carrier that was just entered: its registration, its gateways, and a call that costs little.
 import { noScript } from '../../calls/application/no-script.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
@@ -216,7 +215,7 @@ function isReceived({ type, ...facts }: StoredEvent): boolean {
   return type === 'sip' && facts['direction'] === 'received'
 }
 
-// The statuses that the platform itself sets, when a call is given up and when no response comes.
+// The platform's own statuses, for a call that is given up and for silence.
 const ownStatuses: ReadonlySet<number> = new Set([408, 487])
 
 function isSilence(call: LiveCall | undefined, wasHeard: boolean): boolean {

@@ -1,5 +1,4 @@
-// The resource VoipCarrier: a company that calls are sent to or come from. Its gateways are the addresses at which it
-// is reached.
+// The resource VoipCarrier: a company that calls are sent to or come from. Its gateways are its addresses.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { object, whole, wordOrNull } from '../define/reply-fields.ts'

@@ -17,7 +17,7 @@ export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']
   if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)
 }
 
-/** Returns the reason why these are not verbs, in a sentence; undefined if they are. */
+/** Returns why these are not verbs, or undefined. */
 export function verbsFault(parseVerbs: (verbs: unknown) => unknown, verbs: unknown): string | undefined {
   try {
     parseVerbs(verbs)

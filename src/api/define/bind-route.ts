@@ -78,7 +78,7 @@ function behalfOf(request: HttpRequest, { method, isChanging = false }: ApiRoute
 
 type Handler = (request: HttpRequest, services: Services) => Promise<unknown>
 
-/** Returns a handler that checks the request, finds the tenant in its path, and lets the route handle it. */
+/** Checks the request, finds the tenant in its path, and lets the route handle it. */
 function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): Handler {
   const queryShape = queryOf(route, compile)
   const bodyShape = bodyOf(route, compile)
@@ -151,7 +151,7 @@ type Tenants = Pick<ApiRequest, 'account' | 'provider'>
 
 const noTenants: Tenants = { account: undefined, provider: undefined }
 
-/** Returns undefined for paths that lie below no account or service provider, whose requests then wait for nothing. */
+/** Returns undefined for paths without a tenant, whose requests then wait for nothing. */
 function tenantFinderOf(
   path: string,
 ): ((request: HttpRequest, context: RecordContext) => Promise<Tenants>) | undefined {

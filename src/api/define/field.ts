@@ -18,7 +18,7 @@ export interface FieldFacts {
   readonly onUpdate: 'change' | 'refuse'
   /** Whether it is a nested record of `webhooks`, whose id is in the column <name>_sid. */
   readonly isHook?: boolean | undefined
-  /** The value that is stored if a create leaves it out (or sends null), in its form on the wire. */
+  /** The stored value if a create leaves it out (or sends null), in its form on the wire. */
   readonly fallback?: unknown
   /** The form in which a value that may not change is compared with the stored one. */
   readonly fixedForm?: ((value: unknown) => unknown) | undefined
@@ -26,13 +26,10 @@ export interface FieldFacts {
   /** The column that must contain the value of a query parameter. */
   readonly searches?: string | undefined
   readonly description?: string | undefined
-  /** The feature that the platform must serve before the field has an effect; until then it is only stored. */
+  /** The feature that must be served before the field has an effect; until then it is stored. */
   readonly notServed?: string | undefined
   readonly example?: unknown
-  /**
-   * Converts other forms that clients send to the canonical one. Returns an unknown form as it is, for the schema to
-   * refuse.
-   */
+  /** Converts other forms that clients send. An unknown form stays as it is, for the schema to refuse. */
   readonly normalize?: ((value: unknown) => unknown) | undefined
   /** Like `normalize`, for the text of a query parameter. */
   readonly fromText?: ((text: string) => unknown) | undefined
@@ -41,8 +38,8 @@ export interface FieldFacts {
 }
 
 /**
- * A field. `T` is the canonical value that a handler gets, `W` the value as a record or reply shows it; undefined in
- * `W` means that the member may be left out. Every method returns a new field.
+ * `T` is the canonical value that a handler gets, `W` the value in a record or reply; undefined in `W` means that the
+ * member may be left out. Every method returns a new field.
  */
 export interface Field<T, P extends Presence = 'required', W = T> {
   readonly facts: FieldFacts
@@ -50,11 +47,11 @@ export interface Field<T, P extends Presence = 'required', W = T> {
   readonly valueType?: T
   readonly presenceType?: P
   readonly wireType?: W
-  /** Allows the field to be left out or null; a record without a value leaves it out. */
+  /** Allows absence and null; a record without a value leaves it out. */
   optional(): Field<T | null, 'optional', W | undefined>
-  /** Allows the field to be left out or null; a record without a value shows null, which clients look for. */
+  /** Allows absence and null; a record without a value shows null, which clients look for. */
   nullable(): Field<T | null, 'optional', W | null>
-  /** Allows the field to be left out or null, which both mean `fallback`. */
+  /** Allows absence and null, which both mean `fallback`. */
   default(fallback: T): Field<T, 'optional', W>
   readOnly(): Field<T, 'read-only', W>
   /** Lets an update repeat the value, and refuses it if the value (or `form` of it, if that is stored) differs. */
@@ -91,7 +88,7 @@ export function createField<T, P extends Presence = 'required', W = T>(
   }
 }
 
-/** Returns the description of a field in the reference, as members of its schema. */
+/** Returns the field's text in the reference, as members of its schema. */
 export function wordsOf({ description, notServed }: FieldFacts): JsonSchema {
   const promise =
     notServed === undefined ? undefined : `Stored, and of no effect until ${notServed} is served.`
@@ -107,7 +104,7 @@ type KeysWith<F extends Fields, P extends Presence> = {
   [K in keyof F]: F[K] extends Field<unknown, P, unknown> ? K : never
 }[keyof F]
 
-/** The values of a valid body, as the handler receives them. */
+/** The values of a valid body. */
 export type Values<F extends Fields> = {
   readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
 } & { readonly [K in KeysWith<F, 'optional'>]?: ValueOf<F[K]> }
@@ -117,14 +114,14 @@ export type QueryValues<F extends Fields> = {
   readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
 } & { readonly [K in KeysWith<F, 'optional'>]?: Exclude<ValueOf<F[K]>, null> }
 
-/** The values of a valid partial update, as the handler receives them. */
+/** The values of a valid partial update. */
 export type Changes<F extends Fields> = {
   readonly [K in KeysWith<F, 'required' | 'optional'>]?: ValueOf<F[K]>
 }
 
 export type WireOf<F> = F extends Field<unknown, Presence, infer W> ? W : never
 
-/** The members that a record or a reply of these fields shows. */
+/** The members of a record or a reply. */
 export type Wire<F extends Fields> = {
   readonly [K in keyof F as undefined extends WireOf<F[K]> ? never : K]: WireOf<F[K]>
 } & { readonly [K in keyof F as undefined extends WireOf<F[K]> ? K : never]?: WireOf<F[K]> }

@@ -82,7 +82,7 @@ export function sid(table?: TableName): Field<string> {
   })
 }
 
-/** Returns the id of the record itself, which is shown and never accepted. */
+/** Returns the id of the record itself: shown, never accepted. */
 export function recordSid(): Field<string, 'read-only'> {
   return sid().readOnly().describe('Given when the record is made; names it in paths and in other records.')
 }
@@ -123,7 +123,7 @@ export function boolean(): Field<boolean> {
   })
 }
 
-/** Returns a flag that is shown in the JSON type in which it was sent: true stays true, 1 stays 1. */
+/** Returns a flag that keeps the JSON type it was sent in: true stays true, 1 stays 1. */
 export function flagAsSent(): Field<0 | 1 | boolean> {
   return createField({
     schema: { type: ['boolean', 'integer'], enum: [true, false, 0, 1] },
@@ -147,11 +147,11 @@ export function choice<const C extends string>(choices: readonly C[]): Field<C> 
   })
 }
 
-// RFC 3339 §5.6, but seconds and offset may be missing. A browser's toISOString returns this form.
+// RFC 3339 §5.6; seconds and offset may be missing. A browser's toISOString has this form.
 const isoTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 
-/** Returns a moment: ISO 8601 text on the wire, epoch milliseconds in the database. Milliseconds are accepted too. */
+/** Returns a moment: ISO 8601 text on the wire, epoch milliseconds, also accepted, in the database. */
 export function time(): Field<number, 'required', string> {
   return createField({
     schema: { type: 'string', format: 'date-time' },
@@ -182,7 +182,7 @@ function parseTime(value: string): unknown {
 
 /** Returns a JSON object, stored as text. */
 export function json<T extends object = Record<string, unknown>>(
-  // Open, because the serializer would otherwise leave its members out.
+  // Open: the serializer would otherwise leave its members out.
   schema: JsonSchema = { type: 'object', maxProperties: 200, additionalProperties: true },
 ): Field<T> {
   return createField({

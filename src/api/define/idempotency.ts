@@ -1,4 +1,4 @@
-// Idempotency-Key: a repeated POST has its effect once, and gets the first response. Only routes with `keepsKey` see
+// Idempotency-Key: a repeated POST has its effect once, and gets the first response. Only routes with `keepsKey` handle
 // it.
 import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../contracts/caller.ts'
@@ -89,7 +89,7 @@ export function createOnce(
   }
 }
 
-/** Returns a stored answer. It has the type that this route returns, since its fingerprint names the route. */
+/** Returns a stored answer. The fingerprint names the route, so it has the route's type. */
 function replay<A>(kept: KeptResponse, { fingerprint }: OnceRequest, { head }: HttpRequest): A {
   if (kept.fingerprint !== fingerprint) throw reused()
   head.header(replayedHeader, 'true')

@@ -1,5 +1,5 @@
-// A cache of short lists as they were sent, until a row changes. Portals and scripts read the same lists again and
-// again, and making one takes ten times as long as sending it.
+// Short lists as they were sent, kept until a row changes. Portals and scripts read the same ones again and again, and
+// making one takes ten times as long as sending it.
 import type { Clock } from '../../lib/clock.ts'
 import { isGoneError } from '../../lib/asker.ts'
 import { createMemo } from '../../lib/memo.ts'

@@ -31,7 +31,7 @@ function parentQuery({ owner, fields }: ResourcePlan): Fields {
   return field === undefined ? {} : { [owner.partOf]: field }
 }
 
-/** Returns the condition for records of the account in the path: the pair of owners, with which the indexes begin. */
+/** Selects the records of the account in the path by the pair of owners, with which the indexes begin. */
 export function ofAccount({ account }: ApiRequest): Cells {
   return { service_provider_sid: account?.service_provider_sid, account_sid: account?.account_sid }
 }
@@ -122,7 +122,7 @@ function sourceOf(plan: ResourcePlan, matching: ListOptions<Cells>, context: Rec
   }
 }
 
-/** Returns rows as the wire shows them, with their hooks and the members that the resource joins. */
+/** Returns rows as the wire shows them, with hooks and joined members. */
 export async function toRecords(
   plan: ResourcePlan,
   rows: readonly Cells[],

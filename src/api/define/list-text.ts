@@ -1,4 +1,4 @@
-// Lists as JSON text: a short list in one piece, a long one as a stream between whose pieces other requests are served.
+// Lists as JSON text: a short one in one piece, a long one as a stream that lets other requests in between.
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { ListOptions } from '../../storage/storage.ts'
@@ -55,14 +55,14 @@ async function* chunksByKey({ key, read }: ListSource): AsyncGenerator<readonly 
   }
 }
 
-/** Yields rows in another order. All of them are read first, and turned into text chunk by chunk. */
+/** Reads rows in another order first, and then turns them into text chunk by chunk. */
 async function* slices(orderBy: readonly string[], { read }: ListSource): AsyncGenerator<readonly Cells[]> {
   const rows = await read({ orderBy })
   yield rows.slice(0, wholeRows)
   for (let at = wholeRows; at < rows.length; at += chunkRows) yield rows.slice(at, at + chunkRows)
 }
 
-/** Returns one piece if there is only one chunk; otherwise a stream, between whose pieces other requests are served. */
+/** Returns one piece for a single chunk; otherwise a stream that lets other requests in between. */
 async function toArrayText(
   chunks: AsyncGenerator<readonly Cells[]>,
   { toTexts }: ListSource,

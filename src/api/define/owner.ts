@@ -1,4 +1,4 @@
-// The owner of a new record: the one that the body names, checked against the caller.
+// The owner of a new record: that in the body, checked against the caller.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from './request.ts'
@@ -10,7 +10,7 @@ import type { RecordContext } from './request.ts'
 export type Owner =
   'admin' | 'service_provider' | 'account' | 'tenant' | 'any' | 'caller' | { readonly partOf: string }
 
-/** The account and the provider above it; both are null for records of the platform itself. */
+/** The account and the provider above it; both null for the platform's own records. */
 export interface OwnerSids {
   readonly account_sid: string | null
   readonly service_provider_sid: string | null

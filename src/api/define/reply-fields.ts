@@ -12,7 +12,7 @@ export function word(description?: string): Field<string> {
   return member({ type: 'string' }, description)
 }
 
-/** Returns a text for which null is a value, and not the lack of one. */
+/** Returns a field with null as one of its values. */
 export function wordOrNull(description: string): Field<string | null> {
   return member({ type: ['string', 'null'] }, description)
 }

@@ -13,10 +13,10 @@ export interface Done<A> {
   readonly afterwards?: () => Promise<void>
 }
 
-/** Work whose changes through these services are committed together with the answer. */
+/** Makes changes that are committed together with the answer. */
 export type Work<A> = (services: Services) => Promise<Done<A>>
 
-/** The owner of a key. Two owners may use the same key for different requests. */
+/** The owner of a key; another owner may use the same key. */
 export type KeyOwner = string
 
 type ParameterOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`

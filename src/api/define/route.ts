@@ -7,7 +7,7 @@ import type { ApiRequest, RefusedRequest } from './request.ts'
 
 export const everyone: readonly Level[] = ['admin', 'service_provider', 'account']
 
-/** The response of a route to a request that succeeds. */
+/** The response to a request that succeeds. */
 export interface Reply {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
@@ -26,7 +26,7 @@ export interface Reply {
 
 type Bytes = Uint8Array | Readable | string
 
-/** The value that the handler of a route with this reply returns. */
+/** The value that the handler returns. */
 export type ReplyOf<R extends Reply> = R extends { readonly mediaType: string }
   ? Bytes
   : R extends { readonly body: AnyField }
@@ -51,9 +51,9 @@ export interface ApiRoute {
   readonly parameters?: Readonly<Record<string, string>>
   readonly query?: Fields
   readonly body?: Fields
-  /** The field whose value is the whole body, if the body is not an object that names it. */
+  /** The field whose value is the whole body. */
   readonly bodyIs?: string
-  /** Whether members that the body leaves out stay as they are. */
+  /** Members that the body leaves out stay as they are. */
   readonly isPartial?: boolean
   readonly reply: Reply
   readonly errors?: readonly ErrorCode[]
@@ -62,8 +62,8 @@ export interface ApiRoute {
   /** Records with an ETag: read with If-None-Match, changed with If-Match. */
   readonly hasEtag?: boolean
   /**
-   * True for a POST whose handler applies the Idempotency-Key by `once`, because it finds out the caller itself or does
-   * something after the commit. For other routes it is applied around the handler.
+   * A POST whose handler applies the Idempotency-Key by `once`, because it finds out the caller itself or acts after
+   * the commit. For other routes it is applied around the handler.
    */
   readonly keepsKey?: boolean
   /** Runs after the content of a request was refused (400, 422). Returns a text that the refusal adds, if any. */
@@ -91,7 +91,7 @@ interface RouteDeclaration<
   handle(request: ApiRequest<P, Q, B, A>): Promise<H>
 }
 
-/** Rejects members that the reply does not name, since they would be dropped silently. */
+/** Rejects members that the reply does not name, which would be dropped silently. */
 type Named<H, R extends Reply> = [Extra<H, ReplyOf<R>>] extends [never]
   ? unknown
   : { readonly handle: `the reply does not name ${Extra<H, ReplyOf<R>>}` }

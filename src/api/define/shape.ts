@@ -1,5 +1,5 @@
-// The validation of bodies and queries: lenient forms are made canonical, then checked by one compiled schema, and
-// undeclared members are dropped. A refusal names the field.
+// The validation of bodies and queries: lenient forms made canonical, then one compiled schema, then only declared
+// members. A refusal names the field.
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { AppError } from '../../lib/errors.ts'
@@ -76,8 +76,8 @@ function take(
 }
 
 /**
- * Reports an empty value. Forms send ids and names that were left empty as ""; none is empty, so none was sent. If a
- * new record needs the name, the rule of the field refuses it.
+ * Reports a value that was left empty. Forms send such ids and names as "". No id and no name is empty, so it counts as
+ * not sent. A name that a new record needs is left to the rule of its field.
  */
 export function isLeftEmpty(
   name: string,

@@ -29,7 +29,7 @@ export async function createRecord(
   demandCarrierRights(plan.table, context)
   await demandQuota(plan.table, context)
   const resolved = await ownerOfNew(plan, values, context)
-  // An account owns its hooks; the hooks of other records have the owner of the record.
+  // An account owns its hooks; others share the record's owner.
   const owner = isTenantTable(plan.table) ? { ...resolved, [plan.key]: sid } : resolved
   // Records of the platform have no columns that name an owner.
   const ownerCells = plan.owner === 'admin' ? {} : owner

@@ -249,7 +249,7 @@ export const hookDescriptions: readonly HookDescription[] = [
 
 let examples: Readonly<Record<string, unknown>> | undefined
 
-/** An example. The first is that of the hook itself and needs no text; the others say what they show. */
+/** The first is the hook's own and needs no text; the others say what they show. */
 export interface HookExample {
   readonly shows?: string
   readonly body: unknown

@@ -1,4 +1,4 @@
-// The layout that all pages of /docs share: style, menu, search, and the policy that blocks everything else.
+// The layout of all pages of /docs: style, menu, search, and the policy that blocks everything else.
 import { createHash } from 'node:crypto'
 import { Html, html } from './html.ts'
 import { searchScript } from './search-script.ts'

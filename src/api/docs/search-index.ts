@@ -1,4 +1,4 @@
-// The index for the search of /docs: entries with a title, a sentence and an address each.
+// The search of /docs: entries of a title, a sentence and an address.
 import { rules } from '../../calls/routing/rules.ts'
 import { catalogue, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'

@@ -6,8 +6,7 @@ export type SearchEntry = readonly [title: string, text: string, url: string]
 /** The mark of input that is accepted or refused without effect; it is found after the others. */
 export const unservedMark = ', not served yet'
 
-// The script checks the origin, which may hold characters that a shell would run: DNS allows more characters than host
-// names do.
+// An origin may hold text that a shell would run: DNS allows more characters than host names.
 export const searchScript = `
 'use strict';
 if (/^https?:\\/\\/[\\w.:[\\]-]+$/.test(location.origin))

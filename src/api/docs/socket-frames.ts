@@ -20,7 +20,7 @@ export function socketExamples(): Readonly<Record<string, unknown>> {
 
 const needsAck = 'Needs an ack.'
 
-/** The meaning of each message that the platform sends. */
+/** The meanings of messages from the platform. */
 const meanings: Readonly<Record<SentFrame['type'], string>> = {
   'session:new': `A call begins; \`data\` is the payload of a call hook. ${needsAck} For an inbound call it needs at least one verb; a call that is up may wait for verbs. \`hook\` is present if a hook of an application over HTTP led here.`,
   'session:reconnect': `The socket broke, and this one replaces it; \`data\` is that of the first message. ${needsAck} Verbs replace those that have not run yet; if the first ack was missing, this one takes its place.`,
@@ -36,14 +36,14 @@ const meanings: Readonly<Record<SentFrame['type'], string>> = {
     'Your message makes no sense (`InvalidMessage`) or cannot be carried out (`InvalidCommand`, with the `code` of the error and its `cure`). The call continues unchanged.',
 }
 
-/** The messages from the platform. */
+/** Messages from the platform. */
 export const sentFrames: readonly FrameDescription[] = Object.entries(meanings).map(([name, meaning]) => ({
   name,
   example: name,
   meaning,
 }))
 
-/** The messages from the application. */
+/** Messages from the application. */
 export const heardFrames: readonly FrameDescription[] = [
   {
     name: 'ack',

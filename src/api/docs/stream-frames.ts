@@ -6,7 +6,7 @@ export interface StreamFrame {
   readonly example: Readonly<Record<string, unknown>>
 }
 
-/** The frames from the platform. */
+/** Frames from the platform. */
 export const sentStreamFrames = {
   hello: {
     name: 'The first frame',
@@ -51,7 +51,7 @@ export const sentStreamFrames = {
   },
 } as const satisfies Record<string, StreamFrame>
 
-/** The frames from the audio server. */
+/** Frames from the audio server. */
 export const heardStreamFrames = {
   playAudio: {
     name: 'playAudio',

@@ -32,7 +32,7 @@ export function tableOf(headings: readonly (Html | string)[], rows: readonly Row
   </table>`
 }
 
-/** An empty cell has no label either. */
+/** Reports an empty cell, which has no label either. */
 function isEmpty(cell: Html | string | number): boolean {
   return (cell instanceof Html ? cell.text : String(cell)).trim() === ''
 }

@@ -1,4 +1,4 @@
-// The endpoint that writes several routes of a table, with their entries: all of them or none.
+// The endpoints that write several routes with their entries: all of them or none.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { createField } from '../define/field.ts'

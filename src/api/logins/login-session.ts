@@ -91,8 +91,7 @@ async function openSession(
   const now = clock.now()
   const { user_sid } = user
   await storage.transaction(systemTenancy, async (rows) => {
-    // A login replaces an outdated hash once in the life of a user. Other logins of the same moment are then refused
-    // here, too.
+    // A login replaces an outdated hash once in a user's life; simultaneous logins are then refused here, too.
     demandUnchanged(await rows.users.find(user_sid), user)
     const sessions = await rows.user_sessions.list({ where: { user_sid }, orderBy: ['created_at'] })
     const live = sessions.filter(({ expires_at }) => expires_at > now)

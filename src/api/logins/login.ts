@@ -52,7 +52,7 @@ export const login = defineRoute({
     const isRight = await throttle.judge({ username, address, signal: whenGone() }, (derive) =>
       verifyUser(user, password, derive),
     )
-    // The refusal is the same for an unknown, a disabled and a foreign user and for a wrong password.
+    // The same refusal for an unknown, a disabled and a foreign user and for a wrong password.
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the user name or the password is wrong')
     return once(ofUser(user.user_sid), async (unit) => {

@@ -108,7 +108,7 @@ async function serveOne(
     if (user === undefined || !(await mayReset(user, rows))) return undefined
     const link = await makeLink(user.user_sid, rows, clock)
     const delayMs = retryDelaysMs[attempts]
-    // The retry is removed when the mail is sent. It stays if the mail fails, or if this process ends meanwhile.
+    // Removed when the mail is sent, and due if the mail fails or this process ends meanwhile.
     const retry =
       delayMs === undefined
         ? undefined
@@ -137,7 +137,7 @@ async function serveOne(
 
 async function makeLink(user_sid: string, rows: Repositories, clock: Clock): Promise<string> {
   const link = randomToken(linkBytes)
-  // A user has one link at a time: a newer one voids the older.
+  // One link at a time: a newer one voids the older.
   await forgetLinks(rows, user_sid)
   await rows.password_resets.insert({
     user_sid,

@@ -70,8 +70,8 @@ export async function demandOldPassword(
 }
 
 /**
- * Throws wrong_credentials if the user was changed while the password was verified, which takes a while. Otherwise the
- * old password could undo a new one, or outlast it. Call it within the transaction that depends on a verified password.
+ * Throws wrong_credentials if the user has changed while the password was verified, which takes a while: the old
+ * password could undo a new one, or outlast it. Call it within the transaction that depends on the password.
  */
 export function demandUnchanged(
   current: Row<'users'> | undefined,

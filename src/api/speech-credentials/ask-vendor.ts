@@ -31,8 +31,7 @@ export async function test(request: ApiRequest): Promise<TestResults> {
     uses,
     signal: request.whenGone(),
   })
-  // An account may test a credential that its provider shares, although it may not change it, so the platform itself
-  // stores the result.
+  // An account may test a shared credential, but not change it: the platform stores the result.
   await services.storage.for(systemTenancy).speech_credentials.update(row.speech_credential_sid, {
     last_tested: services.clock.now(),
     ...verdict('tts_tested_ok', results.tts),
@@ -57,6 +56,6 @@ export async function offer(
   if (found !== undefined) return found
   if (vendorRule(vendor) === undefined)
     throw new AppError('synthesizer_unknown', 'vendor is not a known vendor')
-  // Credentials for this vendor may be stored, but its offer is not known here.
+  // Credentials may be stored, but the vendor's offer is not known here.
   return { tts: [], stt: [] }
 }

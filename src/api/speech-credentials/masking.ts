@@ -9,7 +9,7 @@ export function maskSecret(secret: string): string {
   return secret.slice(0, shown) + 'X'.repeat(length - shown)
 }
 
-/** Masks the key of a service account: everything except its private key may be seen. */
+/** Masks only the private key of a service account's key. */
 export function maskServiceKey(service_key: string): string {
   const key = JSON.parse(service_key) as Readonly<Record<string, unknown>>
   const { private_key } = key

@@ -1,5 +1,4 @@
-// The speech vendors that a credential may be for: their fields, and which of these are required, secret, or may change
-// later.
+// The vendors of speech credentials: the fields of each, and which are required, secret, or changeable.
 import { flagAsSent, text } from '../define/fields.ts'
 import type { Field, Presence } from '../define/field.ts'
 
@@ -23,7 +22,7 @@ const region = text({
 const jsonText = text({ max: 16_384, anyCharacters: true })
 const yesOrNo = flagAsSent()
 
-/** All fields, each once, even if several vendors have it. */
+/** All fields, each once. */
 export const settingFields = {
   access_key_id: word.describe('The public half of an AWS key.'),
   api_key: key.describe('The API key of the vendor.'),
@@ -84,11 +83,11 @@ export type SettingName = keyof typeof settingFields
 export interface VendorRule {
   readonly required?: readonly SettingName[]
   readonly optional?: readonly SettingName[]
-  /** The fields that are secret: encrypted like the others, and never shown whole. */
+  /** Encrypted like the others, and never shown whole. */
   readonly secret: readonly SettingName[]
-  /** The fields that PUT may change; never a secret. */
+  /** Changeable by PUT; never a secret. */
   readonly changeable: readonly SettingName[]
-  /** Returns the fault of a field that only some combinations require. */
+  /** Returns a fault in fields that only some combinations require. */
   readonly fault?: (settings: Values, uses: Values) => string | undefined
 }
 

@@ -92,7 +92,7 @@ function refuseFixed(
   { body: { vendor = row.vendor, label }, rawBody }: Pick<ApiRequest, 'body' | 'rawBody'>,
 ): void {
   const sent = (rawBody ?? {}) as Readonly<Record<string, unknown>>
-  // Clients send an empty id for each record that their form does not have.
+  // Clients send an empty id for a record that their form lacks.
   const isOther = (id: unknown, own: string | null): boolean =>
     typeof id === 'string' && id !== '' && id.toLowerCase() !== own
   const changed =

@@ -1,4 +1,4 @@
-// Reading users: the list, one user, and the user that the caller is.
+// Reading users: all, one, and the caller's own.
 import { changeRequired } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Repository, Row } from '../../storage/storage.ts'
@@ -42,7 +42,7 @@ export const getUser = defineRoute({
   path: '/Users/{UserSid}',
   parameters: { UserSid: 'The id of the user.' },
   access: everyone,
-  // A user may read their own record; the handler refuses all others.
+  // One's own record only; the handler refuses the rest.
   openToForcedChange: true,
   operationId: 'getUser',
   tag: 'Users',

@@ -40,7 +40,7 @@ const fields = {
 }
 
 type Sent = Values<typeof fields>
-/** The members that were sent, without nulls: forms send one for each empty input. */
+/** The sent members without nulls: forms send one for each empty input. */
 type Changes = { readonly [K in keyof Sent]?: Exclude<Sent[K], null | undefined> }
 type User = Row<'users'>
 
@@ -49,7 +49,7 @@ export const updateUser = defineRoute({
   path: '/Users/{UserSid}',
   parameters: { UserSid: 'The id of the user.' },
   access: everyone,
-  // For one's own password; the handler refuses the rest.
+  // One's own password only; the handler refuses the rest.
   openToViewOnly: true,
   openToForcedChange: true,
   operationId: 'updateUser',
@@ -155,7 +155,7 @@ function cellsOf(changes: Changes): Partial<User> {
   }
 }
 
-/** Reports whether all sessions end. After a change of one's own password, the session that made it stays. */
+/** Reports whether all sessions end. A change of one's own password keeps the session that made it. */
 function endsSessions(changes: Changes, cells: Partial<User>): boolean {
   return (
     changes.initial_password !== undefined ||
@@ -188,7 +188,7 @@ async function store(
   const own = principal.kind === 'user' ? principal.session_sid : undefined
   await storage.transaction(systemTenancy, async (all) => {
     const current = await all.users.find(user_sid)
-    // The caller saw the earlier state: a user that has moved meanwhile may not belong to the caller any more.
+    // The caller saw it as it was: a user that has moved may not be the caller's any more.
     if (current?.account_sid !== user.account_sid) throw noSuchUser()
     if (current.service_provider_sid !== user.service_provider_sid) throw noSuchUser()
     demandTag(headers, etagOfRow(current))

@@ -43,7 +43,7 @@ export function noSuchUser(): AppError {
   return new AppError('not_found', 'no such user')
 }
 
-/** Makes a user view-only by this permission and no other. */
+/** Only a user with this permission and no other is view-only. */
 export function toPermissions(is_view_only: boolean): string {
   return JSON.stringify(is_view_only ? ['VIEW_ONLY'] : ['PROVISION_SERVICES', 'PROVISION_USERS'])
 }

@@ -37,8 +37,8 @@ export interface Attempt {
 export const maxFailures = 6
 export const lockOutMs = 1_800_000
 
-// An IPv6 network that holds 65,536 of the next smaller size may fail three times as often as one of them. An office
-// behind one address stays well below the failures that a source may have with all names together.
+// An IPv6 network that holds 65,536 of the next smaller size may fail three times as often as one. An office behind one
+// address stays well below a source's limit for all names together.
 const lengths = [64, 48, 32]
 const maxOfUser = [maxFailures, 18, 54]
 // There is no limit for a /32: it is a provider, whose customers must not lock each other out.
@@ -75,7 +75,7 @@ interface Budget {
   readonly lockOut: LockOut
 }
 
-/** No user has an empty name, and no source a space. */
+/** Returns a unique key: no user has an empty name, and no source a space. */
 function keyOf(username: string, source: string): string {
   return `${username} ${source}`
 }

@@ -21,7 +21,7 @@ export interface Place {
   readonly of: string
 }
 
-/** An IPv6 address counts as its /48, which one site gets. */
+/** Counts an IPv6 address as its /48, which one site gets. */
 export function placeOfLogin(address: string): Place {
   const [network = address] = networksOf(address, [48])
   return { kind: 'login', of: network }
@@ -33,9 +33,9 @@ export function placeOfTenant({ tenancy }: Caller): Place {
   return { kind: 'other', of }
 }
 
-// A hash takes some fifty milliseconds of a processor. When an office opens, its users may all log in from one address.
-// A tenant that sends requests in bulk can send them again. A client that waits longer than some ten seconds for a
-// login has gone away, so a short queue that refuses is better than a long one.
+// A hash takes some fifty milliseconds of a processor. An office may log in behind one address when it opens; a tenant
+// can send a bulk of requests again. A client that waits longer than some ten seconds for a login has gone away, so a
+// short queue that refuses is better than a long one.
 const maxWaiting = {
   login: { ofOne: 100, inAll: 200 },
   other: { ofOne: 50, inAll: 1000 },

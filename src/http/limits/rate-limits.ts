@@ -1,6 +1,5 @@
-// Limits of the requests a minute from one address, one key or user, one account and one service provider. Each has a
-// bucket of its own, so that none is limited by the requests of another. The headers are those of
-// draft-ietf-httpapi-ratelimit-headers.
+// Limits of requests a minute from one address, key or user, account and service provider. Each has its own bucket, so
+// that none pays for another's requests. The headers are those of draft-ietf-httpapi-ratelimit-headers.
 import type { Caller, Principal, RequestQuota } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { networkOf } from '../../network/network-of.ts'
@@ -89,7 +88,7 @@ function limitOf({ owner, perMinute }: RequestQuota): Limit {
   return { name: 'account_sid' in owner ? 'account' : 'service_provider', perMinute }
 }
 
-/** The limit is part of the key, so that a changed one begins with a full bucket. */
+/** Includes the limit, so that a changed one begins with a full bucket. */
 function keyOf({ owner, perMinute }: RequestQuota): string {
   return `${Object.values(owner).join()} ${perMinute}`
 }
@@ -107,8 +106,8 @@ interface Buckets {
   take(key: string, limit: Limit): Verdict
 }
 
-// The size of a generation, of which there are two. A bucket that was not used for long is dropped with the older one,
-// so that no order needs to be kept.
+// The size of a generation. There are two: a bucket that was not used for long is dropped with the older one, without
+// keeping an order.
 const maxPerGeneration = 20_000
 
 function createBuckets(clock: Clock): Buckets {
