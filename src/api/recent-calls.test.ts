@@ -139,7 +139,7 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
     for (const other of [data[0], data[2]]) expect(other).not.toHaveProperty('parent_call_sid')
   })
 
-  it('says of an outbound call what came of each place that it was sent to', async () => {
+  it('shows the outcome at each place that an outbound call was sent to', async () => {
     const answer = await api.get(`${path()}?page=1&count=1&direction=outbound`, api.own.accountKey)
     expect((answer.body as { data: object[] }).data[0]).toHaveProperty('attempts', [attempt])
   })

@@ -13,7 +13,7 @@ const identity = {
   verstat: choice(['TN-Validation-Passed', 'TN-Validation-Failed', 'No-TN-Validation']).describe(
     'Passed: the calling number is proven. Failed: the signature is for another call, too old, or not trusted. No: it could not be decided.',
   ),
-  attest: choice(['A', 'B', 'C']).describe('The attestation of the signer; only if it is proven.').optional(),
+  attest: choice(['A', 'B', 'C']).describe('The attestation of the signer; only with Passed.').optional(),
   origid: word('The origin of the call, as the signer names it.').optional(),
   code: word(
     'Why it is not proven: `no_trust_list`, `identity_malformed`, `identity_unsupported`, `identity_stale`, `identity_of_other_numbers`, `certificate_unavailable`, `certificate_not_trusted` or `signature_wrong`.',

@@ -38,7 +38,7 @@ describe('repeat', () => {
     expect(begun).toHaveLength(1)
   })
 
-  it('goes on after work that failed, and says why it did', async () => {
+  it('continues after work that failed, and reports why', async () => {
     const { clock, begun, errors, options } = heldWork()
     repeat(options)
     clock.advance(1000)

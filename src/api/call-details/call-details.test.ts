@@ -167,7 +167,7 @@ describe('a capture of a call', () => {
     expect((await api.get(ofProvider, key)).status).toBe(403)
   })
 
-  it('of a journal that says no addresses still holds its messages', async () => {
+  it('of a journal without addresses still holds its messages', async () => {
     await endCall(api.own, 'odd', [message(1, 1, 'sent', 'nonsense', 'BYE sip:1 SIP/2.0')])
     const { bytes } = await api.get(path('odd'), api.own.accountKey)
     expect(bytes.subarray(0, 4).toString('hex')).toBe('d4c3b2a1')

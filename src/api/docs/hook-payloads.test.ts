@@ -13,7 +13,7 @@ const hooks = reference
   .filter((row) => !/of no effect until .* served/.test(row))
   .flatMap((row) => /^\| `(?:\w+\.)*(\w*(?:Hook|_hook))` \|/.exec(row)?.[1] ?? [])
 
-it.each([...new Set(hooks)])('what %s is sent is described', (name) => {
+it.each([...new Set(hooks)])('the payload of %s is described', (name) => {
   expect(hookDescriptions.filter(({ purpose }) => purpose.includes(`\`${name}\``))).not.toEqual([])
 })
 

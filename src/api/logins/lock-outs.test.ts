@@ -74,7 +74,7 @@ describe('a lock-out', () => {
     ])
   })
 
-  it('of an administrator, whom no tenant may hear of, is written to the log', async () => {
+  it('of an administrator, which no tenant may see, is written to the log', async () => {
     const from = lines.items.length
     const name = await lockOut({})
     const told = lines.items.slice(from).filter(({ msg }) => msg === 'user locked out of logins')
@@ -82,7 +82,7 @@ describe('a lock-out', () => {
     expect(JSON.stringify(told)).not.toContain(name)
   })
 
-  it('leaves no entry in the audit log, and of a name that no user has no word anywhere', async () => {
+  it('leaves no entry in the audit log, and no trace of a name that no user has', async () => {
     const total = async (): Promise<number> => {
       const { body } = await api.get('/AuditLog?page=1&count=1', api.adminKey)
       return (body as { readonly total: number }).total

@@ -65,7 +65,7 @@ describe('at the same moment', () => {
     expect(codes.filter((code) => code === 'locked_out')).toHaveLength(94)
   })
 
-  it('150 new users of one account hold up no login, and what there is no room for may come back soon', async () => {
+  it('150 new users of one account hold up no login, and those refused for lack of room may come back soon', async () => {
     const admin = await createUser(api.storage)
     const settled: Answer[] = []
     const posts = atOnce(150, async (index) => {

@@ -202,7 +202,7 @@ describe('POST SpeechCredentials', () => {
     await create(ofAccount(), api.own.accountKey, body)
   })
 
-  it('answers 422 to a label that is taken for the vendor there, 201 elsewhere and for another vendor', async () => {
+  it('answers 422 to a label that is in use for the vendor there, 201 elsewhere and for another vendor', async () => {
     const labelled = deepgram({ label: 'twice' })
     await create(ofAccount(), api.own.accountKey, labelled)
     const again = await api.post(ofAccount(), api.own.accountKey, labelled)

@@ -172,7 +172,8 @@ export const callErrors = {
     cure: 'Where no call has sound: open the UDP port of browsers (SWITCHHOOK_BROWSER_PORT) in the firewall, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that browsers reach. The error message of the call names the reason.',
   },
   stream_failed: {
-    cause: 'The audio of a call could not be sent to its audio server, or the server closed the WebSocket.',
+    cause:
+      'The audio of a call could not be sent to its audio server, or the server broke off the WebSocket.',
     http: 480,
     sip: 480,
     cure: 'Check the url and the credentials of `listen`, and that the server accepts WebSockets there.',
