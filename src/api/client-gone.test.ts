@@ -24,7 +24,7 @@ interface LogLine {
 }
 
 const goneLine = 'client went away'
-// As pino numbers levels.
+// Pino's number for errors.
 const errorLevel = 50
 const requests = new Inbox<'asked' | 'closed'>()
 let lines = new Inbox<LogLine>()

@@ -172,7 +172,7 @@ export class AudioRing {
   }
 }
 
-/** Stores both at once, the first in the lower half: all machines that Node runs on here are little endian. */
+/** Stores both in one word, the first in the lower half: all machines that Node runs on here are little endian. */
 function interleave(left: Int16Array, right: Int16Array, into: Int32Array, from: number): void {
   const count = Math.min(left.length, right.length)
   for (let index = 0; index < count; index += 1)

@@ -18,7 +18,7 @@ import { createLogger } from '../../lib/log.ts'
 const keys = { id: 'minio', secret: 'Pl4nted-bucket-secret', region: 'us-east-1' }
 const sound = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 13) % 256))
 const megabyte = 1024 * 1024
-// As pino numbers levels.
+// Pino's number for errors.
 const errorLevel = 50
 
 interface LogLine {
