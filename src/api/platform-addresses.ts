@@ -1,5 +1,5 @@
-// The addresses where carriers reach the platform over SIP and SMPP, for people to pass on. A provider without addresses of
-// its own has those of the platform.
+// The addresses where carriers reach the platform over SIP and SMPP, for people to pass on. A provider without
+// addresses of its own has those of the platform.
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Fields } from './define/field.ts'
