@@ -56,7 +56,7 @@ export interface HttpRoute {
 
 /** A page that is the same for every client at its path: a page for people, or the document of the API. */
 export interface HttpPage {
-  /** The path as the router writes it: `/docs/errors/:code`. `/`, where programs read the health, is for browsers only. */
+  /** The path as the router writes it: `/docs/errors/:code`. `/`, where programs read health, is for browsers only. */
   readonly path: string
   /** HTML if left out. */
   readonly mediaType?: string
