@@ -16,18 +16,24 @@ import { firstBoot } from './storage/first-boot.ts'
 import type { FirstBootOptions } from './storage/first-boot.ts'
 
 export interface App {
-  /** Resolves when everything is up. `showSecrets` is given those of a first boot, once. Throws the reason of `signal`, with all down. */
+  /**
+   * Resolves when all parts are up. `showSecrets` gets those of a first boot, once. Rejects with the reason of
+   * `signal`, with all parts stopped.
+   */
   start(showSecrets: FirstBootOptions['show'], signal: AbortSignal): Promise<void>
-  /** Once it is up. `drain` waits for running calls within the deadline of the settings; `now` hangs them up. May be called again. */
+  /**
+   * Stops a running app. `drain` waits for calls until the deadline of the settings; `now` hangs them up. May be called
+   * again.
+   */
   stop(mode: 'drain' | 'now'): Promise<void>
-  /** Known after start. */
+  /** Set after start. */
   readonly apiUrl: string
-  /** The reference, for a browser. */
+  /** The URL of the reference, for a browser. */
   readonly docsUrl: string
   readonly sipUri: string
-  /** Of HTTPS, where it is served. */
+  /** Undefined if HTTPS is not served. */
   readonly httpsPort: number | undefined
-  /** The other transports of SIP that are served, each with its port. */
+  /** The ports of the other SIP transports that are served, by transport. */
   readonly sipPorts: Readonly<Record<string, number>>
 }
 
@@ -50,7 +56,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
         start: () => firstBoot(base.storage, { adminPassword, adminApiKey, accountApiKey, show }),
         stop: () => Promise.resolve(),
       }
-      // The last one: a start that fails must not leave a platform that is set up, with secrets that it never showed.
+      // Comes last: a start that fails must not leave a platform that is set up, with secrets that it never showed.
       await startAll([...parts, boot], { log, signal })
       telephony.webSockets.listens(portsOf(administration))
       isReady = true
@@ -58,7 +64,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     async stop(mode) {
       isReady = false
       sip.drain()
-      // No carrier is to send calls here that would be refused.
+      // Unregisters first: carriers must not send calls that would be refused.
       await trunks.stop()
       if (mode === 'drain') await Promise.race([calls.drain(), sleep(config.drainSeconds * 1000, base.clock)])
       await calls.hangUpAll('the platform is stopping')
@@ -78,20 +84,20 @@ export function createApp(config: Config, log: LeveledLogger): App {
       return administration.http.securePort
     },
     get sipPorts() {
-      // WebSockets in clear come to the port of the API.
+      // WebSockets in clear use the port of the API.
       const { ws: _ws, ...ports } = sip.listening.ports ?? {}
       return ports
     },
   }
 }
 
-/** Where far ends reach us by WebSockets. */
+/** Returns the ports of WebSockets for far ends. */
 function portsOf({ http }: Administration): { readonly ws: number; readonly wss?: number } {
   const { address, securePort: wss } = http
   return { ws: address.port, ...(wss === undefined ? {} : { wss }) }
 }
 
-/** Each part stands behind those that it needs; they stop in reverse. */
+/** Returns each part behind those that it needs; they stop in reverse. */
 function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administration): readonly Part[] {
   const { storage, names, outgoing, certificates } = base
   const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
@@ -102,7 +108,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.mail,
     resolver,
     client,
-    // Calls and recordings say their last before it stops.
+    // Stops after calls and recordings, which report last facts.
     telephony.delivery,
     ...(certificates === undefined ? [] : [certificates]),
     sound.decoder,
@@ -120,7 +126,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     rest.http,
     // A link may begin with the address that the server listens at.
     rest.resets,
-    // The authority asks the server.
+    // The authority sends requests to the server.
     ...(rest.acme === undefined ? [] : [rest.acme]),
   ]
 }

@@ -1,15 +1,15 @@
-// Checks the data directory at a start: it exists, it can be written, and only its owner may enter.
+// The check of the data directory at a start: it exists, it can be written, and only its owner may enter.
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { StartError } from './lib/start-error.ts'
 
-// Backups and drafts of these begin with the same name.
+// Backups and drafts of these files begin with the same names.
 const ours = /^(switchhook\.db|secret\.key|(cache|certificates|recordings)$)/
 
 /**
- * Makes the directory, for its owner only. One that others may enter is closed to them when every file in it is the platform's;
- * otherwise returns a sentence for the operator. Throws StartError.
+ * Makes the directory, for its owner only. Closes one that others may enter to them if every file in it is the
+ * platform's; otherwise returns a sentence for the operator. Throws StartError.
  */
 export function prepareDataDirectory(path: string): string | undefined {
   try {
@@ -27,8 +27,8 @@ export function prepareDataDirectory(path: string): string | undefined {
 }
 
 /**
- * One level after the other. Where a directory is there and takes no new one, as /proc, `mkdir` says that there is no such
- * directory, and the recursive one of Node tries again without end.
+ * Makes one level after the other. A directory that accepts no new one, as /proc, makes `mkdir` report that there is no
+ * such directory, and the recursive form of Node retries without end.
  */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
@@ -37,13 +37,16 @@ function makeDirectory(path: string): void {
   mkdirSync(path, { mode: 0o700 })
 }
 
-/** A sentence where others may enter the directory and a start leaves it so, since it holds files that are not the platform's. */
+/**
+ * Returns a sentence if others may enter the directory and a start leaves it so, since it holds files that are not the
+ * platform's.
+ */
 export function warningOn(path: string): string | undefined {
   if (isClosedAlready(path) || readdirSync(path).every((name) => ours.test(name))) return undefined
   return warningFor(path)
 }
 
-/** Windows has no such modes. */
+/** Reports true on Windows, which has no such modes. */
 function isClosedAlready(path: string): boolean {
   return platform() === 'win32' || (statSync(path).mode & 0o077) === 0
 }
@@ -57,7 +60,7 @@ function isClosed(path: string): boolean {
     chmodSync(path, 0o700)
     return true
   } catch {
-    // It is another user's, or its file system has no modes.
+    // It belongs to another user, or its file system has no modes.
     return false
   }
 }

@@ -9,14 +9,14 @@ import type { FirstBootSecrets } from './storage/first-boot.ts'
 import type { LeveledLogger, Logger, LogLevel } from './lib/log.ts'
 
 /**
- * Starts over within the same process, once, with bounds on memory that hold from the first moment or not at all.
- * V8 lets the young generation of each thread grow to 128 MB on a large machine, and glibc gives each thread a heap
- * that keeps what a password hash has freed: 20 MB and more.
+ * Starts over within the same process, once, with limits on memory that can only be set at a start. V8 lets the young
+ * generation of each thread grow to 128 MB on a large machine, and glibc gives each thread a heap that keeps the memory
+ * that a password hash has freed: 20 MB and more.
  */
 function boundMemory(): void {
   const isBound = process.execArgv.some((argument) => argument.startsWith('--max-semi-space-size'))
-  // A parent that holds a channel to this process, `node --watch` for one, would lose it.
-  // One that only looks keeps nothing, and no code in a directory that may be another user's.
+  // A parent with a channel to this process, such as `node --watch`, would lose it. The doctor only looks: it keeps
+  // nothing, and runs no code from a directory that may be another user's.
   if (process.argv[2] === 'doctor') return
   if (isBound || process.channel !== undefined || process.platform === 'win32') return
   const { execPath, execArgv, argv, env } = process
@@ -24,18 +24,18 @@ function boundMemory(): void {
   process.execve?.(execPath, [execPath, ...args], { ...mallocBounds, ...codeCache(env), ...env })
 }
 
-// MB: requests cost the same CPU with 2, 4, 8 and 64, as far as could be measured.
+// In MB. Requests cost the same CPU with 2, 4, 8 and 64, as far as could be measured.
 const youngHeapBound = '--max-semi-space-size=4'
-// Larger blocks go back to the system when they are freed, and threads share two heaps.
+// Larger blocks return to the system when they are freed, and threads share two heaps.
 const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' }
 
 /**
- * V8 of Node 24 can end the process while it frees WebAssembly code that another thread has just taken up again: each
- * text that is spoken and each file that is decoded makes an instance. The code is that of a few modules, and is kept.
+ * V8 of Node 24 can end the process while it frees WebAssembly code that another thread has just started to use again:
+ * each spoken text and each decoded file makes an instance. The code is that of a few modules, so it is kept.
  */
 const keepsWasm = '--no-wasm-code-gc'
 
-/** Where an earlier start has kept it, this file and the settings need no stripping of types either. */
+/** Returns the cache of an earlier start, so that this file and the settings need no stripping of types either. */
 function codeCache(env: NodeJS.ProcessEnv): { readonly NODE_COMPILE_CACHE?: string } {
   const directory = codeCacheIn(env['SWITCHHOOK_DATA_DIR'] ?? './data')
   return existsSync(directory) ? { NODE_COMPILE_CACHE: directory } : {}
@@ -46,15 +46,15 @@ function codeCacheIn(dataDir: string): string {
 }
 
 boundMemory()
-// Where the process was not started over.
+// Needed if the process was not started over.
 setFlagsFromString(keepsWasm)
-// Imported once the process is the one that stays.
+// Imported only in the process that stays.
 const { ConfigError, doubtsAbout, parseConfig } = await import('./config/config.ts')
 const { argumentsFault } = await import('./config/arguments.ts')
 const { prepareDataDirectory } = await import('./data-directory.ts')
 const { StartError } = await import('./lib/start-error.ts')
 
-/** An argument that means nothing would be a setting that the person believes to be in force. */
+/** Ends the process if an argument is unknown: a person would believe that the argument is in force. */
 function demandArguments(given: readonly string[]): void {
   const fault = argumentsFault(given)
   if (fault === undefined) return
@@ -73,8 +73,9 @@ function readConfig(): Config {
 }
 
 /**
- * Keeps what Node makes of the sources (types stripped, code compiled) from start to start: half the time to healthy,
- * and no type stripper in memory, here and in the worker threads. Entries are checked against the sources' contents.
+ * Keeps the result of compiling the sources (types stripped, code compiled) from start to start: half the time to
+ * healthy, and no type stripper in memory, here and in the worker threads. Entries are checked against the sources'
+ * contents.
  */
 function cacheCode(dataDir: string): void {
   const directory = codeCacheIn(dataDir)
@@ -82,7 +83,7 @@ function cacheCode(dataDir: string): void {
   process.env['NODE_COMPILE_CACHE'] ??= directory
 }
 
-/** Who can reach what it serves: the addresses above are those of this machine alone. */
+/** Returns who can reach the server: the addresses above are only those of this machine. */
 function reachOf(bind: string): string {
   if (bind === '0.0.0.0' || bind === '::')
     return `every network of this machine (it listens on ${bind}); SWITCHHOOK_BIND=127.0.0.1 keeps it to this machine`
@@ -109,7 +110,7 @@ function greet(app: App): void {
   process.stdout.write(`${lines.join('\n')}\n\n`)
 }
 
-/** Rejects when the terminal has gone. */
+/** Prints the secrets. Rejects if the terminal has gone. */
 function showSecrets(secrets: FirstBootSecrets): Promise<void> {
   const lines = ['', 'First boot. These are shown once; keep them:', ...firstBootLines(secrets)]
   return new Promise((resolve, reject) => {
@@ -154,7 +155,10 @@ function shownLine(name: string, value: string): string {
   return `  ${name.padEnd(17)}${value}`
 }
 
-/** Ends the process. What the operator can repair is one sentence; anything else is a bug, whose stack is logged too. */
+/**
+ * Ends the process. A failure that the operator can repair is one sentence; any other is a bug, whose stack is logged
+ * too.
+ */
 async function fail(intro: string, error: unknown, log: Logger): Promise<never> {
   const { AppError } = await import('./lib/errors.ts')
   const isKnown = error instanceof StartError || error instanceof AppError
@@ -165,17 +169,17 @@ async function fail(intro: string, error: unknown, log: Logger): Promise<never> 
   process.exit(1)
 }
 
-/** Readable lines for the person at a terminal, JSON for whatever reads a file or a pipe. */
+/** Writes readable lines at a terminal, JSON to a file or a pipe. */
 async function openLog(level: LogLevel): Promise<LeveledLogger> {
   const { createLogger } = await import('./lib/log.ts')
   if (!process.stdout.isTTY) return createLogger(level)
   const { createTerminalLog } = await import('./lib/terminal-log.ts')
-  // A terminal that was closed ends the log, and not the calls.
+  // If the terminal is closed, the log ends, but the calls do not.
   process.stdout.on('error', () => undefined)
   return createLogger(level, createTerminalLog(process.stdout))
 }
 
-/** `npm run reset-admin`, which needs the platform stopped where it has the embedded database. */
+/** Runs `npm run reset-admin`. With the embedded database, the platform must be stopped. */
 async function resetAdminSecrets(config: Config): Promise<never> {
   const { createStorage } = await import('./storage/create-storage.ts')
   const { resetAdmin } = await import('./storage/reset-admin.ts')
@@ -194,7 +198,7 @@ async function resetAdminSecrets(config: Config): Promise<never> {
   }
 }
 
-/** `npm run doctor`, beside a running platform or before the first start. It changes nothing. */
+/** Runs `npm run doctor`, beside a running platform or before the first start. It changes nothing. */
 async function seeDoctor(config: Config, options: readonly string[]): Promise<never> {
   for (const doubt of doubtsAbout(process.env)) process.stderr.write(`${doubt}.\n`)
   const { runDoctor } = await import('./parts/doctor.ts')
@@ -209,7 +213,7 @@ async function seeDoctor(config: Config, options: readonly string[]): Promise<ne
 demandArguments(process.argv.slice(2))
 const config = readConfig()
 const [command, ...options] = process.argv.slice(2)
-// Before anything is made or closed to others.
+// Runs before anything is made or closed to others.
 if (command === 'doctor') await seeDoctor(config, options)
 let warning: string | undefined
 try {
@@ -232,7 +236,7 @@ let isUp = false
 let isStopping = false
 const starting = new AbortController()
 async function stop(mode: 'drain' | 'now'): Promise<void> {
-  // A second signal means: now.
+  // A second signal means `now`.
   const effective = isStopping ? 'now' : mode
   log.info({ mode: effective }, 'stopping')
   if (!isUp) return stopStart()
@@ -246,7 +250,7 @@ async function stop(mode: 'drain' | 'now'): Promise<void> {
   }
 }
 
-/** What has begun to start comes up first, or fails: a database that does not answer may take ten seconds for that. */
+/** Lets the part that is starting come up, or fail: a database that does not respond may take ten seconds for that. */
 function stopStart(): void {
   if (isStopping) process.exit(1)
   isStopping = true
@@ -257,7 +261,7 @@ process.on('SIGTERM', () => void stop('drain'))
 process.on('SIGINT', () => void stop('now'))
 stopWithNpm()
 
-/** npm, and the shell that it starts this process with, end on a signal without passing it on. */
+/** Stops with npm. It, and the shell that starts this process, end on a signal without passing it on. */
 function stopWithNpm(): void {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const parent = process.ppid
@@ -269,7 +273,7 @@ function stopWithNpm(): void {
   look.unref()
 }
 
-// Nothing may die unseen: a bug is logged with its stack, and the supervisor starts a clean process.
+// No failure goes unseen: a bug is logged with its stack, and the supervisor starts a clean process.
 process.on('uncaughtException', (error) => {
   log.error({ err: error }, 'uncaught exception')
   process.exit(70)
@@ -283,9 +287,9 @@ try {
   await app.start(showSecrets, starting.signal)
   isUp = true
   greet(app)
-  // Not left to the exit: a process that is killed was started for the next one too.
+  // Not left to the exit: a process that is killed has then cached its code too.
   flushCompileCache()
-  // The start allocated what running does not need, and V8 alone keeps the room for it.
+  // The start allocated memory that running does not need, and V8 alone would keep it.
   collectGarbage()
 } catch (error) {
   if (error === starting.signal.reason) process.exit(0)

@@ -1,4 +1,4 @@
-// What went wrong lately and needs attention, newest first.
+// Alerts: recent failures that need attention, newest first.
 import type { AlertQuery } from '../storage/alerts.ts'
 import type { Schema } from '../storage/tables.ts'
 import type { WireOf } from './define/field.ts'
@@ -57,7 +57,7 @@ const form = createRecordForm({
   service_provider_sid: word('The service provider it is about, or that of the account.'),
   alert_type: word('What kind of failure it was: `webhook-failure`, `account-call-limit` ...'),
   message: word('What went wrong, in a sentence.'),
-  detail: word('What else is known of it.').nullable(),
+  detail: word('Further details.').nullable(),
   vendor: word('The speech vendor that failed.').optional(),
   call_sid: word('The call it happened in.').optional(),
 })

@@ -1,4 +1,4 @@
-// All the API says about API keys. A key is shown once, when it is made.
+// The resource ApiKey. A key is shown once, when it is made.
 import { apiKeyColumns } from '../lib/api-key.ts'
 import type { Caller } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
@@ -21,7 +21,7 @@ export const apiKeys = defineResource({
   table: 'api_keys',
   owner: 'caller',
   operations: ['list', 'delete'],
-  // Above an account, its keys are listed with it.
+  // Keys of an account are listed with the account.
   list: { where: ({ tenancy }) => (tenancy.level === 'account' ? {} : { account_sid: null }) },
   fields: {
     api_key_sid: recordSid(),
@@ -34,7 +34,7 @@ export const apiKeys = defineResource({
       .nullable()
       .readOnly()
       .describe('The service provider it speaks for; with account_sid null too, it is an administrator.'),
-    expires_at: time().nullable().readOnly().describe('From when on it is refused; null: never.'),
+    expires_at: time().nullable().readOnly().describe('The time from which it is refused; null: never.'),
     last_used: time()
       .nullable()
       .readOnly()
@@ -56,7 +56,7 @@ export const createApiKey = defineRoute({
     service_provider_sid: sid()
       .optional()
       .describe('Instead of account_sid; with neither, an administrator makes an admin key.'),
-    expires_at: time().optional().describe('From when on the key is refused.'),
+    expires_at: time().optional().describe('The time from which the key is refused.'),
   },
   reply: {
     status: 200,
@@ -93,7 +93,7 @@ interface GivenOwner {
 
 type ApiKeyOwner = Partial<Pick<Row<'api_keys'>, 'account_sid' | 'service_provider_sid'>>
 
-/** When both are named the account wins: clients send the provider along. */
+/** Returns the owner. If both are named the account counts: clients send the provider along. */
 async function ownerOfKey(
   { account_sid = null, service_provider_sid = null }: GivenOwner,
   { tenancy }: Caller,

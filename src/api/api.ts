@@ -1,4 +1,4 @@
-// What the API is made of: the parts of the platform that its endpoints reach, and where it listens.
+// The parts of the platform that the API uses, and where it listens.
 import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { HttpServerOptions } from '../http/http.ts'
 import type { RateLimitRules } from '../http/limits/rate-limits.ts'
@@ -27,25 +27,25 @@ export interface ApiOptions {
   readonly recordings: Services['recordings']
   readonly resets: Services['resets']
   readonly speechCache: Services['speechCache']
-  /** How passwords are hashed; in the pool of threads when left out. */
+  /** The function that hashes passwords; in the pool of threads if left out. */
   readonly derive?: Derive
   readonly appEnv: AppEnv
-  /** Left out: there is no name server to write to. */
+  /** Left out if there is no name server to write to. */
   readonly realms?: RealmRecords | undefined
   readonly realmFacts: RealmFacts
-  /** Throws AppError when the list is no array of verbs. */
+  /** Throws AppError if the list is not an array of verbs. */
   readonly parseVerbs: (list: unknown) => unknown
-  /** For the pages at /docs. */
+  /** Shown on the pages at /docs. */
   readonly verbs: readonly VerbDescription[]
-  /** What several verbs take, by the titles of their schemas. */
+  /** The shapes that several verbs share, by the titles of their schemas. */
   readonly verbShapes: readonly Schema[]
   readonly settings: readonly SettingDescription[]
-  /** Whether the whole platform is up and not stopping. */
+  /** Reports whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   readonly canWrite?: () => Promise<boolean>
-  /** What accounts may not do; nothing is forbidden when left out. */
+  /** Restrictions on accounts; none if left out. */
   readonly rules?: OperatorRules
-  /** None when left out; accounts and service providers have their own in either case. */
+  /** None if left out, except those of accounts and service providers. */
   readonly rateLimits?: RateLimitRules
   readonly trustedProxies?: readonly string[] | undefined
   readonly clock: Clock

@@ -90,7 +90,7 @@ describe('env_vars of an application', () => {
   })
   const create = (more: object) => api.post('/Applications', api.own.accountKey, body(more))
 
-  it('are stored when they fit what the call hook publishes; what it does not know is kept', async () => {
+  it('are stored when they match the published variables; variables that are not published are kept', async () => {
     const answer = await create({ env_vars: { greeting: 'hi', more: 1 } })
     expect(answer.status).toBe(201)
     expect(asked).toEqual([url])

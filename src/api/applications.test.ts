@@ -40,7 +40,7 @@ describe('POST /Applications', () => {
     expect(answer.body).toMatchObject({
       application_sid: sid,
       account_sid: api.own.account_sid,
-      // Clients take an application that names a provider for one of the provider itself.
+      // Clients treat an application that names a provider as one of the provider itself.
       service_provider_sid: null,
       call_hook: { url: 'https://app.example.com/call', method: 'POST', username: null, password: null },
       messaging_hook: { method: 'GET', webhook_sid: expect.any(String) },

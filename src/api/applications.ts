@@ -1,4 +1,4 @@
-// All the API says about an Application.
+// The resource Application.
 import { AppError } from '../lib/errors.ts'
 import type { Repositories } from '../storage/storage.ts'
 import { valuesFault } from '../webhooks/app-env.ts'
@@ -12,7 +12,7 @@ import type { ApiRoute } from './define/route.ts'
 const httpHook = { empty: 'changes nothing', showsSid: true } as const
 const applicationHook = { ...httpHook, ways: 'http or ws' } as const
 
-// Vendor, language, voice and label of the embedded voice are chosen by leaving them unset.
+// The embedded voice is chosen by leaving its vendor, language, voice and label unset.
 const vendor = text({ max: 64 })
 const language = text({ max: 64 })
 const voice = text({ max: 256 })
@@ -39,7 +39,7 @@ export const applications = defineResource({
     account_sid: sid('accounts')
       .fixedAfterCreate()
       .describe('May be left out with a key of the account itself.'),
-    // Only that of an application of a provider itself would stand here; here each has an account.
+    // Only an application of a provider itself would have a value here; every application has an account.
     service_provider_sid: retired(),
     call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
     call_status_hook: webhook(applicationHook).describe('Receives every change of a call.'),
@@ -52,40 +52,44 @@ export const applications = defineResource({
       .describe('JSON text: an array of verbs to run instead of asking `call_hook`.')
       .example('[{"verb":"say","text":"Hello."}]'),
     speech_synthesis_vendor: vendor.optional().describe('Left out: the embedded voice.'),
-    speech_synthesis_language: language.nullable().describe('Spoken where a verb names none: `en-US`.'),
-    speech_synthesis_voice: voice.optional().describe('Speaks where a verb names none.'),
-    speech_synthesis_label: label.nullable().describe('Which of several credentials for the vendor speaks.'),
-    speech_recognizer_vendor: vendor.optional().describe('Listens where a verb names none.'),
+    speech_synthesis_language: language.nullable().describe('The language of verbs that name none: `en-US`.'),
+    speech_synthesis_voice: voice.optional().describe('The voice of verbs that name none.'),
+    speech_synthesis_label: label
+      .nullable()
+      .describe('The label of the credential that speaks, if the vendor has several.'),
+    speech_recognizer_vendor: vendor
+      .optional()
+      .describe('The vendor that recognises speech for verbs that name none.'),
     speech_recognizer_language: language
       .optional()
-      .describe('Listened for where a verb names none: `en-US`.'),
+      .describe('The language that is recognised for verbs that name none: `en-US`.'),
     speech_recognizer_label: label
       .nullable()
-      .describe('Which of several credentials for the vendor listens.'),
+      .describe('The label of the credential that listens, if the vendor has several.'),
     use_for_fallback_speech: flag()
       .default(0)
       .describe('1: the fields that follow apply when a vendor fails.'),
     fallback_speech_synthesis_vendor: vendor
       .nullable()
-      .describe('Speaks when the first vendor fails, and from then on for the whole call.'),
+      .describe('The vendor that speaks once the first one has failed, for the rest of the call.'),
     fallback_speech_synthesis_language: language
       .nullable()
-      .describe('Spoken by the second vendor. Left out: that of the first.'),
+      .describe('The language of the second vendor. Left out: that of the first.'),
     fallback_speech_synthesis_voice: voice.nullable().describe('The voice of the second vendor.'),
     fallback_speech_synthesis_label: label
       .nullable()
-      .describe('Which credential the second vendor speaks with.'),
+      .describe('The label of the credential with which the second vendor speaks.'),
     fallback_speech_recognizer_vendor: vendor
       .nullable()
-      .describe('Listens when the first vendor fails.')
+      .describe('The vendor that recognises speech once the first one has failed.')
       .notServed('speech recognition'),
     fallback_speech_recognizer_language: language
       .nullable()
-      .describe('Listened for by the second vendor.')
+      .describe('The language that the second vendor recognises.')
       .notServed('speech recognition'),
     fallback_speech_recognizer_label: label
       .nullable()
-      .describe('Which credential the second vendor listens with.')
+      .describe('The label of the credential with which the second vendor listens.')
       .notServed('speech recognition'),
     record_all_calls: flag()
       .default(0)
@@ -93,12 +97,12 @@ export const applications = defineResource({
     env_vars: json()
       .optional()
       .describe(
-        'Sent with the call hook; stored encrypted. Must fit what the application publishes: see /AppEnv.',
+        'Sent with the call hook; stored encrypted. Must match the variables that the application publishes: see /AppEnv.',
       )
       .example({ greeting: 'Good morning' }),
     created_at: createdAt(),
   },
-  /** Variables are held against what the application publishes, when it does. */
+  /** Checks the variables against those that the application publishes, if any. */
   async prepare({ env_vars, call_hook, account_sid }, row, { caller, rows, services, whenGone }) {
     await refuseForeign(account_sid, { caller, rows })
     if (env_vars === undefined || env_vars === null) return undefined
@@ -136,7 +140,7 @@ export const applications = defineResource({
 
 const oneOfAccount = '/Accounts/{AccountSid}/Applications/{ApplicationSid}'
 
-/** The paths that client libraries use: they know their account, and name it with every resource. */
+/** The paths for client libraries that have an account, and name it with every resource. */
 export const applicationsOfAccount: readonly ApiRoute[] = [
   applications.listedAt({
     path: '/Accounts/{AccountSid}/Applications',

@@ -1,4 +1,4 @@
-// The audit log, for the owners of the records it is about; and its verification, for administrators.
+// The audit log, for the owners of the records that it is about, and its verification, for administrators.
 import type { Field } from './define/field.ts'
 import { boolean, choice, integer, json, sid, text, time } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
@@ -23,7 +23,9 @@ const form = createRecordForm({
   service_provider_sid: word('The service provider whose record it is; null: the platform’s.').nullable(),
   account_sid: word('The account whose record it is; null: no account’s.').nullable(),
   action: choice(['create', 'update', 'delete']).describe('What was done.'),
-  resource: word('The kind of record: `clients`; or of what is no record: `recordings`, `tts_cache`.'),
+  resource: word(
+    'The kind of record, such as `clients`; also `recordings` and `tts_cache`, which are not records.',
+  ),
   sid: word('The id of the record; the object of a recording; the account of a cache, or `*`.'),
   before: cells().nullable(),
   after: cells().nullable(),
@@ -85,7 +87,7 @@ export const verifyAuditLog = defineRoute({
   access: ['admin'],
   operationId: 'verifyAuditLog',
   tag: 'AuditLog',
-  summary: 'Reads the whole audit log and says whether anything in it was changed, removed or put in.',
+  summary: 'Reads the whole audit log and reports whether anything in it was changed, removed or inserted.',
   description:
     'Keep `head` somewhere else: as long as the entry of that number has that hash, nothing up to it was replaced.',
   reply: {
@@ -93,15 +95,15 @@ export const verifyAuditLog = defineRoute({
     description: 'The verdict.',
     component: 'AuditVerdict',
     body: object({
-      intact: boolean().describe('Nothing was changed, removed or put in.'),
+      intact: boolean().describe('Nothing was changed, removed or inserted.'),
       entries: whole('How many entries were read.'),
       head: object({ seq: whole('Its number.'), hash: word('Its hash.') }).describe('The newest entry.'),
       problems: list(
         object({
           seq: whole('The number of the entry.'),
           problem: choice(['missing', 'changed', 'unchained', 'head']).describe(
-            'missing: there is none; changed: its hash is not its own; unchained: it does not name the hash of ' +
-              'the one before; head: the log ends elsewhere than was written down.',
+            'missing: there is no such entry; changed: its hash does not match it; unchained: it does not name the hash of ' +
+              'the one before; head: the log does not end with the entry that was noted as its last.',
           ),
         }),
       ).describe('The first hundred, each with the number of the entry at which it shows.'),

@@ -1,4 +1,4 @@
-// Who may ask what: every declared route against callers of every kind. A route that is not covered fails here.
+// Rights: callers of every kind request every declared route. A route that is not covered fails here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** The path with the tenant's ids, and ids of nothing for the rest. */
+/** Returns the path with the tenant's ids, and unknown ids for the rest. */
 function fill(path: string, { account_sid, service_provider_sid }: TestTenant): string {
   return path
     .replace('{AccountSid}', account_sid)

@@ -1,4 +1,4 @@
-// Whether something that only one may have is still free.
+// The check whether a value that must be unique is still free.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Repositories } from '../storage/storage.ts'
 import { boolean, choice, dialled } from './define/fields.ts'

@@ -1,4 +1,4 @@
-// What an account may call, and how much: its own settings, those of its provider, and what follows from both.
+// The calls that an account may make: its own settings, those of its provider, and the result of both.
 import {
   combine,
   defenceLimits,
@@ -22,9 +22,9 @@ import { defineRoute, everyone } from './define/route.ts'
 const maxPrefixes = 200
 
 const killSwitchText =
-  'off; new_calls: no call leaves the platform; all_calls: those that are up are ended as well. Null: off. Calls between the phones of the account go on.'
+  'off; new_calls: no new call leaves the platform; all_calls: calls that are up are ended as well. Null: off. Calls between the phones of the account continue.'
 const countryText =
-  'The calling code of the country whose national numbers are dialled, as 44: then numbers without a plus are read as that country does. Where the service provider names another one, they are read both ways.'
+  'The calling code, such as 44, of the country whose national numbers are dialled: numbers without a plus are then read as in that country. If the service provider names another country, they are read both ways.'
 const classTexts: Readonly<Record<DestinationClass, string>> = {
   premium_rate: 'Premium rates: +979, and national ones as +1900, +449 and +49900.',
   satellite: 'Satellites and international networks: +870, +881, +882, +883.',
@@ -40,9 +40,9 @@ const limitTexts: Readonly<Record<DefenceLimit, string>> = {
 const limit = (name: DefenceLimit) =>
   integer({ min: 0, max: 100_000_000 })
     .nullable()
-    .describe(`${limitTexts[name]}. 0: no limit; null: ${defaultLimits[name]}, or what the provider says.`)
+    .describe(`${limitTexts[name]}. 0: no limit; null: the limit of the provider, or ${defaultLimits[name]}.`)
 const opening = (name: DestinationClass) =>
-  boolean().nullable().describe(`${classTexts[name]} Null: closed, or what the provider says.`)
+  boolean().nullable().describe(`${classTexts[name]} Null: as the provider sets it, or closed.`)
 
 function prefixes(description: string): Field<readonly string[], 'optional'> {
   const items = { type: 'string', pattern: '^\\+\\d{0,14}$', 'x-rule': 'must be a plus and up to 14 digits' }
@@ -51,7 +51,7 @@ function prefixes(description: string): Field<readonly string[], 'optional'> {
     example: ['+88216'],
   })
     .default([])
-    .describe(`${description} The longest prefix decides, and of two that are equal the closed one.`)
+    .describe(`${description} The longest matching prefix decides; of two equal ones, the closed one.`)
 }
 
 const settings = {
@@ -84,7 +84,7 @@ const effective = object({
 
 const used = object({
   calls_per_second: number('In this second, on this node.'),
-  calls_per_minute: number('In this minute. What other nodes count is up to ten seconds old.'),
+  calls_per_minute: number('In this minute. The counts of other nodes are up to ten seconds old.'),
   concurrent_calls: number('Now.'),
   minutes_per_day: number('Since midnight UTC.'),
 })
@@ -92,7 +92,7 @@ const used = object({
 const accountPath = '/Accounts/{AccountSid}/CallDefence'
 const providerPath = '/ServiceProviders/{ServiceProviderSid}/CallDefence'
 const above = ['admin', 'service_provider'] as const
-const written = { status: 204, description: 'Changed. It holds for the next call.' } as const
+const written = { status: 204, description: 'Changed. It applies from the next call on.' } as const
 
 const readOfAccount = defineRoute({
   method: 'GET',
@@ -103,11 +103,11 @@ const readOfAccount = defineRoute({
   summary: 'What an account may call, how much, and how much of it is used.',
   reply: {
     status: 200,
-    description: 'What the account has set, what holds, and what is used.',
+    description: 'The settings of the account, those in force, and how much of each limit is used.',
     component: 'CallDefence',
     body: object({
       ...settings,
-      effective: effective.describe('What holds, with what the provider has set.'),
+      effective: effective.describe('The values in force, from the account and its provider.'),
       used: used.describe('How much of each limit is used.'),
     }),
   },
@@ -130,7 +130,7 @@ const writeOfAccount = defineRoute({
   tag: 'CallDefence',
   summary: 'Changes what an account may call, and how much.',
   description:
-    'What is left out stays as it is. An account may close what its provider leaves open, and open what its provider does not forbid; a limit beyond that of the provider counts as that one.',
+    'Members that are left out stay as they are. An account may close what its provider leaves open, and open what its provider does not forbid; a limit above that of the provider counts as that of the provider.',
   body: settings,
   isPartial: true,
   reply: written,
@@ -144,10 +144,10 @@ const readOfProvider = defineRoute({
   access: above,
   operationId: 'readCallDefenceOfServiceProvider',
   tag: 'CallDefence',
-  summary: 'What a service provider has set for its accounts.',
+  summary: 'The settings of a service provider for its accounts.',
   reply: {
     status: 200,
-    description: 'What the provider has set.',
+    description: 'The settings of the provider.',
     component: 'CallDefenceOfServiceProvider',
     body: object(settings),
   },
@@ -162,9 +162,9 @@ const writeOfProvider = defineRoute({
   access: above,
   operationId: 'updateCallDefenceOfServiceProvider',
   tag: 'CallDefence',
-  summary: 'Changes what holds for the accounts of a service provider.',
+  summary: 'Changes the settings of a service provider for its accounts.',
   description:
-    'What is left out stays as it is. A limit holds for each account that has none of its own, and is the most that an account may set. A class that is false is closed to all accounts; true opens it to those that do not close it. Prefixes come before those of accounts.',
+    'Members that are left out stay as they are. A limit applies to each account that has none of its own, and is the most that an account may set. A class that is false is closed to all accounts; true opens it to those that do not close it. Prefixes of the provider come before those of accounts.',
   body: settings,
   isPartial: true,
   reply: written,

@@ -1,4 +1,4 @@
-// When a client goes away, the work that was done for it alone ends: the server that was being asked sees the connection
+// When a client goes away, the work for it alone ends: the server that the platform was requesting sees the connection
 // close, nothing is stored, and nothing is logged as a failure. Over real sockets.
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest } from 'node:http'
@@ -24,20 +24,20 @@ interface LogLine {
 }
 
 const goneLine = 'client went away'
-// As pino numbers them.
+// Pino's number for errors.
 const errorLevel = 50
 const requests = new Inbox<'asked' | 'closed'>()
 let lines = new Inbox<LogLine>()
 let api: TestApi
 let outgoing: Outgoing
-// Set by a test that wants to see a change being made.
+// Set by a test that watches a change being made.
 let beforeChange = async (): Promise<void> => {}
 let silent: LocalServer
 let silentSocket: LocalServer
 
 beforeAll(async () => {
   const log = createLogger('debug', { write: (line) => lines.push(JSON.parse(line) as LogLine) })
-  // Nothing it asks runs into a time limit: only leaving ends it.
+  // No request runs into a time limit: only leaving ends it.
   outgoing = createOutgoing({ allow: ['127.0.0.0/8'], clock: createFakeClock(), log })
   api = await openTestApi({
     log,
@@ -77,7 +77,7 @@ beforeEach(() => {
   lines = new Inbox()
 })
 
-// How much had been logged by then.
+// The number of earlier log lines.
 let askedAt = 0
 
 function ask(method: string, path: string, body?: unknown): ClientRequest {
@@ -90,7 +90,7 @@ function ask(method: string, path: string, body?: unknown): ClientRequest {
   return request
 }
 
-/** Sends a request, and hangs up once another server is asked for it; resolves when the request is done with. */
+/** Sends a request, and hangs up once it has reached the other server; resolves at the request's end. */
 async function askAndLeave(method: string, path: string, body?: unknown): Promise<void> {
   const request = ask(method, path, body)
   await requests.next('the other side to be asked', (what) => what === 'asked')
@@ -104,7 +104,7 @@ async function theEnd(outcome: 'given up' | 'carried through'): Promise<void> {
   expect(line).toMatchObject({ status: 499, outcome })
 }
 
-/** Resolves when the change is being made and its client has gone. */
+/** Sends a change, and resolves when it is being made and its client has gone. */
 async function changeAndLeave(method: string, path: string, body?: unknown): Promise<void> {
   const reached = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()
@@ -117,7 +117,7 @@ async function changeAndLeave(method: string, path: string, body?: unknown): Pro
   const { socket } = request
   const closed = new Promise((resolve) => socket?.on('close', resolve))
   socket?.end()
-  // The server has closed its end too; by the next answer it has done away with it.
+  // The server has closed its end too. By its next response it has handled that.
   await closed
   await fetch(`http://127.0.0.1:${api.http.address.port}/health`)
   left.resolve()
@@ -193,7 +193,7 @@ describe('a client that goes away', () => {
       'content-length: 100',
     ]
     socket.write(`${head.join('\r\n')}\r\n\r\n{"user`)
-    // Answered after what was sent before it: the head has been read by then.
+    // Responded to after everything sent before it: the head has been read by then.
     await fetch(`http://127.0.0.1:${port}/health`)
     socket.resetAndDestroy()
     await theEnd('given up')

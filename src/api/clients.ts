@@ -1,4 +1,4 @@
-// All the API says about a Client: a SIP user that registers with its account's realm.
+// The resource Client: a SIP user that registers with the realm of its account.
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RecordContext } from './define/request.ts'
@@ -7,7 +7,7 @@ import type { Services } from './services.ts'
 import { flag, recordSid, sid, text } from './define/fields.ts'
 import type { Row } from '../storage/storage.ts'
 
-/** The first character helps to recognise a password; the rest is hidden. */
+/** Shows the first character of a password, which helps to recognise it. */
 function mask(password: string): string {
   return password.slice(0, 1) + 'x'.repeat(Math.max(0, password.length - 1))
 }
@@ -28,16 +28,16 @@ export const clients = defineResource({
     username: text({
       min: 1,
       max: 64,
-      // RFC 3261 §25.1: what the user part of a SIP URI may hold unescaped.
+      // RFC 3261 §25.1: the unescaped characters of the user part of a SIP URI.
       pattern: "^[A-Za-z0-9_.!~*'()&=+$,;?/-]+$",
       rule: "must have only letters, digits and -_.!~*'()&=+$,;?/",
     })
-      .describe('Unique within the account. Another one ends the registration of the phone.')
+      .describe('Unique within the account. A new one ends the registration of the phone.')
       .example('reception'),
     password: text({ min: 1, max: 255 })
       .masked(mask)
       .describe(
-        'Answers show the first character only; sent back so, it changes nothing. Another one ends the registration of the phone, which then needs it to register.',
+        'Responses show only the first character; sending that back changes nothing. A new password ends the registration of the phone, which then needs it to register.',
       )
       .example('sxxxxxxx'),
     is_active: flag().default(1).describe('0: it can neither register nor call.'),
@@ -48,7 +48,7 @@ export const clients = defineResource({
     allow_direct_user_calling: flag()
       .default(1)
       .describe(
-        '1: it may dial another client of the account, take its place in a call (Replaces) and send others to it (REFER).',
+        '1: it may dial another client of the account, take over its call (Replaces) and transfer others to it (REFER).',
       ),
   },
   errors: { create: ['already_exists'], update: ['already_exists'] },
@@ -74,7 +74,7 @@ async function demandFree(account_sid: string, username: string, rows: RecordCon
   if (taken > 0) throw new AppError('already_exists', 'username is already used in this account')
 }
 
-/** A phone that may not register any more is not reachable any more. */
+/** Ends the registration of a phone that may not register any more. */
 async function unregister(
   { account_sid, username }: Row<'clients'>,
   { storage, bindings }: Services,

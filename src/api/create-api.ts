@@ -1,4 +1,4 @@
-// Puts the API on the HTTP server: services, authentication, every declared endpoint, and the document about them.
+// The API on the HTTP server: services, authentication, every declared endpoint, and the OpenAPI document.
 import { createAuthenticator } from '../http/authentication.ts'
 import { createLoginThrottle } from '../http/limits/login-throttle.ts'
 import { jsonType } from '../http/response-headers.ts'
@@ -93,7 +93,7 @@ function toAlert({ owner, perMinute }: RequestQuota): Alert {
   return { ...owner, alert_type, message: `more than ${perMinute} requests a minute` }
 }
 
-/** Made when it is first read: a start does not wait for it, and takes no memory for it. */
+/** Returns a document that is made when it is first read, so that a start pays neither time nor memory for it. */
 function createLateDocument(): () => Json {
   let made: Json | undefined
   return () => (made ??= createOpenApi(apiRoutes, readExamples()))
@@ -107,7 +107,7 @@ function createDocumentPage(document: () => Json): HttpPage {
   }
 }
 
-/** Rises with what callers' rights are made of. A new row changes no known caller, except that a new limit binds it. */
+/** Returns a number that rises when callers' rights change. A new row changes no known caller, except a new limit. */
 function revisionOfCallers(storage: ApiStorage): number {
   return storage.revisionOfKnown(callerTables) + storage.revision(limitTables)
 }
@@ -119,14 +119,14 @@ const secretName = 'jwt_secret'
 const secretBytes = 32
 
 /**
- * The secret is in storage, which is not open yet when the server is made: it is read at the first use, once. What signs
- * is loaded then too.
+ * The secret is in storage, which is not open yet when the server is made: it is read once, at the first use. The code
+ * that signs is loaded then too.
  */
 function createLateTokens(storage: Pick<Storage, 'for' | 'transaction'>, clock: Clock): Tokens {
   let made: Promise<Tokens> | undefined
   const tokens = (): Promise<Tokens> => {
     made ??= openTokens(storage, clock)
-    // After a failure the database is read again.
+    // After a failure, the database is read again.
     made.catch(() => {
       made = undefined
     })

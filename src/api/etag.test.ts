@@ -51,7 +51,7 @@ describe('the ETag of a record', () => {
     expect([first, second]).not.toContain(await etag())
   })
 
-  it('is on whatever is read or changed at a path of its own, but what changes by itself, what is a batch, and what holds before it is written', () => {
+  it('is on every record that is read or changed at a path of its own, except records that change by themselves, batches, and values that hold before they are written', () => {
     const paths = new Set(apiRoutes.flatMap(({ method, path: at }) => (method === 'PUT' ? [at] : [])))
     const without = apiRoutes.filter(
       ({ method, path: at, hasEtag }) => method !== 'POST' && paths.has(at) && hasEtag !== true,

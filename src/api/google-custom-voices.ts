@@ -1,4 +1,4 @@
-// All the API says about the voices that customers had made at Google; each belongs to a credential for Google.
+// The resource GoogleCustomVoice: a voice that a customer had made at Google. Each belongs to a credential for Google.
 import { AppError } from '../lib/errors.ts'
 import { isSid } from '../lib/ids.ts'
 import { choice, createdAt, flag, recordSid, sid, text } from './define/fields.ts'
@@ -10,16 +10,16 @@ import { defineRoute, everyone } from './define/route.ts'
 import type { ApiRoute } from './define/route.ts'
 import type { Row } from '../storage/storage.ts'
 
-// Google's keys have some ten thousand characters; this leaves room.
+// Google's keys have some ten thousand characters; this limit leaves room.
 const maxKeyLength = 500_000
 const shownOfKey = 100
 
-/** Long enough to tell two apart, and too short to clone a voice with. */
+/** Shortens a key: long enough to tell two apart, and too short to clone a voice with. */
 function shorten(key: string): string {
   return `${key.slice(0, Math.min(shownOfKey, Math.floor(key.length / 4)))}...`
 }
 
-/** The shortened form may be sent back and changes nothing. */
+/** Ignores the shortened form, which may be sent back. */
 function cloningKey(): Field<string | null, 'optional'> {
   const { facts } = text({ max: maxKeyLength, anyCharacters: true }).nullable().masked(shorten)
   const normalize = (value: unknown): unknown =>
@@ -40,15 +40,17 @@ const resource = defineResource({
     speech_credential_sid: sid('speech_credentials')
       .fixedAfterCreate()
       .describe('The credential for google that it is used with.'),
-    name: text({ min: 1, max: 64 }).describe('What people call it.').example('our announcer'),
+    name: text({ min: 1, max: 64 }).describe('The name shown to people.').example('our announcer'),
     model: text({ min: 1, max: 512 }).describe('The name of the model, as Google gives it.'),
     reported_usage: choice(['REPORTED_USAGE_UNSPECIFIED', 'REALTIME', 'OFFLINE'])
       .default('REALTIME')
       .describe('The use of the voice that is reported to Google.'),
-    voice_cloning_key: cloningKey().describe('Answered shortened; the shortened form changes nothing.'),
+    voice_cloning_key: cloningKey().describe(
+      'Shown shortened; sending the shortened form back changes nothing.',
+    ),
     use_voice_cloning_key: flag()
       .default(0)
-      .describe('1: voice_cloning_key says which voice it is, 0: model.'),
+      .describe('1: voice_cloning_key identifies the voice, 0: model does.'),
     created_at: createdAt(),
   },
   async beforeCreate({ speech_credential_sid }, { rows }) {
@@ -67,8 +69,8 @@ const list = defineRoute({
   tag: 'GoogleCustomVoices',
   summary: 'Lists the custom voices of a credential.',
   description:
-    'The credential is named by its id, or by its label with the account or service provider it belongs to; where none is named, ' +
-    'or none is there, the list is empty.',
+    'The credential is named by its id, or by its label with the account or service provider it belongs to; if none is named, ' +
+    'or none exists, the list is empty.',
   query: {
     speech_credential_sid: sid().optional().describe('The credential.'),
     account_sid: sid().optional().describe('Or the account that has it.'),

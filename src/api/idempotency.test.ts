@@ -149,7 +149,7 @@ describe('the handlers that heed the key themselves', () => {
     ])
   })
 
-  it('are those for which it cannot be done around them: no caller is known yet, or the answer is no JSON', () => {
+  it('are those whose key cannot be handled around them: no caller is known yet, or the response is not JSON', () => {
     for (const { path, access, reply, keepsKey } of posts)
       if (access === 'public' || reply.mediaType !== undefined) expect(keepsKey, path).toBe(true)
   })
@@ -184,7 +184,7 @@ describe('fifty at once with one key', () => {
     expect(await rows().api_keys.count({ where: { account_sid: api.own.account_sid } })).toBe(2)
   })
 
-  it('of two servers have one effect where it may be had only once: who comes second is given the answer', async () => {
+  it('of two servers have one effect if it may happen only once: the second request gets the first response', async () => {
     const servers = [api, api.startAnother()]
     for (let round = 0; round < 10; round++) {
       const body = client(`twin${round}`)

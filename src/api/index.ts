@@ -1,4 +1,4 @@
-// Every endpoint, sorted by the path it starts with. A new resource is one file and one line here.
+// All endpoints, sorted by the path they start with. A new resource is one file and one line here.
 import { accountRoutes, accounts } from './accounts/index.ts'
 import { alertRoutes } from './alerts.ts'
 import { apiKeys, createApiKey } from './api-keys.ts'

@@ -1,4 +1,4 @@
-// Ids are the same in any case of letters, wherever they stand; names are not.
+// The letter case of ids has no effect in any place; that of names has.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'

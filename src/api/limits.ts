@@ -1,4 +1,4 @@
-// How much an account or a service provider may use: one record per category, made and changed by the same POST.
+// Limits of an account or a service provider: one record per category, made and changed by the same POST.
 import type { Row } from '../storage/storage.ts'
 import { createField } from './define/field.ts'
 import { choice, integer, sid } from './define/fields.ts'
@@ -50,12 +50,12 @@ const limitFields = {
 const listReply = { status: 200, description: 'One record per category that is limited.' } as const
 const accountLimit = createRecordForm({
   account_limits_sid: sid().describe('The id of the limit.'),
-  account_sid: sid().describe('Whose limit it is.'),
+  account_sid: sid().describe('The account that it limits.'),
   ...limitFields,
 })
 const providerLimit = createRecordForm({
   service_provider_limits_sid: sid().describe('The id of the limit.'),
-  service_provider_sid: sid().describe('Whose limit it is.'),
+  service_provider_sid: sid().describe('The service provider that it limits.'),
   ...limitFields,
 })
 
@@ -183,7 +183,7 @@ async function removeLimits(
   })
 }
 
-/** The repository takes "no account" as nothing given. */
+/** Leaves out a null account, which the repository treats as not given. */
 function withoutNull(owner: LimitOwner): Partial<Row<'limits'>> {
   return owner.account_sid === null ? { service_provider_sid: owner.service_provider_sid } : owner
 }

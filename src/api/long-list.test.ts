@@ -1,11 +1,11 @@
-// Lists longer than one chunk: whole, in order, and holding up no other request.
+// Lists longer than one chunk are whole and in order, and hold up no other request.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 
 const count = 1300
-// A transaction is ended after 30 s, which a busy machine may need for all of them.
+// A transaction is ended after 30 s, which a busy machine may need for all of the records.
 const perTransaction = 100
 let api: TestApi
 beforeAll(async () => {
@@ -61,10 +61,10 @@ it('a list that ends where a chunk ends is whole, and so is one with a record mo
 
 it('others are answered while a long list goes out', async () => {
   const account = (): Promise<unknown> => api.get(`/Accounts/${api.own.account_sid}`, api.adminKey)
-  // Its connection to the database is open from here on.
+  // The account's connection to the database is open from here on.
   await Promise.all([account(), account()])
   const firsts: string[] = []
-  // A busy machine may let the one wait for its turn once; a list that holds up others does so every time.
+  // A busy machine may serve the list first once; a list that holds up others does so every time.
   for (let round = 0; round < 5 && !firsts.includes('one'); round += 1) {
     const list = api.get('/Applications', api.adminKey).then(() => 'list')
     const one = account().then(() => 'one')

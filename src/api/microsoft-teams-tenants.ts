@@ -1,4 +1,4 @@
-// All the API says about a Microsoft Teams tenant: whose calls arrive by direct routing under a domain name.
+// The resource MicrosoftTeamsTenant: an organisation whose calls arrive by direct routing under a domain name.
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RecordContext } from './define/request.ts'
@@ -19,12 +19,14 @@ export const microsoftTeamsTenants = defineResource({
     ms_teams_tenant_sid: recordSid(),
     service_provider_sid: sid('service_providers')
       .fixedAfterCreate()
-      .describe('May be left out by those who have one.'),
-    account_sid: sid('accounts').optional().describe('The account whose users they are.'),
-    application_sid: sid('applications').optional().describe('Runs for its calls; needs an account.'),
+      .describe('May be left out by callers that have one.'),
+    account_sid: sid('accounts').optional().describe('The account of its users.'),
+    application_sid: sid('applications')
+      .optional()
+      .describe('The application that runs its calls; needs an account.'),
     tenant_fqdn: fullDomainName({ max: 255 })
       .describe(
-        'The FQDN that the SBC has for this organisation in the Teams admin centre: calls to it are its own, and calls to it say it in From and Contact. The certificate of the platform must name it. Unique; in lower case.',
+        'The FQDN that the SBC has for this organisation in the Teams admin centre: calls to this name belong to the organisation, and calls to the organisation have it in From and Contact. The certificate of the platform must name it. Unique; in lower case.',
       )
       .example('acme.teams.example.com'),
   },
@@ -33,7 +35,7 @@ export const microsoftTeamsTenants = defineResource({
   },
   async beforeUpdate(changes, { account_sid, service_provider_sid, tenant_fqdn }, context) {
     const owner = changes.account_sid === undefined ? account_sid : changes.account_sid
-    // The name may be free to the account that it leaves, and not to the one that it comes to.
+    // The name may be free to the account that the tenant leaves, but not to its new account.
     if (changes.tenant_fqdn === undefined && owner === account_sid) return
     const name = changes.tenant_fqdn ?? tenant_fqdn
     await demandFreeName(name, { account_sid: owner, service_provider_sid }, context)
@@ -45,7 +47,10 @@ interface Owner {
   readonly service_provider_sid: string | null | undefined
 }
 
-/** Calls from Microsoft to the name become the tenant's: no account gets those of another by naming its domain. Throws duplicate. */
+/**
+ * Throws duplicate. Calls from Microsoft to the name become the tenant's: no account may get those of another by naming
+ * its domain.
+ */
 async function demandFreeName(
   tenant_fqdn: string,
   { account_sid, service_provider_sid }: Owner,

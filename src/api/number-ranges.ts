@@ -1,27 +1,27 @@
-// Numbers of a carrier that a service provider shares: an account enters none within the range of another account.
+// Numbers of a carrier that a service provider shares: an account may not enter one in the range of another account.
 import { createNumberPattern } from '../calls/routing/number-pattern.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RecordContext } from './define/request.ts'
 
 export interface NewNumber {
-  /** Without its plus. */
+  /** The number without its plus. */
   readonly number: string
   readonly isPattern: boolean
   readonly voip_carrier_sid: string | null
 }
 
-// A call is matched with this many patterns of one carrier at most.
+// The most patterns of one carrier that a call is matched with.
 const maxRanges = 1000
 
-/** Who shares the carrier may give a part of a range away; an account could only take it. */
+/** Throws in_use. A provider that shares the carrier may give a part of a range away; an account may not take one. */
 export async function demandFreeRange(
   { number, isPattern, voip_carrier_sid }: NewNumber,
   { caller: { tenancy }, rows, services }: RecordContext,
 ): Promise<void> {
   if (tenancy.level !== 'account' || voip_carrier_sid === null) return
   const carrier = await rows.voip_carriers.find(voip_carrier_sid)
-  // Its own carriers have only its own numbers.
+  // An account's own carrier has only the account's numbers.
   if (carrier === undefined || carrier.account_sid !== null) return
   const where = { voip_carrier_sid, is_pattern: 1 } as const
   const ranges = await services.storage.for(systemTenancy).phone_numbers.list({ where, limit: maxRanges })
@@ -43,7 +43,7 @@ function isWithin(number: string, range: Parameters<typeof createNumberPattern>[
   return createNumberPattern(range)?.matches(number) ?? false
 }
 
-/** Two prefixes overlap when one begins with the other; whether other patterns overlap cannot be known. */
+/** Reports whether one prefix begins with the other; whether other patterns overlap cannot be decided. */
 function mayOverlap(one: string, other: string): boolean {
   const [a, b] = [prefixOf(one), prefixOf(other)]
   return a === undefined || b === undefined || a.startsWith(b) || b.startsWith(a)

@@ -1,4 +1,4 @@
-// All the API says about a phone number: what to do with calls to it.
+// The resource PhoneNumber: a number, and the application for calls to it.
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import { demandFreeRange } from './number-ranges.ts'
@@ -7,15 +7,15 @@ import type { Field } from './define/field.ts'
 import { partOf, recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 
-/** What calls are matched with: clients know numbers by it, with and without the plus. */
+/** Returns the number as calls are matched: clients write it with and without the plus. */
 function withoutPlus(number: string): string {
   return number.replace(/^\+/, '')
 }
 
-// Each call that no plain number takes is held against the patterns of its carrier.
+// Each call that matches no plain number is compared with the patterns of its carrier.
 const maxPatterns = 100
 
-// ITU-T E.164 §6.2: a country code, which never begins with 0, and no more than 15 digits.
+// ITU-T E.164 §6.2: a country code, which never begins with 0, and at most 15 digits.
 const e164 = /^\+[1-9]\d{1,14}$/
 
 export const phoneNumbers = defineResource({
@@ -42,27 +42,31 @@ export const phoneNumbers = defineResource({
     number: text({
       min: 1,
       max: 132,
-      // At least one character behind the plus; patterns are allowed.
+      // At least one character after the plus; patterns are allowed.
       pattern: '^\\+?[^\\s+\\u0000-\\u001f\\u007f-\\u009f][^\\s\\u0000-\\u001f\\u007f-\\u009f]*$',
       rule: 'must be a number or a pattern without white space and control characters',
     })
       .fixedAfterCreate((number) => (typeof number === 'string' ? withoutPlus(number) : number))
       .describe(
-        'Answered without a leading plus, and unique with its carrier. With other characters than digits it is a pattern: 1555* is any number that begins with 1555, anything else a regular expression.',
+        'Shown without a leading plus, and unique with its carrier. With other characters than digits it is a pattern: 1555* matches any number that begins with 1555; any other pattern is a regular expression.',
       )
       .example('15551230100'),
     received_number: text({ max: 132 }).readOnly().describe('As it was sent.').example('+15551230100'),
     e164_number: text({ max: 16 })
       .nullable()
       .readOnly()
-      .describe('Of a number that was sent in E.164 form; whether a bare one is national is not guessed.')
+      .describe(
+        'Only for a number that was sent in E.164 form; the platform does not guess whether a bare one is national.',
+      )
       .example('+15551230100'),
     voip_carrier_sid: sid('voip_carriers')
       .nullable()
       .fixedAfterCreate()
-      .describe('Of the account, or shared with it.'),
+      .describe('A carrier of the account, or shared with it.'),
     account_sid: sid('accounts').nullable().describe('The account that takes its calls.'),
-    application_sid: sid('applications').nullable().describe('Runs for calls to this number.'),
+    application_sid: sid('applications')
+      .nullable()
+      .describe('The application that runs calls to this number.'),
     service_provider_sid: sid('service_providers')
       .nullable()
       .fixedAfterCreate()
@@ -83,7 +87,7 @@ export const phoneNumbers = defineResource({
   },
 })
 
-/** Numbers are stored without their plus, of which a query that does not encode it makes a space. */
+/** Drops the plus, which is not stored, and which becomes a space in a query that does not encode it. */
 function partOfNumber(): Field<string | null, 'optional', string | undefined> {
   const { facts } = partOf('number')
   return createField({ ...facts, fromText: (given) => given.replace(/^(\+| (?=\d))/, '') })

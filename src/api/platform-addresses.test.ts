@@ -44,7 +44,7 @@ describe.each(kinds)('$path', ({ path, key, record, flaws }) => {
     const own = await make({ ipv4: '192.0.2.2', service_provider_sid })
     for (const token of [api.own.accountKey, api.own.providerKey]) {
       expect(await seenBy(token)).toEqual([own])
-      // Not for them to choose.
+      // These callers cannot choose the provider.
       expect(await seenBy(token, `?service_provider_sid=${api.foreign.service_provider_sid}`)).toEqual([own])
     }
     expect(await seenBy(api.foreign.providerKey)).toEqual([general])

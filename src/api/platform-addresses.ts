@@ -1,5 +1,5 @@
-// The addresses where carriers reach the platform over SIP and SMPP, for people to pass on. A provider without addresses of
-// its own has those of the platform.
+// The addresses where carriers reach the platform over SIP and SMPP, for people to pass on. A provider without
+// addresses of its own has those of the platform.
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Fields } from './define/field.ts'
@@ -37,7 +37,7 @@ const sbcs: AddressKind = {
   key: 'sbc_address_sid',
   fields: {
     sbc_address_sid: recordSid(),
-    ipv4: ipv4().describe('Where carriers send calls.'),
+    ipv4: ipv4().describe('The address that carriers send calls to.'),
     port: port().default(5060).describe('The port for SIP over UDP and TCP.'),
     tls_port: port().nullable().describe('The port for SIP over TLS; null: there is none.'),
     wss_port: port().nullable().describe('The port for SIP over secure WebSockets; null: there is none.'),
@@ -57,7 +57,7 @@ const smpps: AddressKind = {
   key: 'smpp_address_sid',
   fields: {
     smpp_address_sid: recordSid(),
-    ipv4: ipv4().describe('Where carriers bind to us.'),
+    ipv4: ipv4().describe('The address that carriers bind to.'),
     port: port().default(2775).describe('The TCP port.'),
     use_tls: flag().default(0).describe('1: SMPP over TLS.').notServed('messaging'),
     is_primary: flag().default(1).describe('1: to be tried first.').notServed('messaging'),
@@ -74,10 +74,10 @@ function listRoute({ path, table, name, noun, fields }: AddressKind): ApiRoute {
     operationId: `list${path.slice(1)}`,
     tag: path.slice(1),
     summary: `Lists ${noun}es of the platform.`,
-    query: { service_provider_sid: sid().optional().describe('For an administrator: whose.') },
+    query: { service_provider_sid: sid().optional().describe('For an administrator: the service provider.') },
     reply: {
       status: 200,
-      description: 'Those of the service provider, or of the platform when it has none.',
+      description: 'The addresses of the service provider, or of the platform if it has none.',
       component: name,
       body: list(form.field),
     },
@@ -88,7 +88,7 @@ function listRoute({ path, table, name, noun, fields }: AddressKind): ApiRoute {
         asked === undefined
           ? []
           : await repositoryOf(rows, table).list({ where: { service_provider_sid: asked } })
-      // Those of the platform belong to no tenant that a caller could be.
+      // The platform's own addresses belong to no tenant that a caller could have.
       const all = repositoryOf(services.storage.for(systemTenancy), table)
       const shown = own.length > 0 ? own : await all.list({ where: { service_provider_sid: null } })
       return shown.map((row) => form.toWire(row))
@@ -104,7 +104,7 @@ function createRoute({ path, table, name, noun, key, fields }: AddressKind): Api
     access: ['admin'],
     operationId: `create${name}`,
     tag: path.slice(1),
-    summary: `Makes known an ${noun} of the platform.`,
+    summary: `Adds an ${noun} of the platform.`,
     body: fields,
     reply: createdReply,
     async handle({ body, rows }) {
@@ -126,8 +126,8 @@ function removeRoute({ path, table, name, noun }: AddressKind): ApiRoute {
     access: ['admin'],
     operationId: `delete${name}`,
     tag: path.slice(1),
-    summary: `Forgets an ${noun} of the platform.`,
-    reply: { status: 204, description: 'Forgotten.' },
+    summary: `Removes an ${noun} of the platform.`,
+    reply: { status: 204, description: 'Removed.' },
     errors: ['not_found'],
     async handle({ params, rows }) {
       const isRemoved = await repositoryOf(rows, table).remove(params[parameter] ?? '')

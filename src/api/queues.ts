@@ -10,11 +10,11 @@ const listQueues = defineRoute({
   access: everyone,
   operationId: 'listQueues',
   tag: 'Queues',
-  summary: 'The queues of an account in which callers wait, on the node that is asked.',
+  summary: 'The queues of an account in which callers wait, on the node that responds.',
   query: {
     search: text({ max: 128 })
       .optional()
-      .describe('Only queues of this name: `*` stands for any characters, `?` for one.'),
+      .describe('Only queues of this name: `*` matches any characters, `?` one.'),
   },
   reply: {
     status: 200,
@@ -23,7 +23,7 @@ const listQueues = defineRoute({
     body: list(
       object({
         name: word('As `enqueue` names it.'),
-        length: word('How many wait in it: digits.'),
+        length: word('The number of callers that wait in it, in digits.'),
       }),
     ),
   },

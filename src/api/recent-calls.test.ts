@@ -33,7 +33,7 @@ let api: TestApi
 const sids: string[] = []
 beforeAll(async () => {
   api = await openTestApi()
-  // One a minute: 0 and 2 answered, 1 outbound; the last one is the sibling's.
+  // One a minute: 0 and 2 are answered, 1 is outbound; the last one is the sibling's.
   for (let number = 0; number < 4; number++)
     sids.push(writeCall(number === 3 ? api.sibling : api.own, number))
   await api.storage.calls.flush()
@@ -139,7 +139,7 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
     for (const other of [data[0], data[2]]) expect(other).not.toHaveProperty('parent_call_sid')
   })
 
-  it('says of an outbound call what came of each place that it was sent to', async () => {
+  it('shows the outcome at each place that an outbound call was sent to', async () => {
     const answer = await api.get(`${path()}?page=1&count=1&direction=outbound`, api.own.accountKey)
     expect((answer.body as { data: object[] }).data[0]).toHaveProperty('attempts', [attempt])
   })
@@ -185,7 +185,7 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
       expect(await found(`filter=${sids[0]}`)).toEqual([sids[0]])
       expect(await found('trunk=user')).toHaveLength(3)
       expect(await found('trunk=use')).toHaveLength(0)
-      // As browsers send it, colons and all.
+      // Browsers send the time like this, with its colons.
       expect(await found('start=2026-11-20T10:01:00.000Z')).toEqual([sids[2], sids[1]])
       expect(await found(`end=${start}`)).toEqual([sids[0]])
       expect(await found('start=2026-11-20T10:01:00Z&end=2026-11-20T10:01:00Z')).toEqual([sids[1]])

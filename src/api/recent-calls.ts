@@ -11,12 +11,10 @@ import { defineRoute, everyone } from './define/route.ts'
 
 const identity = {
   verstat: choice(['TN-Validation-Passed', 'TN-Validation-Failed', 'No-TN-Validation']).describe(
-    'Passed: the calling number is proven. Failed: what was signed is another call, too old, or not believed. No: it could not be decided.',
+    'Passed: the calling number is proven. Failed: the signature is for another call, too old, or not trusted. No: it could not be decided.',
   ),
-  attest: choice(['A', 'B', 'C'])
-    .describe('What the signer attests; only where it is proven that it does.')
-    .optional(),
-  origid: word('What the signer calls the origin of the call.').optional(),
+  attest: choice(['A', 'B', 'C']).describe('The attestation of the signer; only with Passed.').optional(),
+  origid: word('The origin of the call, as the signer names it.').optional(),
   code: word(
     'Why it is not proven: `no_trust_list`, `identity_malformed`, `identity_unsupported`, `identity_stale`, `identity_of_other_numbers`, `certificate_unavailable`, `certificate_not_trusted` or `signature_wrong`.',
   ).optional(),
@@ -24,7 +22,7 @@ const identity = {
 }
 
 const failure = {
-  code: word('Names the reason: the reference of errors lists the codes, and they stay as they are.'),
+  code: word('The code of the reason: the reference of errors lists the codes, which are stable.'),
   sentence: word('The reason in words.'),
   cure: word('What can be done about it.'),
 }
@@ -50,26 +48,26 @@ const form = createRecordForm({
   termination_reason: word('Who or what ended it.'),
   host: word('The address of the platform that carried it.'),
   remote_host: word('The address of the far end.'),
-  trunk: word('The carrier, or what else the call came or went by.'),
+  trunk: word('The carrier, or another way by which the call came or went.'),
   trace_id: word('Names the trace of the call.'),
   recording_url: word(
-    'The path of its recording below the base of this API, where it was recorded. The recording is there once it is stored.',
+    'The path of its recording below the base of this API, if it was recorded. The recording is there once it is stored.',
   ).optional(),
   attempts: attemptsField(),
   stir_shaken: createField<IdentityFinding>({
     schema: object(identity).facts.schema,
-    description: 'What the Identity header of an inbound call proves; left out where it had none.',
+    description: 'What the Identity header of an inbound call proves; left out if it had none.',
     fromCell: fromJson,
   }).optional(),
   failure: createField<CallFailure>({
     schema: object(failure).facts.schema,
     description:
-      'Why the platform refused the call, gave it up or ended it: the same as in the journal, in the status hook and in the log. Left out where the far end or the application did.',
+      'Why the platform refused the call, gave it up or ended it: the same as in the journal, in the status hook and in the log. Left out if the far end or the application ended it.',
     fromCell: fromJson,
   }).optional(),
 })
 
-/** What came of each place that the call was sent to. */
+/** Returns the outcome at each place that the call was sent to. */
 function attemptsField() {
   const attempt = object({
     trunk: word('The carrier by its name, `user` or `sipUri`.'),
@@ -77,7 +75,7 @@ function attemptsField() {
     sip_gateway_sid: word('The gateway of the carrier.').optional(),
     remote_host: word('Its address, where a request could be sent.').optional(),
     outcome: choice(['answered', 'refused', 'silent', 'unreachable', 'withdrawn']).describe(
-      'silent: it said nothing in time; unreachable: no request could be sent; withdrawn: the call ended before it had decided.',
+      'silent: it did not respond in time; unreachable: no request could be sent; withdrawn: the call ended before it had decided.',
     ),
     cause: word('The line of its final response, or what failed.'),
     sip_status: whole('The status code of its final response.').optional(),
@@ -88,7 +86,8 @@ function attemptsField() {
   const { schema } = list(attempt).facts
   return createField<readonly CallAttempt[]>({
     schema,
-    description: 'Of an outbound call: each place that it was sent to, in the order in which they were over.',
+    description:
+      'For an outbound call: each place that it was sent to, in the order in which the attempts ended.',
     fromCell: fromJson,
   }).optional()
 }

@@ -1,4 +1,4 @@
-// Which phones of an account are registered now.
+// The phones of an account that are registered now.
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
@@ -15,7 +15,7 @@ const device = object({
   contact: word('The URI where it is reached.'),
   expiryTime: whole('When the registration ends, in epoch milliseconds.'),
   protocol: word('The transport it registered over: udp, tcp, tls, ws or wss.'),
-  proxy: word('Where its requests come from.'),
+  proxy: word('The address that its requests come from.'),
 })
 const phoneFields = {
   name: word('The user part of the address of record.'),
@@ -33,9 +33,9 @@ const client = object({
   allow_direct_app_calling: flag().describe('1: it may dial app-<application_sid> and conference-<name>.'),
   allow_direct_queue_calling: flag().describe('1: it may dial queue-<name>.'),
   allow_direct_user_calling: flag().describe(
-    '1: it may dial another client of the account, take its place in a call (Replaces) and send others to it (REFER).',
+    '1: it may dial another client of the account, take over its call (Replaces) and transfer others to it (REFER).',
   ),
-  proxy: word('Where its requests come from.').nullable(),
+  proxy: word('The address that its requests come from.').nullable(),
 })
 
 export const listRegisteredUsers = defineRoute({
@@ -148,7 +148,7 @@ function describeDevice(binding: RegisteredPhone): WireOf<typeof device> {
 }
 
 function proxyOf({ remote: { address, port } }: RegisteredPhone): string {
-  // RFC 3261 §25.1: an IPv6 address in a URI stands in brackets.
+  // RFC 3261 §25.1: an IPv6 address in a URI is in brackets.
   return `sip:${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 

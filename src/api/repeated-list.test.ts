@@ -1,4 +1,4 @@
-// Lists that are read again: as true as the first time, and never those of another caller.
+// Lists that are read again are as current as the first time, and never those of another caller.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
@@ -42,7 +42,7 @@ describe('a list that was asked for before', () => {
     expect(first?.call_hook.url).toBe('https://a.example.com/call')
     await api.put(`/Applications/${sid}`, api.adminKey, { name: 'another name' })
     expect((await listed(sid))?.name).toBe('another name')
-    // In place, so that the application's own row stays as it is.
+    // Changed in place, so that the application's own row stays as it is.
     const { webhook_sid } = first?.call_hook ?? {}
     const call_hook = { webhook_sid, url: 'https://a.example.com/moved' }
     await api.put(`/Applications/${sid}`, api.own.accountKey, { call_hook })

@@ -44,7 +44,7 @@ describe('service providers', () => {
     expect((await api.get(path, api.foreign.accountKey)).body).toHaveProperty('registration_hook', null)
   })
 
-  it('answer 400 for an id that is no UUID, and list their accounts to whom they belong', async () => {
+  it('answer 400 for an id that is not a UUID, and list their accounts to callers that they belong to', async () => {
     expect((await api.get('/ServiceProviders/x', api.adminKey)).status).toBe(400)
     const path = `/ServiceProviders/${api.own.service_provider_sid}/Accounts`
     const names = async (token: string): Promise<string[]> =>

@@ -1,4 +1,4 @@
-// All the API says about service providers.
+// The resource ServiceProvider.
 import { AppError } from '../lib/errors.ts'
 import { defineResource } from './define/resource.ts'
 import { recordSid, text, webhook } from './define/fields.ts'
@@ -42,7 +42,7 @@ export const serviceProviders = defineResource({
     ])
     if (accounts > 0) throw stillUsed(accounts, 'account')
     if (users > 0) throw stillUsed(users, 'user')
-    // Everything but an administrator belongs to one, and clients cannot do without.
+    // Every record, except an administrator, belongs to a provider, and clients need one.
     if (providers === 1) throw new AppError('in_use', 'the last service provider cannot be removed')
   },
 })

@@ -26,48 +26,48 @@ export interface Bindings {
   forget(realm: string): Promise<void>
 }
 
-/** What the API needs of storage besides what its handlers do. */
+/** The parts of storage that the API needs beside its handlers. */
 export type ApiStorage = Pick<
   Storage,
   keyof BoundStorage | 'boundTo' | 'revision' | 'revisionOfKnown' | 'isShared' | 'idempotency'
 >
 
 export interface PasswordResets {
-  /** False when there is no mail server to send links with. */
+  /** False if there is no mail server to send links with. */
   readonly canMail: boolean
   /**
-   * Writes down that the user with this address, if there is one, wants a link. Resolves before the address is looked up, so
-   * that neither the reply nor its time shows whether there is one. Throws overloaded when too many wait.
+   * Stores a request for a link, for the user with this address, if there is one. Resolves before the address is looked
+   * up, so that neither the reply nor its time shows whether there is one. Throws overloaded if too many wait.
    */
   request(email: string, within: Pick<Storage, 'for'>): Promise<void>
-  /** Mails what is due, beside everything else: to be called when a request is committed. */
+  /** Mails due links, without waiting. Called when a request is committed. */
   serve(): void
 }
 
-/** Spoken clips that are kept; for an account, those it has requested since the platform started. */
+/** Spoken clips that are kept; for an account, those that it has requested since the platform started. */
 export interface SpeechCache {
   size(account_sid?: string): Promise<number>
   clear(account_sid?: string): Promise<void>
-  /** Returns what `speak` returns, and keeps it under the name as long as there is room, so that it is spoken once. */
+  /** Returns the clip of `speak`, and keeps it under the name while there is room, so that it is spoken once. */
   keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
 }
 
-/** What the operator of a platform may withhold from its accounts. */
+/** Restrictions of the operator on the accounts of a platform. */
 export interface OperatorRules {
-  /** Whether an account may have only as many records of a kind as `quotas` says. */
+  /** Whether the number of an account's records of each kind is limited by `quotas`. */
   readonly hasQuotas: boolean
-  /** Carriers, gateways and phone numbers are not for accounts to change. */
+  /** Whether accounts may not change carriers, gateways and phone numbers. */
   readonly reservesCarriers: boolean
-  /** The widest network a gateway may stand for, in bits of its netmask. */
+  /** The widest network of a gateway, in bits of its netmask. */
   readonly minNetmask: number
 }
 
-/** `key` says whose list it is and of what; two lists of one key are the same. */
+/** Returns a list. `key` names its owner and kind; lists of one key are the same. */
 export type ListMemo = (key: string, read: () => Promise<ListAnswer>) => Promise<ListAnswer>
 
 export interface Services {
   readonly storage: BoundStorage
-  /** Lists as they were sent, for as long as they are true. */
+  /** Lists as they were sent, until they change. */
   readonly lists: ListMemo
   readonly calls: Pick<
     Calls,
@@ -84,13 +84,13 @@ export interface Services {
     | 'hangUp'
     | 'command'
   >
-  /** How carriers are, as this node sees them. */
+  /** The state of carriers, as this node sees them. */
   readonly trunks: Pick<Trunks, 'watched' | 'isUp' | 'ping' | 'takeTest'>
   readonly bindings: Bindings
   readonly speech: SpeechVendors
   readonly buckets: Buckets
   readonly recordings: KeptRecordings
-  /** What is wrong with an array of verbs, or undefined. */
+  /** Returns the fault of an array of verbs, or undefined. */
   readonly verbsFault: (verbs: unknown) => string | undefined
   /** The secret is read from storage when the platform starts. */
   readonly tokens: Tokens

@@ -1,4 +1,4 @@
-// What the operator has written down about the platform, for the portal and for people.
+// Information that the operator stores about the platform, for the portal and for people.
 import type { Row } from '../storage/storage.ts'
 import { choice, text } from './define/fields.ts'
 import { object, wordOrNull } from './define/reply-fields.ts'
@@ -14,13 +14,13 @@ const hostName = () =>
     rule: 'must be a host name',
     lowerCase: true,
   })
-// A bare address is a network of one.
+// A bare address is a network with one address.
 const range = '[0-9A-Fa-f:.]+(/\\d{1,3})?'
 
 const texts = {
-  domain_name: 'Where the portal and the API are reached.',
+  domain_name: 'The domain of the portal and the API.',
   sip_domain_name: 'The domain that SIP realms lie below.',
-  monitoring_domain_name: 'Where the operator watches the platform.',
+  monitoring_domain_name: 'The domain where the operator monitors the platform.',
   private_network_cidr: 'Networks that lie inside, separated by commas.',
   log_level: '`debug` logs everything within seconds; `info` logs as the settings say.',
 }
@@ -54,10 +54,10 @@ const getSystemInformation = defineRoute({
   access: ['admin'],
   operationId: 'getSystemInformation',
   tag: 'SystemInformation',
-  summary: 'What is written down about the platform.',
+  summary: 'The information that is stored about the platform.',
   reply: {
     status: 200,
-    description: 'Empty as long as nothing is.',
+    description: 'Empty if nothing is stored.',
     component: 'SystemInformation',
     body: information,
   },
@@ -73,7 +73,7 @@ const setSystemInformation = defineRoute({
   access: ['admin'],
   operationId: 'setSystemInformation',
   tag: 'SystemInformation',
-  summary: 'Writes down what is known about the platform; what is left out stays as it is, null clears.',
+  summary: 'Stores information about the platform; members that are left out stay as they are, null clears.',
   body: fields,
   reply: {
     status: 201,

@@ -35,7 +35,7 @@ describe('TtsCache', () => {
     const before = [(await entries(api.adminKey)).length, (await entries(accountKey)).length] as const
     await api.delete(path(), accountKey)
     await api.delete('/TtsCache', api.adminKey)
-    // Refused: nothing was removed.
+    // This request is refused: nothing was removed.
     await api.delete(path(), api.sibling.accountKey)
     await api.delete('/TtsCache', accountKey)
     const ofAccount = { action: 'delete', sid: account_sid, account_sid, service_provider_sid }

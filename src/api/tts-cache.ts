@@ -1,4 +1,4 @@
-// The cache of spoken clips: counted and cleared. And speech outside of calls, to be listened to.
+// The cache of spoken clips, counted and cleared, and speech outside calls, to hear a voice.
 import { AppError } from '../lib/errors.ts'
 import { boolean, sid, text } from './define/fields.ts'
 import { keyHeader, ofCaller } from './define/idempotency.ts'
@@ -16,7 +16,7 @@ const sizeReply = {
 } as const
 const clearedReply = { status: 204, description: 'Removed; what is being played stays.' } as const
 
-/** The entry in the audit log; its `sid` is `*` for all clips, or the account whose clips they were. */
+/** The entry in the audit log; its `sid` is `*` for all clips, or the account that the clips belonged to. */
 const removal = { action: 'delete', resource: 'tts_cache' } as const
 
 const getSize = defineRoute({
@@ -77,14 +77,16 @@ const synthesize = defineRoute({
   tag: 'TtsCache',
   summary: 'Speaks a text with a speech credential, to hear a voice before it is used.',
   description:
-    'With an Idempotency-Key the sound is kept among the clips, and a request that is sent again is answered from there; ' +
-    'the vendor is asked again only where the clip has been removed meanwhile.',
+    'With an Idempotency-Key the sound is kept among the clips, and a request that is sent again gets it from there; ' +
+    'the vendor is used again only if the clip has been removed meanwhile.',
   body: {
-    speech_credential_sid: sid().describe('Of the account, or shared by its service provider.'),
+    speech_credential_sid: sid().describe('A credential of the account, or shared by its service provider.'),
     text: text({ min: 1, max: 10_000 }).describe('What to say: plain text or SSML.'),
     language: text({ min: 1, max: 64 }).describe('BCP 47.').example('en-US'),
     voice: text({ min: 1, max: 128 }).describe('As the vendor names it.'),
-    engine: text({ max: 64 }).optional().describe('Taken for older clients; the voice says which it is.'),
+    engine: text({ max: 64 })
+      .optional()
+      .describe('Accepted for older clients; the voice determines the engine.'),
     encodingMp3: boolean().optional().describe('Only false is served.'),
   },
   reply: {
@@ -110,7 +112,7 @@ const synthesize = defineRoute({
       return services.speech.speak({ vendor, settings, text: body.text, language, voice, signal: whenGone() })
     }
     const keep = (clip: string): Promise<Pcm> => services.speechCache.keep(clip, account.account_sid, speak)
-    // What the key keeps is the name of the clip: sound is too large for the database.
+    // The key keeps only the name of the clip: sound is too large for the database.
     const keepOnce = async (): Promise<Pcm> => {
       const { clip } = await once(ofCaller(caller.principal), async () => {
         const answer = { clip: randomHex(32) }

@@ -1,4 +1,5 @@
-// Webhook records by themselves. Those inside accounts and applications are written with the record that holds them.
+// The resource Webhook by itself. Webhooks inside accounts and applications are written with the record that contains
+// them.
 import { defineResource } from './define/resource.ts'
 import { choice, hookTexts, hookUrl, recordSid, text } from './define/fields.ts'
 
@@ -6,7 +7,7 @@ export const webhooks = defineResource({
   name: 'Webhook',
   noun: 'webhook',
   path: '/Webhooks',
-  summary: 'A URL of the customer, and how it is asked.',
+  summary: 'A URL of the customer, and how it is requested.',
   table: 'webhooks',
   owner: 'caller',
   operations: ['create', 'read'],

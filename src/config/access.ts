@@ -1,4 +1,4 @@
-// Who gets in: the secrets of the first boot, rate limits, and what accounts may make themselves.
+// Settings of access: secrets of the first boot, rate limits, and the records that accounts may make.
 import { apiKey, count, onOff, optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 
@@ -38,13 +38,13 @@ export const accessSettings = {
   ),
   adminCarriers: onOff(
     'SWITCHHOOK_ADMIN_CARRIERS',
-    'on keeps carriers, gateways and phone numbers for administrators and service providers to change, and SIP URIs of an account away from carriers that are not its own.',
+    'on: only administrators and service providers may change carriers, gateways and phone numbers, and SIP URIs of an account do not reach carriers that are not its own.',
   ),
   minNetmask: {
     name: 'SWITCHHOOK_MIN_NETMASK',
     fallback: '1',
     describe:
-      'The least bits that the netmask of a gateway may have: the widest network calls are taken from.',
+      'The shortest netmask, in bits, that a gateway may have. It limits how large a network calls are accepted from.',
     parse: (text) => {
       if (!/^\d{1,2}$/.test(text) || Number(text) < 1 || Number(text) > 32)
         throw new Error('must be a whole number from 1 to 32')

@@ -7,17 +7,14 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['--port', '4000'], 'knows no argument --port: settings .+, set SWITCHHOOK_HTTP_PORT\\.$'],
-    [['--sip-port=5070'], 'knows no argument --sip-port: settings .+, set SWITCHHOOK_SIP_PORT\\.$'],
-    [['--data-dri=/tmp'], 'knows no argument --data-dri: settings .+, set SWITCHHOOK_DATA_DIR\\.$'],
-    [
-      ['--SWITCHHOOK_BIND', '::1'],
-      'knows no argument --SWITCHHOOK_BIND: settings .+, set SWITCHHOOK_BIND\\.$',
-    ],
-    [['4000'], 'knows no argument 4000: settings .+, which docs/reference/settings\\.md lists\\.$'],
-    [['docter'], 'knows no argument docter: the nearest command is doctor\\.$'],
-    [['reset-admin', 'root'], 'knows no argument root: settings .+ lists\\.$'],
-    [['doctor', '--fix'], '^The doctor knows no --fix: it takes --offline'],
+    [['--port', '4000'], 'has no argument --port: settings .+, set SWITCHHOOK_HTTP_PORT\\.$'],
+    [['--sip-port=5070'], 'has no argument --sip-port: settings .+, set SWITCHHOOK_SIP_PORT\\.$'],
+    [['--data-dri=/tmp'], 'has no argument --data-dri: settings .+, set SWITCHHOOK_DATA_DIR\\.$'],
+    [['--SWITCHHOOK_BIND', '::1'], 'has no argument --SWITCHHOOK_BIND: settings .+, set SWITCHHOOK_BIND\\.$'],
+    [['4000'], 'has no argument 4000: settings .+, which docs/reference/settings\\.md lists\\.$'],
+    [['docter'], 'has no argument docter: the nearest command is doctor\\.$'],
+    [['reset-admin', 'root'], 'has no argument root: settings .+ lists\\.$'],
+    [['doctor', '--fix'], '^The doctor has no option --fix: it takes --offline'],
   ])('is refused as %j, with the cure', (given, sentence) => {
     expect(argumentsFault(given)).toMatch(new RegExp(sentence))
   })

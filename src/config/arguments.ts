@@ -1,8 +1,8 @@
-// What the command line may say: which command, and its options. All else is a setting of the environment.
+// The command line: the commands and their options. Everything else is a setting of the environment.
 import { nearestWord } from '../lib/nearest-word.ts'
 import { describeSettings } from './config.ts'
 
-/** The options of each command; the empty name is a start. */
+/** The options of each command; the empty name starts the platform. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   '': [],
   doctor: ['--offline'],
@@ -10,10 +10,10 @@ const commands: Readonly<Record<string, readonly string[]>> = {
 }
 
 const prefix = 'SWITCHHOOK_'
-// What a person has typed may be long, and may hold a secret behind the equals sign.
+// An argument may be long, and may hold a secret behind the equals sign.
 const maxNameChars = 64
 
-/** A sentence with its cure for the first argument that means nothing; undefined where all do. */
+/** Returns a sentence, with its cure, for the first unknown argument; undefined if all are known. */
 export function argumentsFault(given: readonly string[]): string | undefined {
   const [first = ''] = given
   const isCommand = first !== '' && Object.hasOwn(commands, first)
@@ -21,8 +21,9 @@ export function argumentsFault(given: readonly string[]): string | undefined {
   const wrong = given.slice(isCommand ? 1 : 0).find((argument) => !options.includes(argument))
   if (wrong === undefined) return undefined
   const name = wrong.replace(/=.*$/s, '').slice(0, maxNameChars)
-  if (first === 'doctor') return `The doctor knows no ${name}: it takes --offline, which asks no vendor.`
-  return `Switchhook knows no argument ${name}: ${cureOf(name)}.`
+  if (first === 'doctor')
+    return `The doctor has no option ${name}: it takes --offline, which contacts no vendor.`
+  return `Switchhook has no argument ${name}: ${cureOf(name)}.`
 }
 
 function cureOf(name: string): string {
@@ -34,7 +35,7 @@ function cureOf(name: string): string {
     : `settings are variables of the environment, set ${setting}`
 }
 
-/** The one of that name, one that is near to it, or the first that ends so: `--port` is that of HTTP. */
+/** Returns the setting of that name, one spelt like it, or the first that ends so: `--port` gives that of HTTP. */
 function settingNamed(argument: string): string | undefined {
   const word = argument.replace(/^-+/, '').toUpperCase().replaceAll('-', '_').replace(prefix, '')
   if (!/^[A-Z]\w+$/.test(word)) return undefined

@@ -1,9 +1,9 @@
-// How calls are taken, shared out and ended.
+// Settings of calls: how they are taken, shared out and ended.
 import { availableParallelism } from 'node:os'
 import { count } from './setting.ts'
 import type { Setting } from './setting.ts'
 
-/** For SIP passwords (RFC 8760). */
+/** An algorithm for SIP passwords (RFC 8760). */
 export type SipDigest = 'MD5' | 'SHA-256'
 
 export const callSettings = {
@@ -43,12 +43,12 @@ export const callSettings = {
       return percent
     },
   } satisfies Setting<number>,
-  /** 0: never. */
+  /** 0 means never. */
   ringingMs: {
     name: 'SWITCHHOOK_RINGING',
     fallback: '500',
     describe:
-      'After how many milliseconds a caller hears ringing (180) when its application is being asked and nothing else was said; off for never. Accounts may choose their own: ringing_after_ms.',
+      'The time in milliseconds after which a caller hears ringing (180) if its application has not answered and no other response was sent; off for never. Accounts may choose their own: ringing_after_ms.',
     parse: (text) => {
       if (text === 'off') return 0
       if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 60_000)
@@ -56,14 +56,15 @@ export const callSettings = {
       return Number(text)
     },
   } satisfies Setting<number>,
-  // Two silent report intervals of RFC 3550 §6.2 and a margin: shorter would end calls of phones that suppress silence.
+  // Two silent report intervals of RFC 3550 §6.2 and a margin. A shorter limit would end calls of phones that suppress
+  // silence.
   mediaTimeoutSeconds: count(
     'SWITCHHOOK_MEDIA_TIMEOUT_SECONDS',
     '30',
     'An answered call whose far end should send media ends after this long without RTP, RTCP or a SIP request from it; 0 never ends one.',
     0,
   ),
-  // Longer than people let others wait; phones on hold send nothing but the requests that refresh their session.
+  // Longer than people let others wait. Phones on hold send only the requests that refresh their session.
   holdTimeoutSeconds: count(
     'SWITCHHOOK_HOLD_TIMEOUT_SECONDS',
     '1800',
@@ -81,7 +82,7 @@ export const callSettings = {
       return Number(text)
     },
   } satisfies Setting<number>,
-  /** 0: never. */
+  /** 0 means never. */
   socketPingSeconds: {
     name: 'SWITCHHOOK_SOCKET_PING_SECONDS',
     fallback: 'off',

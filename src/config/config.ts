@@ -1,4 +1,4 @@
-// Every setting by its theme, read from the environment that main.ts hands in; no other file reads it.
+// All settings, by topic, read from the environment that main.ts passes in; no other file reads it.
 // docs/reference/settings.md is generated from here.
 import { changesBetween, nearestWord } from '../lib/nearest-word.ts'
 import { accessSettings } from './access.ts'
@@ -33,7 +33,7 @@ export type Config = { readonly [Key in keyof Settings]: ReturnType<Settings[Key
 /** A setting that cannot be used; main.ts prints the message and stops. */
 export class ConfigError extends Error {}
 
-/** Reads every setting; throws ConfigError with the name and the rule of each one that is wrong or unknown. */
+/** Reads every setting. Throws ConfigError with the name and rule of each that is wrong or unknown. */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems = unknownSettings(environment)
   const values: Record<string, unknown> = {}
@@ -59,20 +59,20 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
 }
 
 const prefix = 'SWITCHHOOK_'
-// Read by the tests alone. A shell that has them set may start the platform too.
+// Only the tests read these. A shell that has them set may start the platform too.
 const ofTests: ReadonlySet<string> = new Set(['SWITCHHOOK_TEST_RESULT', 'SWITCHHOOK_FUZZ_SEED'])
-// Kubernetes and Docker describe a service or container called switchhook to the others in such variables.
+// Kubernetes and Docker set such variables in others' containers for a service or container called switchhook.
 const ofService =
   /^SWITCHHOOK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 const serviceUrl = /^(tcp|udp|sctp):\/\//
 
-/** Settings that may be misspelt, a sentence each: what is certainly wrong, parseConfig has refused. */
+/** Returns a sentence for each setting that may be misspelt; parseConfig refuses those that certainly are wrong. */
 export function doubtsAbout(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = Object.values(settings)
     .map(({ name }): string => name)
     .filter((name) => name.startsWith(prefix))
   const doubts = Object.keys(environment).flatMap((name) => {
-    // Others begin with these letters too, but few: the search is not for each name of a shell.
+    // Few other variables of a shell begin with these letters, so few are searched.
     if (name.startsWith(prefix) || !/^[sw]/i.test(name)) return []
     const upper = name.toUpperCase()
     const right = known.find(
@@ -93,7 +93,7 @@ export function doubtsAbout(environment: Readonly<Record<string, string | undefi
   return doubts
 }
 
-/** A misspelt setting would otherwise leave the default in force without a word. */
+/** Reports unknown settings: a misspelt one would silently leave the default in force. */
 function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   const known = Object.values(settings).map(({ name }): string => name)
   const isForeign = (name: string): boolean =>
@@ -106,7 +106,7 @@ function unknownSettings(environment: Readonly<Record<string, string | undefined
     .map((name) => `${name} is not a setting: ${nearestSetting(name, known)}`)
 }
 
-/** Judged without the beginning that all have in common. */
+/** Names the nearest setting, compared without the common prefix. */
 function nearestSetting(name: string, known: readonly string[]): string {
   const nearest = nearestWord(
     name.slice(prefix.length),
@@ -116,7 +116,7 @@ function nearestSetting(name: string, known: readonly string[]): string {
   return `the nearest one is ${prefix}${nearest}`
 }
 
-/** Each of these takes its port for TCP. */
+/** Throws ConfigError if two of them share a TCP port. */
 function demandOwnPorts({ httpPort, sipPort, httpsPort, sipsPort, wssPort }: Config): void {
   const taken = new Map<number, string>()
   const ports = [
@@ -143,7 +143,7 @@ function missingForDns(config: Config): string | undefined {
   return config.publicAddress === undefined && isAnywhere ? 'SWITCHHOOK_PUBLIC_ADDRESS' : undefined
 }
 
-/** For the reference page: one row per setting. */
+/** Returns one row per setting, for the reference page. */
 export function describeSettings(): { name: string; fallback: string; describe: string }[] {
   return Object.values(settings).map(({ name, fallback, describe }) => ({ name, fallback, describe }))
 }

@@ -1,4 +1,4 @@
-// The name server that keeps the records of SIP realms.
+// Settings of the name server that keeps the records of SIP realms.
 import { isIP } from 'node:net'
 import { domainName } from './setting.ts'
 import type { Setting } from './setting.ts'

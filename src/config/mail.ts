@@ -1,4 +1,4 @@
-// How mails are sent.
+// Settings for sending mails.
 import { optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 

@@ -1,4 +1,4 @@
-// Where the platform listens, how it is reached, and which networks it trusts.
+// Settings of the network: where the platform listens, how it is reached, whom it trusts.
 import { isIP } from 'node:net'
 import { optionalText, parseRanges, port } from './setting.ts'
 import type { Setting } from './setting.ts'
@@ -53,7 +53,7 @@ export const networkSettings = {
     name: 'SWITCHHOOK_NAME_SERVERS',
     fallback: '',
     describe:
-      'The name servers that host names are looked up with, as IP-ADDRESS or IP-ADDRESS:PORT, separated by commas; empty for those of the machine. Its hosts file counts either way.',
+      'The name servers that host names are looked up with, as IP-ADDRESS or IP-ADDRESS:PORT, separated by commas; empty for those of the machine. The hosts file of the machine is used either way.',
     parse: (text) => {
       if (text === '') return undefined
       const servers = text.split(',').map((server) => server.trim())
@@ -77,7 +77,7 @@ export const networkSettings = {
     name: 'SWITCHHOOK_SIP_PROXIES',
     fallback: '',
     describe:
-      'CIDR ranges of your own SIP proxies and media relays, private or public, separated by commas. Calls of users who call or have registered through one of them may go there by Record-Route and Path, and the sound of any call by SDP; to no other inside address but the one that the user calls from. The last X-Forwarded-For of an INVITE, or of a request within the call of a user, that comes from one of them names where it came from: carriers are known by that address. Responses from any of them are taken, wherever the request was sent.',
+      'CIDR ranges of your own SIP proxies and media relays, private or public, separated by commas. Calls of users who call or have registered through one of them may go there by Record-Route and Path, and the sound of any call by SDP; to no other inside address but the one that the user calls from. When an INVITE, or a request within the call of a user, comes from one of them, its last X-Forwarded-For names the real source, and a carrier is recognised by that address. Responses from any of them are accepted, wherever the request was sent.',
     parse: (text) => (text === '' ? [] : parseRanges(text)),
   } satisfies Setting<readonly string[]>,
   trustedProxies: {

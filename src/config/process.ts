@@ -1,4 +1,4 @@
-// How the process logs and stops.
+// Settings of the process: how it logs and stops.
 import type { LogLevel } from '../lib/log.ts'
 import { count } from './setting.ts'
 import type { Setting } from './setting.ts'

@@ -1,10 +1,10 @@
-// TLS and WebSockets: their ports, certificates, and which web pages may connect.
+// Settings of TLS and WebSockets: ports, certificates, and the web pages that may connect.
 import { domainName, optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 
-// What one certificate of Let's Encrypt may name is ten times that; each name costs a request to this machine.
+// Let's Encrypt allows ten times as many names in one certificate; each name costs a request to this machine.
 const maxAcmeDomains = 10
-// Each is looked at every ten seconds, and all of them for the name of a handshake.
+// Each is checked every ten seconds, and all are searched for the name of a handshake.
 const maxCertificates = 100
 
 export const secureSettings = {
@@ -35,7 +35,7 @@ export const secureSettings = {
   } satisfies Setting<readonly string[] | undefined>,
   tlsCertificates: paths(
     'SWITCHHOOK_TLS_CERTIFICATE',
-    'The file of the certificate in PEM, followed by those that lead to its authority; or several files, separated by commas: who connects is shown the one that has the name it asks for, or the first. They are read again when they change. Empty: where a port is set that needs one, a certificate for development is made in the data directory.',
+    'The file of the certificate in PEM, followed by those that lead to its authority; or several files, separated by commas: a client gets the one with the server name that it requests, or the first. They are read again when they change. Empty: if a port needs a certificate, one for development is made in the data directory.',
   ),
   tlsKeys: paths(
     'SWITCHHOOK_TLS_KEY',
@@ -45,7 +45,7 @@ export const secureSettings = {
     name: 'SWITCHHOOK_ACME_DOMAINS',
     fallback: '',
     describe:
-      'Host names that lead here, separated by commas: a certificate for all of them is ordered by ACME and renewed in time. The authority asks at port 80 of each, which must lead to SWITCHHOOK_HTTP_PORT. To set it is to agree to the terms of the authority. Empty: none is ordered.',
+      'Host names that lead here, separated by commas: a certificate for all of them is ordered by ACME and renewed in time. The authority sends a request to port 80 of each, which must lead to SWITCHHOOK_HTTP_PORT. By setting it you agree to the terms of the authority. Empty: none is ordered.',
     parse: (text) => {
       const names = text === '' ? [] : text.split(',').map((name) => name.trim().toLowerCase())
       const isName = (name: string): boolean =>
@@ -58,7 +58,7 @@ export const secureSettings = {
   acmeDirectory: {
     name: 'SWITCHHOOK_ACME_DIRECTORY',
     fallback: 'https://acme-v02.api.letsencrypt.org/directory',
-    describe: 'The URL at which the certificate authority says what it offers (RFC 8555).',
+    describe: 'The directory URL of the certificate authority (RFC 8555).',
     parse: (text) => {
       if (!URL.canParse(text) || !text.startsWith('https://')) throw new Error('must be an https URL')
       return text
@@ -66,15 +66,15 @@ export const secureSettings = {
   } satisfies Setting<string>,
   tlsAuthorities: path(
     'SWITCHHOOK_TLS_AUTHORITIES',
-    'A file of certificates in PEM: authorities whose certificates are believed when calls are sent over TLS, beside those that Node.js knows.',
+    'A file of certificates in PEM: authorities that are trusted when calls are sent over TLS, in addition to those of Node.js.',
   ),
   tlsRevoked: path(
     'SWITCHHOOK_TLS_REVOKED',
-    'A file of revocation lists (CRL) in PEM: a far end that shows a certificate which one of them names is not called over TLS. It is read again when it changes.',
+    'A file of revocation lists (CRL) in PEM: a far end whose certificate is on one of them is not called over TLS. It is read again when it changes.',
   ),
   tlsName: domainName(
     'SWITCHHOOK_TLS_NAME',
-    'The host name in the certificate, by which peers over TLS reach the platform: Contact and Via say it. Empty: the first of SWITCHHOOK_ACME_DOMAINS, or else the address.',
+    'The host name in the certificate, by which peers over TLS reach the platform: it is sent in Contact and Via. Empty: the first of SWITCHHOOK_ACME_DOMAINS, or else the address.',
   ),
 }
 
@@ -120,7 +120,7 @@ interface TlsSettings {
   readonly wssPort: number | undefined
 }
 
-/** A sentence where the settings of TLS do not go together. */
+/** Returns why the settings of TLS do not go together, or undefined. */
 export function missingForTls(config: TlsSettings): string | undefined {
   const { tlsCertificates, tlsKeys, acmeDomains, httpsPort, sipsPort, wssPort } = config
   const [certificates, keys] = [tlsCertificates.length, tlsKeys.length]
@@ -130,7 +130,7 @@ export function missingForTls(config: TlsSettings): string | undefined {
     return `SWITCHHOOK_TLS_KEY must name a key for each of the ${certificates} files of SWITCHHOOK_TLS_CERTIFICATE, in their order, and names ${keys}`
   if (acmeDomains.length === 0) return undefined
   if (certificates > 0)
-    return 'SWITCHHOOK_ACME_DOMAINS and SWITCHHOOK_TLS_CERTIFICATE exclude each other: the platform orders its certificate, or is given yours'
+    return 'SWITCHHOOK_ACME_DOMAINS and SWITCHHOOK_TLS_CERTIFICATE exclude each other: either the platform orders its certificate, or you supply one'
   const isServed = [httpsPort, sipsPort, wssPort].some((port) => port !== undefined)
   return isServed ? undefined : 'SWITCHHOOK_ACME_DOMAINS needs SWITCHHOOK_HTTPS_PORT or SWITCHHOOK_SIPS_PORT'
 }

@@ -1,4 +1,4 @@
-// What a setting is, and the kinds that several settings are of.
+// The shape of a setting, and the kinds that several settings share.
 import { isIP } from 'node:net'
 
 export interface Setting<T> {
@@ -75,7 +75,7 @@ export function port(name: string, fallback: string, describe: string): Setting<
   }
 }
 
-/** More makes no sense for any of them. */
+/** The largest value of a count; no setting needs more. */
 const maxCount = 999_999
 
 export function count(name: string, fallback: string, describe: string, min: number): Setting<number> {

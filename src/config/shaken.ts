@@ -1,4 +1,4 @@
-// Who is said to call (STIR/SHAKEN): whose signatures are believed, and what calls are signed with.
+// Settings of STIR/SHAKEN, the signed identity of callers: trusted authorities, and the key that signs calls.
 import { optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 
@@ -9,7 +9,7 @@ export const shakenSettings = {
     name: 'SWITCHHOOK_SHAKEN_AUTHORITIES',
     fallback: '',
     describe:
-      'A file of root certificates in PEM, the trust list of STIR/SHAKEN: Identity headers of calls from carriers are verified against it. Empty: none is. It is read again when it changes.',
+      'A file of root certificates in PEM, the trust list of STIR/SHAKEN: Identity headers of calls from carriers are verified against it. Empty: none is verified. It is read again when it changes.',
     parse: optionalText,
   } satisfies Setting<string | undefined>,
   shakenKey: {
@@ -33,7 +33,7 @@ export const shakenSettings = {
   } satisfies Setting<string | undefined>,
 }
 
-/** A sentence where the settings do not go together. */
+/** Returns why the settings do not go together, or undefined. */
 export function missingForShaken({
   shakenKey,
   shakenCertificateUrl,

@@ -1,4 +1,4 @@
-// Where data lie, and how long they are kept.
+// Settings of stored data: where, and for how long.
 import { count, optionalText } from './setting.ts'
 import type { Setting } from './setting.ts'
 
@@ -32,7 +32,7 @@ export const storageSettings = {
   recordingSpoolMb: count(
     'SWITCHHOOK_RECORDING_SPOOL_MB',
     '20480',
-    'How many megabytes of sound may wait in the data directory to be stored, of all accounts together: 32 kB for each second of a recorded call. Beyond it, or beyond the share of its account (SWITCHHOOK_ACCOUNT_SHARE), a recording ends, and the call goes on. So it does before a tenth of the disk, or 1 GB, is all that is free.',
+    'How many megabytes of sound may wait in the data directory to be stored, for all accounts together: 32 kB for each second of a recorded call. When this, or the share of its account (SWITCHHOOK_ACCOUNT_SHARE), is used up, a recording ends, and the call continues. A recording also ends when only a tenth of the disk, or 1 GB if that is less, is left free.',
     1,
   ),
   recordingAccountMb: count(

@@ -1,4 +1,4 @@
-// Microsoft Teams: where its SIP proxies are, and which addresses are its own.
+// Settings of Microsoft Teams: where its SIP proxies are, and which addresses belong to it.
 import { parseRanges } from './setting.ts'
 import type { Setting } from './setting.ts'
 
@@ -36,7 +36,7 @@ export const teamsSettings = {
     name: 'SWITCHHOOK_TEAMS_NETWORKS',
     fallback: '52.112.0.0/14,52.120.0.0/14',
     describe:
-      'CIDR ranges that Microsoft Teams signals from, separated by commas: what comes from there over TLS, and calls the name of a Microsoft Teams tenant, is a call of that tenant. No SIP URI of a customer leads there.',
+      'CIDR ranges that Microsoft Teams signals from, separated by commas: a call that comes from there over TLS, to the name of a Microsoft Teams tenant, belongs to that tenant. SIP URIs of customers cannot reach these addresses.',
     parse: parseRanges,
   } satisfies Setting<readonly string[]>,
 }

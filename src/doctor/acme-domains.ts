@@ -1,5 +1,5 @@
-// The domains that certificates are ordered for: whether each leads here, whether the authority's question at port 80 does, and
-// how long its certificate is valid.
+// The check of the domains that certificates are ordered for: whether each and its port 80 lead here, and how long its
+// certificate is valid.
 import { X509Certificate } from 'node:crypto'
 import { get } from 'node:http'
 import { warnDays } from '../certificates/certificates.ts'
@@ -13,15 +13,15 @@ import type { RunningPlatform } from './running-platform.ts'
 export interface AcmeDomainsOptions {
   readonly domains: readonly string[]
   readonly names: Pick<Names, 'lookup'>
-  /** Where peers reach the platform. */
+  /** The platform's address for peers. */
   readonly address: string
-  /** Whether that is an address of this machine: then there is no NAT between. */
+  /** Whether that is an address of this machine, so that there is no NAT between. */
   readonly isOwnAddress: boolean
   readonly platform: () => Promise<RunningPlatform>
-  /** The PEM in which the platform keeps it; empty where it has none. */
+  /** Returns the platform's certificate as PEM; empty if there is none. */
   readonly certificate: () => Promise<string>
   readonly clock: Pick<Clock, 'now'>
-  /** For tests: the port at which the authority asks. */
+  /** The port of the authority's request, for tests. */
   readonly port?: number
 }
 
@@ -66,7 +66,7 @@ async function addressesOf(
   }
 }
 
-/** Undefined where the platform responds. */
+/** Returns undefined if the platform responds. */
 async function askAt(
   address: string,
   domain: string,
@@ -79,7 +79,7 @@ async function askAt(
       ? undefined
       : bad(`Port 80 of ${domain} leads to another server: the authority finds no proof there`, cure)
   const what = `Port 80 of ${domain} cannot be reached from here (${response.message})`
-  // Few routers send what comes from behind them back.
+  // Few routers send packets from behind them back inside.
   return isOwnAddress ? bad(what, cure) : note(`${what}, which says little behind NAT`, cure)
 }
 
@@ -105,7 +105,7 @@ async function validity(domain: string, { certificate, clock }: AcmeDomainsOptio
   const see =
     'The log of the platform says why no certificate was ordered ("certificate not ordered"), and so does an alert.'
   const found = parsed(await certificate())
-  // One for development is signed by itself.
+  // A certificate for development is signed by itself.
   if (found === undefined || found.checkIssued(found) || found.checkHost(domain) === undefined)
     return note(`${leads}. There is no certificate for it yet: one is ordered within minutes`, see)
   const days = Math.floor((Date.parse(found.validTo) - clock.now()) / dayMs)

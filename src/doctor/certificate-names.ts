@@ -1,5 +1,5 @@
-// Whether certificates have the names by which accounts are reached over TLS: their SIP realms, and the FQDNs of their Microsoft
-// Teams tenants.
+// The check that certificates have the names by which accounts are reached over TLS: their SIP realms, and the FQDNs of
+// their Microsoft Teams tenants.
 import { choiceFor } from '../certificates/certificate-choice.ts'
 import type { ReadPair } from '../certificates/certificate-choice.ts'
 import { isForDevelopment } from '../certificates/own-certificate.ts'
@@ -9,14 +9,14 @@ import type { Rows } from './database.ts'
 import { bad, note } from './doctor.ts'
 import type { Finding } from './doctor.ts'
 
-// As many as an operator waits for, and as many names as one reads.
+// The most rows that an operator waits for, and the most names that one reads.
 const maxRows = 200
 const maxNames = 5
 
 export function createAccountNames(rows: Rows): (pairs: readonly ReadPair[]) => Promise<readonly Finding[]> {
   return async (pairs) => {
     const look = await rowsIfAny(rows)
-    // One for development has the names of the machine alone, and says so itself.
+    // A certificate for development names only the machine, and has its own finding.
     const isReal = !pairs.some(({ certificate }) => isForDevelopment(certificate))
     if (look === undefined || !isReal) return []
     const tenancy = look.for(systemTenancy)
@@ -39,7 +39,7 @@ export function createAccountNames(rows: Rows): (pairs: readonly ReadPair[]) => 
         ? []
         : [
             note(
-              `No certificate has the SIP realms ${listed(realms)}: phones that ask for them over TLS refuse the one that they are shown`,
+              `No certificate has the SIP realms ${listed(realms)}: phones that request them over TLS refuse the certificate that they get`,
               'Give such phones SWITCHHOOK_TLS_NAME as their outbound proxy, or name certificates for the realms in SWITCHHOOK_TLS_CERTIFICATE.',
             ),
           ]),

@@ -1,4 +1,4 @@
-// The certificates of the settings: whether they can be used, for whom they are, and how long.
+// The check of the certificates in the settings: whether they can be used, for which names, and how long.
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 import type { Check, Finding } from './doctor.ts'
@@ -14,15 +14,15 @@ import { lookAtShown } from './shown-certificates.ts'
 import type { SecurePorts } from './shown-certificates.ts'
 
 export interface CertificatesCheckOptions {
-  /** Undefined where none is set. */
+  /** Undefined if none is set. */
   readonly files: CertificateFilesOptions | undefined
-  /** Whether the platform sees to one itself. */
+  /** Whether the platform makes or orders one itself. */
   readonly isMadeHere?: boolean
   readonly tlsName: string | undefined
   readonly clock: Clock
-  /** Where it is shown; left out, nothing is connected to. */
+  /** The ports that show them; without it, no connection is made. */
   readonly ports?: SecurePorts
-  /** What the names of accounts ask of the certificates; left out, it is not known. */
+  /** Compares certificates with the names of accounts; left out, they are not compared. */
   readonly accountNames?: ((pairs: readonly ReadPair[]) => Promise<readonly Finding[]>) | undefined
 }
 
@@ -52,7 +52,8 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
         ...broken,
         ...chains.flatMap((chain) => [...timeOf(chain, clock.now()), ...trustOf(chain)]),
       ]
-      // One that cannot be read may have the names that the others lack, or be the first, which is shown where none is asked for.
+      // A pair that cannot be read may have the names that the others lack, or be the first, which is shown when no
+      // name is requested.
       if (pairs.length < files.pairs.length) return [...each, ...(pairs.length === 0 ? [] : [untilRead])]
       const shown = ports === undefined ? [] : await lookAtShown(pairs, ports)
       return [...each, ...nameOf(pairs, tlsName), ...((await accountNames?.(pairs)) ?? []), ...shown]
@@ -60,7 +61,7 @@ export function createCertificatesCheck(options: CertificatesCheckOptions): Chec
   }
 }
 
-/** The sentence names the setting of a file that stands beside the pair. */
+/** Returns the cure; the message names the setting of a file beside the pair. */
 function cureOf({ message }: StartError): string {
   const [setting] = /SWITCHHOOK_TLS_(?:AUTHORITIES|REVOKED)/.exec(message) ?? []
   return setting === undefined
@@ -68,7 +69,7 @@ function cureOf({ message }: StartError): string {
     : `Correct the file that ${setting} names, or leave that setting out.`
 }
 
-/** Those that lead to the authority expire too. */
+/** Checks the whole chain: certificates that lead to the authority expire too. */
 function timeOf(chain: readonly X509Certificate[], now: number): readonly Finding[] {
   return chain.flatMap((certificate, index) => {
     const which =
@@ -109,7 +110,7 @@ function chainOf({ certificates }: TlsPair): readonly X509Certificate[] {
   return [...certificates.matchAll(pem)].map(([text]) => new X509Certificate(text))
 }
 
-/** Whether a peer that knows the usual authorities believes it; others may have been given its authority. */
+/** Reports whether a peer with the usual authorities accepts it; others may have been given its authority. */
 function trustOf(chain: readonly X509Certificate[]): readonly Finding[] {
   const own = chain[0]
   const last = chain.at(-1)

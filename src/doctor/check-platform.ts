@@ -1,4 +1,4 @@
-// Whether the platform runs, and is well.
+// The check that the platform runs, and is well.
 import type { Check, Finding } from './doctor.ts'
 import { bad, note, ok } from './doctor.ts'
 import type { RunningPlatform } from './running-platform.ts'

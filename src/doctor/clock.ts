@@ -1,4 +1,4 @@
-// Whether the machine's clock is right, by the clocks of those that are asked anyway.
+// The check of the machine's clock, against those of servers that other checks contact.
 import type { Clock } from '../lib/clock.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { rowsIfAny } from './database.ts'
@@ -6,7 +6,7 @@ import type { Rows } from './database.ts'
 import type { Check } from './doctor.ts'
 import { bad, note, ok } from './doctor.ts'
 
-/** How far the clock of another machine is ahead: between the two, as a request takes its time. */
+/** The lead of another machine's clock over this one: a range, since a request takes time. */
 export interface ClockSample {
   readonly of: string
   readonly leastMs: number
@@ -20,7 +20,7 @@ export interface ClockCheckOptions {
   readonly clock: Clock
 }
 
-// Signed requests bear minutes, and nodes that share a database seconds.
+// Signed requests tolerate minutes, and nodes that share a database seconds.
 const toleranceMs = 5000
 
 export function createClockCheck({ rows, samples, clock }: ClockCheckOptions): Check {
@@ -28,16 +28,16 @@ export function createClockCheck({ rows, samples, clock }: ClockCheckOptions): C
     name: 'clock',
     async look() {
       const all = [...(await sampleOfDatabase(rows, clock)), ...(await samples())]
-      // One of several may be wrong itself.
+      // One of several clocks may be wrong itself.
       const [nearest] = all.toSorted((a, b) => offOf(a) - offOf(b))
-      if (nearest === undefined) return [note('Not checked: nothing that was asked said what time it is')]
+      if (nearest === undefined) return [note('Not checked: no server that was contacted reported its time')]
       const off = offOf(nearest)
       if (off <= toleranceMs) return [ok(`It agrees with that of ${nearest.of}`)]
       const way = nearest.leastMs > 0 ? 'behind' : 'ahead of'
       return [
         bad(
           `It is ${Math.round(off / 1000)} seconds ${way} that of ${nearest.of}`,
-          'Let the machine follow NTP: "timedatectl set-ntp true" where systemd runs. Signatures and tokens fail else.',
+          'Let the machine follow NTP: "timedatectl set-ntp true" where systemd runs. Otherwise signatures and tokens fail.',
         ),
       ]
     },

@@ -1,4 +1,4 @@
-// Credentials of speech vendors and of buckets, tried as the tests of the API try them; what they return is not stored.
+// The check of speech and bucket credentials: tried as the tests of the API do, without storing the results.
 import type { BucketJob } from '../buckets/vendor.ts'
 import type { BucketTestResult } from '../buckets/try-bucket.ts'
 import { systemTenancy } from '../contracts/caller.ts'
@@ -13,7 +13,7 @@ import { bad, findingOf, note, ok } from './doctor.ts'
 
 export interface CredentialsOptions {
   readonly rows: Rows
-  /** Vendors are not asked. */
+  /** True if vendors must not be contacted. */
   readonly isOffline: boolean
   readonly limitMs: number
 }
@@ -26,7 +26,7 @@ export interface BucketsCheckOptions extends CredentialsOptions {
   readonly test: (job: BucketJob) => Promise<BucketTestResult>
 }
 
-// Each is a request or more to a vendor, and speech costs money.
+// Each try is one or more requests to a vendor, and speech costs money.
 const maxTried = 20
 const offline = note('Not checked: vendors are not asked with --offline')
 

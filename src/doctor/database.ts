@@ -1,9 +1,12 @@
-// The database: whether it can be read with the key of the settings.
+// The check that the database can be read with the key of the settings.
 import type { Check } from './doctor.ts'
 import { note, ok } from './doctor.ts'
 import type { StorageLook } from '../storage/look.ts'
 
-/** What other checks read of the rows; undefined where there is none yet. Rejects where the database cannot be read. */
+/**
+ * The rows as other checks read them; resolves with undefined if there is no database yet. Rejects if it cannot be
+ * read.
+ */
 export type Rows = () => Promise<StorageLook | undefined>
 
 export function createDatabaseCheck(rows: Rows, name: 'SQLite' | 'PostgreSQL'): Check {
@@ -17,7 +20,7 @@ export function createDatabaseCheck(rows: Rows, name: 'SQLite' | 'PostgreSQL'): 
   }
 }
 
-/** Those of other checks: the failure is the finding of the database's. */
+/** Returns rows for another check: a failure is the finding of the database's. */
 export async function rowsIfAny(rows: Rows): Promise<StorageLook | undefined> {
   return rows().catch(() => undefined)
 }

@@ -1,4 +1,4 @@
-// The data directory: whether it may be used, who else may enter it, and how much room there is.
+// The check of the data directory: whether it may be used, who else may enter it, and how much room there is.
 import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
@@ -9,15 +9,15 @@ import { StartError } from '../lib/start-error.ts'
 export interface DiskOptions {
   readonly dataDir: string
   readonly recordingSpoolMb: number
-  /** A sentence where other users may enter the directory, and the start will not close it to them. */
+  /** Returns a sentence if other users may enter the directory, and the start will not close it to them. */
   readonly warningOn: (path: string) => string | undefined
-  /** Less is red. */
+  /** Less free space is bad. */
   readonly minFreeMb?: number
 }
 
-// The database, its log and a day of calls.
+// Room for the database, its log and a day of calls.
 const defaultMinFreeMb = 1000
-// Of one name in a path, on every file system that is in use.
+// The longest name in a path, on every file system in use.
 const maxNameBytes = 255
 const megabyte = 1_000_000
 
@@ -36,7 +36,7 @@ export function createDiskCheck(options: DiskOptions): Check {
 
 const cure = 'Make it writable for the user of the platform, or name another one in SWITCHHOOK_DATA_DIR.'
 
-/** Why no user can have the directory there: a start would fail for it. */
+/** Returns why no user can have the directory there, so that a start would fail. */
 async function unfitness(dataDir: string, place: string): Promise<string | undefined> {
   const isThere = place === dataDir
   const cannot = isThere
@@ -46,9 +46,9 @@ async function unfitness(dataDir: string, place: string): Promise<string | undef
   if (facts?.isDirectory() === false) return `${cannot}: ${place} is a file`
   const names = relative(place, dataDir).split(sep)
   if (names.some((name) => Buffer.byteLength(name) > maxNameBytes)) return `${cannot}: its name is too long`
-  // Such as /proc and /sys, which take neither directories nor files.
+  // File systems such as /proc and /sys accept neither directories nor files.
   const { blocks, files } = await statfs(place)
-  return blocks === 0 && files === 0 ? `${cannot}: ${place} is no place where files are kept` : undefined
+  return blocks === 0 && files === 0 ? `${cannot}: ${place} cannot hold files` : undefined
 }
 
 async function usable(dataDir: string, place: string, warningOn: DiskOptions['warningOn']): Promise<Finding> {
@@ -93,7 +93,7 @@ async function room(
   return ok(what)
 }
 
-/** The nearest folder above that is there. */
+/** Returns the nearest existing folder at or above the path. */
 async function existing(path: string): Promise<string> {
   const isThere = await access(path).then(
     () => true,

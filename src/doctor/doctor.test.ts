@@ -42,7 +42,7 @@ import type { RunningPlatform } from './running-platform.ts'
 const dayMs = 86_400_000
 let folder: string
 let authority: Authority
-/** Takes a port, and says nothing about itself. */
+/** A server that takes a port without identifying itself. */
 let foreign: Server
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'switchhook-doctor-test-'))
@@ -232,9 +232,9 @@ describe('certificates', () => {
           expect.stringMatching(
             /^bad HTTPS at port \d+ shows another certificate .*: DNS:\*.other.test, until/,
           ),
-          `ok HTTPS at port ${httpsPort} shows the certificate of the file to who asks for switchhook-doctor.other.test`,
+          `ok HTTPS at port ${httpsPort} shows the certificate of the file to clients that request switchhook-doctor.other.test`,
           expect.stringMatching(
-            /^bad SIP over TLS at port \d+ shows another certificate than that of the file to who asks for switchhook-doctor.other.test/,
+            /^bad SIP over TLS at port \d+ shows another certificate than that of the file to clients that request switchhook-doctor.other.test/,
           ),
           expect.stringMatching(/^note The certificate of DNS:own.test is never shown/),
           expect.stringMatching(/^bad WSS at port \d+ ends the handshake: /),
@@ -351,7 +351,7 @@ describe('disk and file limits', () => {
   it('counts the files of the running platform', async () => {
     const child = spawn('prlimit', ['--nofile=256', 'cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
     try {
-      // What it repeats shows that the limit is set.
+      // Its echo shows that the limit is set.
       child.stdin.write('x')
       await once(child.stdout, 'data')
       const running = async (): Promise<RunningPlatform> => ({ health: 'ok', pid: child.pid })
@@ -447,7 +447,7 @@ describe('realms and credentials', () => {
       address: '127.0.0.1',
     })
     expect(await statesOf(check)).toEqual([
-      expect.stringMatching(/^note phones\.example\.test is a name that no DNS has/),
+      expect.stringMatching(/^note phones\.example\.test is a reserved name that is not in DNS/),
       expect.stringMatching(/^bad voice\.example\.com is not known to DNS/),
     ])
   })
@@ -458,7 +458,7 @@ describe('realms and credentials', () => {
       rows: () => Promise.reject(new Error('the database is away')),
       names: { lookup: async () => [] },
       leadsToUs: async () => true,
-      // Nothing listens there over UDP.
+      // No server listens there over UDP.
       updates: createUpdateClient({
         server: { address: '127.0.0.1', port },
         zone: 'example.test',
@@ -493,7 +493,7 @@ describe('the report', () => {
       [
         '  ok    good  fine [2J ',
         '  BAD   slow  No result within 0.02 seconds',
-        '              -> Something it asks does not respond: try it again.',
+        '              -> A server that it depends on does not respond: try it again.',
         '',
         'One line is BAD.',
         '',

@@ -1,10 +1,11 @@
-// The setup doctor: what a check finds, and how all checks run beside each other. None of them changes anything.
+// The setup doctor: the shape of a check and its findings, and the parallel run of all checks. No check changes
+// anything.
 import { AppError } from '../lib/errors.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StartError } from '../lib/start-error.ts'
 
-/** `note`: nothing is wrong as far as can be known, or nothing can be known. */
+/** `note`: nothing is wrong as far as can be determined, or nothing can be. */
 export interface Finding {
   readonly state: 'ok' | 'bad' | 'note'
   /** A sentence without its full stop. It never holds a secret. */
@@ -26,7 +27,7 @@ export function ok(what: string): Finding {
   return { state: 'ok', what }
 }
 
-/** What is wrong has a cure, always. */
+/** Returns a bad finding, which always has a cure. */
 export function bad(what: string, cure: string): Finding {
   return { state: 'bad', what, cure }
 }
@@ -35,13 +36,16 @@ export function note(what: string, cure?: string): Finding {
   return cure === undefined ? { state: 'note', what } : { state: 'note', what, cure }
 }
 
-/** In the order of the checks, whichever ends first. One that takes longer than `limitMs` is a finding. */
+/** Returns results in the order of the checks, whichever ends first. One that exceeds `limitMs` is a finding. */
 export function examine(
   checks: readonly Check[],
   { clock, limitMs }: { readonly clock: Clock; readonly limitMs: number },
 ): Promise<readonly Result[]> {
   const late = (): readonly Finding[] => [
-    bad(`No result within ${limitMs / 1000} seconds`, 'Something it asks does not respond: try it again.'),
+    bad(
+      `No result within ${limitMs / 1000} seconds`,
+      'A server that it depends on does not respond: try it again.',
+    ),
   ]
   return Promise.all(
     checks.map(async (check) => ({
@@ -54,7 +58,7 @@ export function examine(
   )
 }
 
-/** What keeps the platform from starting says so in the words of its start. */
+/** Returns a failure that prevents a start in the words of that start. */
 export function findingOf(error: unknown): Finding {
   if (error instanceof AppError) return bad(error.message, error.cure)
   const sentence = error instanceof Error ? error.message : String(error)
@@ -63,7 +67,7 @@ export function findingOf(error: unknown): Finding {
       `The check itself failed: ${sentence}`,
       'It is a fault of the doctor: report this line to those who make Switchhook.',
     )
-  // These sentences end in what to do, behind a colon.
+  // These sentences end with a colon and the cure.
   const colon = sentence.lastIndexOf(': ')
   if (colon < 0) return bad(sentence, 'Correct what the sentence names, and run the doctor again.')
   return bad(sentence.slice(0, colon), capitalized(sentence.slice(colon + 2)))

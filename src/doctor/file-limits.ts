@@ -1,18 +1,18 @@
-// How many files and sockets the process may have open, against what the settings allow calls to take.
+// The check that the process may open as many files and sockets as the calls that the settings allow may take.
 import { readFile } from 'node:fs/promises'
 import type { Check } from './doctor.ts'
 import { bad, note, ok } from './doctor.ts'
 import type { RunningPlatform } from './running-platform.ts'
 
 export interface FileLimitsOptions {
-  /** Calls at most, by the RTP ports. */
+  /** The most calls that the RTP ports allow. */
   readonly maxCalls: number
   readonly platform: () => Promise<RunningPlatform>
 }
 
-// RTP and RTCP.
+// One for RTP and one for RTCP.
 const socketsOfCall = 2
-// Connections of the API, of hooks and of phones over TCP, the database, threads.
+// Connections of the API, of hooks and of phones over TCP, the database, and threads.
 const others = 1000
 
 export function createFileLimitsCheck({ maxCalls, platform }: FileLimitsOptions): Check {
@@ -38,7 +38,7 @@ export function createFileLimitsCheck({ maxCalls, platform }: FileLimitsOptions)
   }
 }
 
-/** Node.js raises the soft limit to the hard one at its start. */
+/** Returns the limit in force: Node.js raises the soft limit to the hard one at its start. */
 async function limitOf(pid: number | undefined): Promise<number | undefined> {
   try {
     const text = await readFile(`/proc/${pid ?? 'self'}/limits`, 'utf8')

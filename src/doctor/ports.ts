@@ -1,4 +1,4 @@
-// Whether the ports of the settings are free, or those of the running platform.
+// The check that the ports of the settings are free, or those of the running platform.
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect, createServer, isIPv6 } from 'node:net'
@@ -27,7 +27,7 @@ interface Place {
   readonly setting: string
   readonly transport: 'TCP' | 'UDP'
   readonly port: number | undefined
-  /** Whether what listens there is a Switchhook; left out where /health says enough. */
+  /** Reports whether a Switchhook listens there; left out where /health is enough. */
   readonly isOurs?: (address: string, port: number) => Promise<boolean>
 }
 

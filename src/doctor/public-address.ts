@@ -1,4 +1,4 @@
-// Which address phones and carriers see, and whether there is NAT between.
+// The check of the address that phones and carriers see, and whether there is NAT between.
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Check, Finding } from './doctor.ts'
@@ -12,7 +12,7 @@ export interface PublicAddressOptions {
   readonly publicAddress: string | undefined
   readonly isProduction: boolean
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Those of this machine. */
+  /** The addresses of this machine. */
   readonly addresses?: readonly string[]
 }
 
@@ -32,7 +32,7 @@ function unset({ bind, isProduction, clock }: PublicAddressOptions): Finding {
   const { general } = createLocalAddress({ bind, publicAddress: undefined, clock })
   if (isPublic(general)) return ok(`Phones and carriers see ${general}, which is this machine's own`)
   const what = `Phones and carriers see ${general}, which is not reachable from the internet`
-  const cure = `Behind NAT or in a container, set ${setting} to the address that they reach; else nothing is to be done.`
+  const cure = `Behind NAT or in a container, set ${setting} to the address that they reach; otherwise nothing needs to be done.`
   return isProduction ? bad(what, cure) : note(what, cure)
 }
 
@@ -45,7 +45,7 @@ function set({ bind, addresses = ownAddresses() }: PublicAddressOptions, address
   if (addresses.includes(address))
     return ok(`Phones and carriers see ${address}, which is this machine's own`)
   return note(
-    `Phones and carriers see ${address}, which is no address of this machine: there is NAT between. Not checked: what it lets through`,
+    `Phones and carriers see ${address}, which is not an address of this machine: there is NAT between. Not checked: what it lets through`,
     'Let it forward the ports of SIP and RTP to this machine, with the same numbers.',
   )
 }

@@ -1,4 +1,4 @@
-// The names of SIP realms: whether phones find the platform by them, and whether the name server takes their records.
+// The check of SIP realms: whether phones find the platform by them, and whether the name server accepts their records.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { UpdateClient } from '../dns/dns.ts'
 import { AppError } from '../lib/errors.ts'
@@ -11,15 +11,15 @@ import { bad, findingOf, note, ok } from './doctor.ts'
 export interface RealmsOptions {
   readonly rows: Rows
   readonly names: Pick<Names, 'lookup'>
-  /** Whether a host name leads to an address of the platform. */
+  /** Reports whether a host name leads to an address of the platform. */
   readonly leadsToUs: (host: string) => Promise<boolean>
-  /** Undefined without a name server that the platform updates. */
+  /** Undefined if the platform updates no name server. */
   readonly updates: UpdateClient | undefined
-  /** Where phones reach the platform, for the cure. */
+  /** The platform's address for phones, in the cure. */
   readonly address: string
 }
 
-// More would take longer than an operator waits, and more lines than one reads.
+// More realms would take longer than an operator waits, and more lines are not read.
 const maxRealms = 200
 const maxLines = 10
 
@@ -30,7 +30,7 @@ export function createRealmsCheck(options: RealmsOptions): Check {
   }
 }
 
-/** A signed update that changes nothing, as it holds no change. */
+/** Sends a signed update that contains no change. */
 async function lookAtServer(updates: UpdateClient | undefined): Promise<readonly Finding[]> {
   if (updates === undefined) return []
   try {
@@ -62,7 +62,7 @@ async function lookAtRealms(options: RealmsOptions): Promise<readonly Finding[]>
 
 const ofMore = 'Do for them what the lines above say, and run the doctor again.'
 
-/** Undefined where it leads here. */
+/** Returns undefined if the realm leads here. */
 async function lookAt(
   realm: string,
   { names, leadsToUs, address }: RealmsOptions,
@@ -80,14 +80,14 @@ async function lookAt(
     const isUnknown = error instanceof Error && 'code' in error && error.code === 'ENOTFOUND'
     if (isUnknown && isReserved(realm))
       return note(
-        `${realm} is a name that no DNS has: phones reach it with ${address} as their outbound proxy`,
+        `${realm} is a reserved name that is not in DNS: phones reach it with ${address} as their outbound proxy`,
       )
     if (isUnknown) return bad(`${realm} is not known to DNS`, cure)
     return bad(`No name server responds for ${realm}`, 'See SWITCHHOOK_NAME_SERVERS and /etc/resolv.conf.')
   }
 }
 
-/** RFC 6761 and RFC 6762: who takes such a name means to do without DNS. */
+/** Reports a reserved name (RFC 6761, RFC 6762), which is meant to work without DNS. */
 function isReserved(realm: string): boolean {
   return /\.(?:test|example|invalid|localhost|local|internal)$/i.test(realm)
 }

@@ -1,4 +1,4 @@
-// What the doctor prints: a line for each finding, the cure below it.
+// The printed report of the doctor: a line for each finding, with the cure below it.
 import type { Finding, Result } from './doctor.ts'
 
 const marks: Readonly<Record<Finding['state'], { readonly text: string; readonly colour: number }>> = {
@@ -32,7 +32,7 @@ function summaryOf(results: readonly Result[]): string {
   return count === 1 ? 'One line is BAD.' : `${count} lines are BAD.`
 }
 
-/** Names and reasons come from others too: no control character reaches the terminal. */
+/** Replaces control characters: names and reasons also come from other systems. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
 }

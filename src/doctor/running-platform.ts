@@ -1,12 +1,13 @@
-// Whether the platform of these settings runs beside the doctor: what /health responds, and which process has the data directory.
+// The platform that runs with these settings, if any: the response of /health, and the process that has the data
+// directory.
 import { readFile, stat } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
 
 export interface RunningPlatform {
-  /** What responds at the port of the REST API: the platform, another program, or nothing. */
+  /** The response at the port of the REST API: of the platform, another program, or none. */
   readonly health: 'ok' | 'unavailable' | 'database_unavailable' | 'foreign' | 'none'
-  /** The process that has the lock of the data directory, where the system lists it. */
+  /** The process that holds the lock of the data directory, if the system lists it. */
   readonly pid: number | undefined
 }
 
@@ -16,7 +17,7 @@ export interface PlatformPlace {
   readonly dataDir: string
 }
 
-// A platform under full load, or just after its start, takes seconds; what depends on this has to be there within ten.
+// A platform under full load, or just after its start, takes seconds. Checks that depend on this must end within ten.
 const answerMs = 6_000
 
 export async function findPlatform({ bind, httpPort, dataDir }: PlatformPlace): Promise<RunningPlatform> {
@@ -29,7 +30,7 @@ export function isRunning({ health }: RunningPlatform): boolean {
   return health !== 'foreign' && health !== 'none'
 }
 
-/** Where a program on this machine reaches what listens on `bind`. */
+/** Returns where a program on this machine reaches a server that listens on `bind`. */
 export function reachable(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1'
   return bind === '::' ? '::1' : bind
@@ -52,7 +53,7 @@ async function healthAt(host: string, port: number): Promise<RunningPlatform['he
     const isAbsent = 'code' in error && error.code === 'ECONNREFUSED'
     resolve(isAbsent ? 'none' : 'foreign')
   })
-  // Also after a response that was cut off.
+  // A response that was cut off also ends here.
   request.on('close', () => resolve('foreign'))
   return promise
 }
@@ -68,7 +69,7 @@ function meaningOf(text: string): RunningPlatform['health'] {
 // proc_locks(5): SQLite locks whole processes, by POSIX.
 const lockLine = /^\d+: POSIX +\S+ +WRITE +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) /
 
-/** Looks it up rather than taking the lock for a moment, in which a start would fail. */
+/** Looks up who holds the lock. Taking it, even for a moment, would make a start fail. */
 async function holderOf(path: string): Promise<number | undefined> {
   try {
     const { ino } = await stat(path)
@@ -76,7 +77,7 @@ async function holderOf(path: string): Promise<number | undefined> {
     const found = lines.map((line) => lockLine.exec(line)).find((match) => match?.[2] === String(ino))
     return found === undefined || found === null ? undefined : Number(found[1])
   } catch {
-    // No such file, or another system than Linux.
+    // There is no such file, or the system is not Linux.
     return undefined
   }
 }

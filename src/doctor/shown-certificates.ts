@@ -1,4 +1,4 @@
-// Whether the ports of TLS show the certificates of the files: a handshake with each, as a phone has it.
+// The check that the TLS ports show the certificates of the files: a handshake with each, as a phone makes it.
 import type { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
 import type { Finding } from './doctor.ts'
@@ -16,13 +16,13 @@ export interface SecurePorts {
   readonly platform: () => Promise<RunningPlatform>
 }
 
-// A machine under full load takes seconds; all findings have to be there within ten.
+// A machine under full load takes seconds. All findings must be there within ten.
 const handshakeMs = 3_500
 
 // Each costs a handshake at each port.
 const maxLookedAt = 10
 
-/** Nothing where the platform does not run. */
+/** Returns no findings if the platform does not run. */
 export async function lookAtShown(
   pairs: readonly ReadPair[],
   ports: SecurePorts,
@@ -35,7 +35,7 @@ export async function lookAtShown(
   ] as const
   const wishes = pairs.slice(0, maxLookedAt).map((pair) => toWish(pair, pairs))
   const findings = places.map(([use, port]) => {
-    // That of any free port is not known here.
+    // Any free port (0) is not known here.
     if (port === undefined || port === 0) return []
     const where = { name: `${use} at port ${port}`, host: reachable(ports.bind), port }
     return wishes.flatMap((wish) => (wish === undefined ? [] : [lookAt(wish, where)]))
@@ -46,11 +46,11 @@ export async function lookAtShown(
 
 interface Wish {
   readonly own: X509Certificate
-  /** What is asked for; undefined for the certificate that is shown where nothing is. */
+  /** The requested server name; undefined for the certificate that is shown without one. */
   readonly name?: string
 }
 
-/** Undefined for a certificate that comes behind another one for each of its names. */
+/** Returns undefined for a certificate that is behind another one for each of its names. */
 function toWish(pair: ReadPair, pairs: readonly ReadPair[]): Wish | undefined {
   const own = pair.certificate
   if (pair === pairs[0]) return { own }
@@ -74,7 +74,7 @@ interface Where {
 
 async function lookAt({ own, name }: Wish, where: Where): Promise<Finding> {
   const shown = await certificateAt(where, name)
-  const asked = name === undefined ? '' : ` to who asks for ${name}`
+  const asked = name === undefined ? '' : ` to clients that request ${name}`
   if (shown instanceof Error)
     return bad(
       `${where.name} ends the handshake: ${shown.message}`,
@@ -94,7 +94,7 @@ function certificateAt(
   servername: string | undefined,
 ): Promise<X509Certificate | Error> {
   const { promise, resolve } = Promise.withResolvers<X509Certificate | Error>()
-  // Whether it is believed is what the other findings are about.
+  // Other findings report whether the certificate is trusted.
   const socket = connect({ host, port, rejectUnauthorized: false, ...(servername && { servername }) })
   socket.setTimeout(handshakeMs, () => resolve(new Error('no answer')))
   socket.on('error', resolve)

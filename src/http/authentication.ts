@@ -1,5 +1,5 @@
-// Who sends a request: the bearer token, an API key or a login token, becomes a caller. Callers are remembered, so that the
-// usual request reads no database, and forgotten exactly when something they rest on has changed.
+// Authentication: a bearer token, which is an API key or a login token, becomes a caller. Callers are cached, so that
+// most requests read no database, and dropped exactly when something they depend on has changed.
 import { hashApiKey } from '../lib/api-key.ts'
 import type { Caller } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -13,7 +13,7 @@ export interface Grant {
   readonly lastUsed?: number | undefined
 }
 
-/** Where credentials are kept. `undefined` = unknown or revoked. */
+/** The store of credentials. `undefined` means unknown or revoked. */
 export interface CredentialSource {
   apiKey(tokenHash: string): Promise<Grant | undefined>
   session(subject: TokenSubject): Promise<Grant | undefined>
@@ -22,7 +22,7 @@ export interface CredentialSource {
 }
 
 export interface Authenticator {
-  /** Throws not_authenticated, or bad_request when the header is malformed. At once when the token is remembered. */
+  /** Throws not_authenticated, or bad_request if the header is malformed. Makes no promise if the token is cached. */
   authenticate(header: string | undefined): Caller | Promise<Caller>
 }
 
@@ -32,17 +32,17 @@ interface Remembered extends Grant {
 }
 
 const maxRemembered = 10_000
-// The revision rises with every change that goes through the platform; this bounds what is done to the tables by hand.
+// The revision rises with every change made through the platform; this limit is for changes made to the tables by hand.
 const rememberedMs = 10_000
 const touchIntervalMs = 60_000
-// No token of the platform is longer; what is, is not hashed.
+// No token of the platform is longer; a longer one is not hashed.
 const maxTokenLength = 4096
 
 export interface AuthenticatorOptions {
   readonly source: CredentialSource
   readonly tokens: Tokens
   readonly clock: Clock
-  /** A number that has risen once keys, users, sessions or accounts have changed. */
+  /** Returns a number that has risen once keys, users, sessions or accounts have changed. */
   readonly revision: () => number
 }
 
@@ -87,7 +87,7 @@ export function createAuthenticator({
   }
 }
 
-/** The callers of the last seconds by the hash of their token; all are forgotten when what they rest on has changed. */
+/** The callers of the last seconds by the hash of their token. All are dropped when the revision has changed. */
 class CallerMemory {
   readonly #revision: () => number
   #callers = new Map<string, Remembered>()
@@ -107,7 +107,7 @@ class CallerMemory {
     return undefined
   }
 
-  /** To be called before a caller is looked up: what was found before a change must not be remembered after it. */
+  /** Returns the keeper. Called before a look-up: a caller found before a change must not be kept after it. */
   keeper(hash: string): (entry: Remembered) => void {
     const before = this.#seen
     return (entry) => {
@@ -121,13 +121,13 @@ class CallerMemory {
   }
 }
 
-/** Undefined when the token is none of a session. */
+/** Returns undefined if the token is not that of a session. */
 async function grantOfSession(
   token: string,
   tokens: Tokens,
   source: CredentialSource,
 ): Promise<Grant | undefined> {
-  // An API key has no two full stops; should one be given that has, it is still found by its hash.
+  // Generated API keys have no two full stops; one from the settings that has them is still found by its hash.
   if (token.split('.').length !== 3) return undefined
   const verdict = await tokens.verify(token)
   switch (verdict.verdict) {

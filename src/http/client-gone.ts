@@ -1,4 +1,4 @@
-// The client of one request, as far as it matters whether it is still there.
+// The client of one request, and whether it is still connected.
 import type { ServerResponse } from 'node:http'
 import type { Asker } from '../lib/asker.ts'
 import { goneError } from '../lib/asker.ts'
@@ -8,8 +8,8 @@ export function isClientGone({ req, writableFinished }: ServerResponse): boolean
 }
 
 /**
- * Watches the response: once the body of a request has been read, the request is closed already, and neither its events nor
- * the signal that Fastify makes of them show that the client has left.
+ * Watches the response, not the request. The request is already closed once its body has been read, so neither its
+ * events nor the signal that Fastify derives from them show that the client has left.
  */
 export class HttpClient implements Asker {
   readonly #response: ServerResponse

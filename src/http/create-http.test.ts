@@ -64,7 +64,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Writes bytes to a real socket and answers all that comes back. */
+/** Writes bytes to a real socket and returns all that comes back. */
 async function exchange(bytes: string): Promise<string> {
   const socket = connect(server.address.port, '127.0.0.1')
   let received = ''
@@ -74,7 +74,7 @@ async function exchange(bytes: string): Promise<string> {
   return received
 }
 
-/** Methods whose body is read before it is known that there is no route, those that routes have, and CONNECT, which has no path. */
+/** Methods whose body is read before the route is looked up, those that routes have, and CONNECT, which has no path. */
 const served = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'])
 
 const json = (headers: Record<string, string> = {}) => ({ 'content-type': 'application/json', ...headers })

@@ -27,17 +27,17 @@ import { demandAccess } from './scopes.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined
-    /** The limit that is nearest to refusing its sender. */
+    /** The limit that is nearest to refusing the sender. */
     nearestLimit: Verdict | undefined
   }
 }
 
-// Request line and headers together; the longest path and query we understand are far shorter.
+// Request line and headers together. The longest valid path and query are far shorter.
 const maxHeaderBytes = 16_384
 // The longest path parameter is a SIP realm of 132 characters, percent-encoded in the worst case.
 const maxParamLength = 400
 const defaultMaxConnections = 10_000
-// How long a stop waits for requests that are being handled.
+// The time that a stop waits for requests in progress.
 const closeTimeoutMs = 5000
 
 export function createHttp(options: HttpServerOptions): HttpServer {
@@ -55,7 +55,7 @@ export function createHttp(options: HttpServerOptions): HttpServer {
   )
   for (const page of pages) if (page.path !== '/') server.get(page.path, createPageHandler(page))
   for (const route of routes) addRoute(server, route, options)
-  // Kept, because each call names it and the system takes its time to say it.
+  // Kept because every call uses it, and the system takes time to report it.
   let bound: { address: string; port: number } | undefined
   let securePort: number | undefined
   const failed = (error: unknown, setting: string, at: number): unknown =>
@@ -104,7 +104,7 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
     genReqId: requestIdOf,
     requestIdHeader: false,
     bodyLimit: maxBodyBytes,
-    // The proxies whose X-Forwarded-For is believed.
+    // The proxies whose X-Forwarded-For is trusted.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // Slow senders: headers within 10 s, the whole request within 30 s. An idle socket is closed.
     requestTimeout: 30_000,
@@ -115,7 +115,7 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 5000,
-      // Java asks for h2c with each request, curl with --http2: they are answered in HTTP/1.1.
+      // Java requests h2c with each request, curl with --http2: the response is HTTP/1.1.
       shouldUpgradeCallback: isWebSocket,
     },
     clientErrorHandler: refuseUnparsable,
@@ -127,7 +127,7 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
       maxParamLength,
     },
   })
-  // The library refuses this one method by itself where it has no Content-Type, even at paths that do not exist.
+  // Fastify would refuse this one method without a Content-Type, even at paths that do not exist.
   return server.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
 }
 
@@ -204,7 +204,7 @@ function addRoute(
       )
       done()
     },
-    // Before the body is read: that of a caller who is refused is not.
+    // Runs before the body is read: that of a refused caller is not read.
     ...(route.access === 'public' ? {} : { onRequest: createAccessHook(route, authenticator, rateLimits) }),
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
@@ -221,7 +221,7 @@ function addRoute(
         asker: new HttpClient(reply.raw),
         head: reply,
       })
-      // The usual GET is spared a promise of its own.
+      // The usual GET does without a further promise.
       const isUsual = request.method === 'GET' && route.emptyStatus === undefined
       if (isUsual) shape?.(reply)
       return isUsual ? handled : handled.then((body) => conclude(body, reply))
@@ -229,7 +229,7 @@ function addRoute(
   })
 }
 
-/** The response to HEAD has no body, so a stream that would make one is not read. */
+/** Returns the body; destroys a stream instead, since a response to HEAD has no body. */
 function withoutStream(body: unknown): unknown {
   return body instanceof Readable ? body.destroy() : body
 }
@@ -238,7 +238,7 @@ function contentTypeOf(mediaType: string): string {
   return mediaType === 'application/json' ? jsonType : mediaType
 }
 
-/** Runs without a promise when the caller is remembered, so that the usual request waits for nothing before its handler. */
+/** Makes no promise if the caller is cached: most requests reach their handler without a wait. */
 function createAccessHook(
   route: HttpRoute,
   authenticator: Authenticator,

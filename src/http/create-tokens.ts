@@ -1,4 +1,4 @@
-// Login tokens are JSON Web Tokens, signed with HS256 and a secret that only this platform knows.
+// Login tokens: JSON Web Tokens, signed with HS256 and a secret that only this platform has.
 import { JWTExpired, JOSEError } from 'jose/errors'
 import { SignJWT } from 'jose/jwt/sign'
 import { jwtVerify } from 'jose/jwt/verify'

@@ -141,7 +141,7 @@ it('ends a handshake that takes too long, and bounds how many an address begins'
   const slow = connect({ host: '127.0.0.1', port: server.securePort ?? 0 })
   opened.push(slow)
   await once(slow, 'connect')
-  // A first handshake that is over shows that the slow one has been accepted.
+  // A later handshake that has ended shows that the slow one has been accepted.
   await ask('/health')
   const closed = once(slow, 'close')
   clock.advance(5_000)

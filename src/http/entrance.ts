@@ -1,4 +1,4 @@
-// How connections come to the HTTP server: in clear or over TLS, each counted, and how those leave it that become WebSockets.
+// Connections to the HTTP server: accepted in clear or over TLS, counted, and handed over when they become WebSockets.
 import type { IncomingMessage, Server } from 'node:http'
 import { isIP } from 'node:net'
 import type { Socket } from 'node:net'
@@ -19,7 +19,7 @@ export class Entrance {
   readonly #server: Server
   readonly #options: EntranceOptions
   readonly #limit: ConnectionLimit
-  /** The connection beneath each that is over TLS. */
+  /** The raw connection beneath each one over TLS. */
   readonly #beneath = new WeakMap<Socket, Socket>()
   readonly #upgraded = new Set<Socket>()
   #secure: SecureListener | undefined
@@ -63,7 +63,7 @@ export class Entrance {
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const raw = this.#beneath.get(socket)
-    // Its new owner bounds it.
+    // Its new owner has its own limits.
     this.#limit.release(raw ?? socket)
     this.#upgraded.add(socket)
     socket.on('error', () => undefined)
@@ -74,7 +74,7 @@ export class Entrance {
     this.#options.webSockets?.take({ request, socket, head, address, port, isSecure })
   }
 
-  /** The nearest address that no trusted proxy has. */
+  /** Returns the nearest address that is not that of a trusted proxy. */
   #addressOf({ headers, socket }: IncomingMessage): string {
     const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
     let address = toPlainAddress(socket.remoteAddress ?? '')

@@ -16,7 +16,7 @@ export interface ErrorBody {
   readonly cure: string
 }
 
-/** What the OpenAPI document says of every error. */
+/** The schema of every error in the OpenAPI document. */
 export const errorBodySchema = {
   type: 'object',
   required: ['msg'],
@@ -28,7 +28,7 @@ export const errorBodySchema = {
   },
 } as const
 
-/** Failures without a public sentence become `internal`, with the stack in the log. */
+/** Turns failures without a public sentence into `internal`, with the stack in the log. */
 export function toErrorReply(error: unknown, requestId: string, log: Logger): ErrorReply {
   const failure = toAppError(error)
   const { http: status } = entryOf(failure.code)
@@ -51,7 +51,7 @@ function headersOf(failure: AppError): Readonly<Record<string, string>> {
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
 }
 
-/** RFC 6750 §3: no error code when the request carried no token at all. */
+/** RFC 6750 §3: no error code if the request carried no token. */
 function challengeOf(failure: AppError): string {
   const challenge = 'Bearer realm="switchhook"'
   return failure.message === missingToken ? challenge : `${challenge}, error="invalid_token"`
@@ -59,7 +59,7 @@ function challengeOf(failure: AppError): string {
 
 export const missingToken = 'a bearer token is required'
 
-// Refusals of the server library, which come before a handler runs.
+// Refusals of Fastify, which come before a handler runs.
 const refusals: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'too_large', message: 'the body is larger than 1 MiB' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
@@ -79,7 +79,9 @@ function toAppError(error: unknown): AppError {
   return new AppError('internal', 'something went wrong on our side', { cause: error })
 }
 
-/** What else the library blames on the client, in this release or the next: a stranger must not fill the log of errors. */
+/**
+ * Reports whether Fastify blames the client, in this release or the next. Such failures must not fill the error log.
+ */
 function isClientFault(error: unknown): boolean {
   if (!codeOf(error).startsWith('FST_ERR_') || !(error instanceof Error) || !('statusCode' in error))
     return false

@@ -1,4 +1,4 @@
-// The HTTP server as the rest of the program sees it: what it is made of, and what it can do.
+// The types of the HTTP server for the rest of the program: its options and its operations.
 import type { FastifyInstance } from 'fastify'
 import type { TlsIdentity } from '../certificates/tls-server.ts'
 import type { WebSocketTaker } from '../network/web-socket-upgrade.ts'
@@ -12,36 +12,36 @@ import type { HttpPage, HttpRoute } from './route.ts'
 export interface HttpServerOptions {
   readonly bind: string
   readonly port: number
-  /** The same over TLS, at a port of its own; 0 for any free one. Left out, there is none. */
+  /** HTTPS, at a port of its own; 0 means any free one. Without it, HTTPS is not served. */
   readonly secure?: { readonly port: number; readonly identity: () => TlsIdentity } | undefined
-  /** What WebSockets that are asked for at either port are handed to. Left out, there are none. */
+  /** The handler of WebSockets that are requested at either port. Without it, there are none. */
   readonly webSockets?: WebSocketTaker | undefined
-  /** What is found below /.well-known/acme-challenge/ (RFC 8555 §8.3). Left out, nothing is. */
+  /** Returns the response below /.well-known/acme-challenge/ (RFC 8555 §8.3), if there is any. */
   readonly acmeAnswer?: ((token: string) => Promise<string | undefined>) | undefined
-  /** Before every route's path: `/v1`. */
+  /** The prefix of every route's path: `/v1`. */
   readonly prefix: string
   readonly routes: readonly HttpRoute[]
   readonly pages?: readonly HttpPage[]
   readonly authenticator: Authenticator
-  /** Without them there is no limit. */
+  /** Without it, requests are not limited. */
   readonly rateLimits?: RateLimits | undefined
   /** CIDR ranges of reverse proxies whose X-Forwarded-For names the real address. */
   readonly trustedProxies?: readonly string[] | undefined
-  /** For all clients together. */
+  /** The limit for all clients together. */
   readonly maxConnections?: number
   /** Whether the whole platform is up, for /health. */
   readonly isReady: () => boolean
-  /** Whether what calls and requests write is kept, for /health. */
+  /** Reports whether writes are stored, for /health. */
   readonly canWrite?: (() => Promise<boolean>) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
 export interface HttpServer extends Part {
-  /** Where it listens, known after start (port 0 = any free port). */
+  /** Its address, set after start (port 0 = any free port). */
   readonly address: { readonly address: string; readonly port: number }
-  /** The port of HTTPS, known after start. */
+  /** The port of HTTPS, set after start. */
   readonly securePort: number | undefined
-  /** A request without a socket, for tests and tools. */
+  /** Sends a request without a socket, for tests and tools. */
   readonly inject: FastifyInstance['inject']
 }

@@ -1,11 +1,11 @@
-// Pages beside the interface, each rendered once, and which clients get them.
+// Pages outside the API, each rendered once, and the clients that get them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { HttpPage } from './route.ts'
 import { createStaticAnswer } from './static-answer.ts'
 import type { StaticAnswer } from './static-answer.ts'
 
-/** Browsers name HTML; programs name JSON, anything or nothing. */
+/** Reports a browser, which names HTML; programs name JSON, anything or nothing. */
 export function wantsPage(accept = ''): boolean {
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept)
 }
@@ -20,7 +20,7 @@ export function createPageHandler({ mediaType = htmlType, policy, absent, render
     let answer = made.get(name)
     if (answer === undefined) {
       const text = render(params)
-      // What does not exist is not remembered: there is no end of names to ask for.
+      // A missing page is not kept, since any number of names can be requested.
       if (text === undefined) {
         if (absent === undefined || !wantsPage(request.headers.accept))
           throw new AppError('no_such_route', 'no such page')

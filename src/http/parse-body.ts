@@ -1,10 +1,10 @@
-// Request bodies become values here: bounded in depth, without doubled or dangerous names.
+// Parsers of request bodies: bounded in depth, without repeated or dangerous names.
 import { AppError } from '../lib/errors.ts'
 import { endOfString, isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 
 export const maxBodyBytes = 1_048_576
 
-/** Undefined for an empty body, which clients send with a JSON content type on every request. */
+/** Returns undefined for an empty body, which some clients send with a JSON content type on every request. */
 export function parseJsonBody(text: string): unknown {
   if (text.trim() === '') return undefined
   let value: unknown
@@ -20,7 +20,7 @@ export function parseJsonBody(text: string): unknown {
   return value
 }
 
-/** Each field once; everything is text. */
+/** Parses a form: each field once, all values as text. */
 export function parseFormBody(text: string): Record<string, string> | undefined {
   if (text === '') return undefined
   if (isJsonObject(text))
@@ -34,7 +34,7 @@ export function parseFormBody(text: string): Record<string, string> | undefined 
   return Object.fromEntries(fields)
 }
 
-/** What is no UTF-8 once it is decoded becomes U+FFFD, without a word. */
+/** Refuses invalid UTF-8, which decoding silently turns into U+FFFD. */
 function refuseReplacements(text: string, fields: ReadonlyMap<string, string>): void {
   if (/%EF%BF%BD|\uFFFD/i.test(text)) return
   const broken = [...fields].find((field) => field.join('').includes('\uFFFD'))
@@ -42,7 +42,9 @@ function refuseReplacements(text: string, fields: ReadonlyMap<string, string>): 
     throw new AppError('malformed_body', `${quoted(broken[0])} of the body is not valid UTF-8`)
 }
 
-/** curl says "form" of whatever it sends with -d. A form would have such a text only as the name of a field. */
+/**
+ * Reports JSON in a form. curl sends everything with -d as a form. A form has such text only as the name of a field.
+ */
 function isJsonObject(text: string): boolean {
   if (!/^\s*\{\s*["}]/.test(text)) return false
   try {
@@ -53,7 +55,10 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Reads it like a form: each field once, files as text. The whole body is in memory, and has the limit of every body. */
+/**
+ * Parses the body like a form: each field once, files as text. The whole body is in memory, and has the limit of every
+ * body.
+ */
 export async function parseMultipartBody(
   bytes: Uint8Array,
   contentType = '',
@@ -78,11 +83,11 @@ export async function parseMultipartBody(
 interface Level {
   /** Undefined within an array. */
   readonly names: Set<string> | undefined
-  /** The name this level stands under. */
+  /** The name whose value this level is. */
   readonly under: string | undefined
 }
 
-/** JSON.parse keeps the last of two equal names. `text` is known to be valid JSON. */
+/** Refuses dangerous and repeated names: JSON.parse keeps the last of two. `text` is valid JSON. */
 function refuseDangerousNames(text: string): void {
   const levels: Level[] = []
   let name: string | undefined
@@ -113,8 +118,8 @@ function refuseDangerousNames(text: string): void {
 }
 
 /**
- * JSON may escape one half of a surrogate pair alone (RFC 8259 §8.2). It is no character and cannot be stored. In UTF-8 there
- * is none, so a text without such an escape needs no second look.
+ * Refuses half a surrogate pair, which JSON may escape alone (RFC 8259 §8.2). It is not a character and cannot be
+ * stored. UTF-8 has none, so a text without such an escape needs no second look.
  */
 function refuseHalfCharacters(text: string, value: unknown): void {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return
@@ -124,7 +129,7 @@ function refuseHalfCharacters(text: string, value: unknown): void {
   throw new AppError('malformed_body', `${where} has one half of a surrogate pair, which is no character`)
 }
 
-/** The names that lead to the text that has one. */
+/** Returns the names that lead to the text that has one. */
 function placeOfHalf(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : []
   if (typeof value !== 'object' || value === null) return undefined
@@ -135,7 +140,7 @@ function placeOfHalf(value: unknown): readonly string[] | undefined {
   return undefined
 }
 
-/** In valid JSON, only a name is followed by a colon. */
+/** Reports a name: in valid JSON, only a name is followed by a colon. */
 function isName(text: string, from: number): boolean {
   let at = from
   while (text.charCodeAt(at) <= 0x20) at++
@@ -150,7 +155,7 @@ function refuseName(name: string, under: string | undefined, siblings: { has(nam
 
 const maxQuotedLength = 64
 
-/** What a client calls a field may be anything. */
+/** Quotes a name, for which a client may send anything. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, maxQuotedLength).toWellFormed())
 }

@@ -1,4 +1,4 @@
-// The routes that are none of the API: health, the page for a browser at the root, challenges of ACME, preflights.
+// The routes outside the API: health, the page for a browser at the root, challenges of ACME, preflights.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { HttpServerOptions } from './http.ts'
@@ -12,7 +12,7 @@ export function addPlatformRoutes(
   welcome: HttpPage | undefined,
 ): void {
   const health = async (_request: FastifyRequest, reply: FastifyReply): Promise<object> => {
-    // Before the platform is up and while it drains: what balances load is to look elsewhere.
+    // Before the platform is up and while it drains, load balancers should choose another node.
     if (!isReady()) return reply.code(503).send({ status: 'unavailable' })
     const isWriting = canWrite === undefined || (await canWrite())
     if (!isWriting) return reply.code(503).send({ status: 'unavailable', reason: 'database_unavailable' })

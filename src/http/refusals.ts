@@ -1,4 +1,4 @@
-// How the HTTP server responds to failures, and what it logs when the client has left.
+// The HTTP server's responses to failures, and its log lines for clients that have left.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -19,8 +19,9 @@ export function createRefusal(log: Logger): Refusal {
       return reply.hijack()
     }
     const { status, headers, body } = toErrorReply(error, request.id, log)
-    // Fastify closes the connection after a body that it has not read to its end: a client that sends all of it before it reads would
-    // see a reset and no reason. Node reads the rest and throws it away instead, for as long as a request may take.
+    // Fastify closes the connection if a body was not read to its end. A client that sends all of it before it reads
+    // would then see a reset and no reason. Without the header, Node reads the rest and discards it, for as long as a
+    // request may take.
     reply.removeHeader('connection')
     return (
       reply
@@ -28,7 +29,7 @@ export function createRefusal(log: Logger): Refusal {
         .headers(headers)
         .header('x-request-id', request.id)
         .type(jsonType)
-        // Not through the route's schema, which describes the reply when all is well.
+        // The route's schema is not used, since it describes the reply of a success.
         .serializer(JSON.stringify)
         .send(body)
     )
@@ -39,12 +40,12 @@ function isGivenUp(error: unknown, { raw }: FastifyReply): boolean {
   return isClientGone(raw) && (isGoneError(error) || isCutShort(error, raw.req))
 }
 
-/** The client left in the middle of its body: Node says so with the error of the socket. */
+/** Reports a client that left within its body, which Node shows by the error of the socket. */
 function isCutShort(error: unknown, { complete }: IncomingMessage): boolean {
   return !complete && error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }
 
-// The status that other servers log too; no client ever sees it.
+// The status that other servers log too; no client ever receives it.
 const clientClosedRequest = 499
 
 export function logGone(log: Logger, { request, elapsedTime }: FastifyReply, outcome: string): void {
@@ -53,7 +54,7 @@ export function logGone(log: Logger, { request, elapsedTime }: FastifyReply, out
   log.debug({ ...fields, status: clientClosedRequest, outcome }, 'client went away')
 }
 
-/** What a known caller did wrong is refused in the route's own way; before the caller is known, all routes refuse alike. */
+/** Refuses faults of a known caller in the route's own way; before the caller is known, all routes refuse alike. */
 export function createRouteRefusal(asRefusal: (error: AppError) => AppError, log: Logger) {
   const refuse = createRefusal(log)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -62,7 +63,7 @@ export function createRouteRefusal(asRefusal: (error: AppError) => AppError, log
   }
 }
 
-// The status lines are written out: to import the names of node:http would load all that it can make, WebSockets too.
+// The status lines are written out, because importing the names of node:http would load all of it, WebSockets too.
 const unparsable: Readonly<Record<string, { readonly status: string; readonly msg: string }>> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -72,7 +73,7 @@ const unparsable: Readonly<Record<string, { readonly status: string; readonly ms
 }
 const notHttp = { status: '400 Bad Request', msg: 'the request is not valid HTTP' }
 
-/** What the parser refuses never becomes a request, so its response is written by hand. */
+/** Writes the response by hand, since input that the parser refuses never becomes a request. */
 export function refuseUnparsable(error: { readonly code: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const { status, msg } = unparsable[error.code] ?? notHttp

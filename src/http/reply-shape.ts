@@ -1,9 +1,9 @@
-// What a reply shows of the value that a handler returns.
+// The serialisation of the value that a handler returns.
 import type { FastifyReply } from 'fastify'
 import { jsonType } from './response-headers.ts'
 import type { HttpRoute } from './route.ts'
 
-/** Writes replies by the schema of the route, which is compiled for the first one: a start would pay for every route. */
+/** Writes replies by the schema of the route, compiled for the first one: a start would pay for every route. */
 export function createReplyShape({ status, mediaType, replySchema }: HttpRoute) {
   if (replySchema === undefined) return undefined
   const schema: Record<string, unknown> = { ...replySchema }

@@ -1,14 +1,14 @@
-// Headers that every response carries. All of them are constant, so one object takes the place of a plugin each.
+// The headers of every response. All of them are constant, so one object replaces a plugin for each.
 
 export const jsonType = 'application/json; charset=utf-8'
 
 export const responseHeaders: Readonly<Record<string, string>> = {
-  // Any origin, and no credentials: a browser sends our bearer token only when the page's own code sets it.
+  // Any origin, and no credentials: a browser sends a bearer token only if the page's own code sets it.
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'x-request-id, www-authenticate, retry-after, etag, idempotency-replayed, ratelimit, ratelimit-policy, content-disposition, content-range, sample-rate',
   'cache-control': 'no-store',
-  // Replies are data: nothing in them may run, load or be framed.
+  // Replies are data: nothing in them may run, be loaded or be framed.
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
   'referrer-policy': 'no-referrer',

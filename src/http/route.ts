@@ -1,11 +1,11 @@
-// What an HTTP route is to the server: its path, who may use it, and the function that handles it.
+// The types of an HTTP route: its path, the callers that may use it, and its handler.
 import type { Asker } from '../lib/asker.ts'
 import type { Caller } from '../contracts/caller.ts'
 import type { AppError } from '../lib/errors.ts'
 
 export type Level = Caller['tenancy']['level']
 
-/** Whom a route serves: all, or authenticated callers of these levels. */
+/** The callers of a route: all, or authenticated ones of these levels. */
 export type Access = 'public' | readonly Level[]
 
 export interface HttpRequest {
@@ -25,7 +25,7 @@ export interface HttpRequest {
   readonly head: ResponseHead
 }
 
-/** What a handler may say beside its reply. */
+/** The head of a response, which a handler may set. */
 export interface ResponseHead {
   header(name: string, value: string): unknown
   code(status: number): unknown
@@ -33,35 +33,37 @@ export interface ResponseHead {
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With parameters in braces, below the prefix: `/Accounts/{AccountSid}`. */
+  /** The path below the prefix, with parameters in braces: `/Accounts/{AccountSid}`. */
   readonly path: string
   readonly access: Access
-  /** True where a view-only user may do it although it is not a GET. */
+  /** True if a view-only user may use the route although it is not a GET. */
   readonly openToViewOnly?: boolean
-  /** True where a user who must change the password first may do it all the same. */
+  /** True if a user who must change the password first may still use the route. */
   readonly openToForcedChange?: boolean
   readonly status: 200 | 201 | 202 | 204
-  /** What a handler that resolves with undefined makes, whatever `status` is. */
+  /** The status if the handler resolves with undefined, instead of `status`. */
   readonly emptyStatus?: 202 | 204 | undefined
-  /** The handler returns text or bytes of this media type, in one piece or as a stream of pieces, not a value to write as JSON. */
+  /**
+   * The media type if the handler returns text or bytes, in one piece or as a stream, and not a value to write as JSON.
+   */
   readonly mediaType?: string
   /** JSON Schema of the reply: members it does not name are left out. Without it the reply is sent as it is. */
   readonly replySchema?: object | undefined
-  /** Turns a failure into the refusal that this route has for it; failures before its handler too. */
+  /** Turns a failure, also one before the handler, into the refusal of this route. */
   readonly asRefusal?: (error: AppError) => AppError
   handle(request: HttpRequest): Promise<unknown>
 }
 
-/** What is the same for every client at a path of its own: pages for people, and the document about the interface. */
+/** A page that is the same for every client at its path: a page for people, or the document of the API. */
 export interface HttpPage {
-  /** As the router writes it: `/docs/errors/:code`. At `/`, where programs read the health, it is for browsers alone. */
+  /** The path as the router writes it: `/docs/errors/:code`. `/`, where programs read health, is for browsers only. */
   readonly path: string
-  /** HTML when left out. */
+  /** HTML if left out. */
   readonly mediaType?: string
-  /** Its Content-Security-Policy; that of data when left out. */
+  /** Its Content-Security-Policy; that of data if left out. */
   readonly policy?: string
-  /** What a browser is shown, with 404, where there is no such page. Programs get JSON. */
+  /** Returns a browser's page for 404. Programs get JSON. */
   readonly absent?: () => string
-  /** Called once for the same parameters. Undefined: there is no such page. */
+  /** Returns the page, or undefined. Called once for the same parameters. */
   readonly render: (params: Readonly<Record<string, string | undefined>>) => string | undefined
 }

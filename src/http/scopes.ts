@@ -1,4 +1,4 @@
-// Whether a caller may use a route at all. Which rows it then sees is the repository's business.
+// The check that a caller may use a route at all. The repository decides which rows it then sees.
 import type { Caller } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { HttpRoute } from './route.ts'
@@ -14,12 +14,12 @@ export function demandAccess(
     throw insufficientPermissions()
 }
 
-/** The password was chosen by another person, or printed on a screen, and may be known there still. */
+/** Returns the refusal of a password that others may know: another person chose it, or a screen showed it. */
 export function changeRequired(): AppError {
   return new AppError('password_change_required', 'the password must be changed first')
 }
 
-/** One text for every refusal of this kind: it must not tell what exists. */
+/** Returns the refusal. Its constant text does not show what exists. */
 export function insufficientPermissions(): AppError {
   return new AppError('not_permitted', 'insufficient permissions')
 }

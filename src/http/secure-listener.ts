@@ -1,4 +1,4 @@
-// The HTTPS port: accepts connections, bounds their handshakes, and hands on what has ended one.
+// The HTTPS port: accepts connections, bounds their handshakes, and hands them on afterwards.
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -12,23 +12,25 @@ import { networkOf } from '../network/network-of.ts'
 import type { ConnectionLimit } from './limits/connection-limit.ts'
 
 export interface HandshakeLimits {
-  /** Over this long after the connection came. */
+  /** The longest time from connection to handshake. */
   readonly handshakeMs: number
-  /** Handshakes that are not over. */
+  /** The most handshakes in progress. */
   readonly maxHandshakes: number
-  /** The share of what is free of those that one network may have. */
+  /** The share of the free handshakes that one network may have. */
   readonly share: number
   readonly perNetwork: BucketRule
   readonly perAllNetworks: BucketRule
 }
 
-// The bounds of SIP over TLS (sip/limits.ts), since the same sources connect here: a handshake costs a millisecond or two.
+// The bounds of SIP over TLS (sip/limits.ts), since the same sources connect here. A handshake costs a millisecond or
+// two.
 const handshakeLimits: HandshakeLimits = {
   handshakeMs: 5_000,
   maxHandshakes: 1_000,
-  // A hundred browsers of an office that come back at once need a tenth of all: one network gets a fifth.
+  // A hundred browsers of an office that come back at the same time need a tenth of all; one network gets a fifth.
   share: 1 / 4,
-  // A hundred browsers of an office that come back at once; a program that connects afresh for each of 20 requests a second.
+  // A hundred browsers of an office that come back at the same time, or a program that connects again for each of 20
+  // requests a second.
   perNetwork: { capacity: 400, refillMs: 20_000 },
   perAllNetworks: { capacity: 5_000, refillMs: 50_000 },
 }
@@ -37,7 +39,7 @@ export interface SecureListenerOptions {
   readonly identity: () => TlsIdentity
   readonly limit: ConnectionLimit
   readonly clock: Clock
-  /** A connection whose handshake is over; `raw` is the one beneath, which the limit counts. */
+  /** Called when a handshake has ended; `raw` is the connection beneath, which the limit counts. */
   readonly accepted: (socket: TLSSocket, raw: Socket) => void
   readonly limits?: Partial<HandshakeLimits>
 }
@@ -65,7 +67,7 @@ export class SecureListener {
       server.once('error', reject)
       server.listen({ host, port, backlog: 511 }, () => {
         server.off('error', reject)
-        // Out of file descriptors, for one: the connection is lost, the server goes on.
+        // Out of file descriptors, for example, the connection is lost and the server continues.
         server.on('error', () => undefined)
         this.#server = server
         const bound = server.address()
@@ -74,7 +76,7 @@ export class SecureListener {
     })
   }
 
-  /** Takes no more connections. Resolves once those that were accepted are closed. Idempotent. */
+  /** Stops accepting connections. Resolves once those that were accepted are closed. Idempotent. */
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = undefined
@@ -83,7 +85,7 @@ export class SecureListener {
   }
 
   #accept(socket: Socket): void {
-    // Its end is what matters, and `close` says it.
+    // `close` follows and handles the end.
     socket.on('error', () => undefined)
     const { limit, clock, accepted } = this.#options
     if (!limit.admit(socket)) return

@@ -22,7 +22,7 @@ const brotliQuality = 9
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 
-/** `mediaType` with its charset. */
+/** `mediaType` includes the charset. */
 export function createStaticAnswer(text: string, mediaType: string): StaticAnswer {
   const bytes = Buffer.from(text)
   const tag = hash('sha256', bytes, 'base64url').slice(0, 22)
@@ -59,7 +59,7 @@ function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {
   })
 }
 
-/** RFC 9110 §12.5.3: the smaller one of those that the client takes; none where it names none. */
+/** Returns the smallest coding that the client accepts, undefined if it names none: RFC 9110 §12.5.3. */
 function codingOf(header: string | string[] | undefined): Coding | undefined {
   const weights = new Map<string, number>()
   for (const part of String(header ?? '')
@@ -72,7 +72,7 @@ function codingOf(header: string | string[] | undefined): Coding | undefined {
   return (['br', 'gzip'] as const).find((coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0)
 }
 
-/** RFC 9110 §13.1.2: compares weakly. Our tags have no commas. */
+/** Compares weakly, RFC 9110 §13.1.2. Our tags have no commas. */
 function isSeen(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes(etag) || tags.includes('*')

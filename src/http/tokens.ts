@@ -1,8 +1,8 @@
-// Login tokens: what they name, and for how long.
+// The types of login tokens, and their lifetime.
 
 export const tokenLifetimeMs = 60 * 60 * 1000
 
-/** What the token names: a session, which must still exist when the token is used. */
+/** The session that a token names, which must still exist when the token is used. */
 export interface TokenSubject {
   readonly session_sid: string
   readonly user_sid: string
@@ -14,7 +14,7 @@ export type TokenVerdict =
   | { readonly verdict: 'not-ours' }
 
 export interface Tokens {
-  /** `claims` are for the client to read; we trust none of them but the session. */
+  /** `claims` are for the client to read; only the session is trusted. */
   issue(subject: TokenSubject, claims: Readonly<Record<string, unknown>>): Promise<string>
   verify(token: string): Promise<TokenVerdict>
 }

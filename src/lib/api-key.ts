@@ -1,7 +1,7 @@
-// API keys: what is stored of them. A key is random, so a fast hash is enough; the key itself is shown once.
+// The stored form of API keys. A key is random, so a fast hash is enough; the key itself is shown once.
 import { hash } from 'node:crypto'
 
-/** The only form in which a key is stored and looked up. */
+/** Returns the only form in which a key is stored and looked up. */
 export function hashApiKey(token: string): string {
   return hash('sha256', token, 'hex')
 }
@@ -12,7 +12,7 @@ export interface ApiKeyColumns {
   readonly token_prefix: string
 }
 
-/** All that a row keeps of a key. */
+/** Returns everything that a row stores of a key. */
 export function apiKeyColumns(token: string): ApiKeyColumns {
   return { token_hash: hashApiKey(token), token_prefix: token.slice(0, 6) }
 }

@@ -1,16 +1,19 @@
-// What a file is, by its first bytes: audio that can be played, or what else, in words for a sentence.
+// The kind of a file by its first bytes: audio that can be played, or another kind in words for a sentence.
 
 export type PlayableKind = 'wav' | 'mp3' | 'ogg-opus'
 
 export type AudioKind = { readonly kind: PlayableKind } | { readonly kind: undefined; readonly what: string }
 
-/** A longer file is refused: what comes out of it takes 115 MB of disk an hour, and as much again where it is heard by a wide codec. */
+/**
+ * The longest file, in hours. Decoded audio takes 115 MB of disk an hour, and as much again if it is played by a wide
+ * codec.
+ */
 export const maxAudioHours = 2
 
-/** This many bytes from the start show the kind; a shorter file shows it by its end. */
+/** The first bytes, which show the kind. A shorter file is judged whole. */
 export const kindBytes = 64
 
-/** Words at places: the first line that fits says what the file is. */
+/** Words at offsets: the first line that matches names the kind of the file. */
 const others: readonly (readonly [offset: number, word: string, what: string])[] = [
   [0, 'RF64', 'a WAV file of the 64-bit form'],
   [0, 'RIFF', 'a RIFF file that is no WAV file'],
@@ -30,7 +33,7 @@ const others: readonly (readonly [offset: number, word: string, what: string])[]
   [0, '%PDF', 'a PDF document'],
 ]
 
-/** The layer of MPEG audio is never 0; AAC in ADTS has the same first bits, and 0 there. */
+/** Reports MPEG audio. Its layer is never 0; AAC in ADTS has the same first bits, and 0 there. */
 function isMpegAudio(head: Uint8Array): boolean {
   return head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0 && ((head[1] ?? 0) & 0x06) !== 0
 }

@@ -75,7 +75,7 @@ describe('a ring of frames', () => {
     const memory = createRing({ samples: 320, frames }).memory
     const [writer, reader] = [new AudioRing(memory), new AudioRing(memory)]
     const into = new Int16Array(320)
-    // Several times around, at every distance between the two.
+    // Several times around, at every distance between the two counters.
     for (let round = 0; round < 7; round += 1) {
       for (let frame = 0; frame < frames; frame += 1)
         expect(writer.write(new Int16Array(320).fill(round + frame))).toBe(true)

@@ -1,32 +1,33 @@
-// Frames of audio from one thread to one other, in shared memory: no message, no lock, no copy but the one in and out.
+// Audio frames that one thread passes to one other in shared memory, without messages or locks, copied only in and out.
 import { createSid } from './ids.ts'
 
-/** What one that reads on its own beat may fall behind, when its maker says nothing else. */
+/** The frames that a reader with its own beat may fall behind by default. */
 const usualFrames = 16
-// Twenty seconds: who needs more has no beat.
+// Twenty seconds; a steady reader needs no more.
 const maxFrames = 1000
-// Both counters run to twice the capacity, so that full and empty differ; they are stored, as the capacity is, before the frames.
+// Both counters run to twice the capacity, so that full and empty differ. They are stored, as is the capacity, before
+// the frames.
 const written = 0
 const read = 1
 const capacity = 2
 const lost = 3
 const whole = 4
 const controls = 5
-// What is stored of a frame.
+// The kind of a frame, as it is stored.
 const silent = 0
 const sound = 1
 const half = 2
 
-/** Memory that two threads share; its id tells it from others, since each thread has an object of its own for it. */
+/** Memory that two threads share. Its id identifies it, since each thread has an object of its own for it. */
 export interface Ring {
   readonly id: string
   readonly memory: SharedArrayBuffer
 }
 
 export interface RingShape {
-  /** Of one frame: of all channels, which take turns. */
+  /** One frame of all channels, which alternate. */
   readonly samples: number
-  /** How many the reader may fall behind. */
+  /** The number of frames that the reader may fall behind. */
   readonly frames?: number
 }
 
@@ -40,19 +41,19 @@ export type Found = 'sound' | 'half' | 'silence'
 export class AudioRing {
   readonly #controls: Int32Array
   readonly #samples: Int16Array
-  /** The same memory, one element for the samples of two channels. */
+  /** The same memory, with one element for the samples of two channels. */
   readonly #pairs: Int32Array
   readonly #frames: number
   readonly #frameSamples: number
   readonly #silence: Int16Array
   /**
-   * The counter of this side, which no other thread moves: it is only stored. The other's is that of the last look at it, and
-   * looked at again when it stops this side: it can only have moved on since.
+   * The counter of this side is moved by no other thread, so it is only stored. That of the other side is from the last
+   * look at it. It is read again only if it stops this side, since it can only have advanced.
    */
   #written: number
   #read: number
 
-  /** Both threads make one of the same memory. */
+  /** Both threads make a ring of the same memory. */
   constructor(memory: SharedArrayBuffer) {
     this.#frames = new Int32Array(memory, 0, controls)[capacity] ?? 0
     this.#controls = new Int32Array(memory, 0, controls + this.#frames)
@@ -72,34 +73,34 @@ export class AudioRing {
     return memory
   }
 
-  /** Of one frame: the most that it may have. */
+  /** The most samples that one frame may have. */
   get frameSamples(): number {
     return this.#frameSamples
   }
 
-  /** Frames that can be read. */
+  /** The number of frames that can be read. */
   get length(): number {
     return this.#between(Atomics.load(this.#controls, written), Atomics.load(this.#controls, read))
   }
 
-  /** Frames for which there was no room, since the ring was made. */
+  /** The number of frames for which there was no room, since the ring was made. */
   get lost(): number {
     return Atomics.load(this.#controls, lost)
   }
 
-  /** For the one thread that writes: whether the reader has a use for more than frames of half as many samples. */
+  /** Reports to the writing thread whether the reader can use more than frames of half as many samples. */
   get isWholeWanted(): boolean {
     return Atomics.load(this.#controls, whole) === 1
   }
 
-  /** For the one thread that reads; before it says so, it has none. */
+  /** Called by the one thread that reads; before that, no whole frames are wanted. */
   wantWhole(isWanted: boolean): void {
     Atomics.store(this.#controls, whole, isWanted ? 1 : 0)
   }
 
   /**
-   * For the one thread that writes; undefined: a frame of silence. One of half as many samples has half the rate. False when the
-   * reader has fallen too far behind.
+   * Writes a frame, or silence if undefined. One of half as many samples has half the rate. Returns false if the reader
+   * has fallen too far behind. For the one thread that writes.
    */
   write(frame: Int16Array | undefined): boolean {
     const at = this.#begin(frame === undefined ? silent : this.#kindOf(frame.length))
@@ -109,7 +110,7 @@ export class AudioRing {
     return true
   }
 
-  /** The same for a ring of two channels: without a copy between. */
+  /** Writes a frame of two channels, without an extra copy. */
   writePair(left: Int16Array | undefined, right: Int16Array | undefined): boolean {
     if (left === undefined && right === undefined) return this.write(undefined)
     const at = this.#begin(this.#kindOf(2 * (left ?? right ?? this.#silence).length))
@@ -119,7 +120,9 @@ export class AudioRing {
     return true
   }
 
-  /** For the one thread that reads: a frame into the samples from `from` on; `half`: of half as many samples. */
+  /**
+   * Reads a frame into the samples from `from` on; `half` means half as many samples. For the one thread that reads.
+   */
   read(into: Int16Array, from = 0): Found | undefined {
     if (this.#written === this.#read) {
       this.#written = Atomics.load(this.#controls, written)
@@ -136,7 +139,7 @@ export class AudioRing {
     return kind === silent ? 'silence' : kind === half ? 'half' : 'sound'
   }
 
-  /** Returns where the samples of the next frame go; undefined when there is no room. */
+  /** Returns the place for the samples of the next frame; undefined if there is no room. */
   #begin(kind: number): number | undefined {
     if (this.#between(this.#written, this.#read) >= this.#frames) {
       this.#read = Atomics.load(this.#controls, read)
@@ -169,7 +172,7 @@ export class AudioRing {
   }
 }
 
-/** Both in one store, the first in the lower half: all machines that Node runs on here are little endian. */
+/** Stores both in one word, the first in the lower half: all machines that Node runs on here are little endian. */
 function interleave(left: Int16Array, right: Int16Array, into: Int32Array, from: number): void {
   const count = Math.min(left.length, right.length)
   for (let index = 0; index < count; index += 1)

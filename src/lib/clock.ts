@@ -1,4 +1,4 @@
-// Time as a value that is handed in, so that tests move it by hand.
+// Time as a value that is passed in, so that tests move it by hand.
 
 export interface Timer {
   cancel(): void
@@ -28,10 +28,12 @@ export const systemClock: Clock = {
   },
 }
 
-/** The longest time setTimeout takes, 24.8 days: a longer one would be over at once. */
+/** The longest delay that setTimeout accepts, 24.8 days: a longer one would end immediately. */
 const maxTimeoutMs = 2 ** 31 - 1
 
-/** Resolves after `delayMs`, or at once when `signal` aborts: a cut wait is a normal outcome for its callers. */
+/**
+ * Resolves after `delayMs`, or immediately when `signal` aborts: callers treat a shortened wait as a normal outcome.
+ */
 export function sleep(delayMs: number, clock: Clock, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

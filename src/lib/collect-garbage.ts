@@ -1,4 +1,4 @@
-// Asks V8 for a full collection that also gives memory back to the system. Stops this thread for some tens of ms.
+// A full garbage collection by V8 that also gives memory back to the system. It stops this thread for some tens of ms.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

@@ -1,4 +1,5 @@
-// Every failure that a client or a caller may see: one closed list, by theme. docs/reference/errors.md is generated from here.
+// Every failure that a client or a caller may see: one closed list, by topic. docs/reference/errors.md is generated
+// from here.
 import { applicationErrors } from './errors/applications.ts'
 import { callErrors } from './errors/calls.ts'
 import { limitErrors } from './errors/limits.ts'
@@ -18,20 +19,20 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue
 
-/** Narrows the catalogue's literal entries to their common shape. */
+/** Returns the entry of a code, in the shape that all entries share. */
 export function entryOf(code: ErrorCode): CatalogueEntry {
   return catalogue[code]
 }
 
 export interface AppErrorOptions {
   readonly cause?: unknown
-  /** Only ever logged. */
+  /** Only logged. */
   readonly detail?: object
   /** Replaces the catalogue's cure where a better one is known. */
   readonly cure?: string
-  /** When trying again may help; goes out as Retry-After. */
+  /** The seconds after which trying again may help; sent as Retry-After. */
   readonly retryAfterSeconds?: number
-  /** How long what was asked for is, where a part of it is not there; goes out as Content-Range. */
+  /** The length of the whole, if the requested part is not in it; sent as Content-Range. */
   readonly contentRange?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// A waiting line in which tenants take turns: a tenant with much work waiting delays only its own.
+// A waiting line in which tenants take turns, so that much waiting work of one tenant delays only its own.
 
 export class FairLine<T> {
   /** In the order of their turns. */
@@ -16,7 +16,7 @@ export class FairLine<T> {
     this.#length += 1
   }
 
-  /** The oldest of the tenant whose turn it is, of those that `mayGo` lets. */
+  /** Removes the oldest item of the tenant in turn, among those that `mayGo` allows. */
   shift(mayGo: (tenant: string) => boolean = () => true): T | undefined {
     for (const [tenant, items] of this.#waiting) {
       if (!mayGo(tenant)) continue
@@ -29,7 +29,7 @@ export class FairLine<T> {
     return undefined
   }
 
-  /** Takes out the first that `isWanted`. */
+  /** Removes the first item that `isWanted`. */
   take(isWanted: (item: T) => boolean): T | undefined {
     for (const [tenant, items] of this.#waiting) {
       const index = items.findIndex(isWanted)
@@ -42,7 +42,7 @@ export class FairLine<T> {
     return undefined
   }
 
-  /** Takes out all. */
+  /** Removes and returns all items. */
   drain(): T[] {
     const all = [...this.#waiting.values()].flat()
     this.#waiting.clear()

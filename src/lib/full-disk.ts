@@ -1,4 +1,4 @@
-// How a disk that takes no more shows, and what a person who must act on it reads.
+// The signs of a full disk, and the error for a person who must act on it.
 import { statfsSync } from 'node:fs'
 import { AppError } from './errors.ts'
 
@@ -9,7 +9,7 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && codes.has(error.code)
 }
 
-/** For code that is not told why its file is incomplete. False where the system does not say. */
+/** Reports a full disk to code without another reason for an incomplete file. False if the system does not say. */
 export function hasNoRoom(folder: string): boolean {
   try {
     return statfsSync(folder).bavail === 0
@@ -18,7 +18,7 @@ export function hasNoRoom(folder: string): boolean {
   }
 }
 
-/** Any other error as it is. */
+/** Returns any other error as it is. */
 export function toDiskFull(error: unknown): unknown {
   return isDiskFull(error) ? diskFull(error) : error
 }

@@ -1,10 +1,10 @@
-// Patterns of names: `*` stands for any characters, `?` for one, everything else for itself.
+// Patterns of names: `*` matches any characters, `?` one character, everything else itself.
 
-/** Takes at most the product of the two lengths: a pattern of a client cannot make it search for long. */
+/** Matches in at most the product of the two lengths: a client's pattern cannot search for long. */
 export function matchesGlob(text: string, pattern: string): boolean {
   let at = 0
   let inPattern = 0
-  /** The last star, and where the text after it was looked for first. */
+  /** The last star, and the first place where the text after it was looked for. */
   let star = -1
   let resumed = 0
   while (at < text.length) {

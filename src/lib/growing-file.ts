@@ -1,14 +1,14 @@
-// A file that is read while it is written, by threads that share nothing but the disk: as long as it grows, a mark lies beside
-// it, and a writer that gives up leaves its reason in the mark.
+// A file that is read while it is written, by threads that share only the disk. While it grows, a mark lies beside it;
+// a writer that gives up leaves its reason in the mark.
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
 
-// A tenth of what a listener has read ahead of itself.
+// A tenth of the audio that a listener has read ahead.
 const lookEveryMs = 50
-// A writer from which nothing comes for so long has died.
+// A writer that has added nothing for this long has died.
 const standstillMs = 10_000
 
 interface Reason {
@@ -21,17 +21,17 @@ function markOf(path: string): string {
   return `${path}.grows`
 }
 
-/** Before the first reader opens it. */
+/** Marks a file before the first reader opens it. */
 export async function markAsGrowing(path: string): Promise<void> {
   await writeFile(markOf(path), '', { mode: 0o600 })
 }
 
-/** Nothing will be added. */
+/** Marks the file as complete. */
 export async function markAsWhole(path: string): Promise<void> {
   await rm(markOf(path), { force: true })
 }
 
-/** Nothing will be added, and what is missing has this reason. Readers get it when they come to the end. */
+/** Marks the file as incomplete for this reason. Readers get it when they come to the end. */
 export async function markAsBroken(path: string, { code, message, cure }: AppError): Promise<void> {
   const reason: Reason = { code, message, cure }
   await writeFile(markOf(path), JSON.stringify(reason), { mode: 0o600 })
@@ -52,12 +52,12 @@ export interface GrowthOptions {
 }
 
 /**
- * Resolves with up to `length` bytes at `offset`, with fewer than `atLeast` (all, when left out) at the end only. Throws the
- * reason of a writer that gave up, and audio_not_found when nothing has come for ten seconds.
+ * Resolves with up to `length` bytes at `offset`; with fewer than `atLeast` (all, if left out) only at the end. Throws
+ * the reason of a writer that gave up, and audio_not_found when nothing has come for ten seconds.
  */
 export type ReadGrowing = (offset: number, length: number, atLeast?: number) => Promise<Uint8Array>
 
-/** Reads a file that may be growing as if it were whole: waits for what is not there yet. */
+/** Returns a reader that treats a file that may be growing as whole: it waits for missing bytes. */
 export function readerOf(file: FileHandle, path: string, { onWait }: GrowthOptions = {}): ReadGrowing {
   return async (offset, length, atLeast = length) => {
     const bytes = new Uint8Array(length)
@@ -75,7 +75,7 @@ export function readerOf(file: FileHandle, path: string, { onWait }: GrowthOptio
       }
       if (filled >= atLeast) break
       if (!(await isGrowing(path))) {
-        // It may have grown to its end between the two looks.
+        // The file may have grown to its end between the two checks.
         while (filled < length && (await fill()));
         break
       }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createSid, isSid, randomUuid } from './ids.ts'
 
-// RFC 9562 §5.4: what clients that check for version 4 look at.
+// RFC 9562 §5.4: the characters that clients check for version 4.
 const version4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 afterEach(() => vi.useRealTimers())

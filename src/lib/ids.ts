@@ -1,9 +1,9 @@
-// Identifiers and random tokens. Everything random the platform shows or sends is made here.
+// Identifiers and random tokens. All random values that the platform shows or sends are made here.
 import { hash, randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 
 /**
- * The id of a record, a call or a request: a lower-case UUID that begins with the time (epoch ms), so that new rows lie
- * beside each other in every index. For secrets it says too much. Why it reads as version 4:
+ * Returns the id of a record, a call or a request: a lower-case UUID that begins with the time (epoch ms), so that new
+ * rows lie beside each other in every index. It reveals too much for a secret. Why it reads as version 4:
  * docs/decisions/0012-ids-begin-with-the-time.md.
  */
 export function createSid(): string {
@@ -12,14 +12,14 @@ export function createSid(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}${randomUUID().slice(13)}`
 }
 
-/** The same id for the same text, wherever it is made: for rows that several nodes would write at once. */
+/** Returns the same id for the same text on every node: for rows that several would write at the same time. */
 export function sidOf(text: string): string {
   const hex = hash('sha256', text)
-  // The bits that say version 4 and its variant (RFC 9562 §5.4), as all ids have them.
+  // The bits of version 4 and its variant (RFC 9562 §5.4), as in all ids.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** A lower-case UUID v4 (RFC 9562 §5.4) that cannot be guessed: API keys. */
+/** Returns a lower-case UUID v4 (RFC 9562 §5.4) that cannot be guessed, for API keys. */
 export function randomUuid(): string {
   return randomUUID()
 }
@@ -30,29 +30,32 @@ export function isSid(value: string): boolean {
   return sidPattern.test(value)
 }
 
-/** The trace a call begins: its sid as 32 hex digits (W3C Trace Context §3.2.2.3), so that either finds the other. */
+/**
+ * Returns the trace that a call begins: its sid as 32 hex digits (W3C Trace Context §3.2.2.3), so that either finds the
+ * other.
+ */
 export function traceIdOf(call_sid: string): string {
   return call_sid.replaceAll('-', '')
 }
 
-/** The call that began a trace; undefined when it is no trace id. */
+/** Returns the call that began a trace; undefined if the text is not a trace id. */
 export function callSidOfTrace(trace_id: string): string | undefined {
   const parts = /^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/.exec(trace_id.toLowerCase())
   const call_sid = parts?.slice(1).join('-')
   return call_sid !== undefined && isSid(call_sid) ? call_sid : undefined
 }
 
-/** `bytes` random bytes as lower-case hex: tags, branches, nonces. */
+/** Returns `bytes` random bytes as lower-case hex, for tags, branches and nonces. */
 export function randomHex(bytes: number): string {
   return drawRandom(bytes).toString('hex')
 }
 
-// Asking the system for a few bytes costs twenty times what cutting them off a larger piece does.
+// Getting a few bytes from the system costs twenty times as much as cutting them off a larger piece.
 const pooledBytes = 4096
 let pool = Buffer.alloc(0)
 let drawn = 0
 
-/** Random bytes, never drawn twice. They are a view that changes later: copy them or turn them into text at once. */
+/** Returns random bytes, never drawn twice. They are a view that changes later: copy or convert them immediately. */
 export function drawRandom(bytes: number): Buffer {
   if (bytes > pooledBytes / 8) return randomBytes(bytes)
   if (drawn + bytes > pool.length) {
@@ -63,12 +66,12 @@ export function drawRandom(bytes: number): Buffer {
   return pool.subarray(drawn - bytes, drawn)
 }
 
-/** The key that signs the requests to the hooks of an account. */
+/** Returns a key that signs the requests to an account's hooks. */
 export function createWebhookSecret(): string {
   return `wh_secret_${randomToken(16)}`
 }
 
-/** `bytes` random bytes as URL-safe text: generated passwords and secrets. */
+/** Returns `bytes` random bytes as URL-safe text, for generated passwords and secrets. */
 export function randomToken(bytes: number): string {
   return randomBytes(bytes).toString('base64url')
 }

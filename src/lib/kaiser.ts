@@ -1,12 +1,12 @@
-// The shape of the Kaiser window: what cuts a filter to its length.
+// The Kaiser window, which limits a filter to its length.
 
-/** `t` runs from -1 to 1 over the window; outside it there is nothing. */
+/** Returns the window at `t`, which runs from -1 to 1; outside it is 0. */
 export function kaiser(t: number, beta: number): number {
   const edge = 1 - t ** 2
   return edge <= 0 ? 0 : bessel(beta * Math.sqrt(edge)) / bessel(beta)
 }
 
-/** Zeroth-order modified Bessel function. */
+/** The zeroth-order modified Bessel function. */
 function bessel(x: number): number {
   let sum = 1
   let term = 1

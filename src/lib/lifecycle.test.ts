@@ -3,7 +3,7 @@ import { startAll } from './lifecycle.ts'
 import type { Part } from './lifecycle.ts'
 import { silentLogger } from './log.ts'
 
-/** Three parts that write down what becomes of them; the second one does this while it starts. */
+/** Returns the notes of three parts; the second one calls `during` while it starts. */
 async function startThree(during: (stop: AbortController) => void): Promise<readonly string[]> {
   const story: string[] = []
   const stop = new AbortController()

@@ -1,4 +1,4 @@
-// Who opens, closes: long-lived parts start in order and stop in reverse.
+// The start and the stop of long-lived parts: they start in order and stop in reverse.
 import type { Logger } from './log.ts'
 
 export interface Part {
@@ -9,8 +9,8 @@ export interface Part {
 }
 
 /**
- * Starts `parts` in order; when one fails, those already started are stopped in reverse and the failure is thrown. So is the
- * reason of `signal`, once the part that is starting has come up: half a part cannot be stopped.
+ * Starts `parts` in order. On a failure, stops those already started in reverse and throws it. The same follows an
+ * abort of `signal`, once the part that is starting has come up: half a part cannot be stopped.
  */
 export async function startAll(
   parts: readonly Part[],

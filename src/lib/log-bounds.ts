@@ -1,5 +1,5 @@
-// How many lines of one kind the log may have: an operator who looks for one source finds a line of it, and scanners, who come all
-// day, fill no disk.
+// Limits of the log lines of one kind. An operator who looks for one source finds a line about it, and scanners, which
+// come all day, do not fill the disk.
 import type { Clock } from './clock.ts'
 import { createRecent } from './recent.ts'
 import { createTokenBuckets } from './token-buckets.ts'
@@ -7,7 +7,10 @@ import { createTokenBuckets } from './token-buckets.ts'
 const perSource = { lifetimeMs: 60_000, capacity: 1_000 }
 const perKind = { capacity: 20, refillMs: 60_000 }
 
-/** Whether a line of this kind about this source may be written: one a minute, and twenty of all sources together. */
+/**
+ * Reports whether a line of this kind about this source may be written: one a minute, and twenty for all sources
+ * together.
+ */
 export type LogBounds = (kind: string, source: string) => boolean
 
 export function createLogBounds(clock: Clock): LogBounds {

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import type { DestinationStream, Logger as PinoLogger } from 'pino'
 
 export type Logger = Pick<PinoLogger, 'error' | 'warn' | 'info' | 'debug' | 'child' | 'isLevelEnabled'>
-/** Its level may be changed while it is in use; `child` loggers keep the one they were made with. */
+/** Its level may be changed while it is in use; `child` loggers keep the one that they were made with. */
 export type LeveledLogger = Logger & Pick<PinoLogger, 'level'>
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'silent'
 

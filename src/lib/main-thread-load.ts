@@ -1,7 +1,7 @@
-// How much of its time the main thread works.
+// The share of its time that the main thread works.
 import { performance } from 'node:perf_hooks'
 
-/** Since it was asked last, from 0 to 1. Waiting for a processor counts as work. */
+/** Returns the load since the last call, from 0 to 1. Waiting for a processor counts as work. */
 export function createMainThreadLoad(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {

@@ -1,6 +1,6 @@
-// Reading what strangers sent as JSON: members that are there or are not, and of the type that was hoped for or another.
+// Access to members of JSON from strangers, which may be missing or have another type than expected.
 
-/** The member at a path of a parsed document; undefined where something else stands. */
+/** Returns the member at a path of a parsed document, or undefined. */
 export function memberOf(value: unknown, ...path: readonly (string | number)[]): unknown {
   let member = value
   for (const name of path) {
@@ -15,13 +15,13 @@ export function listOf(value: unknown, ...path: readonly (string | number)[]): r
   return Array.isArray(member) ? member : []
 }
 
-/** Undefined for an empty text too, which stands for no value. */
+/** Returns undefined for an empty text too, which means no value. */
 export function textOf(value: unknown, ...path: readonly (string | number)[]): string | undefined {
   const member = memberOf(value, ...path)
   return typeof member === 'string' && member !== '' ? member : undefined
 }
 
-/** Whether a flag is set, as 1 or as true. */
+/** Reports whether a flag is set, as 1 or as true. */
 export function isSet(value: unknown, ...path: readonly (string | number)[]): boolean {
   const flag = memberOf(value, ...path)
   return flag === 1 || flag === true

@@ -1,13 +1,13 @@
-// Remembers what was looked up until something has changed: many calls in a row ask the same questions.
+// A cache of look-ups until something has changed: many calls in a row look up the same values.
 import type { Clock } from './clock.ts'
 
 export interface MemoOptions<V> {
-  /** A number that has risen once anything an answer rests on has changed. */
+  /** Returns a number that has risen once anything that a value depends on has changed. */
   readonly revision: () => number
   readonly clock: Clock
-  /** How long an answer may be kept at most: what another process changes is not in the revision. */
+  /** The longest time that a value is kept: changes by another process are not in the revision. */
   readonly lifetimeMs: number
-  /** How much is kept at most: entries, or what `sizeOf` counts in. */
+  /** The most that is kept, in entries or in the unit of `sizeOf`. */
   readonly capacity: number
   /** A value larger than the capacity is not kept. */
   readonly sizeOf?: (value: V) => number
@@ -22,7 +22,7 @@ interface Entry<V> {
 export type Memo<V> = (key: string, load: () => Promise<V | undefined>) => Promise<V | undefined>
 
 /**
- * `undefined` is not remembered, so that names which do not exist cannot fill the memory. Of many callers at once, one
+ * `undefined` is not kept, so that names that do not exist cannot fill the memory. One of several simultaneous callers
  * loads.
  */
 export function createMemo<V>(options: MemoOptions<V>): Memo<V> {
@@ -40,7 +40,7 @@ export function createMemo<V>(options: MemoOptions<V>): Memo<V> {
   async function remember(key: string, load: () => Promise<V | undefined>): Promise<V | undefined> {
     const before = seen
     const value = await load()
-    // Read before a change and answered after it: true for this caller, not for the next.
+    // A value that was read before a change is right for this caller, but not for the next.
     if (value === undefined || revision() !== before) return value
     const size = sizeOf(value)
     held -= entries.get(key)?.size ?? 0
@@ -56,7 +56,7 @@ export function createMemo<V>(options: MemoOptions<V>): Memo<V> {
     const before = revision()
     if (before !== seen) {
       forget()
-      // A caller from now on must not get what was read before the change.
+      // Later callers must not get a value that was read before the change.
       loading.clear()
       seen = before
     }

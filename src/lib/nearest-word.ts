@@ -1,12 +1,12 @@
-// What a misspelt word was meant to be.
+// The correction of a misspelt word.
 
-/** The word that takes the fewest changes of one character; undefined where none is near. */
+/** Returns the word that takes the fewest changes of one character; undefined if none is near. */
 export function nearestWord(given: string, words: readonly string[]): string | undefined {
   let nearest: string | undefined
   let fewest = Infinity
   for (const word of words) {
     const changes = changesBetween(given, word)
-    // Where every second character differs, it is another word.
+    // If every second character differs, it is another word.
     if (changes >= fewest || changes * 2 >= Math.max(given.length, word.length)) continue
     fewest = changes
     nearest = word
@@ -14,7 +14,10 @@ export function nearestWord(given: string, words: readonly string[]): string | u
   return nearest
 }
 
-/** Characters added, removed, replaced, or swapped with the next one: the Damerau-Levenshtein distance, row by row. */
+/**
+ * Returns the Damerau-Levenshtein distance, row by row: characters added, removed, replaced, or swapped with the next
+ * one.
+ */
 export function changesBetween(from: string, to: string): number {
   let earlier: readonly number[] = []
   let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index)

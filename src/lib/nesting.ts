@@ -1,8 +1,11 @@
-// How deep JSON from strangers may be nested: what is done with it later is recursive, and costs by the depth.
+// The limit of nesting in JSON from strangers: it is processed recursively later, at a cost that grows with the depth.
 
 export const maxNesting = 32
 
-/** Whether JSON text opens more levels than are taken. Text that is no JSON has no right answer, and ends all the same. */
+/**
+ * Reports whether JSON text has more levels than allowed. It also ends for text that is not JSON, without a right
+ * result.
+ */
 export function isNestedTooDeep(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -23,7 +26,7 @@ export function isNestedTooDeep(text: string): boolean {
   return false
 }
 
-/** Where its closing quote stands; the end of the text where there is none. */
+/** Returns the position of the closing quote; the end of the text if there is none. */
 export function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -1,7 +1,7 @@
-// The refusal of a part of the interface that this release does not serve, and what to do in its place.
+// The refusal of a part of the interface that this release does not serve, with what to do instead.
 import { AppError } from './errors.ts'
 
-/** `cure` says what to do in place of it. */
+/** Returns the refusal. `cure` says what to do instead. */
 export function notServed(what: string, cure: string): AppError {
   return new AppError('not_served', `${what} is not served yet`, { cure })
 }

@@ -1,5 +1,5 @@
-// The errors of work that is tried again and again while its cause lasts, a full disk for one: the first is logged, then one a
-// minute with how many there were, so that the log neither hides what else happens nor fills the disk itself.
+// The log of errors in work that is retried while their cause, such as a full disk, lasts. The first error is logged,
+// then one a minute with the number since then, so that the log neither hides other events nor fills the disk itself.
 import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
 
@@ -7,7 +7,7 @@ const quietMs = 60_000
 
 export type OutageLog = Pick<Logger, 'error'>
 
-/** Each constant message has a minute of its own. */
+/** Gives each constant message a minute of its own. */
 export function createOutageLog(
   log: OutageLog,
   clock: Pick<Clock, 'monotonic'>,

@@ -1,8 +1,8 @@
-// Lets a number of things begin at once, and the others at a steady rate: a leaky bucket, kept as one point in time.
+// A leaky bucket, kept as one point in time: some things begin immediately, and the others at a steady rate.
 import type { Clock } from './clock.ts'
 
 export interface PaceOptions {
-  /** How many may begin at once after a rest. */
+  /** The number that may begin immediately after a rest. */
   readonly burst: number
   readonly perSecond: number
   readonly clock: Pick<Clock, 'monotonic'>
@@ -10,14 +10,14 @@ export interface PaceOptions {
 
 export class Pace {
   readonly #options: PaceOptions
-  /** When all that has begun would have begun at the steady rate. */
+  /** The time when all would have begun at the steady rate. */
   #dueMs = -Infinity
 
   constructor(options: PaceOptions) {
     this.#options = options
   }
 
-  /** Counts one more, or one that weighs as much as several, and returns how many ms it has to wait. */
+  /** Counts one more, or one that weighs as much as several, and returns the ms that it has to wait. */
   take(weight = 1): number {
     const { burst, perSecond, clock } = this.#options
     const now = clock.monotonic()

@@ -1,9 +1,9 @@
-// Regular expressions of strangers, matched in a time that grows with the text and the pattern and with nothing else.
+// Regular expressions from strangers, matched in a time that grows only with the text and the pattern.
 import { createRequire } from 'node:module'
 import type { RE2JS } from 're2js'
 
 export interface Pattern {
-  /** Whether it matches anywhere in the text, as a regular expression without flags does. */
+  /** Reports whether it matches anywhere in the text, as a regular expression without flags does. */
   matches(text: string): boolean
 }
 
@@ -13,10 +13,13 @@ interface Engine {
 
 let engine: Engine | undefined
 
-// Four megabytes that a platform without patterns need not carry.
+// Four megabytes, which a platform without patterns need not load.
 const load = (): Engine => (engine ??= createRequire(import.meta.url)('re2js') as Engine)
 
-/** Undefined when the text is no regular expression, refers back, looks around, or repeats too much (RE2's syntax). */
+/**
+ * Returns undefined for text that is not a regular expression, refers back, looks around, or repeats too much (RE2's
+ * syntax).
+ */
 export function compilePattern(text: string): Pattern | undefined {
   const { RE2JS } = load()
   try {

@@ -1,4 +1,4 @@
-// Values that are kept for a while, each for a time of its own, and no more of them than there is room for.
+// Values that are kept for a while, each with its own lifetime, up to a limit.
 import type { Clock } from './clock.ts'
 
 export interface RecentValues<T> {
@@ -8,7 +8,7 @@ export interface RecentValues<T> {
 
 export interface RecentValuesOptions {
   readonly clock: Clock
-  /** Beyond it the value that was kept longest ago is forgotten. */
+  /** Beyond it, the value kept longest ago is dropped. */
   readonly capacity: number
 }
 

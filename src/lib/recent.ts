@@ -1,4 +1,4 @@
-// Which keys were noted lately: each one for a while, and no more of them than there is room for.
+// Keys that were noted recently, each kept for a while, up to a limit.
 import type { Clock } from './clock.ts'
 
 export interface Recent {
@@ -9,12 +9,12 @@ export interface Recent {
 export interface RecentOptions {
   readonly clock: Clock
   readonly lifetimeMs: number
-  /** Beyond it the key that was noted longest ago is forgotten. */
+  /** Beyond it, the key noted longest ago is dropped. */
   readonly capacity: number
 }
 
 export function createRecent({ clock, lifetimeMs, capacity }: RecentOptions): Recent {
-  /** When each key ends; in the order they were noted, the latest last. */
+  /** The end of each key, in the order they were noted, the latest last. */
   const ends = new Map<string, number>()
   return {
     note(key) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { repeat } from './repeat.ts'
 
-/** Work that is over when the test says so. */
+/** Returns work that ends when the test ends it. */
 function heldWork() {
   const clock = createFakeClock()
   const errors: unknown[] = []
@@ -38,7 +38,7 @@ describe('repeat', () => {
     expect(begun).toHaveLength(1)
   })
 
-  it('goes on after work that failed, and says why it did', async () => {
+  it('continues after work that failed, and reports why', async () => {
     const { clock, begun, errors, options } = heldWork()
     repeat(options)
     clock.advance(1000)

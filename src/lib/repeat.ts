@@ -1,22 +1,22 @@
-// Work that is done again and again until it is stopped.
+// Work that is repeated until it is stopped.
 import type { Clock, Timer } from './clock.ts'
 
 export interface Repetition {
-  /** Resolves when the work that has begun is over; none begins after it. */
+  /** Resolves when work in progress has ended; no further work begins. */
   stop(): Promise<void>
 }
 
 export interface RepeatOptions {
   readonly clock: Clock
   readonly everyMs: number
-  /** Until it is done for the first time; `everyMs` when left out. */
+  /** The wait before the first work; `everyMs` if left out. */
   readonly firstMs?: number
   readonly work: () => Promise<void>
-  /** The work rejected. It is tried again all the same. */
+  /** Called when the work rejected. It is tried again all the same. */
   readonly failed: (error: unknown) => void
 }
 
-/** One at a time: a wait begins when the work before it is over. */
+/** Runs one at a time: a wait begins when the work before it has ended. */
 export function repeat({ clock, everyMs, firstMs = everyMs, work, failed }: RepeatOptions): Repetition {
   let isStopped = false
   let timer: Timer | undefined

@@ -1,20 +1,20 @@
-// From one rate to another, where one of the two is that of a telephone or twice that: a polyphase windowed-sinc low-pass, fed in
-// pieces.
+// Conversion between two sample rates, one of which is that of a telephone or twice that: a polyphase windowed-sinc
+// low-pass, fed in pieces.
 import { kaiser } from './kaiser.ts'
 
 export const telephoneRate = 8000
-/** That of wide codecs. */
+/** The rate of wide codecs. */
 export const wideRate = 16_000
 
 export interface Resampler {
-  /** The output that became complete with these samples. The array is valid until the next call. */
+  /** Returns the output that became complete with these samples. The array is valid until the next call. */
   push(samples: Float32Array): Float32Array
-  /** The tail, after the last samples. */
+  /** Returns the tail, after the last samples. */
   flush(): Float32Array
 }
 
-// Flat to 3.5 kHz, where telephony ends, and 60 dB down at 4.4 kHz: what folds back lands above the voice band. Twice all that where
-// the lower one of the two rates is twice that of a telephone.
+// Flat to 3.5 kHz, where telephony ends, and 60 dB down at 4.4 kHz, so that aliases lie above the voice band. All of
+// these are doubled if the lower of the two rates is twice that of a telephone.
 const cutoffHz = 3950
 const transitionHz = 900
 const stopbandDb = 60
@@ -25,11 +25,11 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
 }
 
-/** One row of coefficients per phase, each with unity gain at zero frequency. */
+/** Returns one row of coefficients per phase, each with unity gain at zero frequency. */
 function createKernel(rate: number, lower: number, phases: number, taps: number): Float32Array {
   const kernel = new Float32Array(phases * taps)
   const beta = 0.1102 * (stopbandDb - 8.7)
-  // Neither of the two has anything above half of the lower rate.
+  // Neither signal has anything above half of the lower rate.
   const cutoff = (2 * cutoffHz * (lower / telephoneRate)) / rate
   for (let phase = 0; phase < phases; phase += 1) {
     const row = kernel.subarray(phase * taps, (phase + 1) * taps)
@@ -50,7 +50,7 @@ interface Table {
   readonly kernel: Float32Array
   readonly phases: number
   readonly taps: number
-  /** The output has `up` samples for `down` of the input: sample n stands at input position n * down / up. */
+  /** The output has `up` samples for `down` of the input: sample n lies at input position n * down / up. */
   readonly up: number
   readonly down: number
 }
@@ -59,7 +59,7 @@ function createTable(from: number, to: number): Table {
   const divisor = greatestCommonDivisor(from, to)
   const up = to / divisor
   const down = from / divisor
-  // The faster the input, the smaller the step that one phase is off: the table is of one size from 48 kHz on.
+  // The faster the input, the smaller the error of one phase, so that the table has one size from 48 kHz on.
   const phases = Math.min(up, Math.ceil(maxPhases * Math.min(1, 48_000 / from)))
   const lower = Math.min(from, to)
   const transition = transitionHz * (lower / telephoneRate)
@@ -68,14 +68,14 @@ function createTable(from: number, to: number): Table {
   return { kernel: createKernel(from, lower, phases, taps), phases, taps, up, down }
 }
 
-/** Thousands of Bessel functions: who makes many resamplers keeps them. */
+/** Each table takes thousands of Bessel functions, so users of many resamplers share this. */
 export class ResamplerTables {
   readonly #tables = new Map<string, Table>()
 
   of(from: number, to: number): Table {
     const key = `${from}:${to}`
     const table = this.#tables.get(key) ?? createTable(from, to)
-    // A customer names the rates: what is kept is bounded.
+    // Customers choose the rates, so the number of tables is limited.
     if (this.#tables.size >= maxTables) this.#tables.clear()
     this.#tables.set(key, table)
     return table

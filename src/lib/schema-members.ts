@@ -1,7 +1,7 @@
-// The members of a JSON Schema as a list for people: behind each stand those of the objects that it holds, with their path.
+// The members of a JSON Schema as a list for people: the members of an object follow it, with their path.
 
 export interface MemberSchema {
-  /** The name of a shape that several schemas share: it is shown once, in a place of its own. */
+  /** The name of a shape that several schemas share. It is shown once, in a place of its own. */
   readonly title?: string
   readonly $ref?: string
   readonly properties?: Readonly<Record<string, MemberSchema>>
@@ -11,7 +11,7 @@ export interface MemberSchema {
 }
 
 export interface Member<S> {
-  /** As in `target[].auth.username`. */
+  /** A path such as `target[].auth.username`. */
   readonly path: string
   readonly schema: S
   readonly isRequired: boolean

@@ -18,7 +18,7 @@ describe('Shares', () => {
     [1 / 16, 16, 500],
   ])('with a share of %d leaves room however greedy %d holders are', (share, holders, most) => {
     const pool = new Shares(1_000)
-    // In turns, as they would come.
+    // The holders take in turns, as real ones would.
     for (let round = 0; round < 1_000; round += 1)
       for (let holder = 0; holder < holders; holder += 1)
         if (pool.mayTake(String(holder), share)) pool.take(String(holder))

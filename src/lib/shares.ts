@@ -1,16 +1,16 @@
-// A pool that many draw from. What one of them may hold is a share of what is free: the fuller the pool, the less, so
-// that a few who take all they can leave room for the next one who asks.
+// A pool that many holders draw from. One holder may have a share of the free units: the fuller the pool, the fewer. So
+// a few holders that take all they can leave room for the next one.
 
 export interface Claim {
-  /** What is free in the pool before the claim is granted. */
+  /** The free units before the claim is granted. */
   readonly free: number
-  /** By the holder, before the claim is granted. */
+  /** The units of the holder before the claim is granted. */
   readonly held: number
   readonly units: number
   readonly share: number
 }
 
-/** Whether a holder may take this many units more; the first is given to everyone while there is one. */
+/** Reports whether a holder may take this many more units. Every holder gets the first unit while one is free. */
 export function isWithinShare({ free, held, units, share }: Claim): boolean {
   return units <= free && (held === 0 || held + units <= free * share)
 }
@@ -29,8 +29,8 @@ export class Shares {
   }
 
   /**
-   * Whether `holder` may take this many units more. With a share of 1 one holder gets half of the pool and two get a third
-   * each; with 1/16 one gets a seventeenth. The first unit is given to everyone while there is one.
+   * Reports whether `holder` may take this many more units. With a share of 1, one holder gets half of the pool and two
+   * get a third each; with 1/16, one gets a seventeenth. Every holder gets the first unit while one is free.
    */
   mayTake(holder: string, share: number, units = 1): boolean {
     const free = this.#capacity - this.#used

@@ -1,3 +1,2 @@
-// What keeps the platform from starting and an operator can repair: the message is one sentence that names the setting
-// and the cure.
+// A failure of a start that an operator can repair: the message is one sentence that names the setting and the cure.
 export class StartError extends Error {}

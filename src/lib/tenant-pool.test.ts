@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mayTakeOne, TenantPool } from './tenant-pool.ts'
 
-/** Takes one after the other until it is refused. */
+/** Takes one unit after the other until one is refused. */
 function fill(size: number, percent: number, used: number): number {
   let held = 0
   while (mayTakeOne({ size, used: used + held, held, percent })) held += 1

@@ -1,25 +1,28 @@
-// What all tenants share and each holds some of: calls, bytes, places in a line. None gets so much that nothing stays free.
+// A pool that all tenants share, such as calls, bytes or places in a line. No tenant may take all of it.
 import { AppError } from './errors.ts'
 import { isWithinShare, Shares } from './shares.ts'
 
-/** The most of a pool that one tenant may take while no other takes any, in percent. 100: as much as there is. */
+/** The most of a pool that one tenant may take while no other takes any, in percent. 100 means everything. */
 export const defaultSharePercent = 80
 
-/** The share as `lib/shares.ts` counts: how many times what is free one may hold, who alone gets `percent` of the pool. */
+/**
+ * Returns the share of `lib/shares.ts`: the multiple of the free units that a single tenant may hold to get `percent`
+ * of the pool.
+ */
 function shareOf(percent: number): number {
   return percent / (100 - percent)
 }
 
 export interface PoolUse {
   readonly size: number
-  /** By all tenants together. */
+  /** The units of all tenants together. */
   readonly used: number
-  /** By the one that wants one more. */
+  /** The units of the tenant that takes one more. */
   readonly held: number
   readonly percent: number
 }
 
-/** For what is counted elsewhere. */
+/** Decides about a pool that is counted elsewhere. */
 export function mayTakeOne({ size, used, held, percent }: PoolUse): boolean {
   return isWithinShare({ free: size - used, held, units: 1, share: shareOf(percent) })
 }
@@ -27,7 +30,7 @@ export function mayTakeOne({ size, used, held, percent }: PoolUse): boolean {
 export interface TenantPoolOptions {
   readonly size: number
   readonly percent?: number | undefined
-  /** For the sentence of a refusal: `too many ... are running`. */
+  /** The beginning of a refusal's message: `too many ... are running`. */
   readonly tooMany: string
 }
 
@@ -43,8 +46,8 @@ export class TenantPool {
   }
 
   /**
-   * An undefined tenant is the platform itself, which has no share. Throws AppError overloaded when there is not so much
-   * left, account_share when what is left is for others.
+   * Takes units. An undefined tenant is the platform itself, which has no share. Throws AppError overloaded if fewer
+   * units are left, account_share if the rest is for others.
    */
   take(tenant: string | undefined, units: number): void {
     const { size, tooMany } = this.#options

@@ -1,5 +1,5 @@
-// The log as a person reads it at a terminal: time, level, message, fields. Made of the lines of the one logger, so that
-// what is redacted there stays redacted.
+// The log as a person reads it at a terminal: time, level, message, fields. It is made from the lines of the logger, so
+// that redacted values stay redacted.
 
 interface Line {
   readonly level: number
@@ -23,7 +23,7 @@ function toReadable({ level, time, msg = '', err, ...fields }: Line): string {
   return [head, ...stack.split('\n').map((text) => `    ${printable(text)}`)].join('\n')
 }
 
-/** The local time of day; the date is the terminal's reader's own. */
+/** Returns the local time of day, without the date. */
 function clockOf(time: number): string {
   const date = new Date(time)
   const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
@@ -31,13 +31,13 @@ function clockOf(time: number): string {
   return `${parts.map((part) => String(part).padStart(2, '0')).join(':')}.${milliseconds}`
 }
 
-/** A word as it is, anything else as JSON. */
+/** Returns a word as it is, and anything else as JSON. */
 function textOf(value: unknown): string {
   if (typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value)) return value
   return printable(JSON.stringify(value))
 }
 
-/** Strangers choose some of the text, and control characters move the cursor or more. */
+/** Escapes control characters, which can move the cursor or more: strangers choose some of the text. */
 function printable(text: string): string {
   return text.replace(/\p{C}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,15 +1,15 @@
-// How often something may be done: one bucket of tokens per key, filled at a steady rate, bounded in number.
+// Rate limits: one bucket of tokens per key, filled at a steady rate, bounded in number.
 import type { Clock } from './clock.ts'
 
 export interface BucketRule {
-  /** How many may be taken at once after a rest. */
+  /** The number that may be taken immediately after a rest. */
   readonly capacity: number
-  /** In how long an empty bucket is full again. */
+  /** The time in which an empty bucket becomes full. */
   readonly refillMs: number
 }
 
 export interface TokenBuckets {
-  /** Takes a token and answers 0, or takes none and answers in how many ms there will be one. */
+  /** Takes a token and returns 0, or takes none and returns the ms until there is one. */
   take(key: string, rule: BucketRule): number
   /** Returns what `take` would return, and takes none. */
   wait(key: string, rule: BucketRule): number
@@ -21,7 +21,7 @@ interface Bucket {
 }
 
 export function createTokenBuckets(clock: Clock, maxKeys = 20_000): TokenBuckets {
-  /** In order of use, the latest last. */
+  /** The buckets in order of use, the latest last. */
   const buckets = new Map<string, Bucket>()
 
   const tokensOf = (key: string, { capacity, refillMs }: BucketRule): number => {

@@ -1,4 +1,4 @@
-// What is read from files, and again when one of them has changed.
+// A value read from files, and again when one of them has changed.
 import { stat } from 'node:fs/promises'
 
 export class WatchedFiles<T> {
@@ -12,15 +12,15 @@ export class WatchedFiles<T> {
     this.#read = read
   }
 
-  /** What was read last. Throws before anything was. */
+  /** The value that was read last. Throws before the first reading. */
   get value(): T {
     if (this.#found === undefined) throw new Error('the files have not been read yet')
     return this.#found.value
   }
 
-  /** Whether there is another value. Rejects as the reader does, once for each change; the value stays as it was. */
+  /** Reports whether there is a new value. Rejects as the reader does, once for each change, and keeps the value. */
   async look(): Promise<boolean> {
-    // Taken before they are read: what is written meanwhile is read at the next look.
+    // Taken before the files are read: later changes are read at the next look.
     const stamp = await stampOfFiles(this.#paths)
     if (stamp === this.#stamp && this.#found !== undefined) return false
     this.#stamp = stamp
@@ -29,7 +29,7 @@ export class WatchedFiles<T> {
   }
 }
 
-/** Another text where a file has changed. Links are followed: programs that renew certificates point them at new files. */
+/** Returns a text that changes with a file. Follows links: programs that renew certificates point them at new files. */
 async function stampOfFiles(paths: readonly (string | undefined)[]): Promise<string> {
   const stamps = paths.map(async (path) => {
     const facts = path === undefined ? undefined : await stat(path).catch(() => undefined)

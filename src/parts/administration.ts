@@ -1,4 +1,4 @@
-// The API, and what it needs alone.
+// The API, and the parts that only it needs.
 import { createApi } from '../api/create-api.ts'
 import { createPasswordResets } from '../api/logins/password-resets.ts'
 import { describeSettings } from '../config/config.ts'
@@ -22,7 +22,7 @@ import type { Telephony } from './telephony.ts'
 
 export type Administration = ReturnType<typeof createAdministration>
 
-/** The API, and what it needs alone. */
+/** Creates the API, and the parts that only it needs. */
 export function createAdministration(base: Base, sound: Sound, telephony: Telephony, isReady: () => boolean) {
   const { config, log, clock, storage, outgoing, names, carrierHosts } = base
   const passwords = createHashThread(log)
@@ -87,7 +87,7 @@ function apiRules(config: Config) {
   }
 }
 
-/** Undefined without a name server that the platform may update. */
+/** Returns undefined without a name server that the platform may update. */
 function createRealms({ config, clock }: Base, { sip }: Telephony): RealmRecords | undefined {
   const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
   if (server === undefined || zone === undefined || name === undefined || secret === undefined)

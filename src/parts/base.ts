@@ -1,4 +1,4 @@
-// What everything else stands on.
+// The parts that all others depend on.
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { createCarrierHosts } from '../directory/carrier-hosts.ts'
@@ -14,14 +14,14 @@ import { createStorage } from '../storage/create-storage.ts'
 
 export type Base = ReturnType<typeof createBase>
 
-/** What everything else stands on: rows, names of hosts, the HTTP client. */
+/** Creates the parts that all others use: rows, names of hosts, the HTTP client. */
 export function createBase(config: Config, log: LeveledLogger) {
   const clock = systemClock
   const { dataDir, databaseUrl, secretKey, accountShare: sharePercent } = config
   const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
   const allow = reachableNetworks(config)
   const names = createNames({ servers: config.nameServers, clock })
-  /** From where registrars call: the directory is made before the trunks, which set it. */
+  /** Returns the carriers whose registrars have the address. The trunks set it, and are made later. */
   const learnt: { at: (address: string) => readonly string[] } = { at: () => [] }
   return {
     config,
@@ -41,7 +41,7 @@ export function createBase(config: Config, log: LeveledLogger) {
   }
 }
 
-/** As it stands in a URI. */
+/** Returns the place as it is in a URI. */
 export function shownPlace({ publicAddress, bind }: Config, port: number): string {
   const host = publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
   return serializeHostPort({ host, port })

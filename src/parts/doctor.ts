@@ -1,4 +1,4 @@
-// Puts the setup doctor together from the settings, with the parts that the platform itself has for the same questions.
+// The setup doctor, assembled from the settings with the same parts that the platform uses.
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,11 +43,11 @@ export interface DoctorOptions {
   readonly isOffline: boolean
 }
 
-// A vendor first, and then what waits for it.
+// A check waits for a vendor first, and then needs some time itself.
 const vendorLimitMs = 8000
 const limitMs = 10_000
 
-/** Returns what every check has found. Nothing is left behind. */
+/** Returns the findings of every check. It leaves nothing behind. */
 export async function runDoctor(config: Config, options: DoctorOptions): Promise<readonly Result[]> {
   const { dataDir, databaseUrl, secretKey } = config
   const names = createNames({ servers: config.nameServers, clock })
@@ -101,7 +101,7 @@ function checksOfMachine(
   ]
 }
 
-/** None where calls are neither signed nor verified. What cannot be read stops the start. */
+/** Returns no check if calls are neither signed nor verified. A file that cannot be read stops the start. */
 function shakenChecks({ shakenAuthorities, shakenKey }: Config): readonly Check[] {
   if (shakenAuthorities === undefined && shakenKey === undefined) return []
   const files = new ShakenFiles({ authoritiesFile: shakenAuthorities, keyFile: shakenKey, clock, log })
@@ -113,7 +113,7 @@ function shakenChecks({ shakenAuthorities, shakenKey }: Config): readonly Check[
   return [{ name: 'stir/shaken', look }]
 }
 
-/** None where no certificate is ordered. */
+/** Returns no check if no certificate is ordered. */
 function acmeChecks(
   config: Config,
   { names, platform }: Pick<Means, 'names' | 'platform'>,
@@ -131,7 +131,7 @@ function acmeChecks(
   ]
 }
 
-/** As the platform judges realms that accounts wish to have; a name server that is silent is a fault here. */
+/** Judges realms as the platform does when accounts ask for them; a silent name server is a fault here. */
 function realmMeans(config: Config, { rows, names }: Pick<Means, 'rows' | 'names'>) {
   const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
   const hasServer = server !== undefined && zone !== undefined && name !== undefined && secret !== undefined
@@ -162,7 +162,7 @@ async function scratchDirectory(): Promise<string> {
   }
 }
 
-/** Speech and buckets, with the client and the address guard of the platform. */
+/** Opens speech and buckets, with the client and the address guard of the platform. */
 async function openVendors(
   config: Config,
   { rows, names, isOffline }: Pick<Means, 'rows' | 'names'> & DoctorOptions,

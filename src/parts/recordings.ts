@@ -1,4 +1,4 @@
-// Recordings as they are stored: their rows, their accounts' buckets, and the disk that they wait on.
+// Recordings as they are stored: their rows, the buckets of their accounts, and the disk on which they wait.
 import type { Buckets } from '../buckets/buckets.ts'
 import { createAccountBuckets } from '../directory/account-buckets.ts'
 import { createRecordings } from '../recordings/create-recordings.ts'

@@ -1,4 +1,4 @@
-// What is served over TLS and WebSockets, from the settings.
+// The parts that serve TLS and WebSockets, made from the settings.
 import { existsSync } from 'node:fs'
 import type { Acme } from '../acme/acme.ts'
 import { createAcme } from '../acme/create-acme.ts'
@@ -20,7 +20,10 @@ import type { SipOptions } from '../sip/sip.ts'
 import type { Storage } from '../storage/storage.ts'
 import { ApiWebSockets } from '../sip/transport/api-web-sockets.ts'
 
-/** Undefined where nothing is served over TLS. Without a certificate of the operator, the platform sees to one of its own. */
+/**
+ * Returns undefined if nothing is served over TLS. Without a certificate of the operator, the platform makes or orders
+ * its own.
+ */
 export function createCertificatesOf(
   config: Config,
   means: Pick<CertificatesOptions, 'clock' | 'log'>,
@@ -34,7 +37,7 @@ export function createCertificatesOf(
   return createCertificates({ pairs, ...besideOf(config), ensure, ...means })
 }
 
-/** The files of `createCertificatesOf`: undefined where there are none, and none has been made. */
+/** Returns the files of `createCertificatesOf`; undefined if there are none, or none was made yet. */
 export function certificateFilesOf(config: Config): CertificateFilesOptions | undefined {
   const own = ownCertificateOf(config)
   const pairs = pairsOf(config)
@@ -46,18 +49,18 @@ function besideOf(config: Config): Pick<CertificatesOptions, 'authoritiesFile' |
   return { authoritiesFile: config.tlsAuthorities, revokedFile: config.tlsRevoked }
 }
 
-/** Those of the operator, or else the one that the platform keeps. */
+/** Returns the operator's certificates, or else the platform's own. */
 function pairsOf(config: Config): CertificatesOptions['pairs'] {
   const own = ownCertificateOf(config)
   if (own !== undefined) return [{ certificateFile: own, keyFile: own }]
   return config.tlsCertificates.map((certificateFile, index) => ({
     certificateFile,
-    // The settings have one for each.
+    // The settings have one key for each certificate.
     keyFile: config.tlsKeys[index] ?? certificateFile,
   }))
 }
 
-/** The file that the platform writes; undefined where the operator has one, or none is needed. */
+/** Returns the file that the platform writes; undefined if the operator has one, or none is needed. */
 export function ownCertificateOf(config: Config): string | undefined {
   const { tlsCertificates, httpsPort, sipsPort, wssPort, dataDir } = config
   const isNeeded = [httpsPort, sipsPort, wssPort].some((port) => port !== undefined)
@@ -70,7 +73,7 @@ function ownNames(config: Config, clock: Clock): readonly string[] {
   return [...new Set(['localhost', '127.0.0.1', '::1', general, ...(name === undefined ? [] : [name])])]
 }
 
-/** The host name that peers over TLS know us by. */
+/** Returns the host name of the platform for peers over TLS. */
 export function tlsNameOf({ tlsName, acmeDomains }: Config): string | undefined {
   return tlsName ?? acmeDomains[0]
 }
@@ -79,13 +82,13 @@ export interface AcmeMeans extends Pick<AcmeOptions, 'outgoing' | 'clock' | 'log
   readonly storage: Storage
 }
 
-/** Undefined where no certificate is ordered. */
+/** Returns undefined if no certificate is ordered. */
 export function createAcmeOf(config: Config, { storage, ...means }: AcmeMeans): Acme | undefined {
   const { acmeDomains: names, acmeDirectory: directory } = config
   const file = ownCertificateOf(config)
   if (names.length === 0 || file === undefined) return undefined
   const store = createAcmeStore({ storage, clock: means.clock })
-  // The provider of the first boot is the operator's.
+  // The provider of the first boot is that of the operator.
   const alert = (message: string): void => {
     const found = storage.for(systemTenancy).service_providers.list({ limit: 1 })
     found.then(
@@ -111,7 +114,7 @@ export function secureSip(
   return { secure, webSockets: { origins, besideApi }, besideApi }
 }
 
-/** Undefined where HTTPS is not served. */
+/** Returns undefined if HTTPS is not served. */
 export function secureHttp(
   { httpsPort: port }: Config,
   certificates: Certificates | undefined,

@@ -1,4 +1,4 @@
-// What callers hear and what is kept of it: speech, audio files, RTP, recordings.
+// The parts that play and record sound: speech, audio files, RTP, recordings.
 import { join } from 'node:path'
 import { createBuckets } from '../buckets/create-buckets.ts'
 import { createSpeechDirectory } from '../directory/speech-credentials.ts'
@@ -12,7 +12,7 @@ import { createStoredRecordings } from './recordings.ts'
 
 export type Sound = ReturnType<typeof createSound>
 
-/** What callers hear: speech, audio files, RTP. */
+/** Creates the parts that play and record sound. */
 export function createSound(base: Base) {
   const { config, log, clock, cacheDir, sharePercent, storage, outgoing, allow } = base
   const speech = createSpeech({
@@ -45,7 +45,7 @@ export function createSound(base: Base) {
   return { speech, decoder, audio, media, streams, ...createKeeping(base) }
 }
 
-/** Where recordings go. */
+/** Creates the store of recordings. */
 function createKeeping({ config, log, clock, storage, outgoing, sharePercent }: Base) {
   const buckets = createBuckets({ outgoing, clock, log })
   const megabyte = 1_000_000

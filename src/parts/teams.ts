@@ -1,4 +1,4 @@
-// What the settings and the certificates say of Microsoft Teams.
+// The facts about Microsoft Teams in the settings and the certificates.
 import type { TeamsFacts } from '../calls/ports.ts'
 import { choiceFor, readPairs } from '../certificates/certificate-choice.ts'
 import type { ReadPair } from '../certificates/certificate-choice.ts'
@@ -25,7 +25,7 @@ export function createTeamsFacts(
         if (config.sipsPort === undefined || certificates === undefined) return 'SIP over TLS is not served'
         const identity = certificates.current()
         if (identity.isShown === false) return 'the platform has a certificate for development only'
-        // A wildcard stands for one label, as Microsoft reads it.
+        // A wildcard stands for one label, as it does for Microsoft.
         if (choiceFor(pairsOf(identity), tenant_fqdn) !== undefined) return undefined
         return pairsOf(identity).length === 1
           ? `the certificate of the platform does not name ${tenant_fqdn}`

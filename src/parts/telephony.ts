@@ -26,12 +26,12 @@ import type { Sound } from './sound.ts'
 
 const userAgent = 'Switchhook'
 
-// A phone waits for its registration less patiently than a caller for an application.
+// A phone waits less long for its registration than a caller for an application.
 const registrationBudgets = { answerMs: 3000, totalMs: 5000, maxAnswerBytes: 64 * 1024 }
 
 export type Telephony = ReturnType<typeof createTelephony>
 
-/** The SIP stack and the call engine, each the other's user, and the delivery of what calls report. */
+/** Creates the SIP stack and the call engine, which use each other, and the delivery of what calls report. */
 export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => string | undefined) {
   const { config, log, clock, storage, directory, outgoing } = base
   const { signingSecret } = directory
@@ -93,7 +93,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
   return { sip, webSockets, calls, shaken, trunks, delivery }
 }
 
-/** Who may register, and with how many phones. */
+/** Decides who may register, and with how many phones. */
 function createPhoneDirectory(
   { directory, storage, outgoing, clock, log }: Base,
   teams: TeamsFacts,
@@ -105,7 +105,7 @@ function createPhoneDirectory(
   const hooks = createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets })
   return {
     ...directory,
-    // Over TLS alone: the address of a datagram may be written by anyone.
+    // Over TLS only: the source address of a datagram can be forged.
     isGateway: (address, transport) =>
       directory.isGateway(address) || (transports[transport].isSecure && teams.isAddress(address)),
     judgeOf: createRegistrationHook({ hookOf, hooks, alerts, clock }),
@@ -113,7 +113,7 @@ function createPhoneDirectory(
   }
 }
 
-/** What the platform is to its carriers. */
+/** Creates the registrations with carriers. */
 function createRegistrations(
   { config, storage, names, clock, log }: Base,
   sip: Sip,
@@ -149,7 +149,7 @@ function openAppSockets({ config, clock, allow, directory, names }: Base) {
   })
 }
 
-/** The parts that the engine asks, in the shapes that it declares. */
+/** Returns the parts that the engine uses, in the shapes that it declares. */
 function enginePorts(base: Base, { media, speech, audio, recordings, streams }: Sound) {
   const { config, log, clock, allow, storage, directory, carrierHosts, outgoing } = base
   const { signingSecret } = directory

@@ -316,7 +316,7 @@ describe('a start', () => {
     const fresh = join(dataDir, 'fresh')
     const child = start({ args: ['--port', '4000'], dataDir: fresh })
     expect(await failureOf(child)).toBe(
-      'Switchhook knows no argument --port: settings are variables of the environment, set SWITCHHOOK_HTTP_PORT.',
+      'Switchhook has no argument --port: settings are variables of the environment, set SWITCHHOOK_HTTP_PORT.',
     )
     expect((await child.exited).code).toBe(64)
     await expect(stat(fresh)).rejects.toThrow('ENOENT')

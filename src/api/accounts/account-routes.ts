@@ -19,7 +19,9 @@ export const webhookSecret = defineRoute({
   operationId: 'getWebhookSecret',
   tag: 'Accounts',
   summary: 'The secret that signs requests to the hooks of an account.',
-  query: { regenerate: boolean().optional().describe('true makes a new one; the old one is void at once.') },
+  query: {
+    regenerate: boolean().optional().describe('true makes a new one; the old one is void immediately.'),
+  },
   reply: {
     status: 200,
     description: 'The secret.',
@@ -31,7 +33,7 @@ export const webhookSecret = defineRoute({
   errors: ['not_found'],
   async handle({ account, query: { regenerate }, caller, rows }) {
     if (regenerate !== true) return { webhook_secret: account.webhook_secret }
-    // A GET that changes something: what a view-only user may not do with PUT it may not do here.
+    // This GET changes something, so a view-only user is refused here as on a PUT.
     if (caller.isViewOnly) throw new AppError('not_permitted', 'a view-only user cannot make changes')
     const webhook_secret = createWebhookSecret()
     await rows.accounts.update(account.account_sid, { webhook_secret })
@@ -59,7 +61,7 @@ export const sipRealms = defineRoute({
       const { accounts } = services.storage.for(caller.tenancy)
       const moved = moveRealm(sip_realm, realm, services)
       await orUndo(moved, () => accounts.update(account_sid, { sip_realm: realm }))
-      // Until the change is committed, the realm is open to its phones.
+      // Closes the realm to its phones only after the change is committed.
       const afterwards = (): Promise<void> => forgetPhones(sip_realm, services)
       return { answer: undefined, ...(realm === sip_realm ? {} : { afterwards }) }
     })

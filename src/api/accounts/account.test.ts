@@ -255,7 +255,7 @@ describe('DELETE /Accounts/{sid}', () => {
     api.calls.push({ account_sid, call_sid: 'live' } as LiveCall)
     expect((await api.get(`/Accounts/${account_sid}`, key.token)).status).toBe(200)
 
-    // Clients send their password with it: a body on DELETE means nothing.
+    // Clients send their password with it: a body on DELETE has no meaning.
     const answer = await api.request('DELETE', `/Accounts/${account_sid}`, api.own.providerKey, {
       body: { password: 'x' },
     })

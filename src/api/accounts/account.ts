@@ -1,4 +1,4 @@
-// All the API says about an Account.
+// The resource Account.
 import { AppError } from '../../lib/errors.ts'
 import { createWebhookSecret } from '../../lib/ids.ts'
 import { defineResource } from '../define/resource.ts'
@@ -21,7 +21,7 @@ import { moveRealm, removeRealm } from './move-realm.ts'
 import { demandRealm } from './realm-rules.ts'
 import { sipRealm } from './sip-realm.ts'
 
-/** Longer than any hook may take. */
+/** Longer than the answer of any hook may take. */
 const maxRingingMs = 60_000
 
 export const accounts = defineResource({
@@ -36,7 +36,7 @@ export const accounts = defineResource({
   errors: { create: ['dns_update_failed'], update: ['dns_update_failed'] },
   fields: {
     account_sid: recordSid(),
-    name: text({ min: 1, max: 64 }).describe('What people call it.').example('Acme Ltd'),
+    name: text({ min: 1, max: 64 }).describe('The name shown to people.').example('Acme Ltd'),
     service_provider_sid: sid('service_providers')
       .fixedAfterCreate()
       .describe('May be left out with the key of a service provider.'),
@@ -48,26 +48,28 @@ export const accounts = defineResource({
     registration_hook: webhook()
       .optional()
       .describe(
-        'Decides who registers and calls, instead of the stored clients. It gets method, realm, username, nonce, uri, response, algorithm, qop, nc, cnonce, expires, source_address, source_port and, in a POST, headers; it answers 200 with {"status": "ok"}, or another status to refuse. In its answer expires (seconds), application_sid (of a call), msg, blacklist (true: refused as a spammer) and headers (of the refusal) count too.',
+        'Decides who registers and calls, instead of the stored clients. It gets method, realm, username, nonce, uri, response, algorithm, qop, nc, cnonce, expires, source_address, source_port and, in a POST, headers; it answers 200 with {"status": "ok"}, or another status to refuse. Its answer may also contain expires (seconds), application_sid (for a call), msg, blacklist (true: refused as a spammer) and headers (of the refusal).',
       ),
     queue_event_hook: webhook()
       .optional()
       .describe(
-        'Receives when callers join and leave the queues of the account: /docs/hooks has what it gets. Those of one caller come in order.',
+        'Called when callers join and leave the queues of the account: /docs/hooks describes its payload. The events of one caller come in order.',
       ),
     device_calling_application_sid: sid('applications')
       .nullable()
-      .describe('Runs for calls that registered phones make.'),
+      .describe('The application that runs the calls of registered phones.'),
     siprec_hook_sid: sid('applications')
       .nullable()
       .describe(
-        'Takes the recording sessions (SIPREC) of carriers: the streams of a call that is up elsewhere. null: they are refused with 404.',
+        'The application that takes recording sessions (SIPREC) of carriers: the streams of a call that is up elsewhere. null: they are refused with 404.',
       ),
     is_active: flag()
       .default(1)
-      .describe('0 refuses its calls, registrations, keys and users. Not for the account itself to change.'),
+      .describe('0 refuses its calls, registrations, keys and users. The account itself cannot change it.'),
     created_at: createdAt(),
-    plan_type: choice(['trial', 'free', 'paid']).readOnly().describe('What the operator sold it.'),
+    plan_type: choice(['trial', 'free', 'paid'])
+      .readOnly()
+      .describe('The plan that the operator sold to the account.'),
     webhook_secret: text({ max: 64 })
       .readOnly()
       .describe('Signs the requests to its hooks; renewed at /Accounts/{AccountSid}/WebhookSecret.')
@@ -76,17 +78,17 @@ export const accounts = defineResource({
     ringing_after_ms: integer({ min: 0, max: maxRingingMs })
       .nullable()
       .describe(
-        'Milliseconds after which a caller hears ringing when nothing else was said; 0: never, null: as SWITCHHOOK_RINGING says.',
+        'Milliseconds after which a caller hears ringing if no other response was sent; 0: never, null: the value of SWITCHHOOK_RINGING.',
       ),
     sensitive_digits: flag()
       .default(0)
       .describe(
-        '1: keys that callers press stand as x in journals and captures, except where a gather says `sensitive: false`.',
+        '1: keys that callers press are shown as x in journals and captures, except where a gather sets `sensitive: false`.',
       ),
     record_all_calls: flag()
       .default(0)
       .describe(
-        '1: every call is recorded from its answer on. The legs that it dials are heard in its recording.',
+        '1: every call is recorded from its answer on. Its recording includes the legs that it dials.',
       ),
     record_format: choice(['mp3', 'wav'])
       .default('mp3')
@@ -96,7 +98,7 @@ export const accounts = defineResource({
     bucket_credential: bucketCredential()
       .nullable()
       .describe(
-        'Where recordings go; without one they go to the disk of the platform. Secrets are masked. Recordings are looked for, and removed with their call records, by the credential of that time: those in a bucket that it does not name stay there.',
+        'The bucket for recordings; without one they are stored on the disk of the platform. Secrets are masked. Recordings are read, and removed with their call records, with the credential that is set at that time: those in another bucket stay there.',
       ),
     enable_debug_log: flag()
       .default(0)
@@ -106,7 +108,10 @@ export const accounts = defineResource({
     device_to_call_ratio: integer({ min: 0, max: 1_000_000 })
       .readOnly()
       .describe('Phones that may register for each call that may be up.'),
-    trial_end_date: time().nullable().readOnly().describe('When the trial ends; null: it is none.'),
+    trial_end_date: time()
+      .nullable()
+      .readOnly()
+      .describe('When the trial ends; null: the account is not a trial.'),
     deactivated_reason: text({ max: 255 })
       .nullable()
       .readOnly()
@@ -117,7 +122,7 @@ export const accounts = defineResource({
     subspace_sip_teleport_id: retired(),
     subspace_sip_teleport_destinations: retired(),
   },
-  /** What the account itself may not change is refused further down. */
+  /** Refusals of changes by the account itself are further down. */
   async prepare({ sip_realm, service_provider_sid }, row, context) {
     const present = row?.sip_realm ?? null
     if (context.caller.tenancy.level === 'account' || typeof sip_realm !== 'string' || sip_realm === present)
@@ -151,7 +156,7 @@ export const accounts = defineResource({
     const { calls, log } = services
     await removeRealm(sip_realm, services)
     await forgetPhones(sip_realm, services)
-    // They have no owner any more, who could see or end them.
+    // No owner is left that could see or end these calls.
     const live = calls.list(account_sid)
     await Promise.all(live.map(({ call_sid }) => calls.hangUp(account_sid, call_sid)))
     if (live.length > 0) log.info({ account_sid, calls: live.length }, 'calls of a removed account hung up')

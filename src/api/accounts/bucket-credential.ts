@@ -1,4 +1,5 @@
-// Where an account's recordings go: what each vendor needs, which parts are secret, and how masked ones come back.
+// The bucket credential of an account: the members that each vendor needs, the secret ones, and how masked ones are
+// read.
 import { AppError } from '../../lib/errors.ts'
 import { json } from '../define/fields.ts'
 import { createField } from '../define/field.ts'
@@ -38,15 +39,15 @@ export function bucketCredential(): Field<BucketCredential> {
         type: 'string',
         enum: [...Object.keys(vendors), 'none'],
         description:
-          'Whose storage it is, which decides what else is required; `none` clears the credential.',
+          'The vendor of the storage, which decides which other members are required; `none` clears the credential.',
       },
-      name: text('Of the bucket or, at Azure, of the container.'),
+      name: text('The name of the bucket or, at Azure, of the container.'),
       region: text('The region of the bucket.'),
       endpoint: text('The URL of a storage that speaks the protocol of S3.'),
       access_key_id: text('The public half of the key.'),
-      secret_access_key: text('Masked in answers; the mask may be sent back and changes nothing.'),
+      secret_access_key: text('Masked in responses; sending the mask back changes nothing.'),
       service_key: text('JSON text: the key of a Google service account. Its private_key is masked.'),
-      connection_string: text('Of the storage account at Azure. Masked in answers.'),
+      connection_string: text('The connection string of the storage account at Azure. Masked in responses.'),
       tags: {
         type: 'array',
         maxItems: 50,
@@ -61,12 +62,12 @@ export function bucketCredential(): Field<BucketCredential> {
   })
   const fromCell = (cell: string | number | null): unknown =>
     cell === null ? null : maskSecret(JSON.parse(String(cell)) as BucketCredential)
-  // An object without a vendor is how a form says "none".
+  // A form sends an object without a vendor to say "none".
   const normalize = (value: unknown): unknown => (isEmptyObject(value) ? { vendor: 'none' } : value)
   return createField({ ...field.facts, fromCell, normalize })
 }
 
-/** What to store: secrets that came back masked keep their stored value. Null clears. */
+/** Returns the value to store: masked secrets keep their stored value. Null clears. */
 export function mergeBucketCredential(given: BucketCredential, stored: string | null): string | null {
   const vendor = vendors[String(given['vendor'])]
   if (vendor === undefined) return null
@@ -104,7 +105,7 @@ function maskOf(secret: string, name: string): string {
   return JSON.stringify({ ...key, private_key: body })
 }
 
-/** The first six characters of a long secret help to recognise it; they would give a short one away. */
+/** Masks a secret. The first six characters help to recognise a long one, and would reveal a short one. */
 function maskText(secret: string): string {
   const shown = secret.length > 12 ? 6 : 0
   return secret.slice(0, shown) + 'X'.repeat(secret.length - shown)

@@ -1,4 +1,4 @@
-// Registrations do not outlive the right of an account to its realm.
+// Registrations end when an account loses its right to the realm.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
@@ -13,7 +13,7 @@ afterAll(() => api.close())
 let made = 0
 const nextRealm = (): string => `realm${++made}.example.com`
 
-/** An account with a realm in which `desk` is registered. */
+/** Creates an account with a realm in which `desk` is registered. */
 async function createRegistered(): Promise<{ readonly account_sid: string; readonly realm: string }> {
   const realm = nextRealm()
   const { service_provider_sid } = api.own

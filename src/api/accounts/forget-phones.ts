@@ -1,4 +1,4 @@
-// Forgets the phones of an account that loses its realm or is switched off: they are registered in the realm, and the
+// Removes the phones of an account that loses its realm or is switched off: they are registered in the realm, and the
 // account that gets it next must neither see nor reach them.
 import type { Services } from '../services.ts'
 

@@ -1,4 +1,4 @@
-// Everything below /Accounts that is about the account itself.
+// The routes below /Accounts that are about the account itself.
 import { accounts } from './account.ts'
 import { sipRealms, webhookSecret } from './account-routes.ts'
 import { testBucket } from './test-bucket.ts'

@@ -1,4 +1,4 @@
-// The DNS records of a realm follow it: they move before the account does, so that a realm that is stored is one that works.
+// The DNS records of a realm. They change before the account does, so that a stored realm always works.
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Services } from '../services.ts'
@@ -7,8 +7,8 @@ import type { Undo } from '../define/undo.ts'
 type Needs = Pick<Services, 'realms' | 'storage' | 'log'>
 
 /**
- * Throws duplicate when another account has the realm, dns_update_failed when the name server does not take it. The undo is
- * for an account that could not follow: another account was given the realm meanwhile, or the change was refused.
+ * Moves the records. Throws duplicate if another account has the realm, dns_update_failed if the name server refuses.
+ * The undo is for an account that could not follow: another one got the realm meanwhile, or the change was refused.
  */
 export async function moveRealm(from: string | null, to: string, needs: Needs): Promise<Undo> {
   const { realms, storage } = needs
@@ -21,7 +21,7 @@ export async function moveRealm(from: string | null, to: string, needs: Needs): 
 async function moveBack(from: string | null, to: string, needs: Needs): Promise<void> {
   const { realms, storage, log } = needs
   try {
-    // Another account has it now and needs its records.
+    // Another account has the realm now and needs its records.
     const isTaken = await isInUse(to, storage)
     if (from !== null) await realms.move(isTaken ? undefined : to, from)
     else if (!isTaken) await realms.remove(to)
@@ -30,7 +30,10 @@ async function moveBack(from: string | null, to: string, needs: Needs): Promise<
   }
 }
 
-/** The account that had the realm is gone: what is left in DNS leads nowhere, and is for the operator to remove. */
+/**
+ * Removes the records of an account that is gone. Records that stay on a failure lead nowhere; the operator removes
+ * them.
+ */
 export async function removeRealm(
   realm: string | null,
   { realms, log }: Pick<Services, 'realms' | 'log'>,

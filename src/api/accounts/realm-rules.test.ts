@@ -1,4 +1,4 @@
-// Who may have which name as a SIP realm, with a real name server.
+// The rules for SIP realms, with a real name server.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'

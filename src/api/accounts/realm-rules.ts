@@ -1,22 +1,25 @@
-// Which account may have which host name as its SIP realm. Calls to the name become the account's, so it must prove that the
-// name is its own, or the operator of the platform must have given it the name.
+// The host name that an account may have as its SIP realm. Calls to the name become the account's, so the account must
+// prove that it owns the name, or the operator of the platform must have given it the name.
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from '../define/request.ts'
 
 export interface RealmClaim {
   readonly realm: string
-  /** Undefined: the account is being made, which is not for accounts. */
+  /** Undefined while the account is being made, which an account cannot do. */
   readonly account: { readonly account_sid: string; readonly service_provider_sid: string } | undefined
 }
 
 type Asking = Pick<RecordContext, 'caller' | 'services'>
 
-/** Throws realm_not_proven, which says what record would prove it, or bad_request for a name that is no account's. */
+/**
+ * Throws realm_not_proven, which names the record that would prove it, or bad_request for a name that no account may
+ * have.
+ */
 export async function demandRealm({ realm, account }: RealmClaim, asking: Asking): Promise<void> {
   const { caller, services } = asking
   const { realmFacts: realms } = services
-  // RFC 6761 §6.3: localhost is each machine's own name. Addresses are no host names to begin with.
+  // RFC 6761 §6.3: localhost is each machine's own name. Addresses are not host names anyway.
   if (realm === 'localhost' || realm.endsWith('.localhost') || realms.reserved.has(realm))
     throw new AppError('bad_request', `${realm} is a name of the platform itself and cannot be a SIP realm`)
   if (caller.tenancy.level !== 'account' || account === undefined) return
@@ -35,7 +38,10 @@ export async function demandRealm({ realm, account }: RealmClaim, asking: Asking
   )
 }
 
-/** Whose name the realm lies below: calls there are taken for its owner's by people and by wildcards in DNS. */
+/**
+ * Returns a fault if the realm lies below another owner's name: people and DNS wildcards treat calls there as that
+ * owner's.
+ */
 async function neighbourOf(
   { realm, account }: Required<RealmClaim>,
   { storage }: Pick<RecordContext['services'], 'storage'>,
@@ -55,13 +61,13 @@ async function neighbourOf(
   return undefined
 }
 
-/** `b.example` and `example` for `a.b.example`; of `a` none. A realm is a host name, so there are few. */
+/** Returns `b.example` and `example` for `a.b.example`, nothing for `a`. A realm is a host name, so there are few. */
 function parentsOf(realm: string): readonly string[] {
   const labels = realm.split('.')
   return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
 }
 
-/** Why the account may not have the name without a proof, or undefined. */
+/** Returns why the account may not have the name without a proof, or undefined. */
 async function faultOf(
   realm: string,
   root: string | undefined,
@@ -71,8 +77,8 @@ async function faultOf(
   const isBelowRoot = root !== undefined && realm.endsWith(`.${root}`)
   if (root !== undefined && !isBelowRoot) return `SipRealm does not lie below ${root}`
   if (await realms.isCalledByOthers(realm, account_sid)) return `carriers of other accounts call ${realm}`
-  // Below its domain the provider may let every name lead here, taken or not. In a zone that is ours, whether the name is
-  // free is asked when its records are made.
+  // Below its domain, the provider may let every name lead here, taken or not. In a zone of this platform, making the
+  // records shows whether the name is free.
   const isKept = realms.zone !== undefined && realm.endsWith(`.${realms.zone}`)
   if (!isBelowRoot && !isKept && (await realms.leadsToUs(realm))) return `${realm} leads to this platform`
   return undefined

@@ -3,9 +3,9 @@ import { AppError } from '../../lib/errors.ts'
 import { text } from '../define/fields.ts'
 import type { Field } from '../define/field.ts'
 
-// RFC 1123 §2.1 host names; stored in lower case, as they are compared.
+// RFC 1123 §2.1 host names. They are stored in lower case, as they are compared.
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
-// A last label of digits only is that of an address, which is everybody's: RFC 3696 §2.
+// A last label of digits only is that of an address, which no account can own: RFC 3696 §2.
 const pattern = `^(${label}\\.)*(?![0-9]+$)${label}$`
 const maxLength = 132
 
@@ -19,7 +19,7 @@ export function sipRealm(): Field<string> {
   }).example('acme.sip.example.com')
 }
 
-/** The realm of a path: below a domain of its own, so at least `sub.domain.tld`. */
+/** Returns the realm of a path: below a domain of its own, so at least `sub.domain.tld`. */
 export function parseSipRealm(given: string): string {
   const realm = given.toLowerCase()
   if (realm.length > maxLength || !new RegExp(pattern).test(realm) || realm.split('.').length < 3)

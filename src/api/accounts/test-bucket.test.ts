@@ -1,4 +1,4 @@
-// Bucket credentials are tried against storage on loopback, which checks signatures by its own reckoning.
+// Bucket credentials are tried against storage on loopback, which computes signatures itself.
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
@@ -105,7 +105,7 @@ describe('POST /Accounts/{sid}/BucketCredentialTest', () => {
     const masked = await store(compatible())
     expect(masked).not.toHaveProperty('secret_access_key', keys.secret)
     expect((await test(masked)).body).toEqual({ status: 'ok' })
-    // A secret that only looks like a mask is one.
+    // A secret that only looks like a mask is a new secret.
     const other = { ...compatible(), secret_access_key: 'PlXXXX' }
     expect((await test(other)).body).toHaveProperty('status', 'failed')
   })

@@ -1,4 +1,4 @@
-// Tries out where an account's recordings are to go, before the account is changed or after.
+// The test of a bucket credential, before the account is changed or after.
 import type { BucketCredential } from '../../buckets/vendor.ts'
 import { choice } from '../define/fields.ts'
 import { object, word } from '../define/reply-fields.ts'
@@ -14,17 +14,17 @@ export const testBucket = defineRoute({
   summary: 'Tries a bucket credential: really writes a small object, reads it back and removes it.',
   body: {
     bucket_credential: bucketCredential().describe(
-      'As in the account. A secret that comes masked stands for the stored one.',
+      'As in the account. A masked secret means the stored one.',
     ),
   },
   bodyIs: 'bucket_credential',
   reply: {
     status: 200,
-    description: 'What came of it; also when it failed.',
+    description: 'The result, also if the test failed.',
     component: 'BucketCredentialTest',
     body: object({
       status: choice(['ok', 'failed', 'not tested']).describe('`not tested`: the vendor is `none`.'),
-      reason: word('What failed, in a sentence of the vendor; only with `failed`.').optional(),
+      reason: word('The failure, in the words of the vendor; only with `failed`.').optional(),
     }),
   },
   async handle({ account: { account_sid, bucket_credential: stored }, body, services, whenGone }) {

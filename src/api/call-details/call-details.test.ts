@@ -167,7 +167,7 @@ describe('a capture of a call', () => {
     expect((await api.get(ofProvider, key)).status).toBe(403)
   })
 
-  it('of a journal that says no addresses still holds its messages', async () => {
+  it('of a journal without addresses still holds its messages', async () => {
     await endCall(api.own, 'odd', [message(1, 1, 'sent', 'nonsense', 'BYE sip:1 SIP/2.0')])
     const { bytes } = await api.get(path('odd'), api.own.accountKey)
     expect(bytes.subarray(0, 4).toString('hex')).toBe('d4c3b2a1')
@@ -217,7 +217,7 @@ describe('the trace and the log of a call', () => {
       ['hook call', 1010, 1030],
       ['verb say', 1031, 2000],
       ['digit 5', 1040, 1040],
-      // What had no end ended with the call.
+      // A verb without an end ends with the call.
       ['verb pause', 2001, 3000],
     ])
     expect(spans.map(({ traceId }) => traceId)).toEqual(spans.map(() => trace_id))

@@ -1,4 +1,4 @@
-// What happened in one call, in all its forms: its journal, its SIP messages as a list or as a capture file, its trace,
+// The details of one call, in all their forms: its journal, its SIP messages as a list or as a capture file, its trace,
 // its log, its recording.
 import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace, isSid } from '../../lib/ids.ts'
@@ -20,7 +20,7 @@ const callIdText = 'The Call-ID of the call, percent-encoded, or its `call_sid`.
 
 const messageForm = createRecordForm({
   call_sid: word('The leg it belongs to.'),
-  at: whole('When it passed, in epoch milliseconds.'),
+  at: whole('When it was sent or received, in epoch milliseconds.'),
   direction: choice(['received', 'sent']).describe('As seen by the platform.'),
   summary: word('INVITE, or 200 OK.'),
   remote: word('Transport, address and port of the far end.'),
@@ -183,7 +183,7 @@ async function detailOf(
   reading: Reading,
 ): Promise<WireOf<typeof messagesReply.body>> {
   const journals = await journalsOf(sip_call_id, owner, reading)
-  // A Call-ID may look like a call_sid; what is no call by either name is none.
+  // A Call-ID may look like a call_sid. An id that names no call either way is refused.
   if (journals.length === 0 && isSid(sip_call_id)) throw new AppError('not_found', 'no such call')
   const messages = journals.flatMap(({ leg: { call_sid }, events }) =>
     messagesIn(events).map((message) => messageForm.toWire({ call_sid, ...message })),
@@ -201,7 +201,7 @@ async function captureOf(
   owner: Owner,
   reading: Reading,
 ): Promise<Buffer> {
-  // Clients request those of registrations too, which are not kept.
+  // Clients also request captures of registrations, which are not kept.
   const isKept = Method.toLowerCase() === 'invite'
   const journals = isKept ? await journalsOf(SipCallId, owner, reading) : []
   const messages = journals.flatMap(({ events }) => capturedIn(events))
@@ -209,7 +209,9 @@ async function captureOf(
   return toPcap(messages)
 }
 
-/** A Call-ID is the far end's text: what could end the quoted string or the header is replaced. */
+/**
+ * Returns the header. The far end chooses the Call-ID: characters that could end the string or the header are replaced.
+ */
 function attachment(sip_call_id: string): string {
   return `attachment; filename="callid-${sip_call_id.replace(/[^\w.@-]/g, '_')}.pcap"`
 }

@@ -1,4 +1,4 @@
-// The stories of calls: live ones from the call engine, ended ones from storage.
+// The journals of calls: of live calls from the call engine, of ended ones from storage.
 import type { Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Services } from '../services.ts'
@@ -16,7 +16,7 @@ export interface Reading {
   readonly services: Services
 }
 
-/** An event with whatever facts it has. */
+/** An event with all its facts. */
 export type Event = StoredEvent & Readonly<Record<string, unknown>>
 
 /** Throws not_found. */
@@ -26,7 +26,7 @@ export async function journalOf(leg: Leg, reading: Reading): Promise<readonly Ev
   return events
 }
 
-/** Throws not_found when there is neither a live call, nor a record, nor a journal of one whose record was not wanted. */
+/** Throws not_found if there is neither a live call, nor a record, nor the journal of a call that leaves no record. */
 export async function demandCall(leg: Leg, reading: Reading): Promise<void> {
   const { account_sid, call_sid } = leg
   const { caller, services } = reading
@@ -35,7 +35,7 @@ export async function demandCall(leg: Leg, reading: Reading): Promise<void> {
   if (record === undefined) await journalOf(leg, reading)
 }
 
-/** The journals of the legs that share a Call-ID, or of the call that has this call_sid. */
+/** Returns the journals of the legs that share a Call-ID, or of the call that has this call_sid. */
 export async function journalsOf(
   sip_call_id: string,
   owner: Owner,

@@ -1,12 +1,12 @@
-// SIP messages as a capture file, for the tools that read captures: the packets as they will have been on the wire.
-// Format: draft-ietf-opsawg-pcap. Addresses and times are those of the journal; what it does not keep (handshakes,
-// acknowledgements, link layer) is not made up, except for the headers that a packet must have.
+// SIP messages as a capture file, with the packets as they were on the wire. Format: draft-ietf-opsawg-pcap. Addresses
+// and times are those of the journal. Facts that the journal does not keep (handshakes, acknowledgements, link layer)
+// are not made up, except for the headers that a packet must have.
 import ipaddr from 'ipaddr.js'
 
 export interface CapturedMessage {
   /** Epoch ms. */
   readonly at: number
-  /** It went over a TCP connection, and otherwise in a datagram. */
+  /** Whether it was sent over a TCP connection, and not in a datagram. */
   readonly isStream: boolean
   readonly from: Endpoint
   readonly to: Endpoint
@@ -51,7 +51,7 @@ function recordHeader(at: number, length: number): Buffer {
   return header
 }
 
-/** `streams` has the sequence number that each direction of a TCP connection has come to. */
+/** Returns a packet. `streams` has the sequence number that each direction of a TCP connection has reached. */
 function toPacket(message: CapturedMessage, streams: Map<string, number>): Buffer {
   const { source, target } = addressesOf(message)
   const content = Buffer.from(message.text, 'utf8')
@@ -63,7 +63,7 @@ function toPacket(message: CapturedMessage, streams: Map<string, number>): Buffe
   return Buffer.concat([header(source, target, protocol, segment.length), segment])
 }
 
-/** Both of one family: an address that is none, or of the other family, becomes the unspecified one. */
+/** Returns both in one family: one that is no address, or of the other family, becomes the unspecified one. */
 function addressesOf({ from, to }: CapturedMessage): { source: Buffer; target: Buffer } {
   const [source, target] = [octetsOf(from.address), octetsOf(to.address)]
   const length = source?.length ?? target?.length ?? 4
@@ -84,7 +84,7 @@ function udpDatagram({ from, to }: CapturedMessage, content: Buffer): Buffer {
   return Buffer.concat([header, content])
 }
 
-/** RFC 9293 §3.1: PSH and ACK, each direction counting its octets from 1. */
+/** Returns a segment, RFC 9293 §3.1: PSH and ACK, each direction counting its octets from 1. */
 function tcpSegment({ from, to }: CapturedMessage, content: Buffer, streams: Map<string, number>): Buffer {
   const key = (a: Endpoint, b: Endpoint): string => `${a.address} ${a.port} ${b.address} ${b.port}`
   const sequence = streams.get(key(from, to)) ?? 1
@@ -123,7 +123,9 @@ function ipv6Header(source: Buffer, target: Buffer, protocol: number, length: nu
   return Buffer.concat([header, source, target])
 }
 
-/** What follows the addresses in the pseudo-headers of RFC 9293 §3.1 and RFC 8200 §8.1: zeros change no sum. */
+/**
+ * Returns the end of the pseudo-headers of RFC 9293 §3.1 and RFC 8200 §8.1, after the addresses: zeros change no sum.
+ */
 function pseudoTail(protocol: number, length: number): Buffer {
   const tail = Buffer.alloc(4)
   tail.writeUInt16BE(length, 0)

@@ -1,4 +1,4 @@
-// Recordings come out of storage on loopback and go to real clients: slow ones, ones that leave, and whole ones.
+// Recordings are sent from storage on loopback to real clients: slow ones, ones that leave, and patient ones.
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -18,7 +18,7 @@ import { createLogger } from '../../lib/log.ts'
 const keys = { id: 'minio', secret: 'Pl4nted-bucket-secret', region: 'us-east-1' }
 const sound = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 13) % 256))
 const megabyte = 1024 * 1024
-// As pino numbers them.
+// Pino's number for errors.
 const errorLevel = 50
 
 interface LogLine {
@@ -61,7 +61,7 @@ async function setBucket({ account_sid }: TestTenant): Promise<void> {
   expect(status, text).toBe(204)
 }
 
-/** Without a record where the account wants none: the journal alone knows of the call. */
+/** Ends a call, without a record if `isRecorded` is false: then only the journal has the call. */
 async function endCall(tenant: TestTenant, isRecorded = true) {
   const { record, ...call } = endedCall(tenant, { attempted_at: 1 })
   const { call_sid } = call
@@ -78,7 +78,7 @@ function keep(call_sid: string, format = 'wav', bytes = sound): void {
   s3.objects.set(`recordings/2026/11/21/${call_sid}.${format}`, kept)
 }
 
-/** What the audit log says to the account about an object. */
+/** Returns the account's audit entries about an object. */
 async function audited(sid: string): Promise<readonly object[]> {
   const query = `page=1&count=5&resource=recordings&sid=${encodeURIComponent(sid)}`
   const { status, body } = await api.get(`/AuditLog?${query}`, api.own.accountKey)
@@ -86,7 +86,7 @@ async function audited(sid: string): Promise<readonly object[]> {
   return (body as { readonly data: readonly object[] }).data
 }
 
-/** The storage sends as much as it is let, up to `bytes`; tells how much that was. */
+/** Makes the storage send as much as the platform accepts, up to `bytes`; `sent` counts it. */
 function sendsAsMuchAsItMay(bytes: number): { readonly sent: () => number } {
   const piece = Buffer.alloc(megabyte, 's')
   let sent = 0
@@ -316,7 +316,7 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     const { sent } = sendsAsMuchAsItMay(bytes)
     const response = await answerTo(pathOf(call_sid))
     response.pause()
-    // Waits for ever for a platform that reads ahead of its client: all would be sent.
+    // Never settles if the platform reads ahead of its client: all would be sent.
     let [last, looks] = [-1, 0]
     await until('the storage to wait', () => {
       looks = sent() === last ? looks + 1 : 0
@@ -366,7 +366,7 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     const refused = await answerTo(path)
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '5'])
     expect(JSON.parse((await buffer(refused)).toString())).toMatchObject({ code: 'too_many_requests' })
-    // Others are not held up.
+    // Other accounts are not held up.
     s3.instead = undefined
     const others = await endCall(api.sibling)
     keep(others)
@@ -422,7 +422,7 @@ describe('DELETE .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}
     await until('the storage to be asked', () => held !== undefined)
     request.destroy()
     await closed
-    // By the time that others are answered, it is known who has left.
+    // By the next response, the platform has noticed which client has left.
     expect((await answerTo(`/Accounts/${api.own.account_sid}`)).statusCode).toBe(200)
     held?.end('there')
     await until('the object to be removed', () => s3.objects.size === 0)

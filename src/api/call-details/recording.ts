@@ -1,4 +1,4 @@
-// The recording of a call, which is an object in the bucket of its account, or a file on the disk.
+// The recording of a call: an object in the bucket of its account, or a file on the disk.
 import type { BucketCredential, BucketJob } from '../../buckets/vendor.ts'
 import type { StoredRecording } from '../../contracts/recording.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -11,7 +11,7 @@ import type { Reading } from './journal.ts'
 const path = '/Accounts/{AccountSid}/RecentCalls/{CallSid}/record/{Year}/{Month}/{Day}/{Format}'
 const parameters = {
   CallSid: 'The `call_sid` of the call.',
-  Year: 'Of the day the call began, in UTC: four digits.',
+  Year: 'The year in which the call began, in UTC: four digits.',
   Month: 'Two digits.',
   Day: 'Two digits.',
   Format: '`mp3` or `wav`.',
@@ -26,7 +26,7 @@ export const getRecording = defineRoute({
   tag: 'RecentCalls',
   summary: 'The recording of a call, from the bucket of the account or the disk of the platform.',
   description:
-    'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, or the one that `record` of a `conference` has named, as it comes from the bucket. With a header `Range` of one part, the answer is 206 with that part, or 416 where there is none. An answer that is cut off is one whose bucket failed.',
+    'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, or the one that `record` of a `conference` has named, as it is in the bucket. With a header `Range` of one part, the response is 206 with that part, or 416 if there is no such part. If the bucket fails meanwhile, the response is cut off.',
   reply: {
     status: 200,
     description: 'The sound: `audio/mp3` or `audio/wav`.',
@@ -36,7 +36,7 @@ export const getRecording = defineRoute({
   errors: ['not_found', 'recording_not_stored', 'range_not_satisfiable', 'bucket_failed'],
   async handle({ account, params, caller, services, whenGone, head, headers }) {
     const { key, kept, format, ...found } = await find(account, params, { caller, services })
-    // RFC 9110 §13.1.5: no validator was given out that could match, and what does not match has the whole.
+    // RFC 9110 §13.1.5: no validator was sent that could match, so a request with If-Range gets the whole.
     const wanted = headers['if-range'] === undefined ? rangeIn(headers['range']) : undefined
     const { body, bytes, range } =
       kept === undefined
@@ -65,7 +65,8 @@ export const removeRecording = defineRoute({
   errors: ['not_found', 'recording_not_stored', 'bucket_failed'],
   async handle({ account, params, caller, services }) {
     const { key, kept, stored, ...found } = await find(account, params, { caller, services })
-    // Carried through, as every change is: after a removal that was cut short one could not know whether it took place.
+    // Completed even if the client leaves, as every change is: after a half removal it would be unknown whether it took
+    // place.
     if (kept !== undefined) await services.recordings.remove(kept)
     else await services.buckets.remove(key, jobOf(found))
     if (kept === undefined && stored !== undefined) await services.recordings.forget(stored)
@@ -89,9 +90,9 @@ interface RecordingPath {
 interface Found extends Bucket {
   readonly key: string
   readonly format: Format
-  /** What is known of it; of one that the account has put there by itself, nothing. */
+  /** The stored recording; undefined for an object that the account has put there by itself. */
   readonly stored: StoredRecording | undefined
-  /** The same, where it is not in a bucket. */
+  /** The same, if it is not in a bucket. */
   readonly kept: StoredRecording | undefined
 }
 
@@ -108,7 +109,7 @@ async function find(
   const format = formatOf(params)
   const usual = `${day}/${call_sid}.${format}`
   const recording = await reading.services.recordings.find(account_sid, call_sid)
-  // One that an application has placed elsewhere is found by the same URL.
+  // A recording that an application has placed elsewhere is found by the same URL.
   const isMeant = recording?.key === usual || (recording?.format === format && !isOfDay(recording))
   const stored = isMeant ? recording : undefined
   const key = stored?.key ?? usual
@@ -125,7 +126,7 @@ function demandStored({ state, reason }: StoredRecording): void {
   if (state === 'stored') return
   if (state === 'failed')
     throw new AppError('not_found', `the call has no recording: ${reason ?? 'it failed'}`)
-  if (state === 'expired') throw new AppError('not_found', 'the recording has outlived its time')
+  if (state === 'expired') throw new AppError('not_found', 'the recording has expired')
   throw new AppError('recording_not_stored', 'the recording is not stored yet')
 }
 
@@ -135,13 +136,13 @@ function jobOf({ account_sid, bucket_credential }: Bucket): BucketJob {
       'not_found',
       'the platform has no recording of this call, and the account has no bucket',
       {
-        cure: 'Where it went to a bucket, set bucket_credential of the account.',
+        cure: 'If it was stored in a bucket, set bucket_credential of the account.',
       },
     )
   return { account_sid, credential: JSON.parse(bucket_credential) as BucketCredential }
 }
 
-/** One part, by its first and last byte; whatever else a Range may say counts as none (RFC 9110 §14.1.1, §14.2). */
+/** Returns one part, by its first and last byte; any other Range counts as none (RFC 9110 §14.1.1, §14.2). */
 function rangeIn(range: string | readonly string[] | undefined): string | undefined {
   if (typeof range !== 'string') return undefined
   const found = /^bytes=(?:(\d{1,15})-(\d{0,15})|-\d{1,15})$/.exec(range)

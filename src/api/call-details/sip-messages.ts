@@ -1,9 +1,9 @@
-// The SIP messages in a journal: as the API lists them, and as packets between two ends.
+// The SIP messages in a journal: as the API lists them, and as packets between two endpoints.
 import { readRemote } from '../../calls/journal/sip-text.ts'
 import type { Event } from './journal.ts'
 import type { CapturedMessage, Endpoint } from './pcap.ts'
 
-/** The members of a SIP event, unchecked: a journal may come from another version. */
+/** The members of a SIP event, unchecked, since a journal may come from another version. */
 type StoredMessage = Record<'at' | 'direction' | 'summary' | 'remote' | 'raw', unknown>
 
 export function messagesIn(events: readonly Event[]): StoredMessage[] {
@@ -24,7 +24,7 @@ export function capturedIn(events: readonly Event[]): CapturedMessage[] {
   })
 }
 
-/** Takes `192.0.2.1:5060`, `2001:db8::1:5060` (as the journal writes it) and `[2001:db8::1]:5060`. */
+/** Parses `192.0.2.1:5060`, `2001:db8::1:5060` (as the journal writes it) and `[2001:db8::1]:5060`. */
 function toEndpoint(place: string): Endpoint {
   const end = place.lastIndexOf(':')
   const port = Number(place.slice(end + 1))

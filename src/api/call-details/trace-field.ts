@@ -1,4 +1,4 @@
-// The form of a trace (the JSON of OpenTelemetry, in the grouping that portals of this API read).
+// The form of a trace: the JSON of OpenTelemetry, grouped as portals of this API read it.
 import { boolean, choice } from '../define/fields.ts'
 import { list, number, object, word } from '../define/reply-fields.ts'
 
@@ -11,7 +11,7 @@ const attributes = list(
       boolValue: boolean().describe('True or false.').optional(),
     }).describe('The fact, under the name of its type.'),
   }),
-).describe('What is known of it, one value each.')
+).describe('Its facts, one value each.')
 
 const span = object({
   traceId: word('32 hex digits: the call_sid without its dashes.'),
@@ -29,8 +29,8 @@ const span = object({
 const library = object({
   instrumentationLibrary: object({
     name: word('`journal`.'),
-    version: word('Of the form of its spans.'),
-  }).describe('Who recorded the spans: the journal.'),
+    version: word('The version of the form of its spans.'),
+  }).describe('The source of the spans: the journal.'),
   spans: list(span).describe('In the order they began.'),
 })
 

@@ -22,7 +22,7 @@ export interface Attribute {
     { readonly stringValue: string } | { readonly doubleValue: number } | { readonly boolValue: boolean }
 }
 
-/** Events that last: what each ends with, and under which name it is shown. */
+/** Events that last: their ends, and the names under which they are shown. */
 const lasting: Readonly<
   Record<string, { readonly ends: readonly string[]; readonly name: (event: Event) => string }>
 > = {
@@ -32,7 +32,7 @@ const lasting: Readonly<
   'verb-started': { ends: ['verb-ended'], name: ({ verb }) => `verb ${String(verb)}` },
 }
 
-/** Events of one moment that stand as spans of their own. */
+/** Events of one moment that become spans of their own. */
 const momentary: Readonly<Record<string, (event: Event) => string>> = {
   rang: () => 'rang',
   status: ({ call_status }) => `status ${String(call_status)}`,
@@ -64,7 +64,7 @@ const momentary: Readonly<Record<string, (event: Event) => string>> = {
   problem: ({ code }) => `problem ${String(code)}`,
 }
 
-/** `events` are those of one call, in their order; none make no trace. */
+/** Returns the trace of one call's events, in their order; none for no events. */
 export function toTrace(call_sid: string, events: readonly Event[]): WireOf<typeof traceField> {
   return {
     resourceSpans: [
@@ -116,7 +116,7 @@ function toSpans(call_sid: string, events: readonly Event[]): Span[] {
   return [call, ...inner]
 }
 
-/** The next end of the same hook or verb: neither runs twice at once in a call. */
+/** Returns the next end of the same hook or verb: a call never runs one twice at the same time. */
 function endOf(begin: Event, later: readonly Event[], ends: readonly string[]): Event | undefined {
   return later.find(
     (event) =>
@@ -124,7 +124,7 @@ function endOf(begin: Event, later: readonly Event[], ends: readonly string[]): 
   )
 }
 
-/** 8 bytes: the trace's first four and the event's number, so that two legs in one trace never share a span. */
+/** Returns 8 bytes: the trace's first four and the event's number, so that two legs in one trace never share a span. */
 function spanIdOf(traceId: string, { seq }: Event): string {
   return traceId.slice(0, 8) + seq.toString(16).padStart(8, '0')
 }
@@ -135,7 +135,7 @@ function toNano(ms: number): string {
 
 const frame = new Set(['seq', 'at', 'type'])
 
-/** The facts that are one value; lists as text. */
+/** Returns facts of one value; lists become text. */
 function attributesOf(event: Event): Attribute[] {
   return Object.entries(event).flatMap(([key, value]): Attribute[] => {
     if (frame.has(key)) return []

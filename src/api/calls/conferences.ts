@@ -1,4 +1,4 @@
-// The conferences of an account that go on, from the call engine.
+// The running conferences of an account, from the call engine.
 import type { LiveConference } from '../../calls/calls.ts'
 import { createField } from '../define/field.ts'
 import { boolean, choice } from '../define/fields.ts'
@@ -19,9 +19,9 @@ const participantField = object({
 
 const conferenceField = object({
   name: word('As the verb conference names it.'),
-  conference_sid: word('Names it in the events of statusHook.'),
-  has_started: boolean().describe('false: all in it wait for one who starts it.'),
-  participants: list(participantField).describe('The calls in it, those that wait for its start too.'),
+  conference_sid: word('The id of the conference in the events of statusHook.'),
+  has_started: boolean().describe('false: all calls in it wait for one that starts it.'),
+  participants: list(participantField).describe('The calls in it, including those that wait for its start.'),
 })
 
 const shown = createField<string | LiveConference>({
@@ -39,11 +39,11 @@ export const listConferences = defineRoute({
   access: everyone,
   operationId: 'listConferences',
   tag: 'Calls',
-  summary: 'The conferences of an account that go on.',
+  summary: 'The running conferences of an account.',
   query: {
     expand: choice(['participants'])
       .optional()
-      .describe('An object for each, with those who take part, in place of its name.'),
+      .describe('Lists an object for each conference, with its participants, instead of its name.'),
   },
   reply: {
     status: 200,

@@ -1,4 +1,4 @@
-// Makes a call: what a request may say, and the order that the call engine gets.
+// The endpoint that makes a call: the request, and the order that the call engine gets.
 import type { CallRequest } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { inPlaceOf, notServed } from '../../lib/not-served.ts'
@@ -18,24 +18,24 @@ import { headersSchema } from './sip-headers.ts'
 import { toTag } from './tag.ts'
 import { headersOf, target, toTarget } from './target.ts'
 
-// A phone that has rung for an hour will not be answered, and the platform lets no call last longer than a day.
+// A phone that has rung for an hour will not be answered, and no call may last longer than a day.
 const maxRingSeconds = 3600
 const maxCallSeconds = 86_400
 
-const ofApplication = ' That of the application counts when one is named.'
+const ofApplication = ' The value of the application is used if one is named.'
 const speech = (max: number) =>
   text({ max }).optional().describe(`Required without an application.${ofApplication}`)
 
-/** Forms send the label that was left empty as "". */
+/** Returns a label field. Forms send an empty label as "". */
 const label = (use: string) =>
   createField<string>({
     ...text({ max: 64 }).facts,
     normalize: (value) => (value === '' ? undefined : value),
   })
     .optional()
-    .describe(`Which of several credentials of the vendor serves for ${use}.${ofApplication}`)
+    .describe(`The label of the credential for ${use}, if the vendor has several.${ofApplication}`)
 
-/** Columns of an application: a call without one brings values of its own. */
+/** Columns of an application; a call without one sets values of its own. */
 const scriptFields = {
   app_json: text({ max: 262_144, anyCharacters: true })
     .optional()
@@ -61,7 +61,7 @@ export const callFields = {
   fromHost: host({ max: 255 }).optional().describe('The host of the From header.'),
   headers: json<Record<string, string | number>>(headersSchema)
     .optional()
-    .describe('Added to the INVITE; of a name that the target has too, that one counts.'),
+    .describe('Added to the INVITE; a header of the same name in the target replaces it.'),
   tag: json().optional().describe('customerData of every hook of the call.'),
   timeout: integer({ min: 1, max: maxRingSeconds })
     .default(60)
@@ -92,9 +92,9 @@ export const createCall = defineRoute({
   tag: 'Calls',
   summary: 'Makes a call.',
   description:
-    'Responds when the INVITE is out. Whether the call is answered, busy or fails, also for want of a carrier or a phone, ' +
-    'goes to the status hook and into the record of the call. What the fraud defence (CallDefence) refuses gets that refusal as ' +
-    'the response, and no record. An Idempotency-Key is kept before the INVITE goes out: ' +
+    'Responds when the INVITE is sent. The outcome (answered, busy, or failed, also for lack of a carrier or a phone) ' +
+    'goes to the status hook and into the record of the call. A call that the fraud defence (CallDefence) refuses gets that refusal as ' +
+    'the response, and no record. An Idempotency-Key is stored before the INVITE is sent: ' +
     'a request that is sent again never calls again.',
   body: callFields,
   reply: {
@@ -161,7 +161,7 @@ function isGiven<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null
 }
 
-/** What would change how the call goes is refused rather than left out. */
+/** Refuses, rather than ignores, members that would change the call. */
 function refuseUnserved({ amd, dual_streams }: Body): void {
   if (isGiven(amd)) throw notServed('amd', inPlaceOf.machineDetection)
   if (dual_streams === true)

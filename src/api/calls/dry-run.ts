@@ -1,4 +1,4 @@
-// What would become of a call, without making it.
+// The dry run: the outcome of a call, without making it.
 import { isIP, isIPv4 } from 'node:net'
 import type { DryQuestion, DryRun } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -14,16 +14,16 @@ import type { TargetInput } from './target.ts'
 
 const body = {
   direction: choice(['inbound', 'outbound']).describe(
-    'inbound: a carrier or a phone calls the platform. outbound: it calls.',
+    'inbound: a carrier or a phone calls the platform. outbound: the platform calls.',
   ),
   from: sipWord({ max: 255 })
     .describe(
-      'Who calls: a number, or the user name of a phone of the account. Inbound with a host behind an @ where From names another one than usual.',
+      'The caller: a number, or the user name of a phone of the account. Inbound, with @ and a host if From names another host than usual.',
     )
     .example('+15551230100'),
   to: targetOrText()
     .describe(
-      'Who is called. Inbound: as the caller dials it, `15550100` or `15550100@sip.example.com`. Outbound: a target as `createCall` takes it, or as text a number, `user@realm` of the account, a SIP URI, or `teams:` and a number, with `@` and the `tenant_fqdn` where the account has several tenants.',
+      'The called party. Inbound: as the caller dials it, `15550100` or `15550100@sip.example.com`. Outbound: a target as `createCall` takes it, or as text a number, `user@realm` of the account, a SIP URI, or `teams:` and a number, with `@` and the `tenant_fqdn` if the account has several tenants.',
     )
     .example('+15550123'),
   source_address: text({ min: 1, max: 64 })
@@ -35,7 +35,7 @@ const body = {
   trunk: text({ min: 1, max: 64 })
     .optional()
     .describe(
-      'The name of a carrier. Inbound: that calls, from the address of its first gateway. Outbound: that is named.',
+      'The name of a carrier. Inbound: the carrier that calls, from the address of its first gateway. Outbound: the carrier that the target names.',
     ),
 }
 
@@ -43,7 +43,7 @@ const decision = object({
   rule: word('The name of the rule.'),
   sentence: word('What the rule found.'),
   outcome: word('What was chosen.'),
-  code: word('The code of the refusal, where it refuses.').optional(),
+  code: word('The code of the refusal, if it refuses.').optional(),
   link: word('Its row in the reference.'),
 })
 
@@ -56,9 +56,9 @@ const attempt = object({
 
 const refusal = object({
   code: word('The code of the catalogue of errors.'),
-  sentence: word('Why.'),
+  sentence: word('The reason.'),
   cure: word('What to change.'),
-  sip_status: whole('What the caller would be sent, or the record would have.'),
+  sip_status: whole('The status that the caller would receive, or the record would have.'),
 })
 
 export const createDryRun = defineRoute({
@@ -68,13 +68,13 @@ export const createDryRun = defineRoute({
   openToViewOnly: true,
   operationId: 'createDryRun',
   tag: 'Calls',
-  summary: 'What would become of a call now, and why.',
+  summary: 'The outcome that a call would have now, and why.',
   description:
-    'The code that decides real calls answers, as this node sees them now. No packet is sent, no name is looked up, no hook is asked, and nothing counts. Where a carrier is drawn, each dry run draws for itself.',
+    'The result comes from the code that decides real calls, as this node sees them now. No packet is sent, no name is looked up, no hook is called, and nothing counts towards a limit. If a carrier is chosen at random, each dry run chooses for itself.',
   body,
   reply: {
     status: 200,
-    description: 'What would become of it.',
+    description: 'The outcome.',
     component: 'DryRun',
     body: object({
       outcome: choice([
@@ -85,13 +85,15 @@ export const createDryRun = defineRoute({
         'queue',
         'conference',
         'attempts',
-      ]).describe('elsewhere: the call is not one of this account. attempts: the places below are tried.'),
-      refusal: refusal.describe('Where it is refused.').optional(),
+      ]).describe(
+        'elsewhere: the call does not belong to this account. attempts: the places below are tried.',
+      ),
+      refusal: refusal.describe('Only if the call is refused.').optional(),
       application_sid: word('The application that takes it.').optional(),
       name: word('The user, queue or conference that it reaches.').optional(),
       decisions: list(decision).describe('In the order in which they are made.'),
       attempts: list(attempt).describe('The places, in the order in which they are tried.'),
-      assumptions: list(word('A sentence.')).describe('What a dry run cannot know, and takes for granted.'),
+      assumptions: list(word('A sentence.')).describe('Facts that a dry run cannot check, and assumes.'),
     }),
   },
   errors: ['not_found'],

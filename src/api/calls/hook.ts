@@ -1,4 +1,4 @@
-// A hook of one call: it lives with the call and is no record.
+// A hook of one call: it lives with the call and is not a record.
 import type { HookForm } from '../../calls/application/hook-form.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { createField } from '../define/field.ts'
@@ -6,7 +6,7 @@ import type { Field } from '../define/field.ts'
 import { liveHook, socketHook, webhook } from '../define/fields.ts'
 import type { HookInput, HookRule } from '../define/fields.ts'
 
-/** An object, or the URL alone. */
+/** Returns a field for an object, or the URL alone. */
 export function hook(rule: HookRule = socketHook): Field<HookInput | null, 'optional'> {
   const { facts } = webhook(rule).optional()
   return createField({
@@ -16,7 +16,7 @@ export function hook(rule: HookRule = socketHook): Field<HookInput | null, 'opti
   })
 }
 
-/** The same for a call that is up, where it may be a path. */
+/** Returns the same for a call that is up, where it may be a path. */
 export function hookOfLiveCall(): Field<HookInput | null, 'optional'> {
   return hook(liveHook)
 }
@@ -27,7 +27,7 @@ export function toHook(input: HookInput | null | undefined): Hook | null {
   return { url, method, username, password }
 }
 
-/** As an application writes it: without credentials of its own it has those of the application, at the same origin. */
+/** Returns the form of an application: without credentials a hook has those of the application, at the same origin. */
 export function toHookForm({ url, method, username, password }: HookInput): HookForm {
   const hasOwn = username !== undefined || password !== undefined
   return {

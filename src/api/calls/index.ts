@@ -1,4 +1,4 @@
-// The endpoints of calls: making one, and reading and changing those that are up.
+// The endpoints of calls: making a call, and reading and changing those that are up.
 import { listConferences } from './conferences.ts'
 import { createCall } from './create-call.ts'
 import { createDryRun } from './dry-run.ts'

@@ -1,4 +1,4 @@
-// Live calls of an account, from the call engine: listed, read, counted, hung up.
+// The live calls of an account, from the call engine: listed, read, counted, hung up.
 import { callStatuses } from '../../calls/journal/call-status.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -6,16 +6,14 @@ import { choice, dialled } from '../define/fields.ts'
 import { list, object, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 
-// Older clients know 'alerting', which no call of this platform is.
+// Older clients expect 'alerting', which no call here has.
 const shownStatuses = [...callStatuses, 'alerting'] as const
 
 const callField = object({
   account_sid: word('The account whose call it is.'),
   call_id: word('Call-ID of the leg.'),
   call_sid: word('Names the call in paths and hooks.'),
-  call_status: choice(shownStatuses).describe(
-    'How far the call has come, as its call status hook received it.',
-  ),
+  call_status: choice(shownStatuses).describe('The state of the call, as its call status hook received it.'),
   direction: choice(['inbound', 'outbound']).describe('inbound: the call came to the platform.'),
   from: word('The calling number or user.'),
   to: word('The called number or user.'),
@@ -47,7 +45,7 @@ export const listCalls = defineRoute({
     direction: choice(['inbound', 'outbound']).optional().describe('Only calls of this direction.'),
     from: dialled({ max: 255 }).optional().describe('The calling number, exactly.'),
     to: dialled({ max: 255 }).optional().describe('The called number, exactly.'),
-    callStatus: choice(callStatuses).optional().describe('Only calls that are this far.'),
+    callStatus: choice(callStatuses).optional().describe('Only calls in this state.'),
   },
   reply: {
     status: 200,
@@ -73,7 +71,7 @@ export const listCalls = defineRoute({
 
 const texts = new WeakMap<LiveCall, string>()
 
-/** Written once for as long as the call stays as it is: the engine hands out the same object until then. */
+/** Returns the call as JSON, written once per state: the engine returns the same object until the call changes. */
 function textOf(call: LiveCall): string {
   const known = texts.get(call)
   if (known !== undefined) return known
@@ -112,7 +110,7 @@ export const hangUpCall = defineRoute({
   async handle({ account, params, services }) {
     const { account_sid } = account
     const isHungUp = await services.calls.hangUp(account_sid, params.CallSid)
-    // A call that has ended by itself meanwhile is what the client wants.
+    // A call that has ended by itself meanwhile is hung up as well.
     if (!isHungUp && services.calls.find(account_sid, params.CallSid) === undefined)
       throw new AppError('not_found', 'no such call')
   },

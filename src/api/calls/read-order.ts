@@ -1,4 +1,4 @@
-// A call that an application over WebSocket asks for: the same request as that of a client, read by the same rules.
+// The order of a call from an application over WebSocket: the same request as that of a client, read by the same rules.
 import type { CallRequest } from '../../calls/calls.ts'
 import type { ReadOrder } from '../../calls/command.ts'
 import { verbsFault } from '../define/app-json.ts'
@@ -10,7 +10,7 @@ import type { Body } from './create-call.ts'
 export function createOrderReader(parseVerbs: (verbs: unknown) => unknown): ReadOrder {
   let shape: Shape | undefined
   return (account, data): CallRequest => {
-    // At the first use: most platforms never get one.
+    // Compiled at the first use: most platforms never get an order.
     shape ??= createShapeCompiler()(callFields, 'create')
     return toRequest(shape(data) as Body, account, { verbsFault: (verbs) => verbsFault(parseVerbs, verbs) })
   }

@@ -11,7 +11,7 @@ export const headersSchema: JsonSchema = {
   description: 'Added to the INVITE. Those that carry the call itself, like Via and Contact, may not be set.',
 }
 
-/** Throws AppError bad_request naming the header that may not be set, or not to this value. */
+/** Throws AppError bad_request, which names the header that may not be set, or not to this value. */
 export function toSipHeaders(
   headers: Readonly<Record<string, unknown>> | undefined,
   field: string,

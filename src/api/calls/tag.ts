@@ -1,8 +1,8 @@
-// The tag of a call: what its application gets with every hook.
+// The tag of a call, which its application gets with every hook.
 import { maxTagLength } from '../../calls/abilities/tags.ts'
 import { AppError } from '../../lib/errors.ts'
 
-/** Undefined when none is given. Throws bad_request. */
+/** Returns undefined if none is given. Throws bad_request. */
 export function toTag(tag: object | null | undefined): object | undefined {
   if (tag === null || tag === undefined) return undefined
   if (JSON.stringify(tag).length > maxTagLength)

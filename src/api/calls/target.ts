@@ -1,4 +1,4 @@
-// Whom a call is to reach, as clients write it, and the target that the call engine gets.
+// The target of a call, as clients write it, and as the call engine gets it.
 import type { CallRequest, Target } from '../../calls/calls.ts'
 import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -37,15 +37,15 @@ export function target(): Field<TargetInput> {
         type: {
           type: 'string',
           enum: ['phone', 'user', 'sip', 'teams'],
-          description: 'What it is; `teams` is a user of a Microsoft Teams tenant of the account.',
+          description: 'The kind of target; `teams` is a user of a Microsoft Teams tenant of the account.',
         },
         number: {
           ...sipWord({ max: maxNumberLength }).facts.schema,
-          description: 'Of a phone, or of Teams.',
+          description: 'The number of a phone, or of a Teams user.',
         },
         name: {
           ...sipWord({ max: 255 }).facts.schema,
-          description: 'Of a registered user: without a realm, or with that of the account.',
+          description: 'The name of a registered user, without a realm or with that of the account.',
         },
         sipUri: { ...sipWord({ max: 1024 }).facts.schema, description: 'A SIP or SIPS URI.' },
         trunk: { ...text({ max: 64 }).facts.schema, description: 'The name of the carrier for a phone.' },
@@ -54,9 +54,9 @@ export function target(): Field<TargetInput> {
           required: ['username', 'password'],
           properties: {
             username: { ...credential, description: 'Sent in the clear.' },
-            password: { ...credential, description: 'Never sent: it goes into the digest.' },
+            password: { ...credential, description: 'Never sent: it is used for the digest.' },
           },
-          description: 'Answers the challenge of a carrier or of a SIP URI.',
+          description: 'The credentials for the challenge of a carrier or of a SIP URI.',
         },
         from: {
           type: 'object',
@@ -64,16 +64,19 @@ export function target(): Field<TargetInput> {
             user: { ...sipWord({ max: 255 }).facts.schema, description: 'In place of `from`.' },
             host: { ...host({ max: 255 }).facts.schema, description: 'In place of `fromHost`.' },
           },
-          description: 'What the From header says in place of `from` and `fromHost`.',
+          description: 'The From header, instead of `from` and `fromHost`.',
         },
         headers: headersSchema,
-        proxy: { ...sipWord({ max: 255 }).facts.schema, description: 'Where a SIP URI is asked for first.' },
+        proxy: {
+          ...sipWord({ max: 255 }).facts.schema,
+          description: 'The SIP proxy that the INVITE for a SIP URI is sent to first.',
+        },
         overrideTo: { type: 'string', maxLength: 255, description: 'Not served yet.' },
         tenant: {
           ...sipWord({ max: 255 }).facts.schema,
-          description: 'Of Teams: the `tenant_fqdn`, where the account has several tenants.',
+          description: 'For Teams: the `tenant_fqdn`, if the account has several tenants.',
         },
-        vmail: { type: 'boolean', description: 'Of Teams: whether the voice mail of the number is called.' },
+        vmail: { type: 'boolean', description: 'For Teams: whether the voice mail of the number is called.' },
       },
     },
     normalize: withoutNulls,
@@ -81,27 +84,27 @@ export function target(): Field<TargetInput> {
   })
 }
 
-/** The same, or its number, name or URI as text. */
+/** Returns a target field that also takes a number, name or URI as text. */
 export function targetOrText(): Field<TargetInput | string> {
   const { schema, normalize, example } = target().facts
   const text = sipWord({ max: 255 }).facts.schema
   return createField({ schema: { ...text, ...schema, type: ['string', 'object'] }, normalize, example })
 }
 
-/** Clients send every member of their form, those without a value as null. */
+/** Drops nulls: clients send every member of their form, those without a value as null. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
 }
 
 export interface TargetContext {
-  /** SIP realm of the account. */
+  /** The SIP realm of the account. */
   readonly realm: string | null
-  /** The carrier named beside the target, where newer clients name it. */
+  /** The carrier that newer clients name beside the target. */
   readonly trunk: string | null | undefined
 }
 
-/** Throws AppError bad_request or not_served naming the member. */
+/** Throws AppError bad_request or not_served, which names the member. */
 export function toTarget(input: TargetInput, { realm, trunk }: TargetContext): Target {
   const { type, auth } = input
   if (input.overrideTo !== undefined)
@@ -139,7 +142,7 @@ export function toTarget(input: TargetInput, { realm, trunk }: TargetContext): T
   }
 }
 
-/** The headers of the INVITE: those of the target before those of the call. */
+/** Returns the headers of the INVITE: those of the target replace those of the call. */
 export function headersOf(
   ofCall: Readonly<Record<string, unknown>> | null | undefined,
   { headers }: TargetInput,
@@ -169,7 +172,7 @@ function toSipUri(text: string, name: string): string {
   return text
 }
 
-/** A proxy may also be named by its host alone. */
+/** Returns the URI of a proxy, which may be a bare host. */
 function toProxy(text: string): string {
   return toSipUri(/^sips?:/i.test(text) ? text : `sip:${text}`, 'to.proxy')
 }

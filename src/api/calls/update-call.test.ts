@@ -129,7 +129,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     expect((await send({ sip_request }, path(createSid()))).status).toBe(404)
   })
 
-  it('says of a call that has ended that it has, and that GET still shows it', async () => {
+  it('says that a call has ended, and that GET still shows it', async () => {
     const call_sid = makeCall(api, api.own)
     const index = api.calls.findIndex((call) => call.call_sid === call_sid)
     api.calls.splice(index, 1, { ...api.calls[index]!, call_status: 'completed' })

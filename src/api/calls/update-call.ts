@@ -1,4 +1,4 @@
-// Commands to a live call. What there is, and what may come together, is declared in commands/.
+// Commands to a live call. The commands, and their combinations, are declared in commands/.
 import { commandMembers, commandRules, readCommands } from '../../commands/index.ts'
 import type { CommandMember } from '../../commands/define/describe-commands.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -27,7 +27,7 @@ function fieldOf({ value, description }: CommandMember): AnyField {
 const fields: Fields = Object.fromEntries(commandMembers.map((member) => [member.name, fieldOf(member)]))
 
 const responseField = object({
-  status: whole('The status code; 408, 481 or 503 also where the far end has not responded.'),
+  status: whole('The status code; 408, 481 or 503 also if the far end has not responded.'),
   reason: word('Its reason phrase.'),
 })
 
@@ -49,11 +49,11 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     operationId,
     tag: 'Calls',
     summary,
-    description: `${commandRules} For example ${examples}. What becomes of it afterwards, such as a hook that does not answer, is in the journal of the call.`,
+    description: `${commandRules} For example ${examples}. Its later outcome, such as a hook that does not answer, is in the journal of the call.`,
     body: fields,
     reply: {
       status: 200,
-      description: 'What the far end has responded to `sip_request`.',
+      description: 'The response of the far end to `sip_request`.',
       body: responseField,
       whenEmpty: 'It has begun.',
       emptyStatus: 202,
@@ -61,7 +61,7 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     errors: ['not_found', 'not_served', 'call_state', 'overloaded'],
     async handle({ account: { account_sid }, params: { CallSid }, body, services: { calls } }) {
       const asked = askedIn(body)
-      // What makes no sense is refused whether there is such a call or not.
+      // Commands that make no sense are refused whether there is such a call or not.
       readCommands(asked)
       const reply = await calls.command(account_sid, CallSid, asked)
       if (reply === undefined) throw notLive(calls.find(account_sid, CallSid) !== undefined)
@@ -70,7 +70,7 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
   })
 }
 
-/** Commands need a live call. One that has ended is still shown by GET. */
+/** Returns the refusal. Commands need a live call; GET still shows one that has ended. */
 function notLive(hasEnded: boolean): AppError {
   const sentence = 'no such live call'
   if (!hasEnded) return new AppError('not_found', sentence)
@@ -88,7 +88,7 @@ export const updateCallRoutes = [
   updateRoute('POST', 'updateCallByPost', 'The same as PUT, for older clients.'),
 ]
 
-/** Forms send the members that were left empty as null. */
+/** Returns the given members: forms send those that were left empty as null. */
 function askedIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const given = commandMembers.filter(({ name }) => body[name] !== undefined && body[name] !== null)
   return Object.fromEntries(

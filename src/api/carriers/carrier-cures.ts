@@ -1,4 +1,4 @@
-// What to change about a carrier, by what it said.
+// The cures for faults of a carrier, by its response.
 
 const cures = {
   inactive: 'Set is_active of the carrier to 1.',
@@ -37,7 +37,7 @@ function causeOf(status: number): keyof typeof cures {
   return status >= 500 && status < 600 ? 'busy' : 'other'
 }
 
-/** By the reason that `register_status` has of a REGISTER that failed. */
+/** Returns the cure for a failed REGISTER by its reason in `register_status`. */
 export function registrationCureOf(reason: string): string {
   if (reason.startsWith('no response') || reason.includes(' cannot be reached: '))
     return cures['silent-registrar']

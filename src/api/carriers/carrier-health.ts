@@ -1,4 +1,4 @@
-// How a carrier is: whether the platform is registered there, and which of its gateways take calls.
+// The health of a carrier: whether the platform is registered there, and which of its gateways accept calls.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { boolean, choice } from '../define/fields.ts'
@@ -13,10 +13,10 @@ const gateway = object({
   ipv4: word('Its address or name.'),
   is_watched: boolean().describe('OPTIONS is sent to it: `send_options_ping`.'),
   condition: choice(['up', 'down', 'resting', 'unknown']).describe(
-    'down: it missed two OPTIONS in a row. resting: a call found it silent, or it asked for a rest. unknown: nothing has been asked of it.',
+    'down: it missed two OPTIONS in a row. resting: it did not respond to a call, or asked for a pause. unknown: no request was sent to it.',
   ),
   checked_at: whole('When OPTIONS was sent last, in epoch milliseconds.').optional(),
-  reason: word('What it said to that, or that it said nothing.').optional(),
+  reason: word('Its response to that, or that there was none.').optional(),
   delay_ms: whole('How long it took to respond.').optional(),
 })
 
@@ -28,9 +28,9 @@ const health = object({
   registration: object({
     is_required: boolean().describe('The platform registers with the carrier.'),
     status: wordOrNull('`ok` or `fail`; null before the first REGISTER.'),
-    reason: wordOrNull('What the registrar said.'),
+    reason: wordOrNull('The response of the registrar.'),
   }).describe('The registration with the carrier, as its `register_status` shows it.'),
-  gateways: list(gateway).describe('Those that calls are sent to, as this node sees them.'),
+  gateways: list(gateway).describe('The gateways that calls are sent to, as this node sees them.'),
 })
 
 export const readHealth: ApiRoute = defineRoute({
@@ -39,7 +39,7 @@ export const readHealth: ApiRoute = defineRoute({
   access: everyone,
   operationId: 'readVoipCarrierHealth',
   tag: 'VoipCarriers',
-  summary: 'How a carrier is: its registration and its gateways, and what is wrong.',
+  summary: 'The health of a carrier: its registration and its gateways, and what is wrong.',
   parameters: { VoipCarrierSid: 'The carrier.' },
   reply: {
     status: 200,
@@ -65,7 +65,7 @@ export async function carrierAt(
   return carrier
 }
 
-/** Those that calls are sent to. */
+/** Returns the gateways that calls are sent to. */
 export function gatewaysOf(
   { voip_carrier_sid }: Row<'voip_carriers'>,
   { rows }: Pick<RecordContext, 'rows'>,
@@ -103,7 +103,7 @@ interface RegistrationState {
   readonly reason: string | null
 }
 
-/** As the row has it: whichever node registers. */
+/** Returns the state in the row, whichever node registers. */
 export function registrationOf({
   requires_register,
   register_status,

@@ -1,6 +1,6 @@
-// Carriers that many people use, as a start for a record of one's own: the host names they publish for calls to them. What a
-// customer agrees with the carrier (credentials, the addresses that calls come from) is not in here: an address that a
-// carrier gave up would let strangers call in.
+// Widely used carriers, as a start for one's own record: the host names that they publish for calls to them. Facts that
+// a customer agrees with the carrier (credentials, the addresses that calls come from) are not in here: an address that
+// a carrier gave up would let strangers call in.
 
 export interface CarrierFacts {
   readonly predefined_carrier_sid: string
@@ -12,9 +12,9 @@ export interface CarrierFacts {
 }
 
 export interface CarrierTemplate extends CarrierFacts {
-  /** Where calls to it are sent, over UDP at port 5060. */
+  /** The hosts that calls are sent to, over UDP at port 5060. */
   readonly outboundHosts: readonly string[]
-  /** What calls to it need that only the customer knows. */
+  /** A requirement for calls that only the customer can meet. */
   readonly outboundNote?: string
 }
 

@@ -11,13 +11,13 @@ export interface GatewayFacts {
   readonly isOutbound: boolean
 }
 
-// The narrowest network that is routed by itself. Whose calls a wider one sends, an account cannot know.
+// The smallest network that is routed by itself. An account cannot know whose calls come from a larger one.
 const accountNetmask = 24
 
-// No host has one of these (RFC 6890, RFC 5771).
+// No host has these (RFC 6890, RFC 5771).
 const hostless: readonly string[] = ['unspecified', 'broadcast', 'multicast']
 
-/** `present` is the gateway that is changed: one that was made wider before may stay so. */
+/** Throws bad_request. `present` is the gateway before the change: a wider network may stay. */
 export function demandGateway(
   gateway: GatewayFacts,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
@@ -25,10 +25,10 @@ export function demandGateway(
 ): void {
   const { ipv4, netmask, isInbound, isOutbound } = gateway
   const { minNetmask } = services.rules
-  // One that was entered before may be switched off.
+  // A gateway that was entered before may still be switched off.
   if (isIPv4(ipv4) && ipv4 !== present?.ipv4 && hostless.includes(ipaddr.parse(ipv4).range()))
     throw new AppError('bad_request', 'ipv4 must not be an unspecified, broadcast or multicast address')
-  // Carriers are recognised by the address that a call comes from, and a name may stand for any.
+  // Carriers are recognised by the source address of a call, and a name may resolve to any address.
   if (isInbound && !isIPv4(ipv4))
     throw new AppError('bad_request', 'ipv4 must be an IPv4 address where calls come from')
   if (isOutbound && !isInbound && netmask !== 32)

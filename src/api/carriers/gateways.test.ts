@@ -127,7 +127,7 @@ describe.each([
     for (const token of [api.adminKey, api.own.providerKey]) {
       const sid = await create(wide, token)
       const change = (sent: object) => api.put(`${path}/${sid}`, api.own.accountKey, sent)
-      // What the provider allowed stays so, and is moved or widened by the provider alone.
+      // A network that the provider allowed stays allowed; only the provider may move or widen it.
       expect((await change({ port: 5090 })).status).toBe(204)
       expect((await change({ netmask: 22 })).status).toBe(400)
       expect((await change({ ipv4: '198.51.100.1' })).status).toBe(400)

@@ -1,4 +1,4 @@
-// The endpoints of carriers: carriers, what they are made from, and their gateways.
+// The endpoints of carriers, their templates, and their gateways.
 import { nestedVoipCarriers, voipCarriers } from './voip-carriers.ts'
 import { predefinedCarrierRoutes } from './predefined-carriers.ts'
 import { readHealth } from './carrier-health.ts'

@@ -11,7 +11,7 @@ import { carrierTemplates } from './carrier-templates.ts'
 import { sipGateways } from './sip-gateways.ts'
 import { voipCarriers } from './voip-carriers.ts'
 
-// Clients look for these, though no template sets them.
+// Clients expect these members, although no template sets them.
 const unset = {
   register_username: null,
   register_sip_realm: null,
@@ -24,10 +24,10 @@ const unset = {
 const byCustomer = word('Null: the customer fills it in.').nullable()
 const form = createRecordForm({
   predefined_carrier_sid: sid().describe('Names the template in paths.'),
-  name: word('Of the company, and of the carrier made from it.'),
+  name: word('The name of the company, and of the carrier made from it.'),
   requires_static_ip: flag().describe('1: the company must know a fixed address of this platform.'),
   e164_leading_plus: flag().describe('1: numbers go out with a leading plus.'),
-  requires_register: flag().describe('1: we register with the company.'),
+  requires_register: flag().describe('1: the platform registers with the company.'),
   register_username: byCustomer,
   register_sip_realm: byCustomer,
   register_password: byCustomer,
@@ -35,7 +35,9 @@ const form = createRecordForm({
   inbound_auth_username: byCustomer,
   inbound_auth_password: byCustomer,
   diversion: byCustomer,
-  trunk_type: choice(['static_ip', 'auth', 'reg']).describe('How the company knows us; as in a carrier.'),
+  trunk_type: choice(['static_ip', 'auth', 'reg']).describe(
+    'How the company recognises the platform; as in a carrier.',
+  ),
 })
 
 export const listPredefinedCarriers = defineRoute({
@@ -55,7 +57,7 @@ export const listPredefinedCarriers = defineRoute({
 })
 
 const instantiation =
-  'With a suffix to its name where the service provider has a carrier of that name. The host names that the company publishes ' +
+  'Its name gets a suffix if the service provider has a carrier of that name. The host names that the company publishes ' +
   'become outbound gateways; the addresses that its calls come from are entered by hand.'
 
 const madeReply = {
@@ -64,7 +66,7 @@ const madeReply = {
   component: 'AddedPredefinedCarrier',
   body: object({
     sid: sid().describe('Names the carrier in paths and in other records.'),
-    note: word('What must be entered before calls go there and come from there.'),
+    note: word('The values that must be entered before calls can be sent and received.'),
   }),
 } as const
 
@@ -105,7 +107,7 @@ export const predefinedCarrierRoutes: readonly ApiRoute[] = [
 ]
 
 const inboundNote =
-  'No calls are taken from the carrier yet: enter the addresses that its calls come from as inbound gateways.'
+  'No calls are accepted from the carrier yet: enter the addresses that its calls come from as inbound gateways.'
 
 interface CarrierOwner {
   readonly account_sid: string | null

@@ -1,4 +1,4 @@
-// What may not be removed while others refer to it, and what goes with its owner.
+// Records that others refer to may not be removed, and parts are removed with their owner.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { openTestApi } from '../../../test/support/api.ts'

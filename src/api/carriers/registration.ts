@@ -1,4 +1,5 @@
-// What a carrier needs that the platform registers with: checked against the record as it will be, whichever route writes it.
+// The fields that a carrier needs for a registration, checked against the record as it will be, whichever route writes
+// it.
 import { AppError } from '../../lib/errors.ts'
 
 export interface Registration {

@@ -1,4 +1,4 @@
-// All the API says about a SIP gateway: an address that a carrier sends calls from or takes them at.
+// The resource SipGateway: an address from which a carrier sends calls, or at which it accepts them.
 import { boolean, choice, flag, integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { host } from '../define/sip-fields.ts'
@@ -12,7 +12,7 @@ export const sipGateways = defineResource({
   name: 'SipGateway',
   noun: 'SIP gateway',
   path: '/SipGateways',
-  summary: 'An address that a carrier sends calls from, or takes them at.',
+  summary: 'An address that a carrier sends calls from, or accepts them at.',
   table: 'sip_gateways',
   owner: { partOf: 'voip_carrier_sid' },
   operations: ['list', 'create', 'read', 'update', 'delete'],
@@ -21,38 +21,36 @@ export const sipGateways = defineResource({
     sip_gateway_sid: recordSid(),
     voip_carrier_sid: sid('voip_carriers').fixedAfterCreate().describe('The carrier that has this address.'),
     ipv4: host({ max: 128 })
-      .describe('An IPv4 address; where calls are only sent to, a host name as well.')
+      .describe('An IPv4 address; also a host name if calls are only sent there.')
       .example('192.0.2.10'),
     port: integer({ min: 1, max: 65_535 })
       .nullable()
       .describe(
-        '5060, or 5061 with TLS, when it is left out; null: what the SRV records of its host name say, and the same without them.',
+        'Left out: 5060, or 5061 with TLS. null: the port in the SRV records of its host name, or the same without them.',
       ),
     netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
-    inbound: boolean().default(false).describe('Calls are taken from here.'),
+    inbound: boolean().default(false).describe('Calls are accepted from here.'),
     outbound: boolean().default(false).describe('Calls are sent here.'),
-    is_active: flag().default(1).describe('0: no calls are sent here or taken from here.'),
+    is_active: flag().default(1).describe('0: no calls are sent here or accepted from here.'),
     protocol: choice(['udp', 'tcp', 'tls', 'tls/srtp'])
       .default('udp')
       .describe(
-        'The transport of calls sent here; `tls/srtp` encrypts the audio as well. Over TLS the gateway must show a certificate for what `ipv4` says. Over `tls/srtp` calls are offered SRTP with keys in SDP, and a gateway that answers without it gets none.',
+        'The transport of calls sent here; `tls/srtp` encrypts the audio as well. Over TLS the gateway must show a certificate for the value of `ipv4`. Over `tls/srtp`, calls offer SRTP with keys in SDP, and a gateway that answers without it gets no call.',
       ),
     pad_crypto: flag()
       .default(0)
       .describe(
-        '1: keys that are offered over `tls/srtp` are padded to whole base64, of those suites whose keys are not whole without it. In answers the padding of the far end is followed.',
+        '1: keys that are offered over `tls/srtp` are padded to whole base64, for the suites whose keys need padding. Answers use the padding of the far end.',
       ),
     send_options_ping: flag()
       .default(0)
       .describe(
-        '1: OPTIONS is sent about once a minute. A gateway that misses two in a row gets no calls, as long as another one answers, until it has answered twice in a row.',
+        '1: OPTIONS is sent about once a minute. A gateway that misses two in a row gets no calls, as long as another gateway responds, until it has responded twice in a row.',
       ),
     use_sips_scheme: flag().default(0).describe('1: Request-URIs begin with sips: where TLS is used.'),
     remove_ice: flag()
       .default(0)
-      .describe(
-        '1: what is offered with DTLS has no ICE: the handshake is made between the ports of the SDP.',
-      ),
+      .describe('1: an offer with DTLS has no ICE: the handshake is made between the ports of the SDP.'),
     dtls_off: flag()
       .default(0)
       .describe(

@@ -1,4 +1,4 @@
-// All the API says about an SMPP gateway: an address that a carrier exchanges text messages at.
+// The resource SmppGateway: an address at which a carrier exchanges text messages.
 import { flag, integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { host } from '../define/sip-fields.ts'
@@ -6,7 +6,7 @@ import type { Row } from '../../storage/storage.ts'
 import { demandGateway } from './gateway-rules.ts'
 import type { GatewayFacts } from './gateway-rules.ts'
 
-// SMPP 3.4 as registered with IANA.
+// The port of SMPP 3.4, as registered with IANA.
 const smppPort = 2775
 
 export const smppGateways = defineResource({
@@ -22,15 +22,15 @@ export const smppGateways = defineResource({
     smpp_gateway_sid: recordSid(),
     voip_carrier_sid: sid('voip_carriers').fixedAfterCreate().describe('The carrier that has this address.'),
     ipv4: host({ max: 128 })
-      .describe('An IPv4 address; where messages are only sent to, a host name as well.')
+      .describe('An IPv4 address; also a host name if messages are only sent there.')
       .example('192.0.2.20'),
     port: integer({ min: 1, max: 65_535 }).default(smppPort).describe('The TCP port.'),
     netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
     is_primary: flag()
       .default(1)
-      .describe('1: asked first; 0: when no primary one answers.')
+      .describe('1: tried first; 0: tried if no primary gateway responds.')
       .notServed('messaging'),
-    inbound: flag().default(0).describe('1: messages are taken from here.'),
+    inbound: flag().default(0).describe('1: messages are accepted from here.'),
     outbound: flag().default(1).describe('1: messages are sent here.'),
     use_tls: flag().default(0).describe('1: SMPP over TLS.').notServed('messaging'),
   },

@@ -1,4 +1,4 @@
-// Tries a carrier out, as a person would who has just entered it: its registration, its gateways, and a call that costs little.
+// The test of a carrier that was just entered: its registration, its gateways, and a call that costs little.
 import { noScript } from '../../calls/application/no-script.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
@@ -16,13 +16,13 @@ import { carrierAt, gatewaysOf, registrationOf } from './carrier-health.ts'
 
 const stepFields = {
   step: choice(['registration', 'gateways', 'options', 'call']).describe('What was tried.'),
-  target: word('Where.').optional(),
-  ok: boolean().describe('Whether it went well.'),
-  reason: word('What came of it.'),
-  cure: word('What to change, where it did not go well.').optional(),
-  sip_status: whole('The status of the SIP response, where there was one.').optional(),
+  target: word('The gateway or the number that was tried.').optional(),
+  ok: boolean().describe('Whether it succeeded.'),
+  reason: word('The result.'),
+  cure: word('What to change, if it failed.').optional(),
+  sip_status: whole('The status of the SIP response, if there was one.').optional(),
   delay_ms: whole('How long it took.').optional(),
-  call_sid: word('The call, whose journal has the rest.').optional(),
+  call_sid: word('The call; its journal has the details.').optional(),
 }
 
 const body = {
@@ -37,7 +37,7 @@ const body = {
     .describe('The calling number; left out, a phone number of the carrier, or register_username.'),
   account_sid: sid('accounts')
     .optional()
-    .describe('Which account makes the call, where the carrier is shared and the caller is no account.'),
+    .describe('The account that makes the call, if the carrier is shared and the caller is not an account.'),
 }
 
 export interface Step {
@@ -59,17 +59,17 @@ export const testCarrier: ApiRoute = defineRoute({
   access: everyone,
   operationId: 'testVoipCarrier',
   tag: 'VoipCarriers',
-  summary: 'Tries a carrier: OPTIONS to each gateway, and a short call where a number is given.',
+  summary: 'Tries a carrier: OPTIONS to each gateway, and a short call if a number is given.',
   description:
-    'Responds when all is tried, within half a minute. Each step says what came of it and what to change. A carrier is tested six times in ten minutes at most.',
+    'Responds when every step has been tried, within half a minute. Each step has its result, and what to change. A carrier can be tested at most six times in ten minutes.',
   parameters: { VoipCarrierSid: 'The carrier.' },
   body,
   reply: {
     status: 200,
-    description: 'What came of each step.',
+    description: 'The result of each step.',
     component: 'VoipCarrierTest',
     body: object({
-      ok: boolean().describe('The green light: every step went well.'),
+      ok: boolean().describe('Every step succeeded.'),
       steps: list(object(stepFields)).describe('In the order they were tried.'),
     }),
   },
@@ -98,7 +98,7 @@ function isGiven(text: string | null | undefined): text is string {
   return text !== undefined && text !== null
 }
 
-/** Whose call it is: the carrier's account, the caller's, or the one that is named. */
+/** Returns the account of the carrier, that of the caller, or the one that is named. */
 async function payerOf(
   carrier: Row<'voip_carriers'>,
   named: string | undefined,
@@ -215,7 +215,7 @@ function isReceived({ type, ...facts }: StoredEvent): boolean {
   return type === 'sip' && facts['direction'] === 'received'
 }
 
-// What the platform says itself, when a call is given up and when nothing comes.
+// The platform's own statuses, for a call that is given up and for silence.
 const ownStatuses: ReadonlySet<number> = new Set([408, 487])
 
 function isSilence(call: LiveCall | undefined, wasHeard: boolean): boolean {
@@ -228,7 +228,7 @@ const silence: Pick<Step, 'ok' | 'reason' | 'cure'> = {
   cure: cureOf('silent'),
 }
 
-// The called party has spoken, so the carrier has brought the call there.
+// The called party responded, so the carrier has brought the call there.
 const reached: ReadonlySet<number> = new Set([480, 486, 600, 603])
 
 function judged(

@@ -164,7 +164,7 @@ describe('POST /VoipCarriers', () => {
       [`/Accounts/${api.own.account_sid}/VoipCarriers/`, api.own.accountKey],
       [`/ServiceProviders/${api.own.service_provider_sid}/VoipCarriers`, api.own.providerKey],
     ] as const) {
-      // Whose it is stands elsewhere in the nested paths.
+      // The nested paths name the owner elsewhere.
       if (path !== '/VoipCarriers' && 'account_sid' in more) continue
       const answer = await api.post(path, token, sent)
       expect(answer.status).toBe(400)

@@ -1,4 +1,4 @@
-// All the API says about a carrier: whom calls are bought from and sold to. Its gateways are where it can be reached.
+// The resource VoipCarrier: a company that calls are sent to or come from. Its gateways are its addresses.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { object, whole, wordOrNull } from '../define/reply-fields.ts'
@@ -30,7 +30,7 @@ export const voipCarriers = defineResource({
   },
   fields: {
     voip_carrier_sid: recordSid(),
-    name: text({ min: 1, max: 64 }).describe('What people call it.').example('Acme Telecom'),
+    name: text({ min: 1, max: 64 }).describe('The name shown to people.').example('Acme Telecom'),
     description: text({ max: 1024 }).nullable().describe('For people.'),
     account_sid: sid('accounts').nullable().describe('Null: shared by all accounts of the provider.'),
     service_provider_sid: sid('service_providers')
@@ -39,12 +39,12 @@ export const voipCarriers = defineResource({
       .describe('The service provider whose accounts use it.'),
     application_sid: sid('applications')
       .nullable()
-      .describe('Runs for calls to numbers that name no application; needs an account.'),
+      .describe('The application that runs calls to numbers without one; needs an account.'),
     e164_leading_plus: flag().default(0).describe('1: numbers go out with a leading plus.'),
     requires_register: flag()
       .default(0)
       .describe(
-        '1: calls to it carry the name and realm of a registration; needs register_username and register_password. The platform registers there at once and keeps the registration; 0, is_active 0 and DELETE take it back.',
+        '1: calls to it carry the name and realm of a registration; needs register_username and register_password. The platform registers there immediately and keeps the registration; 0, is_active 0 and DELETE end it.',
       ),
     register_username: sipWord({ max: 64 }).nullable().describe('For digest authentication at the carrier.'),
     register_sip_realm: domain({ max: 64 })
@@ -61,29 +61,31 @@ export const voipCarriers = defineResource({
     register_public_ip_in_contact: flag()
       .default(0)
       .describe(
-        '1: Contact in a REGISTER names SWITCHHOOK_PUBLIC_ADDRESS, 0: the address of the platform that the registrar is faced with.',
+        '1: Contact in a REGISTER names SWITCHHOOK_PUBLIC_ADDRESS, 0: the address of the platform on the way to the registrar.',
       ),
     register_status: registerStatus()
       .readOnly()
       .describe(
-        'How the last registration went; empty before the first, and once the registration is taken back.',
+        'The result of the last registration; empty before the first, and once the registration is ended.',
       ),
-    tech_prefix: sipWord({ max: 16 }).nullable().describe('Goes before each called number.'),
+    tech_prefix: sipWord({ max: 16 }).nullable().describe('Put before each called number.'),
     inbound_auth_username: sipWord({ max: 64 })
       .nullable()
-      .describe('With a password and trunk_type auth: calls to the SIP realm of an account must bring them.'),
+      .describe(
+        'With a password and trunk_type auth: calls to the SIP realm of an account must authenticate with them.',
+      ),
     inbound_auth_password: secret({ max: 64 }),
     diversion: sipWord({ max: 32 }).nullable().describe('The number in the Diversion header of calls sent.'),
-    is_active: flag().default(1).describe('0: no calls are sent to it or taken from it.'),
+    is_active: flag().default(1).describe('0: no calls are sent to it or accepted from it.'),
     created_at: createdAt(),
     smpp_system_id: text({ max: 255 })
       .nullable()
-      .describe('Our name when we bind to the carrier over SMPP.')
+      .describe('The name of the platform when it binds to the carrier over SMPP.')
       .notServed('messaging'),
     smpp_password: secret({ max: 64 }).notServed('messaging'),
     smpp_inbound_system_id: text({ max: 255 })
       .nullable()
-      .describe('The name of the carrier when it binds to us over SMPP.')
+      .describe('The name of the carrier when it binds to the platform over SMPP.')
       .notServed('messaging'),
     smpp_inbound_password: secret({ max: 64 }).notServed('messaging'),
     smpp_enquire_link_interval: integer({ min: 0, max: 86_400 })
@@ -93,16 +95,16 @@ export const voipCarriers = defineResource({
     dtmf_type: choice(['rfc2833', 'tones', 'info'])
       .default('rfc2833')
       .describe(
-        'How keys go to the carrier and come from it: `rfc2833` as RTP events (RFC 4733), or by INFO where it takes none; `info` by INFO (application/dtmf-relay); `tones` in the sound. INFO is always taken. Tones are listened for with `tones`, and where no RTP events were agreed on; a key that comes in two ways counts once.',
+        'How keys are sent to the carrier and received from it: `rfc2833` as RTP events (RFC 4733), or by INFO if it accepts none; `info` by INFO (application/dtmf-relay); `tones` as tones in the audio. INFO is always accepted. Tones are detected with `tones`, and if no RTP events were agreed on; a key that arrives in two ways counts once.',
       ),
     outbound_sip_proxy: sipWord({ max: 255 })
       .nullable()
-      .describe('Where calls to the carrier go first.')
+      .describe('The SIP proxy that calls to the carrier are sent to first.')
       .example('sip:proxy.example.com'),
     trunk_type: choice(['static_ip', 'auth', 'reg'])
       .default('static_ip')
       .describe(
-        'How the two know each other: by address, by digest authentication, or by registration. With auth the address of a gateway proves nothing; with reg, calls from the addresses of the registrar are those of the carrier while the platform is registered there.',
+        'How the platform and the carrier recognise each other: by address, by digest authentication, or by registration. With auth the address of a gateway proves nothing; with reg, calls from the addresses of the registrar count as calls of the carrier while the platform is registered there.',
       ),
   },
   async beforeCreate(carrier) {
@@ -114,7 +116,7 @@ export const voipCarriers = defineResource({
     const { account_sid } = changes
     if (account_sid !== undefined && account_sid !== row.account_sid)
       await giveAway(row, account_sid, context)
-    // The node that is registered takes that back, and writes this too; it may be gone.
+    // The registered node unregisters and writes this too, but it may be gone.
     const { is_active, requires_register } = { ...row, ...changes }
     return is_active === 1 && requires_register === 1 ? undefined : { register_status: null }
   },
@@ -126,7 +128,7 @@ export const voipCarriers = defineResource({
   },
 })
 
-/** Its gateways go with it; what refers to it must still be allowed to. */
+/** Gives away the gateways too. Throws if records refer to the carrier that then may not. */
 async function giveAway(
   { voip_carrier_sid }: Row<'voip_carriers'>,
   account_sid: string | null,
@@ -151,7 +153,7 @@ async function giveAway(
 function registerStatus(): Field<object> {
   const fields = {
     status: wordOrNull('`ok` or `fail`.').optional(),
-    reason: wordOrNull('What the registrar said, or that it said nothing.').optional(),
+    reason: wordOrNull('The response of the registrar, or that there was none.').optional(),
     cseq: createField<string | number | null>({
       schema: { type: ['string', 'integer', 'null'] },
       description: 'CSeq of the last REGISTER.',

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
 import type { Services } from '../services.ts'
 
-/** Throws AppError bad_request naming what is wrong with it. */
+/** Throws AppError bad_request, which names the fault. */
 export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']): void {
   if (isNestedTooDeep(app_json))
     throw new AppError('bad_request', `app_json must not be nested more than ${maxNesting} levels deep`)
@@ -17,7 +17,7 @@ export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']
   if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)
 }
 
-/** Why these are no verbs, in a sentence; undefined where they are. */
+/** Returns why these are not verbs, or undefined. */
 export function verbsFault(parseVerbs: (verbs: unknown) => unknown, verbs: unknown): string | undefined {
   try {
     parseVerbs(verbs)

@@ -1,5 +1,5 @@
-// Turns a declared endpoint into one the HTTP server can run: compiles its shapes, finds the tenant in its path,
-// and hands its handler the rows that the caller may see.
+// The binding of a declared endpoint to the HTTP server: compiles its shapes, finds the tenant in its path, and passes
+// its handler the rows that the caller may see.
 import type { HttpRequest, HttpRoute } from '../../http/route.ts'
 import { actingFor } from '../../lib/acting-for.ts'
 import type { Caller } from '../../contracts/caller.ts'
@@ -28,7 +28,7 @@ export interface BinderOptions {
 export function createRouteBinder({ services, storage, compile }: BinderOptions): RouteBinder {
   const inFlight: InFlight = new Map()
 
-  /** A request with an Idempotency-Key is handled once, unless its handler sees to that itself. */
+  /** Handles a request with an Idempotency-Key once, unless its handler does so itself. */
   function answer(route: ApiRoute, request: HttpRequest, handle: Handler, once: Once): Promise<unknown> {
     const { caller } = request
     const key = keyOf(request, route)
@@ -67,8 +67,9 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
 }
 
 /**
- * A GET changes nothing, unless it says so with `isChanging`, and nothing more is read once its client has gone. The other
- * methods are carried through: half of a change is none, and the client could not know whether it was made.
+ * Returns the party that storage acts for. A GET changes nothing unless it is `isChanging`, and reads no more once its
+ * client has gone. Other methods run to their end: half a change is useless, and the client could not know whether it
+ * was made.
  */
 function behalfOf(request: HttpRequest, { method, isChanging = false }: ApiRoute): Behalf {
   if (method !== 'GET') return { maker: actorOf(request) }
@@ -77,7 +78,7 @@ function behalfOf(request: HttpRequest, { method, isChanging = false }: ApiRoute
 
 type Handler = (request: HttpRequest, services: Services) => Promise<unknown>
 
-/** Checks what a request says, finds the tenant in its path, and lets the route handle it. */
+/** Checks the request, finds the tenant in its path, and lets the route handle it. */
 function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): Handler {
   const queryShape = queryOf(route, compile)
   const bodyShape = bodyOf(route, compile)
@@ -109,7 +110,7 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
   }
 }
 
-/** The failure itself or, after a refusal, the one that says besides what the route has done because of it. */
+/** Returns the failure itself or, after a refusal, one that adds what the route has done because of it. */
 async function afterRefusal(
   error: unknown,
   { whenRefused }: ApiRoute,
@@ -121,23 +122,23 @@ async function afterRefusal(
   return addition === undefined ? error : reworded(error, `${error.message}; ${addition}`)
 }
 
-/** Whether what the request sends was at fault, and not the moment or the caller. */
+/** Reports whether the content of the request was at fault, and not the moment or the caller. */
 function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && [400, 422].includes(entryOf(error.code).http)
 }
 
-/** Who shares a bound with whom. */
+/** Returns the tenant that shares the caller's limits. */
 function tenantOf({ tenancy }: Caller): string {
   if (tenancy.level === 'account') return tenancy.account_sid
   return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
 }
 
-/** The parameters of a path that are ids: others are names, whose letters count. */
+/** Returns the path parameters that are ids; the others are names, in which letter case counts. */
 function sidsIn(path: string): readonly string[] {
   return Array.from(path.matchAll(/\{(\w+Sid)\}/g), ([, name = '']) => name)
 }
 
-/** RFC 9562 §4: ids are written in lower case and read in any. */
+/** Lowers the ids. RFC 9562 §4: they are written in lower case and read in any. */
 function withLowerSids(request: HttpRequest, names: readonly string[]): HttpRequest {
   const { params } = request
   const isLower = names.every((name) => params[name] === params[name]?.toLowerCase())
@@ -150,7 +151,7 @@ type Tenants = Pick<ApiRequest, 'account' | 'provider'>
 
 const noTenants: Tenants = { account: undefined, provider: undefined }
 
-/** Undefined for paths that lie below no account or service provider: their requests wait for nothing. */
+/** Returns undefined for paths without a tenant, whose requests then wait for nothing. */
 function tenantFinderOf(
   path: string,
 ): ((request: HttpRequest, context: RecordContext) => Promise<Tenants>) | undefined {
@@ -168,12 +169,12 @@ function tenantFinderOf(
 }
 
 function contextOf(request: HttpRequest, services: Services): RecordContext {
-  // Public routes have no caller; their handlers are typed not to look for one, nor for rows.
+  // Public routes have no caller. The types of their handlers allow neither the caller nor rows.
   const caller = request.caller ?? publicCaller
   return { caller, rows: services.storage.for(caller.tenancy), services }
 }
 
-// Sees no row: no account or provider has an empty id.
+// Sees no row, since no account or provider has an empty id.
 const publicCaller: Caller = {
   tenancy: { level: 'account', account_sid: '', service_provider_sid: '' },
   principal: { kind: 'api_key', api_key_sid: '' },
@@ -184,8 +185,8 @@ const nothing = Object.freeze({})
 const takesNothing: Shape = () => nothing
 
 /**
- * Forms send the parameters that were left empty too: in a GET they count as left out. A DELETE without parameters removes
- * everything, so there an empty one is refused.
+ * Compiles the query. Forms also send parameters that were left empty: in a GET they count as left out. A DELETE
+ * without parameters removes everything, so there an empty one is refused.
  */
 function queryOf({ method, query }: ApiRoute, compile: ShapeCompiler): Shape {
   if (query === undefined) return takesNothing
@@ -203,7 +204,7 @@ function bodyOf({ body, bodyIs, isPartial = false }: ApiRoute, compile: ShapeCom
   return bodyIs === undefined ? shape : (input) => shape(input === undefined ? {} : { [bodyIs]: input })
 }
 
-/** Undefined where the server sends what it is given, or writes it without a schema. */
+/** Returns undefined if the server sends the value as it is, or writes it without a schema. */
 function replySchemaOf({ body, mediaType, isVaried = false }: Reply): JsonSchema | undefined {
   return body === undefined || mediaType !== undefined || isVaried ? undefined : shownSchema(body.facts)
 }

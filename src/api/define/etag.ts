@@ -1,5 +1,5 @@
-// ETags of records: they spare a client reading again what it has, and keep it from writing over what it has not seen.
-// RFC 9110 §8.8.3 and §13.1.
+// ETags of records, RFC 9110 §8.8.3 and §13.1. A client need not read again a state that it has, and cannot overwrite
+// one that it has not seen.
 import { hash } from 'node:crypto'
 import { AppError } from '../../lib/errors.ts'
 import { loadHooks } from './nested-hooks.ts'
@@ -10,7 +10,7 @@ import type { Cells } from './rows.ts'
 
 export interface SeenRecord {
   readonly record: Readonly<Record<string, unknown>>
-  /** Changes with everything the record shows: its row, its hooks, what is joined to it. */
+  /** Changes with everything that the record shows: its row, its hooks, its joined members. */
   readonly etag: string
 }
 
@@ -35,21 +35,21 @@ function etagOf(
     const sid = row[column]
     tag += `.${typeof sid === 'string' ? (hooks.get(sid)?.version ?? 0) : 0}`
   }
-  // What is joined comes from rows with versions of their own, so it is hashed instead.
+  // Joined members come from rows with versions of their own, so they are hashed instead.
   if (joined !== undefined) tag += `.${hash('sha256', JSON.stringify(joined), 'base64url').slice(0, 22)}`
   return `"${tag}"`
 }
 
 type Headers = ApiRequest['headers']
 
-/** Throws stale_record when the client has seen another state of the record than there is. */
+/** Throws stale_record if the client has seen another state of the record than the present one. */
 export async function demandSeen(plan: ResourcePlan, row: Cells, request: ApiRequest): Promise<void> {
   const { headers } = request
   if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return
   demandTag(headers, (await seenRecord(plan, row, request)).etag)
 }
 
-/** Does what `demandSeen` does for a record whose ETag is known. */
+/** Does the same as `demandSeen` for a record whose ETag is known. */
 export function demandTag(headers: Headers, etag: string): void {
   const match = tagsIn(headers, 'if-match')
   const isKnown = isSeen(headers, etag)
@@ -58,12 +58,12 @@ export function demandTag(headers: Headers, etag: string): void {
   if (isKnown || !isMatched) throw stale()
 }
 
-/** The ETag of a record that shows nothing but its own row. */
+/** Returns the ETag of a record that shows only its own row. */
 export function etagOfRow({ version }: { readonly version: number }): string {
   return `"${version}"`
 }
 
-/** The record with its ETag, or 304 without it when the client has this state already. */
+/** Returns the record with its ETag, or 304 without it if the client has this state already. */
 export function unlessSeen<R>(
   record: R,
   etag: string,
@@ -77,7 +77,7 @@ export function unlessSeen<R>(
 
 function isSeen(headers: Headers, etag: string): boolean {
   const tags = tagsIn(headers, 'if-none-match')
-  // A weak tag is as good as its strong form here.
+  // Here a weak tag is equal to its strong form.
   return tags === '*' || tags?.some((tag) => tag === etag || tag === `W/${etag}`) === true
 }
 

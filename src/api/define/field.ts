@@ -1,24 +1,24 @@
-// What one field of a record, body or query is: its form on the wire, its column, who may set it and when.
+// The shape of a field of a record, body or query: its form on the wire, its column, and the rules for setting it.
 // fields.ts has the kinds of field; everything else in this folder reads the facts.
 import type { TableName } from '../../storage/storage.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 export type Cell = string | number | null
 
-/** `read-only` fields are shown and never taken. */
+/** `read-only` fields are shown and never accepted. */
 export type Presence = 'required' | 'optional' | 'read-only'
 
 export interface FieldFacts {
   /** JSON Schema of the canonical value, without null. */
   readonly schema: JsonSchema
   readonly presence: Presence
-  /** Whether null may be sent, and whether a record without a value says null or leaves the field out. */
+  /** Whether null may be sent, and whether a record without a value shows null or leaves the field out. */
   readonly unset: 'never' | 'null' | 'absent'
-  /** What an update does with it; `refuse`: nothing may change it (400). */
+  /** The effect of an update; `refuse`: nothing may change the field (400). */
   readonly onUpdate: 'change' | 'refuse'
-  /** A nested record of `webhooks`, whose id is in the column <name>_sid. */
+  /** Whether it is a nested record of `webhooks`, whose id is in the column <name>_sid. */
   readonly isHook?: boolean | undefined
-  /** What a create that leaves it out (or sends null) stores, in its form on the wire. */
+  /** The stored value if a create leaves it out (or sends null), in its form on the wire. */
   readonly fallback?: unknown
   /** The form in which a value that may not change is compared with the stored one. */
   readonly fixedForm?: ((value: unknown) => unknown) | undefined
@@ -26,19 +26,19 @@ export interface FieldFacts {
   /** The column that must contain the value of a query parameter. */
   readonly searches?: string | undefined
   readonly description?: string | undefined
-  /** What the platform must serve before it acts on the field, which is stored until then. */
+  /** The feature that must be served before the field has an effect; until then it is stored. */
   readonly notServed?: string | undefined
   readonly example?: unknown
-  /** A form clients also send -> the canonical one. What it does not know it hands back for the schema to refuse. */
+  /** Converts other forms that clients send. An unknown form stays as it is, for the schema to refuse. */
   readonly normalize?: ((value: unknown) => unknown) | undefined
-  /** As `normalize`, for the text of a query parameter. */
+  /** Like `normalize`, for the text of a query parameter. */
   readonly fromText?: ((text: string) => unknown) | undefined
   readonly toCell?: ((value: unknown) => Cell) | undefined
   readonly fromCell?: ((cell: Cell) => unknown) | undefined
 }
 
 /**
- * `T` is the canonical value that a handler sees, `W` the value as a record or reply shows it; undefined in `W` says that the
+ * `T` is the canonical value that a handler gets, `W` the value in a record or reply; undefined in `W` means that the
  * member may be left out. Every method returns a new field.
  */
 export interface Field<T, P extends Presence = 'required', W = T> {
@@ -47,19 +47,19 @@ export interface Field<T, P extends Presence = 'required', W = T> {
   readonly valueType?: T
   readonly presenceType?: P
   readonly wireType?: W
-  /** May be left out or null; a record without a value leaves it out. */
+  /** Allows absence and null; a record without a value leaves it out. */
   optional(): Field<T | null, 'optional', W | undefined>
-  /** May be left out or null; a record without a value says null, which clients look for. */
+  /** Allows absence and null; a record without a value shows null, which clients look for. */
   nullable(): Field<T | null, 'optional', W | null>
-  /** May be left out or null, which both mean `fallback`. */
+  /** Allows absence and null, which both mean `fallback`. */
   default(fallback: T): Field<T, 'optional', W>
   readOnly(): Field<T, 'read-only', W>
-  /** An update may repeat it, and is refused when it (or `form` of it, where that is what is stored) differs. */
+  /** Lets an update repeat the value, and refuses it if the value (or `form` of it, if that is stored) differs. */
   fixedAfterCreate(form?: (value: unknown) => unknown): Field<T, P, W>
-  /** Records show `mask(value)`. */
+  /** Makes records show `mask(value)`. */
   masked(mask: (value: string) => string): Field<T, P, W>
   describe(description: string): Field<T, P, W>
-  /** It is stored and shown, and nothing acts on it until `what` is served. The reference says so. */
+  /** Marks the field as stored and shown, but without effect until `what` is served. The reference says so. */
   notServed(what: string): Field<T, P, W>
   example(example: unknown): Field<T, P, W>
 }
@@ -67,7 +67,7 @@ export interface Field<T, P extends Presence = 'required', W = T> {
 export type AnyField = Field<unknown, Presence, unknown>
 export type Fields = Readonly<Record<string, AnyField>>
 
-/** Required, changeable and never null, unless `given` says otherwise. */
+/** Creates a required, changeable field, never null, unless `given` says otherwise. */
 export function createField<T, P extends Presence = 'required', W = T>(
   given: Pick<FieldFacts, 'schema'> & Partial<FieldFacts>,
 ): Field<T, P, W> {
@@ -88,7 +88,7 @@ export function createField<T, P extends Presence = 'required', W = T>(
   }
 }
 
-/** What the reference says about a field, as members of its schema. */
+/** Returns the field's text in the reference, as members of its schema. */
 export function wordsOf({ description, notServed }: FieldFacts): JsonSchema {
   const promise =
     notServed === undefined ? undefined : `Stored, and of no effect until ${notServed} is served.`
@@ -104,24 +104,24 @@ type KeysWith<F extends Fields, P extends Presence> = {
   [K in keyof F]: F[K] extends Field<unknown, P, unknown> ? K : never
 }[keyof F]
 
-/** What a handler gets of a body that has passed. */
+/** The values of a valid body. */
 export type Values<F extends Fields> = {
   readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
 } & { readonly [K in KeysWith<F, 'optional'>]?: ValueOf<F[K]> }
 
-/** What a handler gets of a query, which has no null. */
+/** The values of a valid query, which has no null. */
 export type QueryValues<F extends Fields> = {
   readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
 } & { readonly [K in KeysWith<F, 'optional'>]?: Exclude<ValueOf<F[K]>, null> }
 
-/** What a handler gets of a partial update that has passed. */
+/** The values of a valid partial update. */
 export type Changes<F extends Fields> = {
   readonly [K in KeysWith<F, 'required' | 'optional'>]?: ValueOf<F[K]>
 }
 
 export type WireOf<F> = F extends Field<unknown, Presence, infer W> ? W : never
 
-/** What a record or a reply of these fields shows. */
+/** The members of a record or a reply. */
 export type Wire<F extends Fields> = {
   readonly [K in keyof F as undefined extends WireOf<F[K]> ? never : K]: WireOf<F[K]>
 } & { readonly [K in keyof F as undefined extends WireOf<F[K]> ? K : never]?: WireOf<F[K]> }

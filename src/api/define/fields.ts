@@ -1,4 +1,4 @@
-// The kinds of field a declaration is made of. The leniency that clients rely on lives here and nowhere else.
+// The kinds of field that declarations are made of. The leniency that clients rely on is only here.
 import { printable } from '../../lib/printable.ts'
 import { hookUrlTexts } from './hook-url.ts'
 import type { HookWays } from './hook-url.ts'
@@ -9,12 +9,12 @@ import type { Field, JsonSchema } from './field.ts'
 export interface TextRule {
   readonly min?: number
   readonly max: number
-  /** A regular expression in place of "no control characters". */
+  /** A regular expression, instead of "no control characters". */
   readonly pattern?: string
   /** The pattern in words: "must be ...". */
   readonly rule?: string
   readonly lowerCase?: boolean
-  /** Control characters too: JSON text, passwords of people. */
+  /** Allows control characters: JSON text, passwords of people. */
   readonly anyCharacters?: boolean
 }
 
@@ -33,7 +33,7 @@ export function text(rules: TextRule): Field<string> {
 }
 
 /**
- * Text of a query that may be a telephone number. Clients do not encode its plus, of which a query makes a space
+ * Returns a query text that may be a telephone number. Clients do not encode its plus, which a query turns into a space
  * (application/x-www-form-urlencoded); no number begins with one.
  */
 export function dialled({ max }: Pick<TextRule, 'max'>): Field<string> {
@@ -41,7 +41,7 @@ export function dialled({ max }: Pick<TextRule, 'max'>): Field<string> {
   return createField({ ...facts, fromText: (value) => value.replace(/^ (?=\d)/, '+') })
 }
 
-/** A query parameter that finds records by part of a text column. */
+/** Returns a query parameter that finds records by part of a text column. */
 export function partOf(column: string): Field<string | null, 'optional', string | undefined> {
   const { facts } = dialled({ max: 255 })
   return createField<string>({ ...facts, searches: column })
@@ -49,22 +49,27 @@ export function partOf(column: string): Field<string | null, 'optional', string 
     .describe(`Only records whose ${column} contains this, in any case.`)
 }
 
-/** What records show in place of a secret. It gives nothing away, not even a length; sent back, it changes nothing. */
+/**
+ * The text that records show instead of a secret. It reveals nothing, not even a length; sending it back changes
+ * nothing.
+ */
 export const secretMask = 'XXXXXXXX'
 
-/** A text that is never shown. Empty clears it. */
+/** Returns a text that is never shown. An empty text clears it. */
 export function secret(rules: TextRule): Field<string | null, 'optional'> {
   const { facts } = text(rules).nullable()
   return createField({
     ...facts,
     normalize: (value) => (value === secretMask ? undefined : value === '' ? null : value),
     fromCell: (cell) => (cell === null ? null : secretMask),
-    description: `Answered as ${secretMask}, which may be sent back and changes nothing.`,
+    description: `Shown as ${secretMask}; sending that back changes nothing.`,
     example: secretMask,
   })
 }
 
-/** The id of a record, in any case of letters; of `table`, when it must name an existing one that the caller sees. */
+/**
+ * Returns the id of a record, in any letter case; with `table`, it must name an existing record that the caller sees.
+ */
 export function sid(table?: TableName): Field<string> {
   return createField({
     schema: { type: 'string', format: 'uuid' },
@@ -74,7 +79,7 @@ export function sid(table?: TableName): Field<string> {
   })
 }
 
-/** The id of the record itself, which is shown and never taken. */
+/** Returns the id of the record itself: shown, never accepted. */
 export function recordSid(): Field<string, 'read-only'> {
   return sid().readOnly().describe('Given when the record is made; names it in paths and in other records.')
 }
@@ -94,7 +99,7 @@ const textFlags: ReadonlyMap<string, 0 | 1> = new Map([
   ['0', 0],
 ])
 
-/** A stored flag, shown as 0 or 1; true, false, "1" and "0" are taken too. */
+/** Returns a stored flag, shown as 0 or 1; true, false, "1" and "0" are accepted too. */
 export function flag(): Field<0 | 1> {
   return createField({
     schema: { type: 'integer', enum: [0, 1] },
@@ -103,7 +108,7 @@ export function flag(): Field<0 | 1> {
   })
 }
 
-/** A stored flag, shown as a JSON boolean; 1, 0, "1" and "0" are taken too. */
+/** Returns a stored flag, shown as a JSON boolean; 1, 0, "1" and "0" are accepted too. */
 export function boolean(): Field<boolean> {
   const truth = (known: 0 | 1 | undefined, value: unknown) => (known === undefined ? value : known === 1)
   return createField({
@@ -115,7 +120,7 @@ export function boolean(): Field<boolean> {
   })
 }
 
-/** A flag that is shown in the JSON type it was sent in: true stays true, 1 stays 1. */
+/** Returns a flag that keeps the JSON type it was sent in: true stays true, 1 stays 1. */
 export function flagAsSent(): Field<0 | 1 | boolean> {
   return createField({
     // Not an enum: generators of clients refuse one of several types.
@@ -131,7 +136,7 @@ export function integer({ min, max }: { readonly min: number; readonly max: numb
   })
 }
 
-/** One of a few words: taken in any case, shown as declared. */
+/** Returns one of a few words, accepted in any case and shown as declared. */
 export function choice<const C extends string>(choices: readonly C[]): Field<C> {
   const canonical = new Map(choices.map((word) => [word.toLowerCase(), word]))
   return createField({
@@ -140,11 +145,11 @@ export function choice<const C extends string>(choices: readonly C[]): Field<C> 
   })
 }
 
-// RFC 3339 §5.6, with the offset; what a browser's toISOString makes is one of these.
+// RFC 3339 §5.6; seconds and offset may be missing. A browser's toISOString has this form.
 const isoTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 
-/** A moment: ISO 8601 text on the wire, epoch milliseconds in the database; those are taken too. */
+/** Returns a moment: ISO 8601 text on the wire, epoch milliseconds, also accepted, in the database. */
 export function time(): Field<number, 'required', string> {
   return createField({
     schema: { type: 'string', format: 'date-time' },
@@ -160,22 +165,22 @@ export function createdAt(): Field<number, 'read-only', string> {
   return time().readOnly().describe('When the record was made.')
 }
 
-/** The plus of an offset that was not encoded, as in `dialled`. */
+/** Restores the plus of an offset that was not encoded, as in `dialled`. */
 function withPlus(value: string): string {
   return value.replace(/^(.{16,}) (\d{2}:?\d{2})$/, '$1+$2')
 }
 
 function parseTime(value: string): unknown {
   if (!isoTime.test(value) && !isoDate.test(value)) return value
-  // Without an offset it is UTC: the time zone of the server has no effect.
+  // A time without an offset is UTC: the time zone of the server has no effect.
   const isLocal = /[Tt ]/.test(value) && !/([Zz]|[+-]\d{2}:?\d{2})$/.test(value)
   const at = Date.parse(isLocal ? `${value}Z` : value)
   return Number.isNaN(at) ? value : at
 }
 
-/** A JSON object, stored as text. */
+/** Returns a JSON object, stored as text. */
 export function json<T extends object = Record<string, unknown>>(
-  // Open, or the serializer would leave its members out.
+  // Open: the serializer would otherwise leave its members out.
   schema: JsonSchema = { type: 'object', maxProperties: 200, additionalProperties: true },
 ): Field<T> {
   return createField({
@@ -185,7 +190,7 @@ export function json<T extends object = Record<string, unknown>>(
   })
 }
 
-/** A field that older clients expect and that is always null. */
+/** Returns a field that older clients expect and that is always null. */
 export function retired(): Field<null, 'read-only'> {
   return createField({
     schema: { type: 'string' },
@@ -204,9 +209,9 @@ export function hookUrl(): Field<string> {
   return createField({ schema: hookUrlSchema('http or ws'), example: 'https://app.example.com/call' })
 }
 
-/** What the parts of a hook mean, wherever it stands. */
+/** The meaning of the members of a hook, in every place. */
 export const hookTexts = {
-  method: 'GET puts the payload into the query, POST into a JSON body; a WebSocket has no use for it.',
+  method: 'GET puts the payload into the query, POST into a JSON body; a WebSocket ignores it.',
   username: 'For HTTP Basic authentication (RFC 7617); null sends none.',
   password: 'Goes with username.',
 } as const
@@ -220,27 +225,27 @@ export interface HookInput {
   readonly password?: string | null
 }
 
-/** A hook as records show it, its id where the rule of the field says so. */
+/** A hook as records show it, with its id if the rule of the field says so. */
 export type ShownHook = Required<Omit<HookInput, 'webhook_sid'>> & Pick<HookInput, 'webhook_sid'>
 
 export interface HookRule {
-  /** What an empty object, or one with an empty url, does to the hook that is there. */
+  /** The effect of an empty object, or of one with an empty url, on the stored hook. */
   readonly empty: 'clears' | 'changes nothing'
   /** Whether records show the hook's own id. */
   readonly showsSid: boolean
-  /** By default HTTP alone. */
+  /** HTTP only, if left out. */
   readonly ways?: HookWays
 }
 
 const plainHook: HookRule = { empty: 'clears', showsSid: false }
 
-/** A hook that may be asked over WebSocket. */
+/** A hook that may also be reached over WebSocket. */
 export const socketHook: HookRule = { ...plainHook, ways: 'http or ws' }
 
-/** A hook that a live call is given: its application says which host a path is meant on. */
+/** A hook for a live call, which may be a path: its application determines the host. */
 export const liveHook: HookRule = { ...plainHook, ways: 'http, ws or path' }
 
-/** A nested hook: a row of `webhooks` that lives and dies with its record. Its column is `<name>_sid`. */
+/** Returns a nested hook: a row of `webhooks` that is made and removed with its record. Its column is `<name>_sid`. */
 export function webhook({ empty, showsSid, ways = 'http' }: HookRule = plainHook): Field<
   HookInput,
   'required',
@@ -261,7 +266,7 @@ function hookSchema(showsSid: boolean, ways: HookWays): JsonSchema {
     required: ['url'],
     properties: {
       ...(showsSid
-        ? { webhook_sid: { type: 'string', description: 'Sent back, it changes this hook in place.' } }
+        ? { webhook_sid: { type: 'string', description: 'Sending it back changes this hook in place.' } }
         : {}),
       url: hookUrlSchema(ways),
       method: { type: 'string', enum: ['GET', 'POST'], default: 'POST', description: hookTexts.method },
@@ -275,7 +280,7 @@ function normalizeHook(value: unknown, empty: HookRule['empty']): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const given = value as Readonly<Record<string, unknown>>
   const { url } = given
-  // Forms are sent with every input left empty, method included.
+  // Forms also send all inputs that were left empty, the method included.
   if (url === '' || url === null || Object.keys(given).length === 0)
     return empty === 'clears' ? null : undefined
   const { webhook_sid, method, username, password } = given

@@ -1,6 +1,9 @@
-// Which URLs a hook may have, checked when it is stored. Where it leads is checked when it is called.
+// The URLs that a hook may have, checked when it is stored. The address is checked when the hook is called.
 
-/** Over which transports a hook may be asked: HTTP, or WebSocket besides; a path where an application says which host is meant. */
+/**
+ * The transports over which a hook may be reached: HTTP, or also WebSocket; a path, if an application determines the
+ * host.
+ */
 export type HookWays = 'http' | 'http or ws' | 'http, ws or path'
 
 const protocols: Readonly<Record<HookWays, ReadonlySet<string>>> = {
@@ -9,7 +12,7 @@ const protocols: Readonly<Record<HookWays, ReadonlySet<string>>> = {
   'http, ws or path': new Set(['http:', 'https:', 'ws:', 'wss:']),
 }
 
-/** For the reference. */
+/** The texts of the reference. */
 export const hookUrlTexts: Readonly<Record<HookWays, string>> = {
   http: 'An absolute http or https URL.',
   'http or ws': 'An absolute http, https, ws or wss URL.',
@@ -17,7 +20,7 @@ export const hookUrlTexts: Readonly<Record<HookWays, string>> = {
     'An absolute http, https, ws or wss URL, or a path that begins with `/`, on the host that the verbs of the call came from.',
 }
 
-/** The rule that is broken, or undefined. */
+/** Returns the rule that is broken, or undefined. */
 export function hookUrlFault(text: string, ways: HookWays): string | undefined {
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain white space or control characters'
   const takesPath = ways === 'http, ws or path'

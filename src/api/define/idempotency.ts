@@ -1,5 +1,5 @@
-// Idempotency-Key: a POST that is sent again has its effect once, and the first response. Only routes with `keepsKey` know
-// of it.
+// Idempotency-Key: a repeated POST has its effect once, and gets the first response. Only routes with `keepsKey` handle
+// it.
 import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -13,7 +13,7 @@ export const keyHeader = 'idempotency-key'
 const replayedHeader = 'idempotency-replayed'
 
 export interface Once {
-  /** Does the work when this is the first request with the key, and returns what the first one returned. */
+  /** Does the work if this is the first request with the key; otherwise returns the first answer. */
   run<A>(request: HttpRequest, key: RequestKey, work: Work<A>): Promise<A>
 }
 
@@ -36,7 +36,7 @@ export function createOnce(
 ): Once {
   const route = `${method} ${path}`
 
-  /** Undefined when another process was faster; what this one did is undone then. */
+  /** Returns undefined if another process was faster; the work of this one is then undone. */
   async function make<A>(
     request: HttpRequest,
     once: OnceRequest,
@@ -51,8 +51,8 @@ export function createOnce(
         return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
       })
     } catch (error) {
-      // The work may have failed because the other process has taken a name. When it was the commit that failed, an answer that
-      // is kept may be this one's own, and what should follow it has not happened.
+      // The work may have failed because the other process has taken a name. If the commit failed, a stored answer may
+      // be this process's own, and what should follow it has not happened.
       if (isDone || (await storage.idempotency.find(once)) === undefined) throw error
       return undefined
     }
@@ -89,7 +89,7 @@ export function createOnce(
   }
 }
 
-/** A kept answer is of the type that this route returns: its fingerprint names the route. */
+/** Returns a stored answer. The fingerprint names the route, so it has the route's type. */
 function replay<A>(kept: KeptResponse, { fingerprint }: OnceRequest, { head }: HttpRequest): A {
   if (kept.fingerprint !== fingerprint) throw reused()
   head.header(replayedHeader, 'true')
@@ -113,12 +113,12 @@ export function ofUser(user_sid: string): KeyOwner {
   return `user:${user_sid}`
 }
 
-/** The owner of keys where the caller is not known. */
+/** Returns the owner of keys if the caller is not known. */
 export function ofAddress(address: string): KeyOwner {
   return `address:${address}`
 }
 
-/** Undefined when the request has none, or none that counts. */
+/** Returns undefined if the request has no key, or the route takes none. */
 export function keyOf({ headers }: Pick<HttpRequest, 'headers'>, route: ApiRoute): string | undefined {
   const key = headers[keyHeader]
   if (key === undefined || !takesIdempotencyKey(route)) return undefined

@@ -38,7 +38,7 @@ describe('a list that several ask for at once', () => {
     const fourth = read('fourth', Promise.resolve(text('not read')))
     leaving.reject(goneError())
     await expect(first).rejects.toThrow('the client went away')
-    // Its own client has gone too, by the time it is its turn.
+    // By the time of its turn, its own client has gone too.
     await expect(others[0]).rejects.toThrow('the client went away')
     expect(await others[1]).toEqual(text('[]'))
     expect(await fourth).toEqual(text('[]'))

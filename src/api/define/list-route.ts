@@ -20,18 +20,18 @@ const defaultPageSize = 50
 const paging = {
   page: integer({ min: 0, max: 10_000_000 })
     .optional()
-    .describe('From 1. With it the answer is an envelope, without it an array of everything.'),
+    .describe('From 1. With it the response is an envelope, without it an array of everything.'),
   page_size: integer({ min: 1, max: 10_000 }).optional().describe('Records on a page; 50 when left out.'),
 }
 
-/** Parts are listed by the record they belong to. */
+/** Returns the filter of parts, which are listed by their record. */
 function parentQuery({ owner, fields }: ResourcePlan): Fields {
   if (typeof owner !== 'object') return {}
   const field = fields[owner.partOf]
   return field === undefined ? {} : { [owner.partOf]: field }
 }
 
-/** The records of the account in the path: by the pair of owners, which is how the indexes begin. */
+/** Selects the records of the account in the path by the pair of owners, with which the indexes begin. */
 export function ofAccount({ account }: ApiRequest): Cells {
   return { service_provider_sid: account?.service_provider_sid, account_sid: account?.account_sid }
 }
@@ -87,13 +87,13 @@ async function readList(
       ? readWhole(source, orderBy)
       : // Clients that count pages from zero mean the first one.
         readPage(source, { orderBy: [column], number: Math.max(1, page), size: page_size })
-  // What is joined may come from outside of the database, so the list is not remembered.
+  // Joined members may come from outside the database, so such a list is not kept.
   if (plan.join !== undefined) return read()
   const { services, caller, query } = request
   return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
 }
 
-/** A filter replaces what the resource narrows its list to, and never what the path says. */
+/** Returns the condition. A filter replaces the resource's own narrowing, never the condition of the path. */
 function whereOf(plan: ResourcePlan, nested: NestedRoute | undefined, request: ApiRequest): Cells {
   const filters = filtersOf(plan, request)
   return nested === undefined
@@ -122,7 +122,7 @@ function sourceOf(plan: ResourcePlan, matching: ListOptions<Cells>, context: Rec
   }
 }
 
-/** Rows as the wire shows them: hooks joined, and what the resource joins itself. */
+/** Returns rows as the wire shows them, with hooks and joined members. */
 export async function toRecords(
   plan: ResourcePlan,
   rows: readonly Cells[],

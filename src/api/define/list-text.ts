@@ -35,17 +35,17 @@ export async function readPage(source: ListSource, { orderBy, number, size }: Pa
   return toAnswer(`{"total":${total},"page":${number},"page_size":${size},"data":[`, head, ']}')
 }
 
-/** Everything that matches, as an array. */
+/** Returns everything that matches, as an array. */
 export async function readWhole(source: ListSource, orderBy: readonly string[]): Promise<ListAnswer> {
   const isByKey = orderBy.length === 1 && orderBy[0] === source.key
   const next = isByKey ? byKey(source) : await inOrder(orderBy, source)
   return toAnswer('[', await readHead(chunksOf(source, next)), ']')
 }
 
-/** The next rows of a list, at most `limit`; fewer are the last ones. */
+/** Returns the next rows of a list, at most `limit`. Fewer rows are the last ones. */
 type NextRows = (limit: number) => Promise<readonly Cells[]>
 
-/** Each chunk is read when the one before it has been sent, so a long list is never in memory as a whole. */
+/** Reads each chunk when the one before it has been sent: a long list is never in memory as a whole. */
 function byKey({ key, read }: ListSource): NextRows {
   let after: string | undefined
   return async (limit) => {
@@ -55,19 +55,19 @@ function byKey({ key, read }: ListSource): NextRows {
   }
 }
 
-/** In another order the rows are read in one statement, and turned into text chunk by chunk. */
+/** Reads rows in another order in one statement; they become text chunk by chunk. */
 async function inOrder(orderBy: readonly string[], { read }: ListSource): Promise<NextRows> {
   const rows = await read({ orderBy })
   let taken = 0
   return (limit) => Promise.resolve(rows.slice(taken, (taken += limit)))
 }
 
-// These many rows come first, and show how large a row is: one may have a quarter of a megabyte.
+// The first rows show how large a row is: one may have a quarter of a megabyte.
 const firstRows = 16
-// A list that is shorter than both is sent in one piece: about five milliseconds of work.
+// A list below both bounds is sent in one piece: about five milliseconds of work.
 const headRows = 512
 const headBytes = 2 * 2 ** 20
-// The other chunks of a longer list take about one millisecond each, which is how long other requests wait for one.
+// The other chunks of a longer list take about one millisecond each; other requests wait no longer than for one chunk.
 const chunkRows = 128
 const chunkBytes = 2 ** 19
 
@@ -91,7 +91,7 @@ async function* chunksOf({ toTexts }: ListSource, next: NextRows): AsyncGenerato
 
 interface Head {
   readonly texts: readonly string[]
-  /** The chunks after it; undefined when the head is the whole list. */
+  /** The chunks after the head; undefined if the head is the whole list. */
   readonly rest: AsyncGenerator<readonly string[]> | undefined
 }
 
@@ -105,7 +105,7 @@ async function readHead(chunks: AsyncGenerator<readonly string[]>): Promise<Head
   return { texts, rest: chunks }
 }
 
-/** One piece, or a stream between whose chunks other requests have their turn. */
+/** Returns one piece, or a stream that lets other requests in between its chunks. */
 function toAnswer(start: string, { texts, rest }: Head, end: string): ListAnswer {
   const head = `${start}${texts.join()}`
   if (rest === undefined) return Buffer.from(`${head}${end}`)

@@ -16,7 +16,7 @@ interface HookChange {
 
 type HookContent = Pick<Row<'webhooks'>, 'url' | 'method' | 'username' | 'password'>
 
-/** The hook fields that `values` sets or clears. */
+/** Returns the hook fields that `values` sets or clears. */
 export function hookChangesOf(
   fields: Fields,
   values: Readonly<Record<string, unknown>>,
@@ -27,9 +27,9 @@ export function hookChangesOf(
 }
 
 export interface AppliedHooks {
-  /** The columns that now point elsewhere. */
+  /** The columns that now name another hook. */
   readonly cells: Cells
-  /** Rows nothing points at once `cells` are stored. */
+  /** The rows that no record names once `cells` are stored. */
   readonly orphans: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export async function applyHooks(
   return { cells, orphans }
 }
 
-/** The id of the hook that the field holds from now on. */
+/** Returns the id of the hook that the field holds from now on. */
 async function applyHook(
   { name, input }: HookChange,
   current: string | undefined,
@@ -70,7 +70,7 @@ async function applyHook(
   }
   const { url, method = 'POST', username = null, password = null } = given
   const hook = { url, method, username, password }
-  // Forms send every hook back with each save: what has not changed keeps its row.
+  // Forms send every hook back with each save, so an unchanged hook keeps its row.
   const stored = current === undefined ? undefined : await rows.webhooks.find(current)
   if (stored !== undefined && isSame(stored, hook)) return current
   return (await rows.webhooks.insert({ ...hook, ...owner })).webhook_sid
@@ -80,7 +80,7 @@ function isSame(row: HookContent, { url, method, username, password }: HookConte
   return row.url === url && row.method === method && row.username === username && row.password === password
 }
 
-/** The hooks that these rows hold, as far as the caller may see them. */
+/** Returns the hooks that these rows hold, as far as the caller may see them. */
 export async function loadHooks(
   found: readonly Cells[],
   columns: readonly string[],

@@ -1,4 +1,4 @@
-// What the operator of a platform may withhold from its accounts; all of it is off unless a setting says otherwise.
+// Restrictions of the operator on the accounts of a platform. All of them are off unless a setting turns them on.
 import { AppError } from '../../lib/errors.ts'
 import type { TableName } from '../../storage/storage.ts'
 import type { OperatorRules } from '../services.ts'
@@ -20,7 +20,7 @@ export function hasQuota(table: TableName): boolean {
   return quotas[table] !== undefined
 }
 
-/** To be called before an account gets one more record of its own. Throws quota_reached. */
+/** Throws quota_reached. Call it before an account gets one more record of its own. */
 export async function demandQuota(
   table: TableName,
   { caller, rows, services }: RecordContext,
@@ -41,7 +41,7 @@ const carrierTables: ReadonlySet<TableName> = new Set([
   'voip_carriers',
 ])
 
-/** To be called before an account changes a record of this kind. */
+/** Throws if the operator reserves the table. Call it before an account changes a record. */
 export function demandCarrierRights(
   table: TableName,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,

@@ -1,16 +1,16 @@
-// Who owns a new record: what the body says, checked against the caller.
+// The owner of a new record: that in the body, checked against the caller.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from './request.ts'
 
 /**
- * Whose records of a resource are. `tenant`: an account's, or a provider's own. `any`: also the platform's.
- * `partOf`: owned as the record that this field names. `caller`: owned by the caller that makes them.
+ * The owner of a resource's records. `tenant`: an account, or a provider itself. `any`: also the platform. `partOf`:
+ * the owner of the record that this field names. `caller`: the caller that makes them.
  */
 export type Owner =
   'admin' | 'service_provider' | 'account' | 'tenant' | 'any' | 'caller' | { readonly partOf: string }
 
-/** The account, the provider above it; both null for what is the platform's own. */
+/** The account and the provider above it; both null for the platform's own records. */
 export interface OwnerSids {
   readonly account_sid: string | null
   readonly service_provider_sid: string | null
@@ -23,13 +23,13 @@ export function ownerOfRow(row: object): OwnerSids {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The body's field that names the owner, which a caller of that level may leave out. */
+/** Returns the body's field that names the owner, which a caller of that level may leave out. */
 export function ownerFieldOf(owner: Owner): 'account_sid' | 'service_provider_sid' | undefined {
   if (owner === 'account') return 'account_sid'
   return owner === 'service_provider' || owner === 'tenant' ? 'service_provider_sid' : undefined
 }
 
-/** Whether an update may give a record to another account of its provider, or to the provider itself. */
+/** Reports whether an update may give a record to another account of its provider, or to the provider itself. */
 export function isMovable(owner: Owner): boolean {
   return owner === 'tenant' || owner === 'any'
 }
@@ -97,7 +97,7 @@ async function tenantOwner(
   return providerOwner(service_provider_sid ?? undefined, context)
 }
 
-/** Who owns a record that is given away; undefined when it stays. */
+/** Returns the owner of a record that is given away; undefined if the record stays. */
 export async function resolveMove(
   given: unknown,
   row: OwnerSids,

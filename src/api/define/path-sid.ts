@@ -1,4 +1,4 @@
-// The ids in a path: the refusal of one that is none, and the tenants that lie above other records.
+// The ids in a path: the refusal of a value that is not an id, and the tenants above other records.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
@@ -6,7 +6,7 @@ import type { RecordContext } from './request.ts'
 import { repositoryOf } from './rows.ts'
 import type { Cells } from './rows.ts'
 
-/** The paths of the interface whose endpoints list 404; all others list 400, or nothing. */
+/** The paths for which the interface lists 404; for all others it lists 400, or nothing. */
 const notFoundPaths: ReadonlySet<string> = new Set([
   '/Accounts/{AccountSid}',
   '/Accounts/{AccountSid}/WebhookSecret',
@@ -22,7 +22,7 @@ const notFoundPaths: ReadonlySet<string> = new Set([
 export interface PathSid {
   /** The whole path, as it is declared. */
   readonly path: string
-  /** Its parameter that must be an id. */
+  /** The parameter in it that must be an id. */
   readonly parameter: string
   readonly noun: string
 }
@@ -43,7 +43,10 @@ export function isTenantTable(table: string): table is keyof typeof tenants {
   return table in tenants
 }
 
-/** The account or service provider that a path names. A caller below admin cannot tell a foreign one from a missing one. */
+/**
+ * Returns the account or service provider that a path names. A caller below admin cannot tell a foreign one from a
+ * missing one.
+ */
 export async function findTenant(
   table: keyof typeof tenants,
   params: Readonly<Record<string, string>>,

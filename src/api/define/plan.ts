@@ -1,4 +1,4 @@
-// What a declared resource is: what its file says of it, and what the generic code makes of that.
+// The types of a declared resource: its declaration, and the plan that generic code makes of it.
 import type { Level } from '../../http/route.ts'
 import type { Caller } from '../../contracts/caller.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
@@ -18,30 +18,33 @@ type PartOf<T extends TableName> = [TableName] extends [T] ? Cells : Partial<Row
 type ValuesOf<F extends Fields> = string extends keyof F ? Cells : Values<F>
 type ChangesOf<F extends Fields> = string extends keyof F ? Cells : Changes<F>
 
-/** What the file of a resource says of it. Its hooks are typed by its table and fields; generic code sees their types let go. */
+/**
+ * The declaration in the file of a resource. Its hooks are typed by its table and fields; generic code sees them
+ * without these types.
+ */
 export interface ResourceDeclaration<T extends TableName = TableName, F extends Fields = Fields> {
   /** Singular, for ids and schemas: `Account` makes AccountSid. */
   readonly name: string
-  /** Singular, as sentences call it; takes an -s in the plural. */
+  /** The singular noun in sentences; it takes an -s in the plural. */
   readonly noun: string
   readonly path: `/${string}`
-  /** One sentence that says what it is. */
+  /** One sentence that describes it. */
   readonly summary: string
   readonly table: T
   /** The level that owns the records: admin > service provider > account. */
   readonly owner: Owner
   readonly operations: readonly Operation[]
   readonly fields: F
-  /** Operations that not every level may use. */
+  /** The levels for operations that not every level may use. */
   readonly access?: { readonly [O in Operation]?: readonly Level[] }
   readonly list?: ListRules
-  /** The path parameter that names one record, where the interface calls it otherwise than its name followed by Sid. */
+  /** The path parameter that names one record, if the interface does not use the name followed by Sid. */
   readonly parameter?: string
-  /** What its own rules refuse with, beside what holds for every resource. */
+  /** The codes of its own rules, beside those of every resource. */
   readonly errors?: { readonly [O in Operation]?: readonly ErrorCode[] }
   /**
-   * Runs before the transaction, which waits for nothing but the database; `row` is the record as it is now. Returns how to
-   * undo what it did when the transaction fails.
+   * Runs before the transaction, which waits only for the database; `row` is the record as it is now. Returns the undo
+   * for a transaction that fails.
    */
   prepare?(
     changes: ChangesOf<F>,
@@ -54,7 +57,7 @@ export interface ResourceDeclaration<T extends TableName = TableName, F extends 
   beforeDelete?(row: RowOf<T>, context: RecordContext): Promise<void>
   /** Runs within the transaction, once the record is made, changed (the row is the new one) or removed (the old one). */
   afterWrite?(row: RowOf<T>, context: RecordContext): Promise<void>
-  /** Members of the record that no column holds, one object per row; `fields` names them read-only. */
+  /** Returns members of the record that no column holds, one object per row; `fields` names them read-only. */
   join?(
     rows: readonly RowOf<T>[],
     context: RecordContext,
@@ -65,9 +68,12 @@ export interface ResourceDeclaration<T extends TableName = TableName, F extends 
 }
 
 export interface ListRules {
-  /** Query parameters: what a column of the same name must equal, or what the column that a field searches must contain. */
+  /**
+   * Query parameters: each gives the value that a column of the same name must equal, or that the searched column must
+   * contain.
+   */
   readonly filters?: Fields
-  /** The order of a list without pages; by id when left out. */
+  /** The order of a list without pages; by id if left out. */
   readonly orderBy?: readonly string[]
   /** Pages are ordered by the column that is searched, or else by the id. */
   readonly isPaged?: boolean
@@ -75,17 +81,17 @@ export interface ListRules {
   readonly where?: (caller: Caller) => Cells
 }
 
-/** The same operation at another path, which lies below an account or a service provider. */
+/** The same operation at another path, below an account or a service provider. */
 export interface NestedRoute {
   readonly path: `/${string}`
   readonly operationId: string
-  /** Every level when left out. */
+  /** Every level if left out. */
   readonly access?: readonly Level[]
-  /** The columns that the path decides: what a new record gets, and what one must have to be there. */
+  /** The columns that the path decides: a new record gets them, an existing one must have them. */
   readonly where: (request: ApiRequest) => Cells
 }
 
-/** A declaration with its types let go, and what follows from it. */
+/** A declaration without its types, and the facts that follow from it. */
 export interface ResourcePlan extends ResourceDeclaration {
   readonly key: string
   /** The path parameter that names one record. */

@@ -1,4 +1,4 @@
-// The endpoints of one record of a declared resource: made, read, changed, removed.
+// The endpoints that make, read, change and remove one record of a declared resource.
 import { AppError } from '../../lib/errors.ts'
 import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { hasQuota } from './operator-rules.ts'
@@ -70,7 +70,7 @@ export function createCreateRoute(plan: ResourcePlan, nested?: NestedRoute): Api
   }
 }
 
-/** The path decides; a body may repeat what it says. */
+/** Merges the path's columns into the body, which may repeat but not contradict them. */
 function mergeGiven(
   body: Readonly<Record<string, unknown>>,
   given: Cells,
@@ -83,7 +83,7 @@ function mergeGiven(
   return { ...body, ...given }
 }
 
-/** A caller of the owner's own level may leave out the owner, which is known. */
+/** Returns the body's fields. A caller of the owner's own level may leave out the owner. */
 function createBodyOf({ fields, owner }: ResourcePlan): Fields {
   const name = ownerFieldOf(owner)
   const field = name === undefined ? undefined : fields[name]
@@ -136,7 +136,7 @@ export function createUpdateRoute(plan: ResourcePlan, nested?: NestedRoute): Api
   }
 }
 
-/** A request that has not seen the record as it is prepares nothing. */
+/** Prepares an update, unless the request has not seen the record as it is. */
 async function prepareUpdate(
   plan: ResourcePlan,
   request: ApiRequest,
@@ -170,7 +170,7 @@ export function createDeleteRoute(plan: ResourcePlan, nested?: NestedRoute): Api
   }
 }
 
-/** A record that the caller may not see is a record that does not exist. */
+/** Returns a record. One that the caller may not see counts as missing. */
 async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
   const path = onePath(plan)
   if (isTenantTable(plan.table)) return findTenant(plan.table, request.params, path, request)

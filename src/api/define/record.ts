@@ -1,4 +1,4 @@
-// Turns rows into records of the wire and back: which column a field has, what is masked, joined or left out.
+// The conversion of rows into records of the wire and back: columns, masks, joined and absent members.
 import type { Row } from '../../storage/storage.ts'
 import type { Cells } from './rows.ts'
 import { createField, wordsOf } from './field.ts'
@@ -8,12 +8,12 @@ import { withNull } from './shape.ts'
 export type Hooks = ReadonlyMap<string, Row<'webhooks'>>
 
 export interface RecordForm<F extends Fields = Fields> {
-  /** A whole record as the value of a reply or of one of its members. */
+  /** The field of a whole record, for a reply or one of its members. */
   readonly field: Field<Wire<F>>
   readonly hookColumns: readonly string[]
-  /** Takes a row that has a cell for each field, and leaves out whatever else it has. */
+  /** Returns the record of a row that has a cell for each field; other cells are left out. */
   toWire(row: Cellular<F>, hooks?: Hooks): Wire<F>
-  /** The columns that values (canonical, hooks excepted) go to. */
+  /** Returns the columns for values (canonical, hooks excepted). */
   toCells(values: Readonly<Record<string, unknown>>): Cells
 }
 
@@ -48,7 +48,7 @@ export function createRecordForm<const F extends Fields>(fields: F): RecordForm<
         const value = facts.isHook === true ? hookOf(cell, hooks, facts) : read(cell, facts)
         if (value !== null || facts.unset !== 'absent') record[name] = value
       }
-      // Each field writes what its type says of it.
+      // Each field writes a value of its own type.
       return record as Wire<F>
     },
     toCells(values) {
@@ -71,7 +71,7 @@ function read(cell: Cells[string], { fromCell }: FieldFacts): unknown {
 }
 
 function hookOf(cell: Cells[string], hooks: Hooks, facts: FieldFacts): unknown {
-  // A hook that the caller may not see (its provider's) is shown as if there were none.
+  // A hook that the caller may not see (its provider's) is shown as null.
   const hook = typeof cell === 'string' ? hooks.get(cell) : undefined
   if (hook === undefined) return null
   const { webhook_sid, url, method, username, password } = hook
@@ -92,7 +92,7 @@ function recordSchema(readers: readonly Reader[]): JsonSchema {
   }
 }
 
-/** The value as it is shown; with null only where null is what "unset" looks like. */
+/** Returns the schema of the value as it is shown, with null only if null means "unset". */
 export function shownSchema(facts: FieldFacts): JsonSchema {
   const { schema, unset, example } = facts
   const value = unset === 'null' ? withNull(schema) : schema

@@ -1,5 +1,5 @@
-// The kinds of field that only replies have, beside those of fields.ts: without limits, since the platform makes the values.
-// Each says what it means: the reference is read by people.
+// The kinds of field that only replies have, beside those of fields.ts: without limits, since the platform makes the
+// values. Each has a description, since people read the reference.
 import { createField } from './field.ts'
 import type { AnyField, Field, Fields, JsonSchema, Wire, WireOf } from './field.ts'
 import { createRecordForm, shownSchema } from './record.ts'
@@ -12,7 +12,7 @@ export function word(description?: string): Field<string> {
   return member({ type: 'string' }, description)
 }
 
-/** Null is a value of it, and no sign that it has none. */
+/** Returns a field with null as one of its values. */
 export function wordOrNull(description: string): Field<string | null> {
   return member({ type: ['string', 'null'] }, description)
 }
@@ -29,12 +29,12 @@ export function object<const F extends Fields>(fields: F): Field<Wire<F>> {
   return createRecordForm(fields).field
 }
 
-/** An object with more members than these. */
+/** Returns an object that may have more members than these. */
 export function open<const F extends Fields>(fields: F): Field<Wire<F> & Readonly<Record<string, unknown>>> {
   return member({ ...object(fields).facts.schema, additionalProperties: true })
 }
 
-/** Text or bytes that the handler returns as they are, with the media type of its reply. */
+/** Returns text or bytes that the handler returns as they are, with the reply's media type. */
 export function bytes(contentMediaType: string): Field<never> {
   return member({ type: 'string', contentMediaType })
 }
@@ -47,7 +47,7 @@ export function list<I extends AnyField>(
   return member({ type: 'array', ...(max === undefined ? {} : { maxItems: max }), items })
 }
 
-/** An object with whatever members it has. */
+/** Returns an object with any members. */
 export function anyObject(description: string): Field<Readonly<Record<string, unknown>>> {
   return member({ type: 'object', additionalProperties: true }, description)
 }

@@ -1,4 +1,4 @@
-// What handlers return is what their replies declare: half of this is checked by the compiler, which reads this file.
+// Handlers return what their replies declare. The compiler checks half of this, by reading this file.
 import { describe, expect, it } from 'vitest'
 import { createRecordForm } from './record.ts'
 import { boolean, time } from './fields.ts'
@@ -29,13 +29,13 @@ describe('a reply', () => {
     defineRoute({ ...facts, reply, handle: async () => ({ name: 'a' }) })
     // @ts-expect-error a member has the wrong type
     defineRoute({ ...facts, reply, handle: async () => ({ name: 1, owner: null }) })
-    // @ts-expect-error null is no value of a member that is left out
+    // @ts-expect-error null is not a value of a member that is left out
     defineRoute({ ...facts, reply, handle: async () => ({ name: 'a', colour: null, owner: null }) })
     // @ts-expect-error a member that the reply does not name
     defineRoute({ ...facts, reply, handle: async () => ({ name: 'a', color: 'red', owner: null }) })
-    // @ts-expect-error a list is no record
+    // @ts-expect-error a list is not a record
     defineRoute({ ...facts, reply, handle: async () => [{ name: 'a', owner: null }] })
-    // @ts-expect-error nothing is no record
+    // @ts-expect-error undefined is not a record
     defineRoute({ ...facts, reply, handle: async () => undefined })
   })
 

@@ -1,6 +1,6 @@
-// How a REST resource is declared, and the endpoints that follow from it. To be read next: plan.ts (what a declaration says),
-// fields.ts (the kinds of field it is made of), route.ts (an endpoint by itself). Of a request, bind-route.ts takes what
-// shape.ts lets through to record-routes.ts or list-route.ts, and write-record.ts writes it.
+// The declaration of a REST resource, and the endpoints that follow from it. Read next: plan.ts (the members of a
+// declaration), fields.ts (the kinds of field), route.ts (an endpoint by itself). For a request, bind-route.ts passes
+// the values that shape.ts accepts to record-routes.ts or list-route.ts, and write-record.ts writes the record.
 import { AppError } from '../../lib/errors.ts'
 import type { Field, Fields, Wire } from './field.ts'
 import { createListRoute, toRecords } from './list-route.ts'
@@ -18,9 +18,9 @@ import { createRecord, updateRecord } from './write-record.ts'
 export interface Resource<T extends TableName = TableName, F extends Fields = Fields> {
   readonly routes: readonly ApiRoute[]
   readonly fields: F
-  /** A whole record, as the value of a reply or of one of its members. */
+  /** The field of a whole record, for a reply or one of its members. */
   readonly field: Field<Wire<F>>
-  /** Other paths that list these records, make one, read, change or remove one. */
+  /** Routes at other paths that list these records, make one, read, remove or change one. */
   listedAt(nested: NestedRoute): ApiRoute
   createdAt(nested: NestedRoute): ApiRoute
   readAt(nested: NestedRoute): ApiRoute
@@ -28,13 +28,13 @@ export interface Resource<T extends TableName = TableName, F extends Fields = Fi
   updatedAt(nested: NestedRoute): ApiRoute
   /** Makes a record within a transaction as POST does, and returns its id. */
   create(values: Readonly<Record<string, unknown>>, context: RecordContext): Promise<string>
-  /** Changes one within a transaction as PUT does. */
+  /** Changes a record within a transaction as PUT does. */
   update(sid: string, changes: Readonly<Record<string, unknown>>, context: RecordContext): Promise<void>
-  /** Records as the wire shows them, hooks joined. */
+  /** Returns records as the wire shows them, with hooks joined. */
   toWire(rows: readonly Row<T>[], context: RecordContext): Promise<Wire<F>[]>
 }
 
-/** `declaration` has hooks that are typed by its own fields and table, which are what they are given. */
+/** Returns the plan. The hooks of `declaration` are typed by its own fields and table, and get only those. */
 function planOf(declaration: ResourceDeclaration): ResourcePlan {
   const { fields, table, name } = declaration
   return {

@@ -1,4 +1,4 @@
-// A refusal in other words: its code, cure and detail stay.
+// A refusal with another message; its code, cure and detail stay.
 import { AppError } from '../../lib/errors.ts'
 
 export function reworded(error: AppError, message: string): AppError {

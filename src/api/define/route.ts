@@ -1,4 +1,4 @@
-// How an endpoint is declared: one value gives the route, its checks, its types and its page in the reference.
+// The declaration of an endpoint: one value gives the route, its checks, its types and its page in the reference.
 import type { Readable } from 'node:stream'
 import type { Access, Level } from '../../http/route.ts'
 import type { AppError, ErrorCode } from '../../lib/errors.ts'
@@ -7,53 +7,53 @@ import type { ApiRequest, RefusedRequest } from './request.ts'
 
 export const everyone: readonly Level[] = ['admin', 'service_provider', 'account']
 
-/** What a route says when all is well. */
+/** The response to a request that succeeds. */
 export interface Reply {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
   /** Without it the reply has no body. */
   readonly body?: AnyField
-  /** Under which name the document keeps the schema; of the members, when it is a list. */
+  /** The name of the schema in the OpenAPI document; for a list, that of its members. */
   readonly component?: string
-  /** Where the handler returns text or bytes, in one piece or as a stream of pieces: what they are. */
+  /** The media type, if the handler returns text or bytes, in one piece or as a stream of pieces. */
   readonly mediaType?: string
-  /** What 204 says, or another status without a body, where a handler may also find nothing to return. */
+  /** The description of 204, or of another status without a body, if a handler may also find nothing to return. */
   readonly whenEmpty?: string
   readonly emptyStatus?: 202
-  /** True where the reply has several forms, so that no one schema can write it. */
+  /** True if the reply has several forms, so that one schema cannot write it. */
   readonly isVaried?: boolean
 }
 
 type Bytes = Uint8Array | Readable | string
 
-/** What the handler of a route with this reply returns. */
+/** The value that the handler returns. */
 export type ReplyOf<R extends Reply> = R extends { readonly mediaType: string }
   ? Bytes
   : R extends { readonly body: AnyField }
     ? WireOf<R['body']> | (R extends { readonly whenEmpty: string } ? undefined : never)
     : void
 
-/** An endpoint as the platform's generic code sees it. */
+/** An endpoint as generic code sees it. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  /** Levels of callers it serves, or 'public'. */
+  /** The levels of callers that it serves, or 'public'. */
   readonly access: Access
   readonly openToViewOnly?: boolean
   readonly openToForcedChange?: boolean
-  /** A GET that can change something. */
+  /** True for a GET that can change something. */
   readonly isChanging?: boolean
   readonly operationId: string
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** What the parameters of the path mean, those of tenants excepted, which mean the same everywhere. */
+  /** The meaning of the path's parameters, except those of tenants, which mean the same everywhere. */
   readonly parameters?: Readonly<Record<string, string>>
   readonly query?: Fields
   readonly body?: Fields
-  /** The whole body is the value of this field, not an object that names it. */
+  /** The field whose value is the whole body. */
   readonly bodyIs?: string
-  /** What the body leaves out is left as it is. */
+  /** Members that the body leaves out stay as they are. */
   readonly isPartial?: boolean
   readonly reply: Reply
   readonly errors?: readonly ErrorCode[]
@@ -62,16 +62,16 @@ export interface ApiRoute {
   /** Records with an ETag: read with If-None-Match, changed with If-Match. */
   readonly hasEtag?: boolean
   /**
-   * A POST whose handler heeds the Idempotency-Key by `once`, because it finds out the caller itself or does something after
-   * the commit. For other routes it is done around the handler.
+   * A POST whose handler applies the Idempotency-Key by `once`, because it finds out the caller itself or acts after
+   * the commit. For other routes it is applied around the handler.
    */
   readonly keepsKey?: boolean
-  /** Runs after what a request sends was refused (400, 422). Returns what the refusal says besides, if anything. */
+  /** Runs after the content of a request was refused (400, 422). Returns a text that the refusal adds, if any. */
   readonly whenRefused?: (request: RefusedRequest) => Promise<string | undefined>
   handle(request: ApiRequest): Promise<unknown>
 }
 
-/** The same with the types that its handler gets and returns. */
+/** The same, with the types that its handler gets and returns. */
 interface RouteDeclaration<
   P extends string,
   Q extends Fields,
@@ -91,7 +91,7 @@ interface RouteDeclaration<
   handle(request: ApiRequest<P, Q, B, A>): Promise<H>
 }
 
-/** Members that the reply does not name would be dropped in silence. */
+/** Rejects members that the reply does not name, which would be dropped silently. */
 type Named<H, R extends Reply> = [Extra<H, ReplyOf<R>>] extends [never]
   ? unknown
   : { readonly handle: `the reply does not name ${Extra<H, ReplyOf<R>>}` }

@@ -5,7 +5,7 @@ import type { Cell } from './field.ts'
 
 export type Cells = Record<string, Cell | undefined>
 
-/** The one place where the types of a table are let go. */
+/** Drops the types of a table; nothing else does. */
 export function repositoryOf(rows: Repositories, table: TableName): RowRepository<Cells> {
   return rows[table] as unknown as RowRepository<Cells>
 }

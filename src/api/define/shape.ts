@@ -1,5 +1,5 @@
-// Bodies and queries become typed values here: lenient forms made canonical, then one compiled schema,
-// then only what was declared. A refusal names the field.
+// The validation of bodies and queries: lenient forms made canonical, then one compiled schema, then only declared
+// members. A refusal names the field.
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { AppError } from '../../lib/errors.ts'
@@ -8,7 +8,7 @@ import type { FieldFacts, Fields, JsonSchema } from './field.ts'
 import { hookUrlFault } from './hook-url.ts'
 import type { HookWays } from './hook-url.ts'
 
-/** What values are for: a new record, changes to one, or a query, where they are texts. */
+/** The use of the values: a new record, changes to one, or a query, whose values are texts. */
 export type ShapeMode = 'create' | 'update' | 'query'
 
 export type Shape = (input: unknown) => Readonly<Record<string, unknown>>
@@ -46,7 +46,7 @@ function compileShape(ajv: Ajv, fields: Fields, mode: ShapeMode): Shape {
     required:
       mode === 'update' ? [] : inputs.filter(({ facts }) => facts.presence === 'required').map((i) => i.name),
   }
-  // At the first request: compiling costs milliseconds each, which a start would pay for every endpoint.
+  // Compiled at the first request: it costs milliseconds, which a start would pay for every endpoint.
   let validate: ValidateFunction | undefined
   return (input) => {
     if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input)))
@@ -76,8 +76,8 @@ function take(
 }
 
 /**
- * Forms send the ids and names that were left empty as "". No id and no name is, so it means that none was sent. A new
- * record must have the name it needs; there the rule of the field speaks.
+ * Reports a value that was left empty. Forms send such ids and names as "". No id and no name is empty, so it counts as
+ * not sent. A name that a new record needs is left to the rule of its field.
  */
 export function isLeftEmpty(
   name: string,
@@ -92,7 +92,7 @@ export function isLeftEmpty(
 
 function isTaken(facts: FieldFacts, mode: ShapeMode): boolean {
   if (facts.presence === 'read-only') return false
-  // What an update may only repeat is compared with the record, not parsed.
+  // A field that an update may only repeat is compared with the record, not parsed.
   return mode !== 'update' || facts.onUpdate === 'change'
 }
 
@@ -103,7 +103,7 @@ function prepareOf(facts: FieldFacts, mode: ShapeMode): Prepare | undefined {
   return normalize
 }
 
-/** The schema of the canonical value, which for a moment is a number. A query has no null. */
+/** Returns the schema of the canonical value, which is a number for a time. A query has no null. */
 function checkedSchema({ schema, unset }: FieldFacts, mode: ShapeMode): JsonSchema {
   const canonical: JsonSchema =
     schema['format'] === 'date-time'
@@ -112,7 +112,7 @@ function checkedSchema({ schema, unset }: FieldFacts, mode: ShapeMode): JsonSche
   return unset === 'never' || mode === 'query' ? canonical : withNull(canonical)
 }
 
-/** The same schema, with null allowed. */
+/** Returns the same schema, with null allowed. */
 export function withNull(schema: JsonSchema): JsonSchema {
   const { type, enum: choices } = schema
   return {
@@ -144,7 +144,8 @@ function pathOf({ instancePath }: ErrorObject): string {
 function describeFault(error: ErrorObject): string {
   const path = pathOf(error)
   if (error.keyword === 'required') {
-    // All of them: one at a time would cost a request each. What is missing in a part of its own schema is named by the fault alone.
+    // Names all: one at a time would cost a request each. A member of a part with its own schema is named by the fault
+    // alone.
     const { missingProperty } = error.params as { readonly missingProperty: string }
     const given = error.data as Readonly<Record<string, unknown>>
     const required = (error.parentSchema?.['required'] ?? []) as readonly string[]
@@ -154,7 +155,7 @@ function describeFault(error: ErrorObject): string {
   return `${path} ${ruleOf(error)}`
 }
 
-/** The sentence about fields that are missing. */
+/** Returns the sentence about missing fields. */
 export function areRequired(names: readonly string[]): string {
   const last = names.at(-1) ?? ''
   return names.length < 2
@@ -171,7 +172,7 @@ function ruleOf(error: ErrorObject): string {
   const rule: unknown = error.parentSchema?.['x-rule']
   switch (error.keyword) {
     case 'type':
-      // The rule of a text is about its characters, that of other values about what they are.
+      // The rule of a text is about its characters, that of another value about its type.
       if (typeof rule === 'string' && ![error.parentSchema?.['type']].flat().includes('string')) return rule
       return `must be ${[type ?? []].flat().map(nameType).join(' or ')}`
     case 'enum':

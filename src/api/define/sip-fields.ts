@@ -1,4 +1,4 @@
-// Fields whose values end up in SIP messages or DNS queries: nothing in them can end a header or a URI.
+// Fields whose values are used in SIP messages or DNS queries: no value can end a header or a URI.
 import { text } from './fields.ts'
 import type { Field } from './field.ts'
 
@@ -11,7 +11,7 @@ const address = `${octet}(\\.${octet}){3}`
 const name = `(${label}\\.)*${lastLabel}`
 const dottedName = `(${label}\\.)+${lastLabel}`
 
-/** An IPv4 address or a host name. */
+/** Accepts an IPv4 address or a host name. */
 export function host({ max }: { readonly max: number }): Field<string> {
   return text({
     min: 1,
@@ -21,7 +21,7 @@ export function host({ max }: { readonly max: number }): Field<string> {
   })
 }
 
-/** An IPv4 address or a name with a dot in it: the domain of a far end. */
+/** Returns a field for the domain of a far end: an IPv4 address, or a name with a dot. */
 export function domain({ max, mayBeEmpty = false }: { readonly max: number; readonly mayBeEmpty?: boolean }) {
   return text({
     max,
@@ -30,7 +30,7 @@ export function domain({ max, mayBeEmpty = false }: { readonly max: number; read
   })
 }
 
-/** Stored in lower case, as domain names are compared. */
+/** Stores lower case, as domain names are compared. */
 export function fullDomainName({ max }: { readonly max: number }): Field<string> {
   return text({
     min: 1,
@@ -41,7 +41,7 @@ export function fullDomainName({ max }: { readonly max: number }): Field<string>
   })
 }
 
-/** A part of a SIP URI or of a header field: no white space, no control characters, no brackets or quotes. */
+/** Accepts a part of a SIP URI or header field: no white space, control characters, brackets or quotes. */
 export function sipWord({ max }: { readonly max: number }): Field<string> {
   return text({
     max,

@@ -1,6 +1,6 @@
-// Steps that a write needs outside the database: done before its transaction, and undone when that fails.
+// Steps of a write outside the database: taken before its transaction, and undone if that fails.
 
-/** Brings back what was there before. Never throws: the caller gets the failure that made it necessary. */
+/** Restores the earlier state. Never throws: the caller gets the failure that made it necessary. */
 export type Undo = () => Promise<void>
 
 export async function orUndo<R>(

@@ -29,7 +29,7 @@ export async function createRecord(
   demandCarrierRights(plan.table, context)
   await demandQuota(plan.table, context)
   const resolved = await ownerOfNew(plan, values, context)
-  // An account owns its hooks; other records share their owner with them.
+  // An account owns its hooks; others share the record's owner.
   const owner = isTenantTable(plan.table) ? { ...resolved, [plan.key]: sid } : resolved
   // Records of the platform have no columns that name an owner.
   const ownerCells = plan.owner === 'admin' ? {} : owner
@@ -39,7 +39,7 @@ export async function createRecord(
   const changes = hookChangesOf(plan.fields, values).filter(({ input }) => input !== null)
   const cells = { ...plan.form.toCells(owned), ...ownerCells, ...extra, [plan.key]: sid }
   if (isTenantTable(plan.table)) {
-    // The hooks name their owner, so it must be there before them.
+    // The hooks name their owner, so its row is inserted before them.
     await repository.insert(cells)
     const hooks = await applyHooks(changes, undefined, owner, rows)
     if (Object.keys(hooks.cells).length > 0) await repository.update(sid, hooks.cells)
@@ -51,7 +51,7 @@ export async function createRecord(
   return sid
 }
 
-/** Returns the record as it was. */
+/** Changes a record and returns it as it was. */
 export async function updateRecord(
   plan: ResourcePlan,
   row: Cells,
@@ -67,7 +67,7 @@ export async function updateRecord(
     : undefined
   const extra = await plan.beforeUpdate?.(changes as Cells, row, context)
   const owner = moved ?? previous
-  // References that stay must fit the new owner too.
+  // References that stay must be valid for the new owner too.
   await demandReferences(plan, moved === undefined ? changes : { ...row, ...changes }, owner, context)
   const hooks = await applyHooks(hookChangesOf(plan.fields, changes), row, owner, rows)
   const cells: Cells = { ...plan.form.toCells(changes), ...extra, ...hooks.cells }
@@ -78,7 +78,7 @@ export async function updateRecord(
   return row
 }
 
-/** Returns the record that is gone. */
+/** Removes a record and returns it. */
 export async function removeRecord(plan: ResourcePlan, row: Cells, context: RecordContext): Promise<Cells> {
   const { rows } = context
   demandWritable(plan, row, context)
@@ -92,7 +92,7 @@ export async function removeRecord(plan: ResourcePlan, row: Cells, context: Reco
   return row
 }
 
-/** The owner of a part is that of the record it is a part of, which the caller must own, not only see. */
+/** Returns the owner. A part has that of its record, which the caller must own, not only see. */
 async function ownerOfNew(plan: ResourcePlan, values: Values, context: RecordContext): Promise<OwnerSids> {
   const { owner } = plan
   if (typeof owner !== 'object') return resolveOwner(owner, values, context)
@@ -101,7 +101,7 @@ async function ownerOfNew(plan: ResourcePlan, values: Values, context: RecordCon
   return ownerOfRow(parent)
 }
 
-/** The record that parts belong to; a foreign one reads as a missing one. */
+/** Returns the record that parts belong to; a foreign one counts as missing. */
 export async function findParent(
   { owner, fields }: ResourcePlan,
   sid: unknown,
@@ -115,14 +115,14 @@ export async function findParent(
   return row
 }
 
-/** Accounts read the shared records of their provider; changing them is not for them. */
+/** Throws if an account would change a shared record of its provider, which it may only read. */
 function demandWritable(plan: ResourcePlan, row: Cells, context: RecordContext): void {
   demandCarrierRights(plan.table, context)
   if (context.caller.tenancy.level === 'account' && row['account_sid'] === null)
     throw insufficientPermissions()
 }
 
-/** Ids and owners may be sent back as they are; a different one is a mistake that must not pass unnoticed. */
+/** Refuses other ids and owners. They may be sent back as they are; a different one must not pass unnoticed. */
 function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unknown): void {
   const given = (sent ?? {}) as Values
   for (const [field, { facts }] of Object.entries(fields)) {
@@ -134,7 +134,7 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
   }
 }
 
-/** The caller must see what a record points at, and it must belong to the record's own account or be shared with it. */
+/** Throws unless the caller sees each referenced record, and it belongs to the owner's account or is shared with it. */
 async function demandReferences(
   plan: ResourcePlan,
   values: Values,
@@ -146,7 +146,7 @@ async function demandReferences(
     const sid = values[name]
     const { references } = facts
     if (references === undefined || typeof sid !== 'string') continue
-    // These were looked at when the owner was found.
+    // These were checked when the owner was found.
     if (name === 'account_sid' || name === 'service_provider_sid' || name === partOf) continue
     const row = await repositoryOf(rows, references).find(sid)
     if (row === undefined || !isUsableBy(row, owner, descriptorOf(references).isShared))

@@ -1,4 +1,4 @@
-// The pages about calls: the verbs that an application may use, and what its hooks are sent.
+// The pages about calls: the verbs that an application may use, and the payloads of its hooks.
 import { commonFields } from './hook-fields.ts'
 import { hookDescriptions, hookExamples, ofJambonz } from './hook-payloads.ts'
 import type { HookField } from './hook-fields.ts'
@@ -9,23 +9,23 @@ import { exampleOf, propertyTable } from './schema-html.ts'
 import type { Schema } from './document.ts'
 import { tableOf } from './table.ts'
 
-/** A verb as people read it. */
+/** A verb as the pages describe it. */
 export interface VerbDescription {
   readonly name: string
   readonly summary: string
-  /** In which state of the call it runs. */
+  /** The states of the call in which it runs. */
   readonly runs: string
   /** JSON: a list of verbs that a test runs. */
   readonly example: string
   readonly schema: Schema
 }
 
-/** `sip:decline` is no good fragment. */
+/** Returns an anchor; `sip:decline` is not a valid fragment. */
 export function verbAnchor(name: string): string {
   return `verb-${name.replace(':', '-')}`
 }
 
-/** `shapes` are what several verbs take, by the titles of their schemas. */
+/** `shapes` are the shapes that several verbs share, by the titles of their schemas. */
 export function verbsPage(verbs: readonly VerbDescription[], shapes: readonly Schema[]): string {
   return page({
     title: 'Verbs',

@@ -69,13 +69,13 @@ export function toReference(given: Readonly<Record<string, unknown>>): Reference
   return { info: document.info, resources }
 }
 
-/** The position of the resource in a path: its own paths come before those below an account or a provider. */
+/** Returns the position of the resource in a path: its own paths come before those below an account or a provider. */
 function depthOf({ path }: Endpoint, name: string): number {
   const position = path.split('/').indexOf(name)
   return position === -1 ? Number.MAX_SAFE_INTEGER : position
 }
 
-/** Errors have pages of their own: the shape of a refusal is named on the page of errors. */
+/** Leaves out the shape of refusals, since errors have pages of their own. */
 function shapesOf(
   endpoints: readonly Endpoint[],
   schemas: OpenApi['components']['schemas'],

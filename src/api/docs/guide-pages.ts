@@ -1,4 +1,4 @@
-// The guides of docs/guides, as pages of /docs, and those of docs/reference that are no more than text.
+// The pages of /docs for the guides in docs/guides, and for those files in docs/reference that are only text.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { html } from './html.ts'
@@ -8,7 +8,7 @@ import { markdown, slugOf } from './markdown.ts'
 
 const folder = join(import.meta.dirname, '../../../docs/guides')
 
-/** The names of the guides, in the order in which the README of the folder lists them. */
+/** Returns the names of the guides, in the order in which the README of the folder lists them. */
 function guideNames(): readonly string[] {
   if (!existsSync(folder)) return []
   return Array.from(textOf('README').matchAll(/^\| \[[^\]]*\]\(([\w-]+)\.md\)/gm), ([, name = '']) => name)
@@ -27,7 +27,7 @@ export function guideLinks(): readonly GuideLink[] {
   return guideNames().map((name) => ({ title: titleOf(name), url: urlOf(name) }))
 }
 
-/** The headings within the guides, and the words that stand below each. */
+/** Returns the headings within the guides, each with the text below it. */
 export function guideSections(): readonly (GuideLink & { readonly guide: string; readonly text: string })[] {
   return guideNames().flatMap((name) => {
     const [, ...sections] = textOf(name)
@@ -46,7 +46,7 @@ export function guidesPage(): string {
   return page({ title: 'Guides', menu: guideMenu(), content: markdown(text, lead) })
 }
 
-/** Undefined: there is no such guide. */
+/** Returns undefined if there is no such guide. */
 export function guidePage(name: string): string | undefined {
   if (!guideNames().includes(name)) return undefined
   return page({ title: titleOf(name), menu: guideMenu(), content: markdown(textOf(name), lead) })
@@ -59,7 +59,10 @@ function guideMenu(): Html {
     </ul>`
 }
 
-/** What docs/reference says of it, which is made from the declarations. Undefined: it is not beside this program. */
+/**
+ * Returns a page of docs/reference, which is generated from the declarations; undefined if it is not beside this
+ * program.
+ */
 export function referencePage(name: string): string | undefined {
   const file = join(folder, `../reference/${name}.md`)
   if (!existsSync(file)) return undefined
@@ -79,7 +82,7 @@ const references = new Set([
   'settings',
 ])
 
-/** Other guides and the reference are here; the rest of the repository is not. */
+/** Returns the address of a link. Other guides and the reference are here; the rest of the repository is not. */
 function lead(target: string): string | undefined {
   if (target.startsWith('#')) return target
   const [, reference = ''] = /^\.\.\/reference\/([a-z-]+)\.md/.exec(target) ?? []

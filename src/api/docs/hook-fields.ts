@@ -1,10 +1,10 @@
-// How a hook is described for people, and the fields that several of them have.
+// The description of a hook for people, and the fields that several hooks have.
 
 export interface HookField {
   readonly name: string
   readonly type: 'text' | 'number' | 'object'
   readonly meaning: string
-  /** When it is there; always, where this is left out. */
+  /** The condition under which it is present; left out if it always is. */
   readonly when?: string
 }
 
@@ -28,13 +28,13 @@ export interface HookDescription {
     | 'status'
     | 'wait'
   readonly purpose: string
-  /** What the application responds with. */
+  /** The response that the application sends. */
   readonly answer: string
-  /** It carries none of the common fields. */
+  /** True if it carries none of the common fields. */
   readonly isBare?: true
-  /** Others than that of its key, by their names: what each shows. */
+  /** Further examples by their names, each with what it shows. */
   readonly moreExamples?: Readonly<Record<string, string>>
-  /** Beside the common ones. */
+  /** The fields beside the common ones. */
   readonly fields: readonly HookField[]
 }
 
@@ -86,7 +86,12 @@ export const commonFields: readonly HookField[] = [
     'The name of the carrier, or `Microsoft Teams`.',
     'a carrier or Microsoft Teams calls',
   ),
-  field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
+  field(
+    'customerData',
+    'object',
+    'The value that `tag` has set, or the `tag` of `POST /Calls`.',
+    'it was set',
+  ),
   field('fs_public_ip', 'text', 'The public address of the node.', '`SWITCHHOOK_PUBLIC_ADDRESS` is set'),
   field('api_base_url', 'text', 'The base of the REST API, for commands to this call.', 'the node is ready'),
 ]
@@ -95,7 +100,7 @@ export const sipAddress = field('fs_sip_address', 'text', 'The SIP address of th
 
 const ofRecording = '`event` is `recording`'
 
-/** Sent after the call: `call_status` is `completed` there. */
+/** Sent after the call, where `call_status` is `completed`. */
 export const recordingFields: readonly HookField[] = [
   field('event', 'text', '`recording`.', 'the recording of the call is stored, or has failed'),
   field('recording_status', 'text', '`stored` or `failed`.', ofRecording),

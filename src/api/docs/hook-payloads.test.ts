@@ -7,13 +7,13 @@ const reference = ['verbs', 'resources'].map((page) =>
   readFileSync(join(import.meta.dirname, `../../../docs/reference/${page}.md`), 'utf8'),
 )
 
-/** By the name of its property, those that act. */
+/** The hooks with an effect, by property name. */
 const hooks = reference
   .flatMap((page) => page.split('\n'))
   .filter((row) => !/of no effect until .* served/.test(row))
   .flatMap((row) => /^\| `(?:\w+\.)*(\w*(?:Hook|_hook))` \|/.exec(row)?.[1] ?? [])
 
-it.each([...new Set(hooks)])('what %s is sent is described', (name) => {
+it.each([...new Set(hooks)])('the payload of %s is described', (name) => {
   expect(hookDescriptions.filter(({ purpose }) => purpose.includes(`\`${name}\``))).not.toEqual([])
 })
 

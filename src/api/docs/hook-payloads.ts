@@ -1,5 +1,5 @@
-// What the platform sends to hooks, for people: each field with its meaning, and examples that a test has received.
-// The test in test/conformance/hook-payloads.test.ts holds every payload of a real call against this table.
+// The payloads of hooks, for people: each field with its meaning, and examples that a test has received. The test in
+// test/conformance/hook-payloads.test.ts compares every payload of a real call with this table.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { field, recordingFields, sipAddress } from './hook-fields.ts'
@@ -36,7 +36,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'participants',
         'object',
-        'A list of those who are heard, the caller first: `participant` (`caller` or `callee`), `uri_user` and `uri_host` of each.',
+        'A list of the participants who are heard, the caller first: `participant` (`caller` or `callee`), `uri_user` and `uri_host` of each.',
         'the call is a recording session (SIPREC)',
       ),
       field('defaults', 'object', 'The `synthesizer` and `recognizer` of the application.'),
@@ -47,9 +47,9 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Action hook',
     key: 'action',
     purpose:
-      'Asked when a verb with an `actionHook` has ended, and by `redirect`. For `conference` there are the common fields alone.',
+      'Asked when a verb with an `actionHook` has ended, and by `redirect`. For `conference` it has only the common fields.',
     answer:
-      'A JSON array of verbs, which replace the rest of the list; nothing, `[]` or `{}` goes on with the rest.',
+      'A JSON array of verbs, which replace the rest of the list; an empty body, `[]` or `{}` continues with the rest.',
     fields: [
       sipAddress,
       field('verb_id', 'text', 'The `id` of the verb.', 'the verb has one'),
@@ -69,21 +69,21 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'playback_seconds',
         'number',
-        'How long was played, in whole seconds.',
+        'How much was played, in whole seconds.',
         'play, with `playCompleted`',
       ),
       field('playback_milliseconds', 'number', 'The same in milliseconds.', 'play, with `playCompleted`'),
       field(
         'playback_last_offset_pos',
         'text',
-        'Where the playback ended, in samples: a `seekOffset` to go on from.',
+        'The point at which the playback ended, in samples: a `seekOffset` from which to continue.',
         'play, with `playCompleted`',
       ),
       field('status', 'text', '`fail`.', 'play, with `playFailed`'),
       field(
         'dial_call_status',
         'text',
-        '`completed` when the two have talked; otherwise `busy`, `no-answer` or `failed`: what became of the target that failed last.',
+        '`completed` if the two have talked; otherwise `busy`, `no-answer` or `failed`, the outcome of the target that failed last.',
         'dial',
       ),
       field(
@@ -105,8 +105,8 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'final_referred_call_status',
         'number',
-        'What came of the call that the far end made: a SIP status.',
-        'sip:refer, where the far end has said so',
+        'The outcome of the call that the far end made, as a SIP status.',
+        'sip:refer, if the far end has reported it',
       ),
       field('queue_sid', 'text', 'The queue: `queue:`, the account and the name.', 'enqueue'),
       field('queue_time', 'number', 'How long the caller waited, in whole seconds.', 'enqueue'),
@@ -147,7 +147,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     purpose:
       'Asked when one of two who talk puts the other one on hold: `onHoldHook` of the `dial`. The fields describe the call of the side on hold.',
     answer:
-      'A JSON array of `say`, `play` and `pause`, which that side hears; the hook is asked again when they have run. With nothing, `[]` or `{}` that side hears `onHoldMusic` of `config`, or what the other side sends.',
+      'A JSON array of `say`, `play` and `pause`, which that side hears; the hook is asked again when they have run. With an empty body, `[]` or `{}`, that side hears `onHoldMusic` of `config`, or what the other side sends.',
     fields: [
       sipAddress,
       field(
@@ -164,7 +164,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     purpose:
       'Asked when a phone transfers the other side (REFER): `referHook` of the `dial`, of `config`, or of `POST /Calls`. The fields describe the call of the phone that asks.',
     answer:
-      'A JSON array of verbs: they run on the side that is transferred, or in place of those of the call where it has no other side. A status of 400 to 699 refuses. Nothing, `[]` or `{}` joins two calls as the phone asks (Replaces).',
+      'A JSON array of verbs: they run on the side that is transferred, or replace those of the call if it has no other side. A status of 400 to 699 refuses. An empty body, `[]` or `{}` joins two calls as the phone requests (Replaces).',
     fields: [
       sipAddress,
       field(
@@ -178,9 +178,9 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Transfer event hook',
     key: 'refer-event',
     purpose:
-      'Sent each status of the call that the far end makes for a `sip:refer`, as its NOTIFYs have it: the `eventHook` of that verb.',
+      'Sent each status of the call that the far end makes for a `sip:refer`, as its NOTIFYs report it: the `eventHook` of that verb.',
     answer:
-      'A JSON array of verbs, which come at once, in place of the verb and the rest; nothing, `[]` or `{}` goes on.',
+      'A JSON array of verbs, which immediately replace the verb and the rest; an empty body, `[]` or `{}` changes nothing.',
     fields: [
       sipAddress,
       field('verb_id', 'text', 'The `id` of the verb.', 'the verb has one'),
@@ -188,7 +188,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'call_status',
         'number',
-        'The SIP status of the call that the far end makes, in place of the one above.',
+        'The SIP status of the call that the far end makes, instead of the one above.',
       ),
     ],
   },
@@ -198,7 +198,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     purpose:
       'Asked when the far end of a call sends INFO or MESSAGE: `sipRequestWithinDialogHook` of `config` or of `POST /Calls`. It is not asked about INFO that carries keys, or about legs that a call has dialled. By then the platform has answered the far end with 200, or with 202 to a MESSAGE.',
     answer:
-      'A JSON array of verbs, which come in place of those that run; nothing, `[]` or `{}` changes nothing.',
+      'A JSON array of verbs, which replace those that run; an empty body, `[]` or `{}` changes nothing.',
     fields: [
       sipAddress,
       field('verb_id', 'text', 'The `id` of the verb that runs.', 'the verb has one'),
@@ -216,7 +216,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Status hook',
     key: 'status',
     purpose:
-      'The `call_status_hook` of the application is sent each change of a call. The platform repeats a message until your server takes it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
+      'The `call_status_hook` of the application is sent each change of a call. The platform repeats a message until your server accepts it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
     answer: 'Any status 2xx; the body is not read.',
     fields: [
       sipAddress,
@@ -232,10 +232,15 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'failure',
         'object',
-        'Why, as the journal and the call record have it: `code`, which the reference of errors lists, `sentence` and `cure`.',
+        'The reason, as in the journal and the call record: `code`, which the reference of errors lists, `sentence` and `cure`.',
         'the platform has refused the call, given it up or ended it for a failure',
       ),
-      field('error', 'text', 'The error code.', 'an action hook returned something that is no list of verbs'),
+      field(
+        'error',
+        'text',
+        'The error code.',
+        'an action hook returned something that is not a list of verbs',
+      ),
       ...recordingFields,
     ],
     moreExamples: { recording: 'With `event: recording`' },
@@ -244,13 +249,13 @@ export const hookDescriptions: readonly HookDescription[] = [
 
 let examples: Readonly<Record<string, unknown>> | undefined
 
-/** The first is that of the hook itself, which has no words; the others say what they show. */
+/** The first is the hook's own and needs no text; the others say what they show. */
 export interface HookExample {
   readonly shows?: string
   readonly body: unknown
 }
 
-/** What a test has received, with its ids made the same. */
+/** Returns the payloads that a test has received, with normalised ids. */
 export function hookExamples({ key, moreExamples = {} }: HookDescription): readonly HookExample[] {
   return [
     { body: exampleOf(key) },

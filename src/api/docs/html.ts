@@ -1,4 +1,4 @@
-// HTML by hand, safely: what a template holds is escaped unless it was made by a template.
+// Safe HTML from templates: values are escaped, except those that another template made.
 
 export class Html {
   readonly text: string
@@ -32,7 +32,7 @@ function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character)
 }
 
-/** A sentence with `code` in it. */
+/** Returns a sentence with `code` in it. */
 export function prose(text: string): Html {
   const parts = text.split('`')
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`

@@ -1,4 +1,4 @@
-// What all pages of /docs share: style, menu, search, and the policy that lets nothing else in.
+// The layout of all pages of /docs: style, menu, search, and the policy that blocks everything else.
 import { createHash } from 'node:crypto'
 import { Html, html } from './html.ts'
 import { searchScript } from './search-script.ts'
@@ -41,14 +41,14 @@ details { margin: .5rem 0 } summary { cursor: pointer }
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Style and script are named by their hashes, so that no others, and nothing from elsewhere, can come with them. */
+/** Names the style and the script by their hashes, so that no others, and nothing from elsewhere, can be loaded. */
 export const pagePolicy =
   `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(searchScript)}; connect-src 'self'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 export interface PageParts {
   readonly title: string
-  /** Below the menu that all pages have. */
+  /** Shown below the menu of all pages. */
   readonly menu?: Html
   readonly content: Html
 }

@@ -1,8 +1,8 @@
-// Markdown as the guides of this repository have it, for the pages of /docs: headings, paragraphs, lists, tables and code.
+// Markdown to HTML for the pages of /docs, as far as the guides use it: headings, paragraphs, lists, tables and code.
 import { Html, html } from './html.ts'
 import { tableOf } from './table.ts'
 
-/** Where a link of the document leads on these pages; undefined: nowhere, and its words stay. */
+/** Returns the address of a link on these pages; undefined if it has none, so that only its words stay. */
 export type Lead = (target: string) => string | undefined
 
 export function markdown(text: string, lead: Lead): Html {
@@ -18,7 +18,7 @@ export function markdown(text: string, lead: Lead): Html {
 
 interface Block {
   readonly block?: Html
-  /** In lines. */
+  /** The length in lines. */
   readonly length: number
 }
 
@@ -91,7 +91,7 @@ function inline(words: string, lead: Lead): Html {
   return html`${parts}${words.slice(at)}`
 }
 
-/** The words alone, for places that show text as it is. */
+/** Returns the words alone, for places that show text as it is. */
 export function withoutMarks(text: string): string {
   return text
     .replaceAll(/^ *(?:-|\d+\.) /gm, '')
@@ -105,7 +105,7 @@ export function withoutMarks(text: string): string {
     .trim()
 }
 
-/** As the anchors of headings are written in links. */
+/** Returns the anchor of a heading, as links write it. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,10 +1,10 @@
-// The pages about running calls and the platform: which rule decides a call, and what the operator may set.
+// The pages about the operation of the platform: the rules that decide a call, and the settings.
 import { ruleGroups } from '../../calls/routing/rules.ts'
 import { html, prose } from './html.ts'
 import { page } from './layout.ts'
 import { tableOf } from './table.ts'
 
-/** A setting as people read it. */
+/** A setting as the page describes it. */
 export interface SettingDescription {
   readonly name: string
   readonly fallback: string

@@ -1,8 +1,8 @@
-// What people search for under another name than it has here.
+// Search entries for common names of things that have another name here.
 import { verbAnchor } from './call-pages.ts'
 import type { SearchEntry } from './search-script.ts'
 
-/** What people call something that has another name here, and the pages themselves. */
+/** Entries for such names, and for the pages themselves. */
 export const otherWords: readonly SearchEntry[] = [
   ['Settings', 'environment variables, configuration, ports', '/docs/settings'],
   ['WebSocket', 'messages, acks and commands of an application over WebSocket', '/docs/websocket'],

@@ -29,7 +29,7 @@ const references = apiRoutes.map(({ path, operationId }) => ({ path, operationId
 const names = (body: string): string[] =>
   [...new Set([...body.matchAll(/href="(\/docs\/resources\/[^"#]+)/g)].map(([, url = '']) => url))].sort()
 
-/** Every page that one can come to from the start, with its HTML. */
+/** Returns every page that can be reached from the start, with its HTML. */
 async function allPages(): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   const waiting = ['/docs']
@@ -77,7 +77,7 @@ describe('/docs', () => {
       for (const option of Object.keys(schema['properties'] ?? {}))
         expect(verbPage).toContain(`<code>${option}</code>`)
     }
-    // Down to the members of what is nested, and to the values that are allowed there.
+    // The table includes the members of nested objects, and the values that are allowed there.
     expect(verbPage).toMatch(
       /<code>target\[\]\.type<\/code> \*<\/td>\s*<td>(?:<span class="label">Type:<\/span> )?<code>&quot;phone&quot;<\/code> or /,
     )

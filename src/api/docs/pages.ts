@@ -1,5 +1,5 @@
-// What a person reads at /docs, made from the same declarations that run: a start page, verbs, hooks, resources and error
-// codes. Each is one file, needs nothing from elsewhere, and is made once, when it is first read.
+// The pages at /docs, made from the same declarations that run: a start page, verbs, hooks, resources and error codes.
+// Each is one file, loads nothing from elsewhere, and is made once, when it is first read.
 import type { HttpPage } from '../../http/route.ts'
 import { catalogue, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
@@ -22,7 +22,7 @@ export interface DocsOptions {
   /** The OpenAPI document. */
   readonly document: () => Readonly<Record<string, unknown>>
   readonly verbs: readonly VerbDescription[]
-  /** What several verbs take, by the titles of their schemas. */
+  /** The shapes that several verbs share, by the titles of their schemas. */
   readonly verbShapes: readonly Schema[]
   readonly settings: readonly SettingDescription[]
 }

@@ -2,21 +2,21 @@
 import { field } from './hook-fields.ts'
 import type { HookDescription } from './hook-fields.ts'
 
-const digest = 'As the credentials of the request have it (RFC 8760).'
+const digest = 'As in the credentials of the request (RFC 8760).'
 const withQop = 'the credentials have a qop'
 
 export const registrationHook: HookDescription = {
   name: 'Registration hook',
   key: 'registration',
   purpose:
-    'Asked whether a user may register or call, in place of the stored clients: `registration_hook` of the account, or of its service provider. It has these fields alone. Your server, which knows the password, computes the response of the digest and compares.',
+    'Asked whether a user may register or call, in place of the stored clients: `registration_hook` of the account, or of its service provider. It has only these fields. Your server, which knows the password, computes the response of the digest and compares.',
   answer:
-    'An object: `{"status": "ok"}` accepts, any other status refuses with 403. `expires` (seconds) of a registration, `application_sid` of a call, `msg` (the reason of a refusal), `blacklist` (`true`: refused as a spammer) and `headers` (of the refusal) count too.',
+    'An object: `{"status": "ok"}` accepts, any other status refuses with 403. It may also contain `expires` (seconds) for a registration, `application_sid` for a call, `msg` (the reason of a refusal), `blacklist` (`true`: refused as a spammer) and `headers` (of the refusal).',
   isBare: true,
   fields: [
     field('method', 'text', '`REGISTER`, `INVITE`, or another method that a user sends.'),
     field('realm', 'text', 'The SIP realm of the account.'),
-    field('username', 'text', 'Who it says it is.'),
+    field('username', 'text', 'The user name that it claims.'),
     field('scheme', 'text', '`digest`.'),
     field('nonce', 'text', digest),
     field('uri', 'text', digest),
@@ -25,7 +25,7 @@ export const registrationHook: HookDescription = {
     field('qop', 'text', '`auth`.', withQop),
     field('nc', 'text', digest, withQop),
     field('cnonce', 'text', digest, withQop),
-    field('expires', 'number', 'Expires of the request, in seconds; `null` where it has none.'),
+    field('expires', 'number', 'Expires of the request, in seconds; `null` if it has none.'),
     field('source_address', 'text', 'The address that the request came from.'),
     field('source_port', 'number', 'The port that it came from.'),
     field(

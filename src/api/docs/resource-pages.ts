@@ -67,9 +67,9 @@ export function resourceListPage(reference: Reference): string {
   })
 }
 
-/** Undefined where there is no such resource. */
+/** Returns undefined if there is no such resource. */
 export function resourcePage(reference: Reference, name: string): string | undefined {
-  // As the paths of the interface are, in any case.
+  // In any letter case, like the paths of the interface.
   const resource = reference.resources.find((known) => known.name.toLowerCase() === name.toLowerCase())
   if (resource === undefined) return undefined
   const { description, endpoints, shapes } = resource
@@ -118,7 +118,7 @@ function exampleIn(title: string, content: Content | undefined): Html | undefine
   return exampleOf(title, Object.values(content?.content ?? {})[0]?.example)
 }
 
-/** Codes lead to their pages. */
+/** Links codes to their pages. */
 function errorText(description: string): Html {
   const parts = description.split(/`(\w+)`/)
   return html`${parts.map((part, index) =>

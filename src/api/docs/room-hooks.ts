@@ -3,7 +3,7 @@ import { field, sipAddress } from './hook-fields.ts'
 import type { HookDescription, HookField } from './hook-fields.ts'
 
 const conferenceFields: readonly HookField[] = [
-  field('conference_sid', 'text', 'Names the conference: `conf:`, the account, and its name.'),
+  field('conference_sid', 'text', 'The id of the conference: `conf:`, the account, and its name.'),
   field('friendly_name', 'text', 'The name of the conference, as the verb has it.'),
 ]
 
@@ -12,25 +12,30 @@ export const roomHooks: readonly HookDescription[] = [
     name: 'Wait hook',
     key: 'wait',
     purpose:
-      'Asked what a caller hears while it waits in a queue: `waitHook` of `enqueue`. It has these fields alone.',
+      'Asked what a caller hears while it waits in a queue: `waitHook` of `enqueue`. It has only these fields.',
     answer:
-      'A JSON array of `say`, `play`, `pause`, `tag` and `leave`; the hook is asked again when they have run, after the first ten times once a second at most. Nothing, `[]` or `{}` ends the asking, and the caller waits on in silence.',
+      'A JSON array of `say`, `play`, `pause`, `tag` and `leave`; the hook is asked again when they have run, after the first ten times at most once a second. After an empty body, `[]` or `{}` it is not asked again, and the caller waits in silence.',
     isBare: true,
     fields: [
       field('queue_sid', 'text', 'The queue: `queue:`, the account and the name.'),
       field('queue_time', 'number', 'How long the caller has waited, in whole seconds.'),
-      field('queue_size', 'number', 'How many wait.'),
-      field('queue_position', 'number', 'How many are taken before this one.'),
+      field('queue_size', 'number', 'The number of callers that wait.'),
+      field('queue_position', 'number', 'The number of callers that are taken before this one.'),
       field('call_sid', 'text', 'The id of the call.'),
       field('call_id', 'text', 'The Call-ID of the SIP dialog.'),
-      field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
+      field(
+        'customerData',
+        'object',
+        'The value that `tag` has set, or the `tag` of `POST /Calls`.',
+        'it was set',
+      ),
     ],
   },
   {
     name: 'Queue event hook',
     key: 'queue',
     purpose:
-      'The `queue_event_hook` of the account is sent who joins and leaves its queues. The fields describe the call that waits. The platform repeats a message until your server takes it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
+      'The `queue_event_hook` of the account is sent each caller that joins or leaves its queues. The fields describe the call that waits. The platform repeats a message until your server accepts it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
     answer: 'Any status 2xx; the body is not read.',
     fields: [
       sipAddress,
@@ -54,7 +59,7 @@ export const roomHooks: readonly HookDescription[] = [
     purpose:
       'Asked when a call has to wait for a conference to begin, and while it is on hold there: `waitHook` of the `conference`, `wait_hook` of a command.',
     answer:
-      'A JSON array of `say`, `play` and `pause`, which the call hears; the hook is asked again when they have run. With nothing, `[]` or `{}` it waits in silence.',
+      'A JSON array of `say`, `play` and `pause`, which the call hears; the hook is asked again when they have run. With an empty body, `[]` or `{}`, it waits in silence.',
     fields: [sipAddress, ...conferenceFields],
   },
   {
@@ -62,7 +67,7 @@ export const roomHooks: readonly HookDescription[] = [
     key: 'conference-enter',
     purpose: 'Asked when a call comes into a conference: `enterHook` of the `conference`.',
     answer:
-      'A JSON array of `say`, `play` and `pause`, which the call alone hears, in place of the conference.',
+      'A JSON array of `say`, `play` and `pause`, which only this call hears, instead of the conference.',
     fields: [sipAddress, ...conferenceFields],
   },
   {
@@ -79,9 +84,9 @@ export const roomHooks: readonly HookDescription[] = [
         '`start` and `end` of the conference; `join` and `leave`; `start-talking` and `stop-talking`.',
       ),
       ...conferenceFields,
-      field('duration', 'number', 'How long the conference has been going on, in seconds with a fraction.'),
-      field('time', 'text', 'When it happened, as ISO 8601 has it.'),
-      field('members', 'number', 'How many are in the conference then. Those who wait do not count.'),
+      field('duration', 'number', 'The duration of the conference so far, in seconds with a fraction.'),
+      field('time', 'text', 'When it happened, in ISO 8601.'),
+      field('members', 'number', 'The number of calls in the conference then, without those that wait.'),
     ],
   },
 ]

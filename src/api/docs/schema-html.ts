@@ -1,4 +1,4 @@
-// A JSON Schema in few words, and its properties as a table.
+// A JSON Schema in a few words, and its properties as a table.
 import { membersOf } from '../../lib/schema-members.ts'
 import type { MemberSchema } from '../../lib/schema-members.ts'
 import { html, prose } from './html.ts'
@@ -7,7 +7,7 @@ import type { Schema } from './document.ts'
 import { tableOf } from './table.ts'
 
 interface Words {
-  /** Of a shape that the page shows in a section of its own. */
+  /** The title of a shape that the page shows in a section of its own. */
   readonly title?: string
   readonly $ref?: string
   readonly const?: unknown
@@ -60,7 +60,7 @@ export function typeOf(schema: Schema): Html {
   return html`${kind}${bounds.length === 0 ? '' : ` (${bounds.join(' ')})`}`
 }
 
-/** A star stands behind what is required; behind an object stand its members, with their path. */
+/** Marks required members with a star; those of an object follow it, with their path. */
 export function propertyTable(schema: Schema): Html {
   const members = membersOf(schema as MemberSchema)
   if (members.length === 0) return html`<p>${typeOf(schema)}</p>`

@@ -1,4 +1,4 @@
-// What the search of /docs finds: a title, a sentence and an address each.
+// The search of /docs: entries of a title, a sentence and an address.
 import { rules } from '../../calls/routing/rules.ts'
 import { catalogue, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
@@ -25,15 +25,14 @@ export type { SearchEntry } from './search-script.ts'
 export interface Searched {
   readonly reference: Reference
   readonly verbs: readonly VerbDescription[]
-  /** What several verbs take, by the titles of their schemas. */
+  /** The shapes that several verbs share, by the titles of their schemas. */
   readonly verbShapes: readonly Schema[]
   readonly settings: readonly SettingDescription[]
 }
 
 export function searchIndex({ reference, verbs, verbShapes, settings }: Searched): readonly SearchEntry[] {
   const seen = new Set<string>()
-  // A shape that several resources name is found once.
-  // So is one that another operation takes under another name.
+  // A shape is found once, even if several resources name it, or another operation has it under another name.
   const isNew = (name: string, schema: Schema): boolean => {
     const keys = [name, JSON.stringify(schema)]
     const isKnown = keys.some((key) => seen.has(key))
@@ -127,7 +126,7 @@ const unserved = /\bnot served yet\b|\bof no effect until\b/i
 
 const maxTextLength = 120
 
-/** Without the marks of Markdown, and short. */
+/** Shortens the text and drops the marks of Markdown. */
 function plain(text: string): string {
   const words = withoutMarks(text)
   return words.length <= maxTextLength

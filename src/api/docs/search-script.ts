@@ -1,12 +1,12 @@
-// The one script of /docs: finds pages by words, in a list that it fetches from this server when it is first needed, and
-// writes the address of this server into the examples.
-// Plain JavaScript as text, because the browser gets it as it is; without scripts the menu is all there is.
+// The one script of /docs. It finds pages by words, in a list that it fetches from this server when it is first needed,
+// and writes the address of this server into the examples. It is plain JavaScript as text, because the browser gets it
+// as it is. Without scripts, only the menu works.
 export type SearchEntry = readonly [title: string, text: string, url: string]
 
-/** In the text of what the platform takes or refuses without doing it: it is found after what it does. */
+/** The mark of input that is accepted or refused without effect; it is found after the others. */
 export const unservedMark = ', not served yet'
 
-// An origin may hold what a shell would run: a name of the domain system takes more characters than those of hosts.
+// An origin may hold text that a shell would run: DNS allows more characters than host names.
 export const searchScript = `
 'use strict';
 if (/^https?:\\/\\/[\\w.:[\\]-]+$/.test(location.origin))

@@ -1,12 +1,13 @@
-// The messages between the platform and an application over WebSocket, for the reference. The examples are what a test has seen.
+// The messages between the platform and an application over WebSocket, for the reference. A test has recorded the
+// examples.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SentFrame } from '../../calls/channel/frames.ts'
 
 export interface FrameDescription {
-  /** Its type; of a command with its name. */
+  /** The type; for a command, with its name. */
   readonly name: string
-  /** By its key in the file of examples. */
+  /** The key in the file of examples. */
   readonly example: string
   readonly meaning: string
 }
@@ -19,42 +20,42 @@ export function socketExamples(): Readonly<Record<string, unknown>> {
 
 const needsAck = 'Needs an ack.'
 
-/** What each that the platform sends means. */
+/** The meanings of messages from the platform. */
 const meanings: Readonly<Record<SentFrame['type'], string>> = {
-  'session:new': `A call begins; \`data\` is what a call hook gets. ${needsAck} Of a call that came in it needs at least one verb; a call that is up may wait for them. \`hook\` is there where a hook of an application over HTTP led here.`,
-  'session:reconnect': `The socket has broken, and this one takes its place; \`data\` is that of the beginning. ${needsAck} Verbs replace those that are to come; where the first ack was missing, this is it.`,
-  'session:redirect': `Another hook was asked for, by \`redirect\` or by a client of the API; where it is the URL of another WebSocket server, that one gets this frame first, in place of \`session:new\`. ${needsAck} Its verbs take the place of all others.`,
-  'session:adulting': `A leg that was dialled becomes a call of its own by \`child_call_hook\`: on a socket of its own, to the URL of the call hook with \`/adulting\` after its path. \`parent_call_info\` is the call that dialled it. ${needsAck}`,
-  'verb:hook': `A hook of a verb is asked, \`hook\` as you wrote it; \`data\` is that of the hook. ${needsAck} Verbs replace those that are to come; none goes on with the next one.`,
+  'session:new': `A call begins; \`data\` is the payload of a call hook. ${needsAck} For an inbound call it needs at least one verb; a call that is up may wait for verbs. \`hook\` is present if a hook of an application over HTTP led here.`,
+  'session:reconnect': `The socket broke, and this one replaces it; \`data\` is that of the first message. ${needsAck} Verbs replace those that have not run yet; if the first ack was missing, this one takes its place.`,
+  'session:redirect': `The call was sent to another hook, by \`redirect\` or by a client of the API. If that hook is the URL of another WebSocket server, its socket begins with this message instead of \`session:new\`. ${needsAck} Its verbs replace all others.`,
+  'session:adulting': `A leg that was dialled becomes a call of its own by \`child_call_hook\`: it has a socket of its own, to the URL of the call hook with \`/adulting\` after its path. \`parent_call_info\` is the call that dialled it. ${needsAck}`,
+  'verb:hook': `A hook of a verb is asked: \`hook\` is as you wrote it, \`data\` is its payload. ${needsAck} Verbs replace those that have not run yet; without verbs, the next one runs.`,
   'dial:confirm': `A \`confirmHook\` is asked about the leg that has answered. ${needsAck} Its verbs run on that leg.`,
   'call:status':
-    'A leg of the call has changed, also one that it dials (`direction` outbound, with `parent_call_sid`). Not sent where `call_status_hook` is an HTTP URL. Sent at most once: what has not been sent when the process dies is lost, while the journal has it.',
+    'A leg of the call has changed, also one that it dials (`direction` outbound, with `parent_call_sid`). Not sent if `call_status_hook` is an HTTP URL. Sent at most once: a message that has not been sent when the process dies is lost, but its fact is in the journal.',
   'verb:status':
-    'What becomes of the running verb; only after `config` with `notifyEvents`. `starting` and `finished` have its `name`; all others have it as `verb`: `start-playback`, then `stop-playback` at the end of the prompt or `kill-playback` where something has ended it before; `dtmf-bargein-detected`, where that was a key; `synthesized-audio`, where a text has become sound, with its `characters` and `elapsed_ms`, and with `vendor` and `language` where they are set. `speech-bargein-detected` is never sent: speech recognition is not served yet.',
+    'The progress of the running verb; only after `config` with `notifyEvents`. `starting` and `finished` have its `name`; all others have it as `verb`: `start-playback`, then `stop-playback` at the end of the prompt or `kill-playback` if something ended it earlier; `dtmf-bargein-detected`, if that was a key; `synthesized-audio`, when a text has become sound, with its `characters` and `elapsed_ms`, and with `vendor` and `language` if they are set. `speech-bargein-detected` is never sent: speech recognition is not served yet.',
   'jambonz:error':
-    'What you sent makes no sense (`InvalidMessage`) or cannot be done (`InvalidCommand`, with the `code` of the error and its `cure`). The call goes on as it was.',
+    'Your message makes no sense (`InvalidMessage`) or cannot be carried out (`InvalidCommand`, with the `code` of the error and its `cure`). The call continues unchanged.',
 }
 
-/** From the platform. */
+/** Messages from the platform. */
 export const sentFrames: readonly FrameDescription[] = Object.entries(meanings).map(([name, meaning]) => ({
   name,
   example: name,
   meaning,
 }))
 
-/** From the application. */
+/** Messages from the application. */
 export const heardFrames: readonly FrameDescription[] = [
   {
     name: 'ack',
     example: 'ack',
     meaning:
-      'Answers the message of that `msgid`, within five seconds. `data` is a list of verbs; with none, or without `data`, the call goes on. A second ack, a late one and one of an unknown `msgid` change nothing.',
+      'Answers the message of that `msgid`, within five seconds. `data` is a list of verbs; with none, or without `data`, the call continues. A second ack, a late one and one of an unknown `msgid` change nothing.',
   },
   {
     name: 'command redirect',
     example: 'command redirect',
     meaning:
-      'Verbs that come at once in place of all others; with `queueCommand` after those that are there. Or an object: `call_hook` and `child_call_hook` with hooks, or `parent_call` and `child_call` with verbs for either side of a bridge.',
+      'Verbs that immediately replace all others; with `queueCommand` they follow those that are there. Or an object: `call_hook` and `child_call_hook` with hooks, or `parent_call` and `child_call` with verbs for either side of a bridge.',
   },
   {
     name: 'command config',

@@ -1,15 +1,15 @@
-// The first page of /docs: from nothing to a first call in five commands, and where to go from there.
+// The first page of /docs: from nothing to a first call in five commands, and further links.
 import { html } from './html.ts'
 import { page } from './layout.ts'
 
-/** The commands of the page, which a test runs as they stand here. */
+/** The commands of the page, which a test runs as they are written here. */
 export const firstCall: readonly { readonly says: string; readonly command: string }[] = [
   {
     says: 'The first start of the platform has printed these two. Put them where the commands below find them:',
     command: "export KEY='<the account API key>'\nexport ACCOUNT='<the account>'",
   },
   {
-    says: 'An application: the verbs to run for a call. Here they stand in the application; a `call_hook` asks your own web server for them.',
+    says: 'An application: the verbs to run for a call. Here they are in the application; a `call_hook` asks your own web server for them.',
     command: `curl -X POST http://127.0.0.1:3000/v1/Applications \\
   -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{
   "name": "first",

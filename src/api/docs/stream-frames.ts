@@ -6,12 +6,12 @@ export interface StreamFrame {
   readonly example: Readonly<Record<string, unknown>>
 }
 
-/** From the platform. */
+/** Frames from the platform. */
 export const sentStreamFrames = {
   hello: {
     name: 'The first frame',
     meaning:
-      'A text: what a hook carries of the call, with names in camelCase, then `sampleRate`, `mixType` and each member of `metadata`, which stands before others of its name.',
+      'A text: the facts of the call that a hook carries, with names in camelCase, then `sampleRate`, `mixType` and each member of `metadata`, which replaces others of its name.',
     example: {
       callSid: '3a3a8a3c-3b1f-4a7e-9a51-2f0f4c1d0b11',
       accountSid: '5c0f2a52-6f0a-4f4e-8a55-0c6f3c1c7a10',
@@ -34,28 +34,29 @@ export const sentStreamFrames = {
   },
   dtmf: {
     name: 'dtmf',
-    meaning: 'With `passDtmf`: a key was pressed. `duration` is in units of 1/8000 s, as RTP has it; a text.',
+    meaning: 'With `passDtmf`: a key was pressed. `duration` is a text, in units of 1/8000 s, as in RTP.',
     example: { event: 'dtmf', dtmf: '2', duration: '1600' },
   },
   playDone: {
     name: 'playDone',
-    meaning: 'A clip is over, or was ended: how much of it was heard. `id` is there when the clip had one.',
+    meaning:
+      'A clip is over, or was ended, with the time of it that was heard. `id` is present if the clip had one.',
     example: { type: 'playDone', data: { id: 'hello', playbackSeconds: 0, playbackMilliseconds: 1 } },
   },
   mark: {
     name: 'mark',
     meaning:
-      '`playout`: all that you had sent before the mark is heard. `cleared`: by `clearMarks`, `killAudio`, or a clip that is not queued.',
+      '`playout`: everything that you sent before the mark was heard. `cleared`: by `clearMarks`, `killAudio`, or a clip that is not queued.',
     example: { type: 'mark', data: { name: 'end of greeting', event: 'playout' } },
   },
 } as const satisfies Record<string, StreamFrame>
 
-/** From the audio server. */
+/** Frames from the audio server. */
 export const heardStreamFrames = {
   playAudio: {
     name: 'playAudio',
     meaning:
-      'Says a clip. `audioContent` is base64: with `audioContentType` `raw` (default) signed samples of 16 bit, little endian, at `sampleRate` (8000 to 64000, default 8000); with `wav` or `wave` a file of one channel with 16 bit samples. It ends what is heard; with `queuePlay` it waits for it. Ten clips may wait.',
+      'Plays a clip. `audioContent` is base64: with `audioContentType` `raw` (default) signed samples of 16 bit, little endian, at `sampleRate` (8000 to 64000, default 8000); with `wav` or `wave` a file of one channel with 16 bit samples. It ends the sound that is heard; with `queuePlay` it waits for its end. Ten clips may wait.',
     example: {
       type: 'playAudio',
       data: {
@@ -69,12 +70,13 @@ export const heardStreamFrames = {
   },
   mark: {
     name: 'mark',
-    meaning: 'Names this point: it is sent back once all before it is heard. A hundred may wait.',
+    meaning:
+      'Marks this point: the mark is sent back once everything before it was heard. A hundred marks may wait.',
     example: { type: 'mark', data: { name: 'end of greeting' } },
   },
   clearMarks: {
     name: 'clearMarks',
-    meaning: 'No mark waits any more; what is heard goes on.',
+    meaning: 'Removes all marks that wait; the sound continues.',
     example: { type: 'clearMarks' },
   },
   killAudio: {
@@ -89,7 +91,7 @@ export const heardStreamFrames = {
   },
 } as const satisfies Record<string, StreamFrame>
 
-/** All of it, as Markdown. */
+/** Returns the whole protocol as Markdown. */
 export function streamText(): string {
   const section = ({ name, meaning, example }: StreamFrame): string[] => [
     `### ${name}`,
@@ -123,14 +125,14 @@ export function streamText(): string {
     '### Sound of yours',
     '',
     'With `bidirectionalAudio.streaming`: binary frames of such samples, one channel, at `bidirectionalAudio.sampleRate`. They are heard as',
-    'they come, cut anywhere. A leg of Opus or G.722 hears sound of 16000 Hz and more, streamed or as a clip, up to 7 kHz. Texts of type `transcription` and `json` are taken, and of no effect.',
+    'they arrive, cut anywhere. A leg of Opus or G.722 hears sound of 16000 Hz and more, streamed or as a clip, up to 7 kHz. Texts of type `transcription` and `json` are accepted, and have no effect.',
     '',
     ...limits,
   ].join('\n')
 }
 
 const beginning = [
-  'An audio server is what `url` of the verb `listen` names (also `stream`, and `listen` of `config`, `dial` and `conference`). The platform',
+  'An audio server is the server that `url` of the verb `listen` names (also `stream`, and `listen` of `config`, `dial` and `conference`). The platform',
   'opens a WebSocket to it: one for each stream.',
   '',
   '- The handshake asks for the subprotocols `audio.drachtio.org` and `audio.jambonz.org`; one that picks none is accepted. It carries',
@@ -143,10 +145,10 @@ const limits = [
   '## Limits',
   '',
   '- A message may have 4 MiB, in 1024 fragments; a text 64 KiB beside its `audioContent`. A longer message breaks the socket.',
-  '- 4 MiB are read at once, then 512 KiB a second; each message counts 512 bytes beside its own. More waits in the network.',
+  '- 4 MiB are read immediately, then 512 KiB a second; each message counts 512 bytes beside its own. Further data wait in the network.',
   '- 120 s of streamed sound may wait; then nothing is read until some of it is heard.',
   '- More than 20000 texts without sound, pings, or pieces of sound below 32 bytes, faster than they are read, close the socket with 1008:',
   '  the journal and an alert say so.',
-  '- What you do not read of a second of sound is lost to you, and the journal says how much. Texts of the platform are lost then too.',
-  '- What makes no sense is noted in the journal once, and ignored.',
+  '- Sound that waits for you longer than a second is dropped, and the journal says how much. Texts of the platform are then dropped too.',
+  '- A message that makes no sense is noted in the journal once, and ignored.',
 ]

@@ -1,4 +1,4 @@
-// Every table of /docs. Where the page is narrow its cells stand below each other, each with the heading of its column.
+// The tables of /docs. On a narrow page the cells are below each other, each with the heading of its column.
 import { Html, html } from './html.ts'
 
 export interface Row {
@@ -6,7 +6,7 @@ export interface Row {
   readonly cells: readonly (Html | string | number)[]
 }
 
-/** What stands below this heading explains itself. */
+/** The heading of a column whose cells need no label. */
 const plainHeading = 'Meaning'
 
 export function tableOf(headings: readonly (Html | string)[], rows: readonly Row[]): Html {
@@ -32,7 +32,7 @@ export function tableOf(headings: readonly (Html | string)[], rows: readonly Row
   </table>`
 }
 
-/** It has no label either. */
+/** Reports an empty cell, which has no label either. */
 function isEmpty(cell: Html | string | number): boolean {
   return (cell instanceof Html ? cell.text : String(cell)).trim() === ''
 }

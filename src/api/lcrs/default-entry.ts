@@ -1,9 +1,10 @@
-// The default of a routing table: where calls go that no route takes. Clients mark it with a route of this priority.
+// The default of a routing table, which takes the calls that no route matches. Clients mark it with a route of this
+// priority.
 import type { Repositories, Row } from '../../storage/storage.ts'
 
 export const defaultPriority = 9999
 
-/** Follows the default route, when the table has one. Runs in the transaction of each change to routes and entries. */
+/** Follows the default route, if the table has one. Runs in the transaction of each change to routes and entries. */
 export async function followDefaultRoute(lcr_sid: string, rows: Repositories): Promise<void> {
   const [route] = await rows.lcr_routes.list({ where: { lcr_sid, priority: defaultPriority }, limit: 1 })
   if (route === undefined) return
@@ -16,7 +17,7 @@ export async function followDefaultRoute(lcr_sid: string, rows: Repositories): P
   await setDefault(lcr_sid, entry?.lcr_carrier_set_entry_sid ?? null, rows)
 }
 
-/** A route that stops being the default takes its entry along. */
+/** Removes the default if its route stops being the default route. */
 export async function dropDefaultRoute(
   { lcr_sid, lcr_route_sid }: Row<'lcr_routes'>,
   rows: Repositories,

@@ -1,4 +1,4 @@
-// The endpoints of least cost routing: tables, their routes, and the carriers of those.
+// The endpoints of least cost routing: tables, their routes, and the carriers of the routes.
 import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
 import { lcrRoutes as routes } from './lcr-routes.ts'
 import { lcrs } from './lcrs.ts'

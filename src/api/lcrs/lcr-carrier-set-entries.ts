@@ -1,4 +1,4 @@
-// All the API says about an entry of a route: a carrier that the calls of the route are offered to.
+// The resource LcrCarrierSetEntry: a carrier to which the calls of a route are offered.
 import { integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { followDefaultRoute } from './default-entry.ts'
@@ -15,7 +15,9 @@ export const lcrCarrierSetEntries = defineResource({
   fields: {
     lcr_carrier_set_entry_sid: recordSid(),
     lcr_route_sid: sid('lcr_routes').fixedAfterCreate().describe('The route it is a part of.'),
-    voip_carrier_sid: sid('voip_carriers').describe('Of the owner of the table, or shared with it.'),
+    voip_carrier_sid: sid('voip_carriers').describe(
+      'A carrier of the owner of the table, or shared with it.',
+    ),
     workload: integer({ min: 1, max: 1_000_000 })
       .default(1)
       .describe('The share of the calls among the entries of one priority.'),

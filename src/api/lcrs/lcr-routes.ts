@@ -1,4 +1,5 @@
-// All the API says about a route of a routing table: which numbers it takes, and which carriers they are offered to.
+// The resource LcrRoute of a routing table: the numbers that it matches, and the carriers to which their calls are
+// offered.
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { integer, recordSid, sid, text } from '../define/fields.ts'
 import type { RecordContext } from '../define/request.ts'
@@ -42,7 +43,7 @@ export const lcrRoutes = defineResource({
   join: joinEntries,
 })
 
-// Up to here one read per route is cheaper than reading all entries.
+// Up to this number, one read per route is cheaper than reading all entries.
 const maxSingleReads = 64
 
 async function joinEntries(

@@ -17,7 +17,7 @@ beforeAll(async () => {
   sharedCarrier = await carrier({ service_provider_sid: api.own.service_provider_sid })
 })
 afterAll(() => api.close())
-// An owner has one table.
+// An owner may have one table only.
 beforeEach(async () => {
   const { lcrs } = api.storage.for(systemTenancy)
   for (const { lcr_sid } of await lcrs.list()) await lcrs.remove(lcr_sid)
@@ -488,7 +488,7 @@ describe('/LcrRoutes and /LcrCarrierSetEntries', () => {
 })
 
 describe('what the forms of clients send', () => {
-  // As a form does that makes a table: its own ids, and those of what is not there yet, are empty.
+  // A form that makes a table sends its own ids, and those of records that do not exist yet, empty.
   const form = (more: object = {}) => ({
     lcr_sid: '',
     name: '',

@@ -1,4 +1,4 @@
-// All the API says about a table of least cost routing: which carriers a call is offered to, in which order.
+// The resource Lcr, a table of least cost routing: the carriers to which a call is offered, and their order.
 import { AppError } from '../../lib/errors.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { flag, integer, recordSid, sid, text } from '../define/fields.ts'
@@ -13,7 +13,7 @@ export const lcrs = defineResource({
   owner: 'any',
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: {
-    // Clients take the first one for the provider's.
+    // Clients treat the first one as the provider's.
     where: ({ tenancy }) => (tenancy.level === 'service_provider' ? { account_sid: null } : {}),
     orderBy: ['created_at'],
     filters: {
@@ -25,11 +25,11 @@ export const lcrs = defineResource({
   },
   fields: {
     lcr_sid: recordSid(),
-    name: text({ max: 64 }).describe('What people call it; may be empty.').example('to the world'),
+    name: text({ max: 64 }).describe('The name shown to people; may be empty.').example('to the world'),
     is_active: flag().default(1).describe('0: no call is routed by it.'),
     default_carrier_set_entry_sid: sid()
       .nullable()
-      .describe('Takes the calls that no route matches: the entry of the route of priority 9999.'),
+      .describe('The entry that takes the calls that no route matches: that of the route of priority 9999.'),
     account_sid: sid('accounts')
       .nullable()
       .fixedAfterCreate()
@@ -63,7 +63,7 @@ function noSuchEntry(): AppError {
   return new AppError('bad_request', 'default_carrier_set_entry_sid names no entry of this routing table')
 }
 
-// Up to here one count per table is cheaper than reading all routes.
+// Up to this number, one count per table is cheaper than reading all routes.
 const maxSingleCounts = 64
 
 async function countRoutes(

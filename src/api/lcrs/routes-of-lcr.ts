@@ -1,4 +1,4 @@
-// The routes of a table written at once, entries included: all of them or none.
+// The endpoints that write several routes with their entries: all of them or none.
 import { AppError } from '../../lib/errors.ts'
 import { printable } from '../../lib/printable.ts'
 import type { Row } from '../../storage/storage.ts'
@@ -107,7 +107,7 @@ function routeList(): Field<readonly GivenRoute[]> {
   })
 }
 
-/** Forms send the ids of what is not there yet as "". */
+/** Drops ids that are "", which forms send for records that do not exist yet. */
 function withoutEmptyIds(given: Readonly<Record<string, unknown>>): object {
   const isGiven = ([name, value]: [string, unknown]): boolean => value !== '' || !name.endsWith('_sid')
   const entries = eachOf(given[entriesName], withoutEmptyIds)
@@ -117,7 +117,7 @@ function withoutEmptyIds(given: Readonly<Record<string, unknown>>): object {
   }
 }
 
-/** Returns what is no list of objects unchanged, for the schema to refuse. */
+/** Returns a value that is not a list of objects unchanged, for the schema to refuse. */
 function eachOf(value: unknown, change: (member: Readonly<Record<string, unknown>>) => object): unknown {
   if (!Array.isArray(value)) return value
   return value.map((member: unknown) =>
@@ -143,7 +143,7 @@ export const createRoutesOfLcr = defineRoute({
   reply: written,
   errors: ['not_found'],
   handle: ({ params, body, ...context }) => {
-    // Ids are ours to give.
+    // Only the platform chooses ids.
     const routes = body.routes.map((route) => ({ ...route, lcr_route_sid: null }))
     return writeRoutes(params.LcrSid, routes, context)
   },
@@ -158,7 +158,7 @@ export const updateRoutesOfLcr = defineRoute({
   tag: 'Lcrs',
   summary: 'Changes and makes routes of a table with their carriers, all of them or none.',
   description:
-    'Routes and entries that bring their id are changed, others are made, and what is not listed stays as it is. Where they are ' +
+    'Routes and entries with an id are changed, others are made, and those that are not listed stay as they are. If they are ' +
     'refused and the table has no route yet, the table is removed: it can be made again.',
   body: { routes: routeList() },
   bodyIs: 'routes',
@@ -186,8 +186,8 @@ async function writeRoutes(
 }
 
 /**
- * Clients make a table with one request and put its routes with the next. Where the first routes are refused, the table is
- * not left behind: its owner may have one only, and would be refused the next.
+ * Removes a table without routes. Clients make a table with one request and send its routes with the next. If the first
+ * routes are refused, the table must not stay: its owner may have one only, and would be refused the next.
  */
 async function removeEmpty({ params, caller, services }: RefusedRequest): Promise<string | undefined> {
   const sid = params['LcrSid'] ?? ''
@@ -201,7 +201,7 @@ async function removeEmpty({ params, caller, services }: RefusedRequest): Promis
   })
 }
 
-/** A refusal of one record in a list says which one. */
+/** Adds the place of the record in the list to a refusal. */
 async function naming<R>(place: string, write: () => Promise<R>): Promise<R> {
   try {
     return await write()

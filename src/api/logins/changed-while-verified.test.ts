@@ -1,4 +1,4 @@
-// Verifying a password takes a while, and waits in a line before that: what its user has become meanwhile counts.
+// Verifying a password takes a while, after a wait in a queue. Changes of the user in the meantime count.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
@@ -8,7 +8,7 @@ import { systemTenancy } from '../../contracts/caller.ts'
 import type { Row } from '../../storage/storage.ts'
 
 let api: TestApi
-/** Done when the password has been verified and is about to have its effect. */
+/** Runs when the password has been verified and is about to have its effect. */
 let meanwhile: (() => Promise<unknown>) | undefined
 beforeAll(async () => {
   api = await openTestApi({
@@ -53,7 +53,7 @@ describe.each([
   ['/login', ({ name }: Row<'users'>, password: string) => ({ username: name, password })],
   ['/signin', ({ email }: Row<'users'>, password: string) => ({ email, password })],
 ])('POST %s', (path, bodyOf) => {
-  // A hash of `password` at another cost than the platform's, which a login replaces.
+  // A hash of `password` at another cost than that of the platform, which a login replaces.
   const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
 
   it.each<[string, Partial<Row<'users'>>]>([

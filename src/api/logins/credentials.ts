@@ -1,4 +1,4 @@
-// What the stored keys, users and sessions grant: the source that authentication reads.
+// The grants of stored keys, users and sessions: the source that authentication reads.
 import type { CredentialSource, Grant } from '../../http/authentication.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Caller, RequestQuota } from '../../contracts/caller.ts'
@@ -66,7 +66,7 @@ async function grantOf(
   }
 }
 
-/** 0 says that there is no limit. */
+/** Returns the request limits; 0 means none. */
 async function quotasOf(tenancy: Caller['tenancy'], rows: Repositories): Promise<Pick<Caller, 'quotas'>> {
   if (tenancy.level === 'admin') return {}
   const { service_provider_sid } = tenancy
@@ -85,7 +85,7 @@ async function quotasOf(tenancy: Caller['tenancy'], rows: Repositories): Promise
   return quotas.length === 0 ? {} : { quotas }
 }
 
-/** An account that is switched off takes its keys and users with it. */
+/** Returns the tenancy. If an account is switched off, so are its keys and users. */
 async function tenancyOf(
   { account_sid, service_provider_sid }: Pick<Row<'users'>, 'account_sid' | 'service_provider_sid'>,
   rows: Repositories,

@@ -1,7 +1,10 @@
-// Users by their mail address, across all tenants. What is found here is not shown to callers.
+// The search for users by their mail address, across all tenants. The results are not shown to callers.
 import type { Repositories, Row } from '../../storage/storage.ts'
 
-/** Compares without regard to case, as mailboxes do; returns two users at most. `all` are the platform's own rows. */
+/**
+ * Returns at most two users with the address, in any letter case, as mailboxes compare. `all` are the platform's own
+ * rows.
+ */
 export async function usersByEmail(email: string, all: Repositories): Promise<Row<'users'>[]> {
   return all.users.list({ alike: { column: 'email', text: email }, limit: 2 })
 }

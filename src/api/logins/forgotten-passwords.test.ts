@@ -26,10 +26,10 @@ afterAll(async () => {
 })
 afterEach(async () => {
   expect(smtp.faults).toEqual([])
-  // A mail that has come may not be noted as sent yet: an hour later it would be sent again.
+  // A mail that has arrived may not be noted as sent yet; then it would be sent again an hour later.
   const { password_reset_requests } = api.storage.for(systemTenancy)
   await until('the mails to be noted', async () => (await password_reset_requests.count()) === 0)
-  // A new hour: the address may ask again.
+  // In a new hour the address may request again.
   clock.advance(3_600_000)
 })
 
@@ -47,7 +47,7 @@ async function mailedLink(name: string): Promise<string> {
   expect((await forget(`${name}@example.com`)).status).toBe(204)
   const { to, body } = await coming
   expect(to).toEqual([`${name}@example.com`])
-  // Quoted-printable where the text is longer than a line.
+  // Quoted-printable if the text is longer than a line.
   const text = body.replaceAll('=\r\n', '')
   const link = /https:\/\/portal\.example\.com\/reset-password\/([\w-]{43})\r\n/.exec(text)?.[1]
   return link ?? expect.unreachable(`no link in ${body}`)
@@ -215,7 +215,7 @@ describe('POST /forgot-password', () => {
       const answer = await forget(email)
       expect([answer.status, answer.text]).toEqual([204, ''])
     }
-    // They are served in their order: once this one has come, nothing came before it.
+    // Requests are served in their order: once this mail has come, none came before it.
     await mailedLink(known)
     expect(smtp.mails).toHaveLength(sent + 1)
   })

@@ -1,4 +1,4 @@
-// The way back in without the password: a mailed link, a sign-in with it, a new password.
+// Logging in without the password: a mailed link, a sign-in with it, a new password.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -30,7 +30,9 @@ const forgotPassword = defineRoute({
   summary: 'Mails a link to choose a new password with, valid for an hour.',
   description: 'The reply does not show whether a user has the address.',
   body: {
-    email: text({ min: 1, max: 255 }).describe('Where the link is mailed to.').example('ann@example.com'),
+    email: text({ min: 1, max: 255 })
+      .describe('The address that the link is mailed to.')
+      .example('ann@example.com'),
   },
   reply: { status: 204, description: 'If a user has the address, a mail is on its way.' },
   errors: ['mail_not_configured', 'overloaded'],
@@ -49,17 +51,17 @@ const forgotPassword = defineRoute({
 const signedInForm = createRecordForm({
   jwt: word('To be sent as the bearer token.'),
   user_sid: word('The id of the user.'),
-  name: word('What the user logs in with.'),
+  name: word('The name that the user logs in with.'),
   email: word('The e-mail address of the user.'),
   phone: word('A telephone number of the person.').nullable(),
   account_sid: word('The account of the user; null: a whole service provider, or the platform.').nullable(),
   service_provider_sid: word('The service provider of the user; null: an administrator.').nullable(),
   force_change: boolean().describe('The password must be changed first.'),
-  provider: word('local, or who else vouches for the user.'),
+  provider: word('local, or the service that authenticates the user.'),
   provider_userid: word('The id of the user there.').nullable(),
-  scope: word('What the token speaks for: admin, service_provider or account.'),
+  scope: word('The level of the token: admin, service_provider or account.'),
   phone_validated: boolean().describe('The telephone number has been confirmed.'),
-  email_validated: boolean().describe('Mail to the address has come back confirmed.'),
+  email_validated: boolean().describe('The e-mail address has been confirmed.'),
   is_active: boolean().describe('Always true: others are refused.'),
   tutorial_completion: whole('Always 0; kept for older clients.'),
   pristine: boolean().describe('Always false; kept for older clients.'),
@@ -78,11 +80,11 @@ const signIn = defineRoute({
     password: password().optional().describe('Goes with email.'),
     link: link
       .optional()
-      .describe('What follows the last "/" of a mailed link; instead of email and password.'),
+      .describe('The part of a mailed link after the last "/"; instead of email and password.'),
   },
   reply: {
     status: 200,
-    description: 'The token, and whose it is.',
+    description: 'The token, and its user.',
     component: 'SignInResult',
     body: signedInForm.field,
   },
@@ -96,7 +98,7 @@ const signIn = defineRoute({
     const { throttle } = services
     throttle.demandOpen(address)
     const [user] = await usersByEmail(email, services.storage.for(systemTenancy))
-    // Counted by name, as in /login: a user who is locked out there is locked out here.
+    // Counted by name, as in /login: a user who is locked out there is locked out here too.
     const attempt = { username: user?.name ?? email, address, signal: whenGone() }
     const isRight = await throttle.judge(attempt, (derive) => verifyUser(user, given, derive))
     if (user === undefined || !isRight)
@@ -134,11 +136,11 @@ const changePassword = defineRoute({
   summary: 'Changes one’s own password and ends all sessions.',
   body: {
     old_password: password().describe('Or a mailed link that was not used for this yet.'),
-    new_password: password().describe('Must fit /PasswordSettings and differ from the old one.'),
+    new_password: password().describe('Must follow /PasswordSettings and differ from the old one.'),
   },
   reply: { status: 204, description: 'Changed; log in again.' },
   errors: ['locked_out'],
-  // The interface knows one status for everything that is wrong here.
+  // The interface has one status for all faults here.
   asRefusal: (error) =>
     error.code === 'wrong_credentials' ? new AppError('bad_request', error.message, { cause: error }) : error,
   async handle({ body: { old_password, new_password }, caller, services, address }) {

@@ -30,7 +30,7 @@ const sessionsOf = async (name: string): Promise<number> =>
 interface Door {
   readonly path: string
   readonly bodyOf: (name: string, password?: string) => object
-  /** Where the token stands in the answer. */
+  /** The place of the token in the response. */
   readonly member: string
 }
 
@@ -71,7 +71,7 @@ describe.each(doors)('POST $path with an Idempotency-Key', ({ path, bodyOf, memb
         expect.objectContaining({ code: 'wrong_credentials' }),
       ])
     }
-    // Locked out is locked out, with the right password too: the answer that is kept opens no way around it.
+    // A locked-out user is refused with the right password too: the stored response is no way around it.
     const locked = await post(path, 'k1', bodyOf(name))
     expect(locked.body).toHaveProperty('code', 'locked_out')
     clock.advance(1_800_000)
@@ -160,7 +160,7 @@ describe('POST /forgot-password with an Idempotency-Key', () => {
       )
       expect([status, headers['idempotency-replayed']]).toEqual([204, 'true'])
     }
-    // They are served in their order: had there been another of the first, it would have come before this one.
+    // Requests are served in their order: another mail of the first one would have come before this one.
     await mailedLink(await createUser(api.storage), 'later')
     expect(api.mails).toHaveLength(mails + 1)
   })

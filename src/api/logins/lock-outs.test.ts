@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** Six wrong passwords, and three more attempts that find the user locked out. */
+/** Sends six wrong passwords, and three more attempts that are locked out. */
 async function guess(username: string): Promise<void> {
   const codes: string[] = []
   for (let attempt = 0; attempt < 9; attempt++) {
@@ -74,7 +74,7 @@ describe('a lock-out', () => {
     ])
   })
 
-  it('of an administrator, whom no tenant may hear of, is written to the log', async () => {
+  it('of an administrator, which no tenant may see, is written to the log', async () => {
     const from = lines.items.length
     const name = await lockOut({})
     const told = lines.items.slice(from).filter(({ msg }) => msg === 'user locked out of logins')
@@ -82,7 +82,7 @@ describe('a lock-out', () => {
     expect(JSON.stringify(told)).not.toContain(name)
   })
 
-  it('leaves no entry in the audit log, and of a name that no user has no word anywhere', async () => {
+  it('leaves no entry in the audit log, and no trace of a name that no user has', async () => {
     const total = async (): Promise<number> => {
       const { body } = await api.get('/AuditLog?page=1&count=1', api.adminKey)
       return (body as { readonly total: number }).total
@@ -90,7 +90,7 @@ describe('a lock-out', () => {
     const before = await total()
     await guess('my-password-typed-in-the-wrong-field')
     expect(await total()).toBe(before)
-    // The report of the next one comes later than that of the unknown, were there any.
+    // The next report would come after one about the unknown name.
     await lockOut({})
     expect(JSON.stringify(lines.items)).not.toContain('my-password')
   })

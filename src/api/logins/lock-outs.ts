@@ -1,5 +1,5 @@
-// Raises an alert when guesses at a user's password are locked out. It is no entry of the audit log: alerts are bounded and
-// forgotten after a month, so that nothing can be filled up from outside.
+// The alert about a user who is locked out after guesses at the password. It is not an entry of the audit log: alerts
+// are bounded and removed after a month, so that nothing can be filled up from outside.
 import type { LockOut } from '../../http/limits/login-throttle.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -10,7 +10,7 @@ export interface LockOutReportOptions {
   readonly log: Logger
 }
 
-/** Returns at once, so that the time of a reply does not show whether there is such a user. */
+/** Returns a reporter that never waits, so that the time of a reply does not show whether there is such a user. */
 export function createLockOutReport(options: LockOutReportOptions): (lockOut: LockOut) => void {
   const { log } = options
   return (lockOut) => {
@@ -28,7 +28,7 @@ async function report(
   { storage, log }: LockOutReportOptions,
 ): Promise<void> {
   const [user] = await storage.for(systemTenancy).users.list({ where: { name }, limit: 1 })
-  // What was typed instead of a name may be a password, so it is neither logged nor shown.
+  // The text that was typed instead of a name may be a password, so it is neither logged nor shown.
   if (user === undefined) return
   const { user_sid, account_sid, service_provider_sid } = user
   log.warn({ user_sid, address }, 'user locked out of logins')

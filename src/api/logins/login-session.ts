@@ -1,4 +1,4 @@
-// What a login makes: a session row, and the token that stands on it. Ends sessions too.
+// The session of a login: a row, and the token that depends on it. Ends sessions too.
 import { tokenLifetimeMs } from '../../http/tokens.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -9,7 +9,7 @@ import type { Services } from '../services.ts'
 import type { everyone } from '../define/route.ts'
 import { demandUnchanged } from './passwords.ts'
 
-// Enough for every browser and script of one person; beyond it the oldest logins end.
+// Enough for every browser and script of one person. Beyond it, the oldest logins end.
 const maxSessionsOfUser = 50
 
 export interface Login {
@@ -23,10 +23,12 @@ export interface Login {
   readonly account_name?: string
 }
 
-/** What else the transaction that opens the session does. */
+/** Further work in the transaction that opens the session. */
 type SessionWork = (rows: Repositories) => Promise<void>
 
-/** `user` as the credentials were checked against. Throws account_inactive; wrong_credentials when they have changed since. */
+/**
+ * Starts a session. `user` is as it was verified. Throws account_inactive; wrong_credentials if it has changed since.
+ */
 export async function startSession(
   user: Row<'users'>,
   services: Services,
@@ -40,7 +42,7 @@ export async function startSession(
     ...(await tenantOf(user, services.storage.for(systemTenancy))),
   }
   const session_sid = createSid()
-  // Signed before the session is opened, so that signing holds up no transaction.
+  // Signed before the session is opened, so that signing does not prolong the transaction.
   const token = await services.tokens.issue(
     { session_sid, user_sid },
     { ...facts, name, is_view_only: isViewOnly(facts.permissions) },
@@ -57,7 +59,7 @@ export function scopeOf({
   return service_provider_sid === null ? 'admin' : 'service_provider'
 }
 
-/** `rows` are the platform's own: sessions belong to no tenant. */
+/** Ends sessions. `rows` are the platform's own: sessions belong to no tenant. */
 export async function endSessions(rows: Repositories, user_sid: string, except?: string): Promise<void> {
   for (const { user_session_sid } of await rows.user_sessions.list({ where: { user_sid } }))
     if (user_session_sid !== except) await rows.user_sessions.remove(user_session_sid)
@@ -89,7 +91,7 @@ async function openSession(
   const now = clock.now()
   const { user_sid } = user
   await storage.transaction(systemTenancy, async (rows) => {
-    // Once in the life of a user a login replaces an outdated hash; logins of the same moment are refused here, too.
+    // A login replaces an outdated hash once in a user's life; simultaneous logins are then refused here, too.
     demandUnchanged(await rows.users.find(user_sid), user)
     const sessions = await rows.user_sessions.list({ where: { user_sid }, orderBy: ['created_at'] })
     const live = sessions.filter(({ expires_at }) => expires_at > now)

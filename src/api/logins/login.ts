@@ -1,4 +1,4 @@
-// Logging in and out: a password becomes a token, and a session that the token stands on.
+// Logging in and out: a password is exchanged for a token and the session that it depends on.
 import { placeOfLogin } from '../../http/limits/password-queue.ts'
 import { maxFailures, lockOutMs } from '../../http/limits/login-throttle.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
@@ -28,17 +28,17 @@ export const login = defineRoute({
   },
   reply: {
     status: 200,
-    description: 'The token, and whom it speaks for.',
+    description: 'The token, and its user.',
     component: 'LoginResult',
     body: object({
       token: word('A JWT, to be sent as the bearer token.'),
       user_sid: word('The id of the user.'),
-      scope: choice(['admin', 'service_provider', 'account']).describe('What the token speaks for.'),
+      scope: choice(['admin', 'service_provider', 'account']).describe('The level of the token.'),
       force_change: boolean().describe('The password must be changed first.'),
-      permissions: list(word()).describe('What the user may do; VIEW_ONLY alone: nothing but read.'),
+      permissions: list(word()).describe('The permissions of the user; VIEW_ONLY alone: may only read.'),
       service_provider_sid: word('The service provider of the user; left out for administrators.').optional(),
       service_provider_name: word('The name of that service provider.').optional(),
-      account_sid: word('The account of the user; left out where there is none.').optional(),
+      account_sid: word('The account of the user; left out if there is none.').optional(),
       account_name: word('The name of that account.').optional(),
     }),
   },
@@ -52,7 +52,7 @@ export const login = defineRoute({
     const isRight = await throttle.judge({ username, address, signal: whenGone() }, (derive) =>
       verifyUser(user, password, derive),
     )
-    // One refusal for an unknown, a disabled and a foreign user and for a wrong password.
+    // The same refusal for an unknown, a disabled and a foreign user and for a wrong password.
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the user name or the password is wrong')
     return once(ofUser(user.user_sid), async (unit) => {

@@ -1,4 +1,4 @@
-// Many passwords at the same moment, over real connections: who is let in, who waits and who is turned away.
+// Many passwords at the same moment, over real connections: which are accepted, which wait and which are refused.
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
@@ -65,7 +65,7 @@ describe('at the same moment', () => {
     expect(codes.filter((code) => code === 'locked_out')).toHaveLength(94)
   })
 
-  it('150 new users of one account hold up no login, and what there is no room for may come back soon', async () => {
+  it('150 new users of one account hold up no login, and those refused for lack of room may come back soon', async () => {
     const admin = await createUser(api.storage)
     const settled: Answer[] = []
     const posts = atOnce(150, async (index) => {
@@ -76,7 +76,7 @@ describe('at the same moment', () => {
       settled.push(answer)
       return answer
     })
-    // Once the first is made, the line of the account is full.
+    // Once the first user is made, the queue of the account is full.
     await expect.poll(() => settled.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
     expect((await logIn(admin, testPassword)).status).toBe(200)
     expect(settled.filter(({ status }) => status === 200).length).toBeLessThan(20)

@@ -19,7 +19,7 @@ onEachStore(({ name, open }) => {
   let mails: Mail[]
   let isAway: boolean
   let tried: number
-  /** Timers of the storage. */
+  /** The number of timers of the storage. */
   let others: number
   beforeEach(async () => {
     clock = createFakeClock(Date.UTC(2026, 10, 21))
@@ -80,7 +80,7 @@ onEachStore(({ name, open }) => {
       await next.stop()
     })
 
-    // Without a database that nodes share there is no other node.
+    // Without a database that nodes share, there is no other node.
     const ofNodes = isShared ? it : undefined
     ofNodes?.('that a node has left which is gone for good is served by another one', async () => {
       const other = createProcess()

@@ -1,5 +1,5 @@
-// Links that let in a user who forgot the password: made, mailed, exchanged once for a session and once for a new password,
-// within an hour.
+// Links for users who forgot their password: made, mailed, and exchanged once for a session and once for a new
+// password, within an hour.
 import { createHash } from 'node:crypto'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -16,21 +16,24 @@ import { usersByEmail } from './find-users.ts'
 
 export const linkLifetimeMs = 3_600_000
 const linkBytes = 32
-// Bounds the mails that others can have sent to a mailbox.
+// Limits the mails that strangers can have sent to a mailbox.
 const perMailbox = { capacity: 3, refillMs: 3_600_000 }
 const maxWaiting = 100
 
 const minuteMs = 60_000
-/** The waits between mails that failed; after the last one it is given up. The first outlasts a slow mail server. */
+/**
+ * The waits between mails that failed; after the last one the request is dropped. The first outlasts a slow mail
+ * server.
+ */
 const retryDelaysMs = [2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
 const stopGraceMs = 5000
-/** How often a node looks for mails that a node which was stopped for good has left. */
+/** The interval of the search for mails left by a node that was stopped for good. */
 const othersEveryMs = 5 * minuteMs
 
 export interface PasswordResetOptions {
   readonly storage: Pick<ApiStorage, 'for' | 'transaction' | 'isShared'>
   readonly mail: Mailer
-  /** Where the portal is: the base of the link. */
+  /** Returns the base of the link. */
   readonly portalUrl: () => string
   readonly clock: Clock
   readonly log: Logger
@@ -62,7 +65,7 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
       })
   }
 
-  /** Resolves with the time at which there is more to do; undefined: nothing is left. */
+  /** Resolves with the time of the next work; undefined if nothing is left. */
   async function serveDue(): Promise<number | undefined> {
     for (;;) {
       const waiting = storage.for(systemTenancy).password_reset_requests
@@ -83,7 +86,7 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
       await waiting.insert({ email, due_at: clock.now() })
     },
     serve,
-    /** Serves what the last run left. */
+    /** Serves the requests that the last run left. */
     start: () => Promise.resolve(serve()),
     async stop() {
       isStopped = true
@@ -105,7 +108,7 @@ async function serveOne(
     if (user === undefined || !(await mayReset(user, rows))) return undefined
     const link = await makeLink(user.user_sid, rows, clock)
     const delayMs = retryDelaysMs[attempts]
-    // Taken back when the mail is out, and due when it is not, or when this process ends meanwhile.
+    // Removed when the mail is sent, and due if the mail fails or this process ends meanwhile.
     const retry =
       delayMs === undefined
         ? undefined
@@ -167,7 +170,7 @@ function hashLink(link: string): string {
   return createHash('sha256').update(link).digest('base64url')
 }
 
-/** The reset that a link stands for, while it is valid. */
+/** Returns the reset of a link, while it is valid. */
 export async function resetOf(
   link: string,
   all: Repositories,
@@ -177,7 +180,7 @@ export async function resetOf(
   return reset !== undefined && reset.expires_at > clock.now() ? reset : undefined
 }
 
-/** Within a transaction: marks the link as used to sign in. Throws wrong_credentials when it was before. */
+/** Marks the link as used to sign in, within a transaction. Throws wrong_credentials if it was used before. */
 export async function signInWith(
   { password_reset_sid }: Row<'password_resets'>,
   all: Repositories,

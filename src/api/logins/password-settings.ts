@@ -19,10 +19,10 @@ const getPasswordSettings = defineRoute({
   openToForcedChange: true,
   operationId: 'getPasswordSettings',
   tag: 'PasswordSettings',
-  summary: 'What is demanded of new passwords.',
+  summary: 'The rules for new passwords.',
   reply: {
     status: 200,
-    description: 'The settings; only the length as long as none are set.',
+    description: 'The settings; only the length until some are set.',
     component: 'PasswordSettings',
     body: object({
       min_password_length: whole(texts.min_password_length),
@@ -44,7 +44,7 @@ const setPasswordSettings = defineRoute({
   access: ['admin'],
   operationId: 'setPasswordSettings',
   tag: 'PasswordSettings',
-  summary: 'Sets what is demanded of new passwords; what is left out stays as it is.',
+  summary: 'Sets the rules for new passwords; members that are left out stay as they are.',
   body: {
     min_password_length: integer(lengths).optional().describe(texts.min_password_length),
     require_digit: flag().optional().describe(texts.require_digit),

@@ -1,4 +1,4 @@
-// Passwords of people: which they may choose, and whether they know the one they have.
+// Passwords of people: the rules for a new one, and the check of the present one.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import type { Caller } from '../../contracts/caller.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
@@ -12,7 +12,7 @@ import type { Field } from '../define/field.ts'
 export const passwordSettingsSid = 'default'
 export const unsetMinLength = 8
 const unsetMaxLength = 20
-// Any character but letters and digits would do; these are the ones that clients name.
+// These are the characters that clients name; any others except letters and digits would do.
 const specialCharacter = /[!@#$%^&*()_+\-=[\]{};':"\\|,.<>/?]/
 
 type Policy = Pick<
@@ -20,7 +20,7 @@ type Policy = Pick<
   'min_password_length' | 'require_digit' | 'require_special_character'
 >
 
-/** A password that a person chooses: any characters, up to a length that is worth hashing. */
+/** Accepts any characters, up to a length that is worth hashing. */
 export function password(): Field<string> {
   return text({ min: 1, max: 1024, anyCharacters: true }).example('correct horse 1')
 }
@@ -36,7 +36,7 @@ export async function demandPolicy(
   if (fault !== undefined) throw new AppError('bad_request', `${name} ${fault}`)
 }
 
-/** The rule that is broken, or undefined. `policy` is undefined until one is set. */
+/** Returns the rule that is broken, or undefined. `policy` is undefined until one is set. */
 export function policyFault(given: string, policy: Policy | undefined): string | undefined {
   const { length } = Array.from(given)
   if (policy === undefined) {
@@ -57,7 +57,7 @@ export interface OldPassword {
   readonly address: string
 }
 
-/** Guesses count like those of a login. Throws wrong_credentials, locked_out. */
+/** Throws wrong_credentials or locked_out. Guesses count like those of a login. */
 export async function demandOldPassword(
   { given, user, caller, address }: OldPassword,
   { throttle }: Pick<Services, 'throttle'>,
@@ -70,8 +70,8 @@ export async function demandOldPassword(
 }
 
 /**
- * To be called within the transaction that rests on a verified password. Verifying takes a while, and the user may have
- * changed meanwhile: the old password could undo a new one, or outlast it. Throws wrong_credentials.
+ * Throws wrong_credentials if the user has changed while the password was verified, which takes a while: the old
+ * password could undo a new one, or outlast it. Call it within the transaction that depends on the password.
  */
 export function demandUnchanged(
   current: Row<'users'> | undefined,

@@ -1,4 +1,4 @@
-// What a stranger makes the database do by signing in with an address of mail.
+// The work that a stranger makes the database do by signing in with a mail address.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
@@ -8,7 +8,7 @@ import type { Repositories, Storage } from '../../storage/storage.ts'
 let lists: unknown[] = []
 let api: TestApi
 
-/** Notes each list of users that is asked for. */
+/** Notes each list of users that is read. */
 const watched = (storage: Storage): Storage => ({
   ...storage,
   boundTo(behalf) {

@@ -1,4 +1,4 @@
-// What a request may bring in its body, as a schema under a name of its own.
+// The schemas of request bodies, each under a name of its own.
 import { wordsOf } from '../define/field.ts'
 import type { FieldFacts, Fields, JsonSchema } from '../define/field.ts'
 import type { ApiRoute } from '../define/route.ts'

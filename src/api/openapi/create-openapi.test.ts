@@ -35,7 +35,7 @@ function operationOf(method: string, path: string): Operation {
   return document.paths[path]![method.toLowerCase()]!
 }
 
-/** Faults of an answer against what the document says of it. */
+/** Returns the faults of a response, compared with its schema in the document. */
 function faultsOf(method: string, path: string, { status, body }: ApiAnswer): unknown {
   const reply = operationOf(method, path).responses[status]
   if (reply === undefined) return `status ${status} is not documented`

@@ -9,7 +9,7 @@ import type { Json } from './json.ts'
 import { isReadWithEtag, parametersOf } from './parameters.ts'
 import { describeHeaders, describeReply } from './replies.ts'
 
-// The version of the interface, not that of the product.
+// The version of the interface, not of the product.
 const interfaceVersion = '1.0.0'
 
 export function createOpenApi(routes: readonly ApiRoute[], examples: Examples): Json {
@@ -28,7 +28,7 @@ export function createOpenApi(routes: readonly ApiRoute[], examples: Examples): 
         'Administration, call data and call control of a programmable voice platform. Every error carries {msg}. ' +
         'In a body, an id that is sent as "" counts as left out, and so does the name in a change. ' +
         'RateLimit-Policy names the limits on requests that hold for the caller (address, key, account, ' +
-        'service_provider), and RateLimit the one that refused, or else will first: r more at once, t seconds until ' +
+        'service_provider), and RateLimit the one that refused, or else will refuse first: r more are allowed now, t seconds until ' +
         'all are back, or until the next one after a 429.',
     },
     servers: [{ url: '/v1' }],
@@ -41,7 +41,7 @@ export function createOpenApi(routes: readonly ApiRoute[], examples: Examples): 
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, or the token that POST /login answered.',
+          description: 'An API key, or the token that POST /login returned.',
         },
       },
     },
@@ -75,8 +75,8 @@ function descriptionOf({ description, access, openToViewOnly, method, isChanging
   return [
     description,
     access === 'public' ? undefined : audienceOf(access),
-    // Said only where it is not the usual: view-only users change nothing.
-    openToViewOnly === true && method !== 'GET' ? 'View-only users may ask, too.' : undefined,
+    // Mentioned only if it is unusual: view-only users change nothing.
+    openToViewOnly === true && method !== 'GET' ? 'View-only users may use it, too.' : undefined,
     isChanging === true ? 'It changes something, although it is a GET.' : undefined,
     access === 'public' ? 'Needs no token.' : undefined,
   ]

@@ -1,4 +1,4 @@
-// Which codes of the catalogue a route can refuse with, by status: those it declares, and those of every route.
+// The codes of the catalogue that a route can refuse with, by status: those that it declares, and those of every route.
 import { entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
@@ -29,13 +29,13 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
   const add = (...more: readonly ErrorCode[]): void => more.forEach((code) => codes.add(code))
   if (takesIdempotencyKey(route)) add('request_in_progress', 'idempotency_key_reused')
   if (route.hasEtag === true) add(method === 'GET' ? 'bad_request' : 'stale_record')
-  // A malformed Authorization header is a bad request, wherever one is needed.
+  // A malformed Authorization header is a bad request, if one is needed.
   if (access !== 'public') add('bad_request', 'not_authenticated', 'not_permitted', 'account_inactive')
   if (access !== 'public' && route.openToForcedChange !== true) add('password_change_required')
-  // A body is read, and may be refused, before it is known whether the endpoint takes one.
+  // A body is read, and may be refused, before the server checks whether the endpoint accepts one.
   if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large', 'encoding_not_supported')
   if (query !== undefined) add('bad_request')
-  // An id that is longer than every real one names nothing, in every path.
+  // In every path, an id that is longer than any real one names no record.
   if (path.includes('{')) add('not_found')
   add('too_many_requests', 'internal', 'database_unavailable', 'overloaded')
   return codes

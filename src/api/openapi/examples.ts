@@ -1,4 +1,4 @@
-// Real requests and replies of each route, noted by a test: `npm run docs` writes the file.
+// Real requests and replies of each route, recorded by a test: `npm run docs` writes the file.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,7 +8,7 @@ export interface Example {
   readonly reply?: unknown
 }
 
-/** By operationId. */
+/** The examples by operationId. */
 export type Examples = Readonly<Record<string, Example>>
 
 export const examplesFile = join(import.meta.dirname, 'examples.json')

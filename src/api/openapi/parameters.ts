@@ -1,4 +1,4 @@
-// What a request carries beside its body: parameters of the path, the query and the head.
+// The parameters of a request: in its path, its query and its headers.
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute } from '../define/route.ts'
 import type { Json } from './json.ts'
@@ -11,7 +11,7 @@ export function isReadWithEtag({ hasEtag, method }: ApiRoute): boolean {
   return hasEtag === true && method === 'GET'
 }
 
-/** The tenants that other paths lie below. */
+/** The tenants above other paths. */
 const tenantParameters: Readonly<Record<string, string>> = {
   AccountSid: 'The id of the account.',
   ServiceProviderSid: 'The id of the service provider.',
@@ -42,7 +42,7 @@ function headerParameters(route: ApiRoute): Json[] {
     return [
       headerParameter(
         'Idempotency-Key',
-        'Chosen by the client. A request that is sent again with the same key within 24 hours has no second effect and is answered as before.',
+        'Chosen by the client. A request that is sent again with the same key within 24 hours has no second effect and gets the same response.',
         { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
       ),
     ]
@@ -51,13 +51,13 @@ function headerParameters(route: ApiRoute): Json[] {
     ? [
         headerParameter(
           'If-None-Match',
-          'The ETag of what the client has; while it is current the answer is 304.',
+          'The ETag of the state that the client has; while it is current the response is 304.',
         ),
       ]
     : [
         headerParameter(
           'If-Match',
-          'The ETag of what the client has seen; 412 when the record has changed since.',
+          'The ETag of the state that the client has seen; 412 if the record has changed since.',
         ),
       ]
 }

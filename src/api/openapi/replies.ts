@@ -1,4 +1,4 @@
-// The reply of a route when all is well: its schema, named where it is a record, and the headers beside it.
+// The reply of a route to a request that succeeds: its schema, named if it is a record, and its headers.
 import type { JsonSchema } from '../define/field.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import { shownSchema } from '../define/record.ts'
@@ -27,11 +27,11 @@ export function describeHeaders(route: ApiRoute): Json {
   if (isReadWithEtag(route)) return { headers: { ETag: text('Changes with the record.') } }
   if (!takesIdempotencyKey(route)) return {}
   return {
-    headers: { 'Idempotency-Replayed': text('`true` when the answer is that of an earlier request.') },
+    headers: { 'Idempotency-Replayed': text('`true` if the response is that of an earlier request.') },
   }
 }
 
-/** Puts the record's schema under its name, and refers to it wherever the reply holds it. */
+/** Stores the record's schema under its name, and refers to it wherever the reply contains it. */
 function nameSchema(schema: JsonSchema, name: string, schemas: Record<string, JsonSchema>): JsonSchema {
   const { type, items, anyOf, properties } = schema
   if (Array.isArray(anyOf))

@@ -1,4 +1,4 @@
-// Requests to a vendor with a speech credential: whether it works, and what there is to choose from.
+// Requests to a vendor with a speech credential: a test, and the languages, voices and models that it offers.
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { pickCredential } from '../../speech/pick-credential.ts'
@@ -14,10 +14,10 @@ import { vendorRule } from './vendors.ts'
 
 export const offerQuery = {
   vendor: text({ min: 1, max: 64 })
-    .describe('As in a speech credential; empty lists of a vendor that cannot be asked.')
+    .describe('As in a speech credential. The lists are empty for a vendor that cannot be queried.')
     .example('google'),
-  label: text({ max: 64 }).optional().describe('Which of several credentials to ask with.'),
-  create_new: flag().optional().describe('1: do not ask the vendor.'),
+  label: text({ max: 64 }).optional().describe('The label of the credential to use, if there are several.'),
+  create_new: flag().optional().describe('1: do not query the vendor.'),
 }
 
 export async function test(request: ApiRequest): Promise<TestResults> {
@@ -31,7 +31,7 @@ export async function test(request: ApiRequest): Promise<TestResults> {
     uses,
     signal: request.whenGone(),
   })
-  // An account may try a credential that its provider shares, though it may not change it: the platform notes the result.
+  // An account may test a shared credential, but not change it: the platform stores the result.
   await services.storage.for(systemTenancy).speech_credentials.update(row.speech_credential_sid, {
     last_tested: services.clock.now(),
     ...verdict('tts_tested_ok', results.tts),
@@ -56,6 +56,6 @@ export async function offer(
   if (found !== undefined) return found
   if (vendorRule(vendor) === undefined)
     throw new AppError('synthesizer_unknown', 'vendor is not a known vendor')
-  // Credentials for it may be kept; what it offers is not known here.
+  // Credentials may be stored, but the vendor's offer is not known here.
   return { tts: [], stt: [] }
 }

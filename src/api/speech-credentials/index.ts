@@ -1,4 +1,4 @@
-// All the API says about speech credentials, which stand below accounts and below service providers.
+// The endpoints of speech credentials, below accounts and below service providers.
 import type { Level } from '../../http/route.ts'
 import { etagOfRow, unlessSeen } from '../define/etag.ts'
 import { createdReply } from '../define/record-routes.ts'
@@ -64,7 +64,7 @@ function listBelow({ path: base, of }: Base): ApiRoute[] {
     tag,
     summary: 'Makes a speech credential: the key, and what else its vendor needs.',
     description:
-      'Which fields a vendor has is in the reference of speech vendors. Secrets are stored encrypted.',
+      'The reference of speech vendors lists the fields of each vendor. Secrets are stored encrypted.',
     body: createFields,
     reply: createdReply,
     errors: ['duplicate', 'quota_reached'],
@@ -91,7 +91,7 @@ function oneBelow({ path: base, of }: Base): ApiRoute[] {
     ...common,
     method: 'PUT',
     operationId: `updateSpeechCredentialOf${of}`,
-    summary: 'Changes what may change of a speech credential.',
+    summary: 'Changes those fields of a speech credential that may change.',
     description:
       'Fields that are left out keep their values. Secrets, vendor and label cannot be changed; they may be sent back.',
     body: updateFields,
@@ -120,10 +120,10 @@ function vendorBelow({ path: base, of, testers }: Base): ApiRoute[] {
     isChanging: true,
     operationId: `testSpeechCredentialOf${of}`,
     tag,
-    summary: 'Speaks and listens with a speech credential, and says how that went.',
+    summary: 'Speaks and listens with a speech credential, and returns the results.',
     reply: {
       status: 200,
-      description: 'How it went: `not tested` for a use that is switched off, or not implemented.',
+      description: 'The results: `not tested` for a use that is switched off, or not implemented.',
       body: testField,
       component: 'SpeechCredentialTest',
     },
@@ -136,7 +136,7 @@ function vendorBelow({ path: base, of, testers }: Base): ApiRoute[] {
     access: everyone,
     operationId: `listSpeechVoicesOf${of}`,
     tag,
-    summary: 'Languages, voices and models of a vendor: from the vendor itself where there is a credential.',
+    summary: 'Languages, voices and models of a vendor: from the vendor itself if there is a credential.',
     query: offerQuery,
     reply: { status: 200, description: 'What there is to choose from.', body: offerField },
     errors: ['synthesizer_unknown', 'speech_failed'],

@@ -1,4 +1,4 @@
-// What is shown of a secret: enough to distinguish two long ones, nothing of a short one.
+// Masks of secrets: enough of a long secret to distinguish it from others, nothing of a short one.
 
 const fullyHiddenBelow = 16
 const maxShown = 6
@@ -9,7 +9,7 @@ export function maskSecret(secret: string): string {
   return secret.slice(0, shown) + 'X'.repeat(length - shown)
 }
 
-/** The key of a service account: all but its private key may be seen. */
+/** Masks only the private key of a service account's key. */
 export function maskServiceKey(service_key: string): string {
   const key = JSON.parse(service_key) as Readonly<Record<string, unknown>>
   const { private_key } = key

@@ -1,7 +1,7 @@
-// What a vendor offers, as the wire shows it.
+// The form of a vendor's offer on the wire.
 import { list, object, word } from '../define/reply-fields.ts'
 
-const choice = { value: word('What to store in a field or a verb.'), name: word('What to show to people.') }
+const choice = { value: word('The value for a field or a verb.'), name: word('The name for people.') }
 const choices = list(object(choice))
 const language = object({ ...choice, voices: choices.describe('The voices that speak it.') })
 

@@ -1,5 +1,5 @@
-// The fields of a credential's vendor: taken from a body, held against the vendor's rule, stored as one sealed text,
-// shown without its secrets.
+// The fields of a credential's vendor: read from a body, checked against the vendor's rule, stored as one sealed text,
+// and shown without the secrets.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { maskSecret, maskServiceKey } from './masking.ts'
@@ -19,7 +19,7 @@ export function settingsOf({ settings }: Pick<CredentialRow, 'settings'>): Value
   return JSON.parse(settings) as Values
 }
 
-/** The settings of a new credential. */
+/** Returns the settings of a new credential. */
 export function takeSettings(rule: VendorRule, body: Values): Values {
   const settings: Record<string, unknown> = {}
   for (const name of settingNames(rule)) if (has(body, name)) settings[name] = body[name]
@@ -27,7 +27,7 @@ export function takeSettings(rule: VendorRule, body: Values): Values {
   return settings
 }
 
-/** The settings after a change. What cannot be changed may be sent back, as it is or as it was shown. */
+/** Returns the settings after a change. Fixed fields may be sent back, as they are or as they were shown. */
 export function changeSettings(row: CredentialRow, body: Values): Values {
   const rule = demandRule(row.vendor)
   const settings: Record<string, unknown> = { ...settingsOf(row) }
@@ -47,7 +47,7 @@ export function changeSettings(row: CredentialRow, body: Values): Values {
   return settings
 }
 
-/** The settings as they are shown: secrets masked, or left out for accounts that only share the credential. */
+/** Returns the settings as they are shown: secrets masked, or left out for accounts that only share the credential. */
 export function showSettings(row: CredentialRow, secrets: 'masked' | 'left out'): Values {
   const rule = demandRule(row.vendor)
   const stored = settingsOf(row)

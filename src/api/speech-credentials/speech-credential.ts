@@ -1,4 +1,4 @@
-// A speech credential as the wire shows it, and which of them a caller may read or change.
+// The form of a speech credential on the wire, and the rules for reading and changing one.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { choice, createdAt, flag, recordSid, sid, text, time } from '../define/fields.ts'
@@ -17,15 +17,15 @@ const label = text({ max: 64 })
   .nullable()
   .describe('Distinguishes credentials for one vendor; unique among them.')
 
-const useForTts = flag().describe('1: it serves to speak.')
-const useForStt = flag().describe('1: it serves to listen.')
+const useForTts = flag().describe('1: it is used to speak.')
+const useForStt = flag().describe('1: it is used to listen.')
 
 export const createFields = {
   vendor,
   label,
   account_sid: sid()
     .optional()
-    .describe('Whose it is; left out below a service provider: all its accounts share it.'),
+    .describe('The account that owns it; left out below a service provider: all its accounts share it.'),
   service_provider_sid: sid().optional().describe('May repeat that of the path.'),
   use_for_tts: useForTts.default(1),
   use_for_stt: useForStt.default(1),
@@ -43,15 +43,17 @@ export const updateFields = {
 const form = createRecordForm({
   speech_credential_sid: recordSid(),
   service_provider_sid: sid().nullable().describe('The service provider, of the account or of its own.'),
-  account_sid: sid().nullable().describe('Whose it is; null: all accounts of the service provider share it.'),
+  account_sid: sid()
+    .nullable()
+    .describe('The account that owns it; null: all accounts of the service provider share it.'),
   vendor,
   label,
   use_for_tts: useForTts,
   use_for_stt: useForStt,
   last_used: time().nullable().describe('When it last served a call.'),
   last_tested: time().nullable().describe('When it was last tested.'),
-  tts_tested_ok: flag().nullable().describe('How the last test of speaking went: 1 well, 0 badly.'),
-  stt_tested_ok: flag().nullable().describe('How the last test of listening went: 1 well, 0 badly.'),
+  tts_tested_ok: flag().nullable().describe('The result of the last test of speaking: 1 passed, 0 failed.'),
+  stt_tested_ok: flag().nullable().describe('The result of the last test of listening: 1 passed, 0 failed.'),
   created_at: createdAt(),
   ...optionalSettings,
 })
@@ -60,9 +62,9 @@ export const credentialField = form.field
 
 const testResult = object({
   status: choice(['success', 'fail', 'not tested']).describe(
-    'not tested: it does not serve for this, or the platform does not know how to ask the vendor.',
+    'not tested: it is not used for this, or the platform cannot query the vendor.',
   ),
-  reason: word('What the vendor said.').optional(),
+  reason: word('The response of the vendor.').optional(),
 })
 
 export const testField = object({
@@ -70,7 +72,7 @@ export const testField = object({
   stt: testResult.describe('A recording of that sentence was listened to.'),
 })
 
-/** The owner and those above see that there are secrets; accounts that share a provider's credential see nothing of them. */
+/** Masks secrets for the owner and those above it, and omits them for accounts that share a provider's credential. */
 export function toWire(
   row: CredentialRow,
   { caller }: Pick<ApiRequest, 'caller'>,
@@ -92,7 +94,10 @@ export function placeOf({ account, provider }: ApiRequest): Place {
   throw new Error('a speech credential needs an account or a provider in its path')
 }
 
-/** The credentials below a path: an account's own and those its provider shares; a provider's own and the caller's. */
+/**
+ * Returns the credentials below a path: an account's own and those its provider shares; a provider's own and the
+ * caller's.
+ */
 export async function listAt(
   request: ApiRequest,
   where: { readonly vendor?: string } = {},
@@ -108,7 +113,7 @@ export async function listAt(
   return found.flat()
 }
 
-/** A foreign one, and one that is elsewhere, read as a missing one. `below`: how the path goes on after its id. */
+/** Treats a credential of another path as missing. `below` is the rest of the path after its id. */
 export async function findAt(request: ApiRequest, below = ''): Promise<CredentialRow> {
   const sid = request.params['SpeechCredentialSid'] ?? ''
   const base =
@@ -130,7 +135,7 @@ export async function findOwnAt(request: ApiRequest): Promise<CredentialRow> {
   return row
 }
 
-/** A credential without a label has none, however its form sends that. */
+/** Returns the label; null if there is none, in whatever form that is sent. */
 export function labelOf(given: unknown): string | null {
   return typeof given === 'string' && given !== '' ? given : null
 }

@@ -14,7 +14,7 @@ import { vendorNames } from './vendors.ts'
 const secret = 'dg-0123456789abcdef0123456789abcdef'
 const masked = `dg-012${'X'.repeat(secret.length - 6)}`
 
-/** Deepgram, as far as it documents itself, on loopback. */
+/** A stand-in for Deepgram on loopback, made from its documentation. */
 let vendorServer: LocalServer
 let answers = { tts: 200, stt: 200, words: 'hello this is a short test' }
 let asked: string[] = []
@@ -74,7 +74,7 @@ const serviceKey = JSON.stringify({
   private_key: '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n',
 })
 
-/** The least that makes a credential, one for each vendor. */
+/** The fewest fields that make a credential, for each vendor. */
 const least: Readonly<Record<string, object>> = {
   assemblyai: { api_key: secret },
   aws: { aws_region: 'us-east-1', access_key_id: 'AKIA', secret_access_key: secret },
@@ -202,7 +202,7 @@ describe('POST SpeechCredentials', () => {
     await create(ofAccount(), api.own.accountKey, body)
   })
 
-  it('answers 422 to a label that is taken for the vendor there, 201 elsewhere and for another vendor', async () => {
+  it('answers 422 to a label that is in use for the vendor there, 201 elsewhere and for another vendor', async () => {
     const labelled = deepgram({ label: 'twice' })
     await create(ofAccount(), api.own.accountKey, labelled)
     const again = await api.post(ofAccount(), api.own.accountKey, labelled)
@@ -276,7 +276,7 @@ describe('GET SpeechCredentials', () => {
       const answer = await api.get(`${ofAccount()}/${sid}`, api.own.accountKey)
       expect(answer.status).toBe(404)
       expect((answer.body as { msg: string }).msg).toBe((missing.body as { msg: string }).msg)
-      // Under another owner's path it is not there, even for those who may see both.
+      // It does not exist under another owner's path, even for callers that may see both.
       expect((await api.get(`${ofAccount()}/${sid}`, api.adminKey)).status).toBe(404)
     }
   })
@@ -488,7 +488,7 @@ describe('POST TtsCache/Synthesize', () => {
       const { status, headers, bytes } = await api.post(path(), api.own.accountKey, wish(sid))
       expect([status, headers['content-type']]).toEqual([200, 'application/octet-stream'])
       expect(Number(headers['sample-rate'])).toBeGreaterThanOrEqual(8000)
-      // Whole samples, and not the head of a WAV file.
+      // The response has whole samples, and no head of a WAV file.
       expect([
         bytes.length > 0,
         bytes.length % 2,
@@ -559,7 +559,7 @@ describe('POST TtsCache/Synthesize', () => {
     const own = await create(ofAccount(), api.own.accountKey)
     for (const body of [wish(foreign), wish(createSid()), wish(silent), wish(own, { encodingMp3: true })])
       expect((await api.post(path(), api.own.accountKey, body)).status).toBe(400)
-    // For every caller: the account of the path is the one that speaks.
+    // This holds for every caller: the account in the path is the one that speaks.
     expect((await api.post(path(), api.adminKey, wish(foreign))).status).toBe(400)
     expect((await api.post(path(api.sibling), api.own.accountKey, wish(foreign))).status).toBe(403)
     expect(asked).toEqual([])

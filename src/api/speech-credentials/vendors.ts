@@ -1,4 +1,4 @@
-// Every speech vendor a credential may be for: which fields it has, which are needed, secret, or may change later.
+// The vendors of speech credentials: the fields of each, and which are required, secret, or changeable.
 import { flagAsSent, text } from '../define/fields.ts'
 import type { Field, Presence } from '../define/field.ts'
 
@@ -13,7 +13,7 @@ const url = text({
   pattern: '^((https?|wss?)://[^\\s\\p{Cc}/?#@][^\\s\\p{Cc}]*)?$',
   rule: 'must be an http, https, ws or wss URL',
 })
-// Becomes a part of host names.
+// A region becomes a part of host names.
 const region = text({
   max: 40,
   pattern: '^[A-Za-z0-9-]*$',
@@ -22,44 +22,44 @@ const region = text({
 const jsonText = text({ max: 16_384, anyCharacters: true })
 const yesOrNo = flagAsSent()
 
-/** Each field once, whichever vendors have it. */
+/** All fields, each once. */
 export const settingFields = {
   access_key_id: word.describe('The public half of an AWS key.'),
-  api_key: key.describe('What the vendor lets one in with.'),
+  api_key: key.describe('The API key of the vendor.'),
   api_uri: address.describe('Another address of the vendor, for another region of the world.'),
-  auth_token: key.describe('Sent to the server of one’s own as the bearer token.'),
-  aws_region: region.describe('The AWS region that is asked: `us-east-1`.'),
+  auth_token: key.describe('Sent to your own server as the bearer token.'),
+  aws_region: region.describe('The AWS region that is used: `us-east-1`.'),
   client_id: word.describe('The name of the client at the vendor.').notServed('the vendor'),
   client_key: key.describe('The secret half of client_id, at Houndify.').notServed('the vendor'),
   client_secret: key.describe('The secret half of client_id, at Verbio.').notServed('the vendor'),
   cobalt_server_uri: address.describe('Where the Cobalt server listens: host:port.').notServed('the vendor'),
-  custom_stt_endpoint: word.describe('The id of a recognizer of one’s own at Azure.'),
+  custom_stt_endpoint: word.describe('The id of your own recognizer at Azure.'),
   custom_stt_endpoint_url: url.describe('The URL of a recognizer that runs in a container.'),
-  custom_stt_url: url.describe('The server of one’s own that listens.'),
-  custom_tts_endpoint: word.describe('The id of a voice of one’s own at Azure.'),
+  custom_stt_url: url.describe('Your own server that listens.'),
+  custom_tts_endpoint: word.describe('The id of your own voice at Azure.'),
   custom_tts_endpoint_url: url.describe('The URL of a synthesizer that runs in a container.'),
   custom_tts_streaming_url: url
-    .describe('The server of one’s own that speaks text as it comes in.')
+    .describe('Your own server that speaks text as it arrives.')
     .notServed('speech that is spoken while it comes in'),
-  custom_tts_url: url.describe('The server of one’s own that speaks.'),
-  deepgram_stt_uri: address.describe('Where a Deepgram of one’s own listens: host:port.'),
-  deepgram_stt_use_tls: yesOrNo.describe('1: it is asked over TLS.'),
-  deepgram_tts_uri: address.describe('Where a Deepgram of one’s own speaks: host:port.'),
+  custom_tts_url: url.describe('Your own server that speaks.'),
+  deepgram_stt_uri: address.describe('The address of your own Deepgram for listening: host:port.'),
+  deepgram_stt_use_tls: yesOrNo.describe('1: it is reached over TLS.'),
+  deepgram_tts_uri: address.describe('The address of your own Deepgram for speaking: host:port.'),
   engine_version: word.describe('The version of the recognizer at Verbio.').notServed('the vendor'),
   houndify_server_uri: address.describe('Another address of Houndify.').notServed('the vendor'),
   instance_id: word.describe('The instance of the service at IBM.').notServed('the vendor'),
   model_id: word.describe('The model to speak or to listen with.'),
   nuance_stt_uri: address
-    .describe('Where a Nuance recognizer of one’s own listens: host:port.')
+    .describe('The address of your own Nuance recognizer: host:port.')
     .notServed('the vendor'),
   nuance_tts_uri: address
-    .describe('Where a Nuance synthesizer of one’s own listens: host:port.')
+    .describe('The address of your own Nuance synthesizer: host:port.')
     .notServed('the vendor'),
   options: jsonText.describe('JSON text, as the vendor documents it.'),
   playht_tts_uri: address.describe('Another address of PlayHT.').notServed('the vendor'),
-  region: region.describe('The region of the vendor that is asked: `westeurope`.'),
+  region: region.describe('The region of the vendor that is used: `westeurope`.'),
   resemble_tts_uri: address.describe('Another address of Resemble.').notServed('the vendor'),
-  resemble_tts_use_tls: yesOrNo.describe('1: it is asked over TLS.').notServed('the vendor'),
+  resemble_tts_use_tls: yesOrNo.describe('1: it is reached over TLS.').notServed('the vendor'),
   riva_server_uri: address.describe('Where the Riva server listens: host:port.').notServed('the vendor'),
   role_arn: word.describe('A role in AWS that is assumed with the key.'),
   secret: key.describe('The secret half of client_id, at Nuance.').notServed('the vendor'),
@@ -67,13 +67,13 @@ export const settingFields = {
   service_key: jsonText.describe('JSON text: the key of a service account.'),
   service_version: word.describe('The version of the service at AssemblyAI.').notServed('the vendor'),
   speechmatics_stt_uri: address.describe('The host of the region at Speechmatics.').notServed('the vendor'),
-  stt_api_key: key.describe('What IBM lets one in with to listen.').notServed('the vendor'),
+  stt_api_key: key.describe('The API key of IBM for listening.').notServed('the vendor'),
   stt_model_id: word.describe('The model to listen with.').notServed('the vendor'),
   stt_region: region.describe('The region at IBM that listens.').notServed('the vendor'),
-  tts_api_key: key.describe('What IBM lets one in with to speak.').notServed('the vendor'),
+  tts_api_key: key.describe('The API key of IBM for speaking.').notServed('the vendor'),
   tts_region: region.describe('The region at IBM that speaks.').notServed('the vendor'),
-  use_custom_stt: yesOrNo.describe('1: custom_stt_endpoint or its URL is asked.'),
-  use_custom_tts: yesOrNo.describe('1: custom_tts_endpoint or its URL is asked.'),
+  use_custom_stt: yesOrNo.describe('1: custom_stt_endpoint or its URL is used.'),
+  use_custom_tts: yesOrNo.describe('1: custom_tts_endpoint or its URL is used.'),
   user_id: word.describe('The name of the customer at the vendor.').notServed('the vendor'),
   voice_engine: word.describe('The engine at PlayHT that speaks.').notServed('the vendor'),
 } as const satisfies Readonly<Record<string, Field<unknown, Presence>>>
@@ -83,11 +83,11 @@ export type SettingName = keyof typeof settingFields
 export interface VendorRule {
   readonly required?: readonly SettingName[]
   readonly optional?: readonly SettingName[]
-  /** Secrets are encrypted with the rest, and never shown whole. */
+  /** Encrypted like the others, and never shown whole. */
   readonly secret: readonly SettingName[]
-  /** What PUT may change; never a secret. */
+  /** Changeable by PUT; never a secret. */
   readonly changeable: readonly SettingName[]
-  /** What is missing that only some combinations need. */
+  /** Returns a fault in fields that only some combinations require. */
   readonly fault?: (settings: Values, uses: Values) => string | undefined
 }
 

@@ -1,4 +1,4 @@
-// Making, changing and removing a speech credential: whose it is, and what of it may change.
+// Making, changing and removing a speech credential: its owner, and the fields that may change.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
@@ -26,7 +26,7 @@ export async function create(request: ApiRequest): Promise<{ readonly sid: strin
       vendor,
       label,
     }
-    // There may be several without a label; the oldest one serves.
+    // There may be several without a label; the oldest one is used.
     if (label !== null && (await rows.speech_credentials.count({ where: same })) > 0)
       throw new AppError(
         'duplicate',
@@ -47,7 +47,9 @@ export async function create(request: ApiRequest): Promise<{ readonly sid: strin
   return { sid: speech_credential_sid }
 }
 
-/** An account makes its own, whichever path it takes; others may name an account of the provider in the path. */
+/**
+ * Returns the owner: an account itself, whichever path it uses; others may name an account of the provider in the path.
+ */
 async function ownerOfNew(request: ApiRequest): Promise<Place> {
   const place = placeOf(request)
   const { tenancy } = request.caller
@@ -90,7 +92,7 @@ function refuseFixed(
   { body: { vendor = row.vendor, label }, rawBody }: Pick<ApiRequest, 'body' | 'rawBody'>,
 ): void {
   const sent = (rawBody ?? {}) as Readonly<Record<string, unknown>>
-  // Clients send empty ids for whatever their form does not know.
+  // Clients send an empty id for a record that their form lacks.
   const isOther = (id: unknown, own: string | null): boolean =>
     typeof id === 'string' && id !== '' && id.toLowerCase() !== own
   const changed =

@@ -1,4 +1,4 @@
-// Everything below /Users.
+// The routes below /Users.
 import type { ApiRoute } from '../define/route.ts'
 import { createGetMe, getUser, listUsers } from './read-users.ts'
 import type { MeResources } from './read-users.ts'

@@ -1,4 +1,4 @@
-// The platform keeps one active administrator who can make changes: without one, none could be made again.
+// The last active administrator who can make changes, whom the platform keeps: without one, none could be made.
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from '../logins/credentials.ts'
 import { scopeOf } from '../logins/login-session.ts'

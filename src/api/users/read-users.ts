@@ -1,4 +1,4 @@
-// Reading users: the list, one, and who the caller is.
+// Reading users: all, one, and the caller's own.
 import { changeRequired } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Repository, Row } from '../../storage/storage.ts'
@@ -42,7 +42,7 @@ export const getUser = defineRoute({
   path: '/Users/{UserSid}',
   parameters: { UserSid: 'The id of the user.' },
   access: everyone,
-  // Their own record; the handler refuses the rest.
+  // One's own record only; the handler refuses the rest.
   openToForcedChange: true,
   operationId: 'getUser',
   tag: 'Users',
@@ -80,8 +80,8 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
       description: 'The user, the account and the service provider.',
       component: 'Me',
       body: object({
-        user: anyObject('As /Users/{UserSid} answers it, with true and false in place of 1 and 0.'),
-        account: anyObject('As /Accounts/{AccountSid} answers it.'),
+        user: anyObject('As in /Users/{UserSid}, with true and false instead of 1 and 0.'),
+        account: anyObject('As in /Accounts/{AccountSid}.'),
         sp: anyObject('As /ServiceProviders/{ServiceProviderSid} answers it.'),
       }),
     },
@@ -90,7 +90,7 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
       if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key belongs to no user')
       const user = await rows.users.find(principal.user_sid)
       if (user === undefined) throw new AppError('not_authenticated', 'the session has ended')
-      // Their records hold secrets.
+      // The records of both hold secrets.
       const isClosed = caller.mustChangePassword === true
       const { account_sid, service_provider_sid } = isClosed ? noOwner : user
       const context = { caller, rows, services }
@@ -115,7 +115,7 @@ function toMe(user: Row<'users'>): Record<string, unknown> {
   }
 }
 
-/** All null when there is none: clients read members of it without asking whether it is there. */
+/** Returns the record with all members null if there is none: clients read its members without a check. */
 async function joined<T extends 'accounts' | 'service_providers'>(
   resource: Resource<T>,
   sid: string | null,

@@ -1,4 +1,4 @@
-// Changing a user: what goes together, what only others may do, and which sessions end with it.
+// Changing a user: the fields that go together, the changes that only others may make, and the sessions that end.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { changeRequired, insufficientPermissions } from '../../http/scopes.ts'
 import type { Caller } from '../../contracts/caller.ts'
@@ -20,7 +20,7 @@ import { email, isSelf, noSuchUser, toPermissions, toUserRefusal } from './user.
 import { demandFreeEmail, ownerOfUser } from './write-users.ts'
 
 const fields = {
-  name: text({ min: 1, max: 255 }).optional().describe('Unique on the platform; what one logs in with.'),
+  name: text({ min: 1, max: 255 }).optional().describe('Unique on the platform; the name to log in with.'),
   email: email().optional().describe('Unique on the platform.'),
   email_activation_code: text({ max: 64 })
     .optional()
@@ -40,7 +40,7 @@ const fields = {
 }
 
 type Sent = Values<typeof fields>
-/** What was sent, without nulls: forms send one for each empty input. */
+/** The sent members without nulls: forms send one for each empty input. */
 type Changes = { readonly [K in keyof Sent]?: Exclude<Sent[K], null | undefined> }
 type User = Row<'users'>
 
@@ -49,7 +49,7 @@ export const updateUser = defineRoute({
   path: '/Users/{UserSid}',
   parameters: { UserSid: 'The id of the user.' },
   access: everyone,
-  // Their own password; the handler refuses the rest.
+  // One's own password only; the handler refuses the rest.
   openToViewOnly: true,
   openToForcedChange: true,
   operationId: 'updateUser',
@@ -84,7 +84,7 @@ export const updateUser = defineRoute({
   },
 })
 
-/** View-only users, and those who must change their password first, change nothing but that. */
+/** View-only users, and those who must change their password first, may change only their password. */
 function demandPermission(changes: Changes, user_sid: string, caller: Caller): void {
   const isPassword = Object.keys(changes).sort().join() === 'new_password,old_password'
   if (isPassword && isSelf(caller, user_sid)) return
@@ -92,7 +92,7 @@ function demandPermission(changes: Changes, user_sid: string, caller: Caller): v
   if (caller.isViewOnly) throw new AppError('not_permitted', 'a view-only user cannot make changes')
 }
 
-/** The rule that is broken, or undefined. */
+/** Returns the rule that is broken, or undefined. */
 function faultOf(changes: Changes, user: User, { principal }: Caller): string | undefined {
   const { name, old_password, new_password, initial_password, email_activation_code } = changes
   if (Object.keys(changes).length === 0) return 'nothing to change'
@@ -106,7 +106,7 @@ function faultOf(changes: Changes, user: User, { principal }: Caller): string | 
     return 'the password of this user is kept elsewhere'
   if (new_password !== undefined && new_password === old_password)
     return 'new_password must differ from old_password'
-  // Otherwise a login could be taken over at an unlocked screen.
+  // Without this rule, a login could be taken over at an unlocked screen.
   if (initial_password !== undefined && principal.kind === 'user' && principal.user_sid === user.user_sid)
     return 'your own password is changed with old_password and new_password'
   if (email_activation_code !== undefined && changes.email === undefined)
@@ -114,7 +114,7 @@ function faultOf(changes: Changes, user: User, { principal }: Caller): string | 
   return undefined
 }
 
-/** The owner columns that change. Null says "as it is" where it is so, and is a promotion where it is not. */
+/** Returns the owner columns that change. A null changes nothing if it is stored; otherwise it would be a promotion. */
 async function moveOf(sent: Sent, user: User, caller: Caller, rows: Repositories): Promise<Partial<User>> {
   for (const field of ['account_sid', 'service_provider_sid'] as const)
     if (sent[field] === null && user[field] !== null)
@@ -129,7 +129,7 @@ async function moveOf(sent: Sent, user: User, caller: Caller, rows: Repositories
   return ownerOfUser(moved, caller, rows)
 }
 
-/** The hash of the new password, if there is one. */
+/** Returns the hash of the new password, if there is one. */
 async function passwordOf(
   { old_password, new_password, initial_password }: Changes,
   asked: Pick<OldPassword, 'user' | 'caller' | 'address'>,
@@ -155,7 +155,7 @@ function cellsOf(changes: Changes): Partial<User> {
   }
 }
 
-/** Whether all sessions end; a new password of one's own leaves the session it was changed in. */
+/** Reports whether all sessions end. A change of one's own password keeps the session that made it. */
 function endsSessions(changes: Changes, cells: Partial<User>): boolean {
   return (
     changes.initial_password !== undefined ||
@@ -165,7 +165,7 @@ function endsSessions(changes: Changes, cells: Partial<User>): boolean {
   )
 }
 
-/** Links were mailed to the old mailbox, for the old password: they are void when either changes. */
+/** Reports whether links become void: they were mailed to the old mailbox, for the old password. */
 function voidsLinks({ hashed_password, email: address, is_active }: Partial<User>, user: User): boolean {
   const isMoved = address !== undefined && address !== user.email
   return hashed_password !== undefined || isMoved || is_active === 0
@@ -188,7 +188,7 @@ async function store(
   const own = principal.kind === 'user' ? principal.session_sid : undefined
   await storage.transaction(systemTenancy, async (all) => {
     const current = await all.users.find(user_sid)
-    // The caller saw it as it was: one that moved meanwhile may not be the caller's any more.
+    // The caller saw it as it was: a user that has moved may not be the caller's any more.
     if (current?.account_sid !== user.account_sid) throw noSuchUser()
     if (current.service_provider_sid !== user.service_provider_sid) throw noSuchUser()
     demandTag(headers, etagOfRow(current))

@@ -1,4 +1,4 @@
-// A user on the wire, and the refusals of what is wrong with one.
+// The form of a user on the wire, and the refusals of faults in one.
 import type { Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
@@ -10,7 +10,7 @@ import { createRecordForm } from '../define/record.ts'
 import { word } from '../define/reply-fields.ts'
 import { scopeOf } from '../logins/login-session.ts'
 
-// One address without display name or comment; the mail server has the last word.
+// One address without display name or comment; the mail server decides whether it exists.
 const mailbox =
   '^[^\\s@<>(),;:"\\\\\\u0000-\\u001f\\u007f-\\u009f]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$'
 
@@ -28,7 +28,7 @@ const refusedAsUser: ReadonlySet<ErrorCode> = new Set([
   'in_use',
 ])
 
-/** Everything that is wrong with a user becomes a 403 whose sentence says which rule it broke. */
+/** Returns the refusal of a fault in a user: a 403 whose sentence names the rule that was broken. */
 export function toUserRefusal(error: AppError): AppError {
   if (!refusedAsUser.has(error.code)) return error
   return new AppError('user_refused', error.message, { cause: error })
@@ -38,7 +38,7 @@ export function isSelf({ principal }: Caller, user_sid: string): boolean {
   return principal.kind === 'user' && principal.user_sid === user_sid
 }
 
-/** The same for a missing user and one the caller may not see. */
+/** Returns the same for a missing user and one that the caller may not see. */
 export function noSuchUser(): AppError {
   return new AppError('not_found', 'no such user')
 }
@@ -49,7 +49,7 @@ export function toPermissions(is_view_only: boolean): string {
 }
 
 const user_sid = sid().describe('Given when the user is made; names it in paths.')
-const name = word('Unique on the platform; what one logs in with.')
+const name = word('Unique on the platform; the name to log in with.')
 const address = word('The e-mail address, unique on the platform.')
 const force_change = flag().describe('1: the password must be changed after the next login.')
 const is_active = flag().describe('0: cannot log in.')
@@ -63,12 +63,12 @@ const userForm = createRecordForm({
   account_sid: word('The account of the user; null: a whole service provider, or the platform.').nullable(),
   service_provider_sid: word('The service provider of the user; null: an administrator.').nullable(),
   force_change,
-  provider: word('local, or who else vouches for the user.'),
+  provider: word('local, or the service that authenticates the user.'),
   provider_userid: word('The id of the user there.').nullable(),
   scope: word('Always read-write.'),
-  email_validated: flag().describe('1: mail to the address has come back confirmed.'),
+  email_validated: flag().describe('1: the e-mail address has been confirmed.'),
   phone_validated: flag().describe('1: the telephone number has been confirmed.'),
-  email_content_opt_out: flag().describe('1: wants no mail but what is necessary.'),
+  email_content_opt_out: flag().describe('1: wants only necessary mail.'),
   is_active,
   is_view_only: boolean().describe('true: may read and change nothing.'),
 })
@@ -84,10 +84,10 @@ const listedForm = createRecordForm({
   user_sid,
   name,
   email: address,
-  scope: choice(['admin', 'service_provider', 'account']).describe('What the user speaks for.'),
+  scope: choice(['admin', 'service_provider', 'account']).describe('The level of the user.'),
   force_change,
   is_active,
-  account_sid: sid().describe('The account of the user; left out where there is none.').optional(),
+  account_sid: sid().describe('The account of the user; left out if there is none.').optional(),
   account_name: word('The name of that account.').optional(),
   service_provider_sid: sid()
     .describe('The service provider of the user; left out for administrators.')

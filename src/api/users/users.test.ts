@@ -72,7 +72,7 @@ describe('POST /Users', () => {
       account_sid: null,
       service_provider_sid,
     })
-    // The provider comes from the account: such a user must never count as an administrator.
+    // The provider is that of the account: such a user must never count as an administrator.
     expect(await read(await create({ account_sid }))).toMatchObject({ account_sid, service_provider_sid })
   })
 

@@ -1,4 +1,4 @@
-// Making and removing users: whose they may be, and that the platform keeps an administrator.
+// Making and removing users: their owners, and the rule that an administrator stays.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
 import type { Caller } from '../../contracts/caller.ts'
@@ -23,18 +23,18 @@ export const createUser = defineRoute({
   tag: 'Users',
   summary: 'Makes a user of the platform, a service provider or an account.',
   description:
-    'With account_sid the user is one of that account, with service_provider_sid alone one of that provider, with ' +
-    'neither an administrator. A caller makes no users above its own level.',
+    'With account_sid the user belongs to that account, with service_provider_sid alone to that provider; with ' +
+    'neither it is an administrator. A caller cannot make users above its own level.',
   body: {
     name: text({ min: 1, max: 255 })
-      .describe('Unique on the platform; what one logs in with.')
+      .describe('Unique on the platform; the name to log in with.')
       .example('ann'),
     email: email().describe('Unique on the platform.'),
     is_active: flag().describe('0: cannot log in.'),
     force_change: flag().describe('1: the password must be changed after the next login.'),
-    initial_password: password().describe('What the user logs in with first; see /PasswordSettings.'),
-    account_sid: sid().optional().describe('The account the user is one of.'),
-    service_provider_sid: sid().optional().describe('The service provider the user is one of.'),
+    initial_password: password().describe('The first password of the user; see /PasswordSettings.'),
+    account_sid: sid().optional().describe('The account that the user belongs to.'),
+    service_provider_sid: sid().optional().describe('The service provider that the user belongs to.'),
     is_view_only: boolean().describe('true: may read and change nothing.'),
   },
   reply: {
@@ -80,7 +80,7 @@ export const deleteUser = defineRoute({
   errors: ['not_found', 'user_refused'],
   hasEtag: true,
   async handle({ params: { UserSid }, caller, rows, services, headers }) {
-    // Seen through the caller's own rows first: what follows looks at every administrator.
+    // Looked up among the caller's own rows first: the checks that follow see every administrator.
     if ((await rows.users.find(UserSid)) === undefined) throw noSuchUser()
     await services.storage.transaction(systemTenancy, async (all) => {
       const user = await all.users.find(UserSid)
@@ -102,7 +102,10 @@ interface GivenOwner {
   readonly service_provider_sid?: string | null
 }
 
-/** The owner of a new user. A caller's own level fills in what it leaves out; a foreign owner reads like a missing one. */
+/**
+ * Returns the owner of a new user. A caller's own level replaces members that are left out; a foreign owner counts as
+ * missing.
+ */
 export async function ownerOfUser(
   { account_sid = null, service_provider_sid = null }: GivenOwner,
   { tenancy }: Caller,
@@ -132,7 +135,7 @@ export async function ownerOfUser(
   return { service_provider_sid }
 }
 
-/** Mail for two users would reach one person. `all` are the platform's own rows. */
+/** Throws duplicate: mail for two users would reach one person. `all` are the platform's own rows. */
 export async function demandFreeEmail(
   address: string,
   of: string | undefined,

@@ -11,7 +11,7 @@ const sockets: Socket[] = []
 
 beforeEach(async () => {
   server = createServer((_request, response) => response.end('ok'))
-  // With 170 in all, one address gets ten.
+  // With 170 connections, one address gets ten.
   const proxies = ['127.0.0.8/31', '2001:db8::/32']
   const limit = createConnectionLimit({ maxConnections: 170, trustedProxies: proxies })
   server.on('connection', (socket: Socket) => void limit.admit(socket))
@@ -25,7 +25,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-/** Asks /health and keeps the connection; resolves with whether it was answered. */
+/** Requests /health and keeps the connection; resolves with whether there was a response. */
 function ask(localAddress: string): Promise<boolean> {
   const { port } = server.address() as AddressInfo
   const socket = connect({ host: '127.0.0.1', port, localAddress })

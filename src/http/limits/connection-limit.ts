@@ -1,25 +1,26 @@
-// How many connections one address may hold: a share of those that are free, so that it never takes the last.
+// The limit of connections that one address may hold: a share of those that are free, so that it never takes the last.
 import { BlockList, isIPv6 } from 'node:net'
 import type { Socket } from 'node:net'
 import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
 
 export interface ConnectionLimitOptions {
-  /** For all addresses together; each connection takes memory before its client is known. */
+  /** The limit for all addresses together; each connection takes memory before its client is known. */
   readonly maxConnections: number
   /** CIDR ranges of reverse proxies: many clients share their address, and the proxy bounds them. */
   readonly trustedProxies: readonly string[]
 }
 
 export interface ConnectionLimit {
-  /** Counts the connection until it closes or is released; closes one that is one too many, and returns false. */
+  /** Counts the connection until it closes or is released. Closes one that exceeds the share, and returns false. */
   admit(socket: Socket): boolean
-  /** It has become something that others bound. */
+  /** Stops counting a connection that now has other limits. */
   release(socket: Socket): void
   isProxy(address: string): boolean
 }
 
-// Of 10,000, one address that takes all it can gets 588; a hundred of them get 86 each, and there is room for the next.
+// With 10,000 connections, one address that takes all it can gets 588; a hundred of them get 86 each, and there is room
+// for the next.
 const share = 1 / 16
 
 export function createConnectionLimit(options: ConnectionLimitOptions): ConnectionLimit {

@@ -8,7 +8,7 @@ const lockedOut = 'too many failed logins'
 interface Guesser {
   readonly throttle: LoginThrottle
   readonly clock: ReturnType<typeof createFakeClock>
-  /** How many passwords were looked at. */
+  /** The number of passwords that were verified. */
   readonly judged: () => number
   readonly wrong: (username: string, address: string) => Promise<boolean>
   readonly right: (username: string, address: string) => Promise<boolean>
@@ -44,7 +44,7 @@ describe('the login throttle', () => {
     await expect(right('ann', '192.0.2.1')).rejects.toThrow(lockedOut)
     expect(await right('ann', '192.0.2.2')).toBe(true)
     expect(await right('bob', '192.0.2.1')).toBe(true)
-    // Names in other letters are other names: if there is such a user, it is another one.
+    // Names in another letter case are other names: if there is such a user, it is another one.
     expect(await right('ANN', '192.0.2.1')).toBe(true)
   })
 

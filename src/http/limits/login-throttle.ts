@@ -1,6 +1,6 @@
-// Slows down guessing: counts wrong passwords per user and source, and per source alone, and locks out for a while. A
-// source is an IPv4 address, or several networks of IPv6, one within the other. Changing the address within a network does
-// not reset its count.
+// A limit on guesses: wrong passwords are counted per user and source, and per source alone, and lock out for a while.
+// A source is an IPv4 address, or several networks of IPv6, one within the other. Changing the address within a network
+// does not reset its count.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { networkOf, networksOf } from '../../network/network-of.ts'
@@ -11,25 +11,25 @@ import type { PasswordQueue, Place } from './password-queue.ts'
 
 export interface LoginThrottle {
   /**
-   * Returns what `verify` says of the password when its turn to be hashed has come. Only a password that was found wrong is
-   * counted: not a right one, nor an attempt that was called off or for which there was no room. `username` is the name of
-   * the user, however the attempt named it. Throws locked_out, overloaded, and the signal's reason.
+   * Returns the result of `verify` once it is the password's turn to be hashed. Only a password that was found wrong is
+   * counted: not a right one, and not an attempt that was aborted or refused for lack of room. `username` is the name
+   * of the user, however the attempt named it. Throws locked_out, overloaded, and the signal's reason.
    */
   judge(attempt: Attempt, verify: (derive: Derive) => Promise<boolean>): Promise<boolean>
-  /** To be called before a user is looked up. Throws locked_out when the source has failed with too many users. */
+  /** Throws locked_out if the source has failed with too many users. Call it before a user is looked up. */
   demandOpen(address: string): void
-  /** To be called when a user gets a new password: the failures with the old one are forgotten. */
+  /** Forgets the failures with the old password when a user gets a new one. */
   forgive(username: string): void
-  /** Bounds what an address may send without a token. Throws too_many_requests. */
+  /** Limits the requests that an address may send without a token. Throws too_many_requests. */
   limitRequests(address: string): void
-  /** Runs `work`, which hashes a password with what it is given. Throws overloaded. */
+  /** Runs `work`, which hashes a password with the function that it gets. Throws overloaded. */
   readonly hashing: PasswordQueue['run']
 }
 
 export interface Attempt {
   readonly username: string
   readonly address: string
-  /** Where it waits; that of a login from the address when left out. */
+  /** The place in the queue; that of a login from the address if left out. */
   readonly place?: Place
   readonly signal?: AbortSignal
 }
@@ -37,11 +37,11 @@ export interface Attempt {
 export const maxFailures = 6
 export const lockOutMs = 1_800_000
 
-// A network of IPv6 that holds 65,536 of the next smaller size may fail three times as often as one. An office behind one
-// address stays well below what a source may get wrong with all names together.
+// An IPv6 network that holds 65,536 of the next smaller size may fail three times as often as one. An office behind one
+// address stays well below a source's limit for all names together.
 const lengths = [64, 48, 32]
 const maxOfUser = [maxFailures, 18, 54]
-// Nothing for a /32: that is a provider, whose customers must not lock each other out.
+// There is no limit for a /32: it is a provider, whose customers must not lock each other out.
 const maxOfSource = [60, 180]
 
 const maxRemembered = 50_000
@@ -53,18 +53,18 @@ interface Failures {
   isReported?: true
 }
 
-/** Reported once, when the first attempt is refused for it. */
+/** A lock-out, reported once, when it refuses its first attempt. */
 export interface LockOut {
   readonly address: string
-  /** How many wrong passwords that took. */
+  /** The number of wrong passwords that led to it. */
   readonly failures: number
-  /** Undefined when it is the source that is locked out, having tried many. */
+  /** Undefined if the source is locked out, after failures with many users. */
   readonly username?: string
 }
 
 export interface LoginThrottleOptions {
   readonly clock: Clock
-  /** How passwords are hashed; in the pool of threads when left out. */
+  /** The function that hashes passwords; in the pool of threads if left out. */
   readonly derive?: Derive | undefined
   readonly onLockOut?: (lockOut: LockOut) => void
 }
@@ -75,7 +75,7 @@ interface Budget {
   readonly lockOut: LockOut
 }
 
-/** No user has an empty name, and no source a space. */
+/** Returns a unique key: no user has an empty name, and no source a space. */
 function keyOf(username: string, source: string): string {
   return `${username} ${source}`
 }
@@ -121,8 +121,8 @@ export function createLoginThrottle({ clock, derive, onLockOut }: LoginThrottleO
       return queue.run(
         place,
         async (given) => {
-          // Others may have failed while this one waited. Each is counted before the next one is judged, so that of many
-          // guesses sent at once no more are judged than of as many sent one by one.
+          // Others may have failed while this attempt waited. Each failure is counted before the next attempt is
+          // judged, so that guesses sent at the same time get no further than those sent one by one.
           demandFew(budgets)
           const isRight = await verify(given)
           if (isRight) for (const { key } of ofUser) failures.delete(key)
@@ -145,7 +145,9 @@ export function createLoginThrottle({ clock, derive, onLockOut }: LoginThrottleO
   }
 }
 
-/** Wrong passwords by key, for as long as they lock out; when there is no room, the one that failed longest ago goes. */
+/**
+ * Wrong passwords by key, kept while they lock out. When there is no room, the key that failed longest ago is dropped.
+ */
 class FailureCounts {
   readonly #clock: Clock
   readonly #failures = new Map<string, Failures>()
@@ -163,7 +165,7 @@ class FailureCounts {
 
   add(key: string): void {
     const count = (this.recent(key)?.count ?? 0) + 1
-    // Set again, so that the order of the map is that of the last failures.
+    // The key is set again, so that the map is in the order of the last failures.
     this.#failures.delete(key)
     this.#failures.set(key, { count, since: this.#clock.now() })
     if (this.#failures.size <= maxRemembered) return

@@ -5,7 +5,7 @@ import type { PasswordQueue, Place } from './password-queue.ts'
 const login = (of: string): Place => ({ kind: 'login', of })
 const other = (of: string): Place => ({ kind: 'other', of })
 
-/** Says in which order the work begins; each takes until the next turn of the loop. */
+/** Records the order in which the work begins; each work takes until the next turn of the loop. */
 function createRecorder(line: PasswordQueue) {
   const begun: string[] = []
   const ask = (name: string, place: Place, signal?: AbortSignal): Promise<string> =>

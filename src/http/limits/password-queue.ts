@@ -14,14 +14,14 @@ export interface PasswordQueue {
   run<R>(place: Place, work: (derive: Derive) => Promise<R>, signal?: AbortSignal): Promise<R>
 }
 
-/** Where in the queue a password waits. */
+/** The place where a password waits in the queue. */
 export interface Place {
   readonly kind: 'login' | 'other'
   /** The network or the tenant that takes turns with others. */
   readonly of: string
 }
 
-/** An address of IPv6 counts as its /48, which is what one site is given. */
+/** Counts an IPv6 address as its /48, which one site gets. */
 export function placeOfLogin(address: string): Place {
   const [network = address] = networksOf(address, [48])
   return { kind: 'login', of: network }
@@ -33,9 +33,9 @@ export function placeOfTenant({ tenancy }: Caller): Place {
   return { kind: 'other', of }
 }
 
-// A hash takes some fifty milliseconds of a processor. An office may log in behind one address when it opens; what a
-// tenant sends at once in bulk, it can send again. A client that waits longer than some ten seconds for a login has gone
-// away, so a short queue that refuses is better than a long one.
+// A hash takes some fifty milliseconds of a processor. An office may log in behind one address when it opens; a tenant
+// can send a bulk of requests again. A client that waits longer than some ten seconds for a login has gone away, so a
+// short queue that refuses is better than a long one.
 const maxWaiting = {
   login: { ofOne: 100, inAll: 200 },
   other: { ofOne: 50, inAll: 1000 },
@@ -47,7 +47,7 @@ interface Waiting {
   refuse(): void
 }
 
-/** What waits of one kind, each in the queue of its network or tenant. */
+/** The waiting passwords of one kind, each in the queue of its network or tenant. */
 class Lane {
   readonly #queues = new Map<string, Waiting[]>()
   readonly #max: (typeof maxWaiting)[Place['kind']]
@@ -57,7 +57,10 @@ class Lane {
     this.#max = max
   }
 
-  /** False when there is no room. In a full lane the last of the longest queue makes room for one whose queue is short. */
+  /**
+   * Returns false if there is no room. In a full lane, the last of the longest queue makes room for one whose queue is
+   * short.
+   */
   add(of: string, waiting: Waiting): boolean {
     const { ofOne, inAll } = this.#max
     const queue = this.#queues.get(of) ?? []
@@ -82,7 +85,7 @@ class Lane {
     if (queue.length === 0) this.#queues.delete(of)
   }
 
-  /** The queue that waits longest for a turn gives its first, and goes to the end. */
+  /** Returns the first of the queue that has waited longest, which goes to the end. */
   next(): Waiting | undefined {
     for (const [of, queue] of this.#queues) {
       const [first] = queue

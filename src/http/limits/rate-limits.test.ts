@@ -95,7 +95,7 @@ describe('a quota that callers share', () => {
     expect(statesOf(callerOf('b', [ofAccount]), 2)).toEqual(['"account";r=1;t=40', '"account";r=0;t=60'])
     expect(statesOf(both, 1)).toEqual(['"account";r=0;t=20'])
     expect(refused).toEqual([ofAccount])
-    // What the account refused took nothing from its provider.
+    // Requests that the account's limit refused cost its provider nothing.
     const provider = callerOf('c', [ofProvider])
     expect(statesOf(provider, 2)).toEqual(['"service_provider";r=0;t=60', '"service_provider";r=0;t=30'])
     expect(refused).toEqual([ofAccount, ofProvider])

@@ -1,5 +1,5 @@
-// How many requests a minute one address, one key or user, one account and one service provider may send. Each has a bucket
-// of its own, so that none pays for another's haste. The headers are those of draft-ietf-httpapi-ratelimit-headers.
+// Limits of requests a minute from one address, key or user, account and service provider. Each has its own bucket, so
+// that none pays for another's requests. The headers are those of draft-ietf-httpapi-ratelimit-headers.
 import type { Caller, Principal, RequestQuota } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { networkOf } from '../../network/network-of.ts'
@@ -17,22 +17,22 @@ export interface RateLimitOptions extends RateLimitRules {
 }
 
 export interface RateLimits {
-  /** The value of `RateLimit-Policy`: all limits of this caller, or those of a caller that is not known yet; undefined: none. */
+  /** Returns `RateLimit-Policy`: all limits of this caller, or those of an unknown one; undefined if there are none. */
   policyOf(caller?: Caller): string | undefined
   ofAddress(address: string): Verdict | undefined
-  /** The verdict of the caller's limit that refuses, or else of the one that will refuse first. */
+  /** Returns the verdict of the caller's limit that refuses, or else of the one that will refuse first. */
   ofCaller(caller: Caller): Verdict | undefined
 }
 
 export interface Verdict {
   readonly isAllowed: boolean
-  /** How many more would be allowed at once. */
+  /** The number of further requests that would be allowed now. */
   readonly remaining: number
   /** The value of `RateLimit`. */
   readonly state: string
-  /** What a refusal says. */
+  /** The message of a refusal. */
   readonly message: string
-  /** Until the next one is allowed; 0 when this one is. */
+  /** The time until the next request is allowed; 0 if this one is. */
   readonly retryAfterSeconds: number
 }
 
@@ -50,7 +50,9 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   const [addresses, keys, quotas] = [createBuckets(clock), createBuckets(clock), createBuckets(clock)]
   const general = [ofAddress, ofKey].filter(({ perMinute }) => perMinute > 0).map(policyItem)
 
-  /** Takes from one limit after the other: a refused request uses up nothing of the next ones, which others share. */
+  /**
+   * Takes from one limit after the other, so that a refused request uses nothing of the later ones, which others share.
+   */
   function takeAll(caller: Caller): Verdict | undefined {
     let verdict = perKey > 0 ? keys.take(idOf(caller.principal), ofKey) : undefined
     for (const quota of caller.quotas ?? []) {
@@ -72,7 +74,7 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   }
 }
 
-/** The one that refuses, or else will do so first. */
+/** Returns the one that refuses, or else will do so first. */
 export function nearer(one: Verdict | undefined, other: Verdict): Verdict {
   if (one === undefined || !other.isAllowed) return other
   return other.remaining < one.remaining ? other : one
@@ -86,7 +88,7 @@ function limitOf({ owner, perMinute }: RequestQuota): Limit {
   return { name: 'account_sid' in owner ? 'account' : 'service_provider', perMinute }
 }
 
-/** The limit is part of the key, so that a changed one begins with a full bucket. */
+/** Includes the limit, so that a changed one begins with a full bucket. */
 function keyOf({ owner, perMinute }: RequestQuota): string {
   return `${Object.values(owner).join()} ${perMinute}`
 }
@@ -104,8 +106,8 @@ interface Buckets {
   take(key: string, limit: Limit): Verdict
 }
 
-// The size of a generation, of which there are two: a bucket that was not used for long is forgotten with the older one, and
-// no order is kept.
+// The size of a generation. There are two: a bucket that was not used for long is dropped with the older one, without
+// keeping an order.
 const maxPerGeneration = 20_000
 
 function createBuckets(clock: Clock): Buckets {
@@ -136,7 +138,7 @@ function createBuckets(clock: Clock): Buckets {
       bucket.at = now
       const remaining = Math.floor(left)
       const retryAfterSeconds = isAllowed ? 0 : Math.ceil((1 - tokens) / perMs / 1000)
-      // How long until the bucket is full again.
+      // The time until the bucket is full again.
       const fullSeconds = Math.ceil((perMinute - left) / perMs / 1000)
       return {
         isAllowed,

@@ -1,4 +1,4 @@
-// What is wrong with the hooks of an application, and with what it plays, says and hears.
+// Errors of an application: in its hooks, and in the audio that it plays, speaks and hears.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const applicationErrors = {
@@ -79,7 +79,7 @@ export const applicationErrors = {
     cure: 'Name a vendor that this platform has and that has a credential, or leave it out for the embedded voice.',
   },
   recognizer_unknown: {
-    cause: 'The application wants to hear speech, and the platform has no recogniser for it.',
+    cause: 'The application asks for speech recognition, and the platform has no recogniser for it.',
     http: 422,
     cure: 'Ask for digits too: speech recognition is not served yet.',
   },

@@ -1,4 +1,4 @@
-// Why a call or a registration is refused, or ends.
+// The reasons why a call or a registration is refused or ends.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const callErrors = {
@@ -10,15 +10,15 @@ export const callErrors = {
     cure: 'For a phone, set sip_realm on the account, and the same domain in the phone. For a carrier, enter an inbound gateway of its address.',
   },
   conference_full: {
-    cause: 'A conference has as many members as it takes.',
+    cause: 'A conference has the most members that it allows.',
     http: 422,
     cure: 'Raise maxParticipants of the verb conference for the call that makes the room, or send the call elsewhere with its next verb.',
   },
   no_application: {
-    cause: 'Nothing says which application runs this call.',
+    cause: 'No setting selects an application for this call.',
     http: 422,
     sip: 480,
-    cure: 'Dial app-<application_sid> or a user of the realm, which allow_direct_user_calling of the SIP client permits, or set device_calling_application_sid on the account: all other calls of its devices then go to that application, those between users too.',
+    cure: 'Dial app-<application_sid> or a user of the realm, which allow_direct_user_calling of the SIP client permits, or set device_calling_application_sid on the account: all other calls of its devices then go to that application, including those between users.',
   },
   number_not_provisioned: {
     cause: 'A carrier sent a call to a number that no account has with it.',
@@ -28,7 +28,7 @@ export const callErrors = {
   },
   ambiguous_carrier: {
     cause:
-      'A call came from an address that several carriers share, and the number does not say whose call it is.',
+      'A call came from an address that several carriers share, and the number does not show which account the call belongs to.',
     http: 503,
     sip: 503,
     cure: 'Keep the number with one carrier, or let the carrier send calls to the SIP realm of the account.',
@@ -46,13 +46,14 @@ export const callErrors = {
     cure: 'Set allow_direct_queue_calling on the SIP client.',
   },
   queue_full: {
-    cause: 'As many callers or agents wait in the queue as it holds, or the account has too many queues.',
+    cause:
+      'The queue holds the most waiting callers or agents that it may, or the account has too many queues.',
     http: 503,
     cure: 'Let more agents take callers, spread the callers over several queues, or let the application do something else for them: the action hook of enqueue gets queue_result error.',
   },
   loop_detected: {
     cause:
-      'The call passed through here before: it says so itself, has no place left to pass (Max-Forwards), or has come back twice to a number that is still being called.',
+      'The call has passed through this platform before: its headers say so, its Max-Forwards is used up, or it has come back twice to a number that is still being called.',
     http: 482,
     sip: 482,
     cure: 'Correct the route that leads the call back to the application it left.',
@@ -89,31 +90,30 @@ export const callErrors = {
   },
   early_media_unavailable: {
     cause:
-      'Something was to be heard before the call is answered, and its INVITE has no offer: ours may go out before the answer only to a caller that supports 100rel (RFC 3262 §5). It was left out and the call not answered; the application went on.',
+      'Audio was to be played before the call is answered, and its INVITE has no offer. The platform may send its own offer before the answer only to a caller that supports 100rel (RFC 3262 §5). The audio was left out and the call not answered; the application continued.',
     http: 488,
-    cure: 'Let the caller send its offer in the INVITE (no late or delayed offer), or support 100rel (PRACK). Otherwise answer the call before something is heard.',
+    cure: 'Let the caller send its offer in the INVITE (no late or delayed offer), or support 100rel (PRACK). Otherwise answer the call before audio is played.',
   },
   siprec_failed: {
     cause:
-      'No recording server takes the recording of the call, or the one that had it has ended it. The call goes on.',
+      'No recording server accepted the recording of the call, or the server ended it. The call continues.',
     http: 502,
-    cure: 'Look at the recording server: it must answer an INVITE that requires siprec (RFC 7866) and take two audio streams with PCMU or PCMA.',
+    cure: 'Look at the recording server: it must answer an INVITE that requires siprec (RFC 7866) and accept two audio streams with PCMU or PCMA.',
   },
   siprec_unreadable: {
-    cause: 'A recording session (SIPREC) came whose metadata does not say who is recorded.',
+    cause: 'The metadata of a recording session (SIPREC) does not name the participants who are recorded.',
     http: 400,
     sip: 503,
     cure: 'Let the recording client send metadata of RFC 7865 with a nameID for each participant, or the headers X-Cisco-Recording-Participant.',
   },
   no_siprec_application: {
-    cause: 'A recording session (SIPREC) came, and nothing says which application takes it.',
+    cause: 'A recording session (SIPREC) arrived, and no application is set for it.',
     http: 404,
     sip: 404,
     cure: 'Set siprec_hook_sid on the account that the recording client calls, and let it call from a gateway of a carrier.',
   },
   recording_server_missing: {
-    cause:
-      'A recording of type siprec, which it is when type is left out, was to start and no recording server was named.',
+    cause: 'A recording of type siprec, the default, was to start, and no recording server was named.',
     http: 400,
     cure: 'Name the server in siprecServerURL, or set type to cloud: the platform records then.',
   },
@@ -128,7 +128,7 @@ export const callErrors = {
       'The far end of an answered call was not heard for the time of SWITCHHOOK_MEDIA_TIMEOUT_SECONDS: it sent neither media nor anything in signalling, and had not put the call on hold.',
     http: 480,
     sip: 480,
-    cure: 'Where nothing ever came: open the ports of SWITCHHOOK_RTP_PORTS in the firewall for UDP, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches. Where it was heard before, look at the far end and its network: it ended without BYE, or sends nothing while it is muted, which is to be switched off there.',
+    cure: 'Where nothing ever came: open the ports of SWITCHHOOK_RTP_PORTS in the firewall for UDP, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches. Where it was heard before, look at the far end and its network: it ended without BYE, or it sends nothing while it is muted; switch that off there.',
   },
   hold_timeout: {
     cause:
@@ -146,7 +146,7 @@ export const callErrors = {
   },
   call_lost: {
     cause:
-      'The process that carried the call was killed, its machine failed, or it gave no sign of life for so long that another node took it for dead.',
+      'The process that carried the call was killed, its machine failed, or it gave no sign of life for so long that another node declared it dead.',
     http: 503,
     sip: 503,
     cure: 'Call again. The operator should look at the log of the node and of its machine: it was not stopped in the regular way.',
@@ -155,7 +155,7 @@ export const callErrors = {
     cause: 'The account was removed while its calls were up.',
     http: 404,
     sip: 404,
-    cure: 'Nothing is to be done: calls of an account end when it is removed.',
+    cure: 'Nothing needs to be done: calls of an account end when it is removed.',
   },
   browsers_unavailable: {
     cause:
@@ -169,10 +169,11 @@ export const callErrors = {
       'The media path to a browser was never there, or is no more: its page was closed, its network is gone, a firewall keeps UDP packets back, or its certificate is not the one that its SDP named.',
     http: 480,
     sip: 480,
-    cure: 'Where no call has sound: open the UDP port of browsers (SWITCHHOOK_BROWSER_PORT) in the firewall, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that browsers reach. The sentence of the call says which of the reasons it was.',
+    cure: 'Where no call has sound: open the UDP port of browsers (SWITCHHOOK_BROWSER_PORT) in the firewall, and set SWITCHHOOK_PUBLIC_ADDRESS to the address that browsers reach. The error message of the call names the reason.',
   },
   stream_failed: {
-    cause: 'A call could not be given to its audio server, or the server broke the WebSocket off.',
+    cause:
+      'The audio of a call could not be sent to its audio server, or the server broke off the WebSocket.',
     http: 480,
     sip: 480,
     cure: 'Check the url and the credentials of `listen`, and that the server accepts WebSockets there.',
@@ -181,7 +182,7 @@ export const callErrors = {
     cause: 'The thread that carried the audio of a call to its audio server died.',
     http: 503,
     sip: 503,
-    cure: 'The call goes on. The next `listen` has a new thread; the log says why the old one died.',
+    cure: 'The call continues. The next `listen` has a new thread; the log says why the old one died.',
   },
   no_media_port: {
     cause: 'All RTP ports of the range are taken, by running calls or by other programs.',
@@ -201,18 +202,18 @@ export const callErrors = {
       'The platform cannot speak to Microsoft Teams by the FQDN of the tenant: SIP over TLS is not served, or none of its certificates names the FQDN.',
     http: 422,
     sip: 480,
-    cure: 'Set SWITCHHOOK_SIPS_PORT, SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY. A certificate must name the FQDN, or its domain with a wildcard, and be signed by an authority that Microsoft believes.',
+    cure: 'Set SWITCHHOOK_SIPS_PORT, SWITCHHOOK_TLS_CERTIFICATE and SWITCHHOOK_TLS_KEY. A certificate must name the FQDN, or its domain with a wildcard, and be signed by an authority that Microsoft trusts.',
   },
   teams_by_tenant_only: {
     cause:
-      'A SIP URI, or a carrier of an account, leads to Microsoft Teams. Calls there go out in the name of a tenant of the account alone.',
+      'A SIP URI, or a carrier of an account, leads to Microsoft Teams. Calls there are sent only in the name of a tenant of the account.',
     http: 422,
     sip: 403,
     cure: 'Call a target of type teams.',
   },
   carrier_by_number_only: {
     cause:
-      'A SIP URI, its proxy or a redirect leads to a carrier that is not of this account, on a platform whose operator keeps carriers to itself (SWITCHHOOK_ADMIN_CARRIERS).',
+      'A SIP URI, its proxy or a redirect leads to a carrier that does not belong to this account, on a platform whose operator reserves the carriers (SWITCHHOOK_ADMIN_CARRIERS).',
     http: 422,
     sip: 403,
     cure: 'Call the number with a target of type phone: it goes by the carriers that the account may use.',
@@ -225,21 +226,21 @@ export const callErrors = {
   },
   sip_not_acknowledged: {
     cause:
-      'The far end never acknowledged the answer of the platform, or what came before it: the 200 or a provisional response was repeated for 32 s, and no ACK or PRACK came. An unanswered call then ends with 504.',
+      'The far end never acknowledged a response of the platform: the 200 or a provisional response was repeated for 32 s, and no ACK or PRACK came. An unanswered call then ends with 504.',
     http: 480,
     sip: 480,
     cure: 'Look at the messages of the call for the Contact and Record-Route of the response: the ACK or PRACK goes there. Behind NAT set SWITCHHOOK_PUBLIC_ADDRESS to the address that the far end reaches, let the firewall take its packets, and have each proxy on the way name in Record-Route an address that the far end reaches.',
   },
   sip_dialog_lost: {
     cause:
-      'The far end of an answered call is gone in signalling: it did not respond to a request within the call, no longer knew the call, or did not refresh the session in time.',
+      'The far end of an answered call is gone in signalling: it did not respond to a request within the call, responded that the call does not exist, or did not refresh the session in time.',
     http: 480,
     sip: 480,
     cure: 'Look at the far end and the network in between: it ended without BYE, or its BYE did not come through. Where such calls end after the same time, a firewall or a proxy has forgotten the path: let the phone refresh it (SIP keep-alive, Session-Expires).',
   },
   sip_certificate: {
     cause:
-      'A SIP connection over TLS led to a far end whose certificate is not believed: it is not that of the name that was called, has expired, or was signed by an unknown authority.',
+      'A SIP connection over TLS led to a far end whose certificate is not trusted: it does not have the name that was called, has expired, or was signed by an unknown authority.',
     http: 480,
     sip: 480,
     cure: 'Name the gateway as its certificate does, have the carrier renew it, or add the authority that signed it to the file of SWITCHHOOK_TLS_AUTHORITIES.',
@@ -258,7 +259,7 @@ export const callErrors = {
     cure: 'Check the name and that the phone is registered: see /Accounts/{AccountSid}/RegisteredSipUsers.',
   },
   user_unavailable: {
-    cause: 'A user called another one of its realm, none of whose phones is registered.',
+    cause: 'A user called another user of its realm, for whom no phone is registered.',
     http: 480,
     sip: 480,
     cure: 'Register a phone of the user that is called: /Accounts/{AccountSid}/RegisteredSipUsers lists those that are.',
@@ -270,8 +271,7 @@ export const callErrors = {
     cure: 'Give the account a carrier that is active, with a gateway that is active and outbound.',
   },
   call_not_here: {
-    cause:
-      'A phone named a call that it wants to take the place of (Replaces), and the account has no such call.',
+    cause: 'A phone asked to replace a call (Replaces), and the account has no such call.',
     http: 404,
     sip: 481,
     cure: 'Nothing is wrong when that call has just ended; otherwise look at the Replaces of the phone.',
@@ -280,7 +280,7 @@ export const callErrors = {
     cause: 'A phone asked for a transfer (REFER) that cannot be made.',
     http: 422,
     sip: 603,
-    cure: 'Look at the journal of the call: a call without another side is transferred by its application alone.',
+    cure: 'Look at the journal of the call: only its application can transfer a call without another side.',
   },
   call_state: {
     cause: 'The live call is not in a state that allows the command.',

@@ -1,12 +1,12 @@
-// What the catalogue of errors says of each code.
+// The shape of an entry in the catalogue of errors.
 
 export interface CatalogueEntry {
   /** The status of an HTTP reply. */
   readonly http: number
   /** The status of a SIP response. */
   readonly sip?: number
-  /** What causes it. */
+  /** The cause of the error. */
   readonly cause: string
-  /** What the reader can do about it. */
+  /** The steps that the reader can take. */
   readonly cure: string
 }

@@ -1,4 +1,4 @@
-// Why an account has as many calls as it may, or none to this number.
+// The reasons why an account may have no further call, or none to this number.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const limitErrors = {
@@ -9,14 +9,14 @@ export const limitErrors = {
     cure: 'Set is_active on the account.',
   },
   account_call_limit: {
-    cause: 'As many calls of the account are up as its limit allows.',
+    cause: 'The account has as many calls up as its limit allows.',
     http: 503,
     sip: 503,
     cure: 'Raise the limit voice_call_session of the account, or wait until a call ends.',
   },
   account_share: {
     cause:
-      'The account holds as much of what all accounts share as it may while others could need the rest: calls, their RTP ports and the time of media workers that lag, audio that is fetched or decoded, texts that wait to be spoken, requests to hooks, calls that begin while the node is full.',
+      'The account uses the most that it may of a resource that all accounts share, since others could need the rest: calls, their RTP ports and the time of media workers that lag, audio that is fetched or decoded, texts that wait to be spoken, requests to hooks, calls that begin while the node is full.',
     http: 503,
     sip: 503,
     cure: 'Wait until some of it has ended. The operator may raise SWITCHHOOK_ACCOUNT_SHARE, or give the account a limit voice_call_session, which then counts for its calls.',
@@ -28,7 +28,8 @@ export const limitErrors = {
     cure: 'Find out what was stolen and change it. Then set kill_switch to off in the CallDefence that has it on.',
   },
   destination_closed: {
-    cause: 'The number called is in a range that thieves call, and that the account has not opened.',
+    cause:
+      'The called number is in a range that is often called in fraud, and that the account has not opened.',
     http: 403,
     sip: 403,
     cure: 'Open the class or the prefix in the CallDefence of the account, if the call is meant.',
@@ -40,7 +41,7 @@ export const limitErrors = {
     cure: 'Call more slowly, or raise calls_per_second or calls_per_minute of the CallDefence of the account.',
   },
   outbound_call_limit: {
-    cause: 'As many outbound calls of the account are up as it may have.',
+    cause: 'The account has as many outbound calls up as it may have.',
     http: 503,
     sip: 503,
     cure: 'Wait until a call ends, or raise concurrent_calls of the CallDefence of the account.',
@@ -52,7 +53,7 @@ export const limitErrors = {
     cure: 'Wait until midnight UTC, or raise minutes_per_day of the CallDefence of the account.',
   },
   service_provider_call_limit: {
-    cause: 'As many calls of the service provider are up as its limit allows.',
+    cause: 'The service provider has as many calls up as its limit allows.',
     http: 503,
     sip: 503,
     cure: 'Raise the limit voice_call_session of the service provider, or wait until a call ends.',

@@ -1,4 +1,4 @@
-// What the platform, its operator or a part beside it cannot do now.
+// Errors of the platform, its operator, or a system that it depends on.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const platformErrors = {
@@ -21,13 +21,13 @@ export const platformErrors = {
   },
   database_unavailable: {
     cause: 'The database did not respond, or broke off a transaction.',
-    // Not 503: older clients take what is above 500 for an empty success.
+    // Not 503: older clients treat a status above 500 as an empty success.
     http: 500,
     sip: 503,
     cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
   },
   disk_full: {
-    cause: 'What a call is to hear could not be written: the disk with the data directory is full.',
+    cause: 'Audio for a call could not be written: the disk with the data directory is full.',
     http: 503,
     cure: 'The operator should make room on the disk with the data directory, which SWITCHHOOK_DATA_DIR names.',
   },
@@ -49,7 +49,7 @@ export const platformErrors = {
     cure: 'Try again in a minute; the operator should look at the name servers of the machine or at SWITCHHOOK_NAME_SERVERS.',
   },
   dns_update_failed: {
-    cause: 'The name server that keeps the records of SIP realms did not take a change of them.',
+    cause: 'The name server that keeps the records of SIP realms did not accept a change of them.',
     http: 500,
     cure: 'The operator should compare the SWITCHHOOK_DNS_ settings with the keys and the update policy of the name server.',
   },

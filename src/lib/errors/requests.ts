@@ -1,4 +1,4 @@
-// What is wrong with a request to the API, or who may send it.
+// Errors in a request to the API, or in the rights of its sender.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const requestErrors = {
@@ -21,7 +21,8 @@ export const requestErrors = {
     cure: 'Send "Authorization: Bearer <token>" with an API key or the token that POST /login returned.',
   },
   not_permitted: {
-    cause: 'The caller is known, but the record or the action is outside its scope, or it may only look.',
+    cause:
+      'The caller is known, but the record or the action is outside its scope, or the caller may only read.',
     http: 403,
     sip: 403,
     cure: 'Use a key or user whose scope covers this record.',
@@ -86,7 +87,7 @@ export const requestErrors = {
     cure: 'Send the body as UTF-8, and without Content-Encoding.',
   },
   range_not_satisfiable: {
-    cause: 'The header Range names a part that what was asked for does not have.',
+    cause: 'The header Range names a part that lies outside the requested content.',
     http: 416,
     cure: 'Ask for a part within the length that HEAD returns.',
   },
@@ -123,7 +124,7 @@ export const requestErrors = {
   too_many_requests: {
     cause: 'More requests came than the rate limit allows.',
     http: 429,
-    cure: 'Wait for the seconds in Retry-After, then go on more slowly. RateLimit names the limit that was reached.',
+    cure: 'Wait for the seconds in Retry-After, then continue more slowly. RateLimit names the limit that was reached.',
   },
   not_served: {
     cause: 'The request asks for a part of the interface that this release does not serve yet.',

@@ -1,4 +1,4 @@
-// What the SIP stack refuses by itself, whatever the account and the application.
+// Refusals of the SIP stack itself, whatever the account and the application.
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const sipErrors = {
@@ -24,7 +24,7 @@ export const sipErrors = {
     cause: 'A call was neither answered nor refused in the time that it may ring.',
     http: 408,
     sip: 408,
-    cure: 'Look at the journal of the call for what it waited for: an application that says nothing, or a phone that rings.',
+    cure: 'Look at the journal of the call for what it waited for: an application that does not respond, or a phone that rings.',
   },
   sip_call_unknown: {
     cause:
@@ -34,16 +34,16 @@ export const sipErrors = {
     cure: 'Nothing is wrong when the call has just ended. With several nodes let the proxy send the requests of a call to one of them (Record-Route, or by the Call-ID).',
   },
   sip_request_merged: {
-    cause: 'One request came here by two ways: a proxy on the way has forked it.',
+    cause: 'The same request came here by two paths: a proxy on the way has forked it.',
     http: 482,
     sip: 482,
-    cure: 'Nothing is wrong when the other way is answered; otherwise let the proxy send it once.',
+    cure: 'Nothing is wrong if the other path is answered; otherwise let the proxy send it once.',
   },
   sip_event_not_served: {
-    cause: 'A NOTIFY came of another event than that of a transfer (refer).',
+    cause: 'A NOTIFY is for an event other than that of a transfer (refer).',
     http: 489,
     sip: 489,
-    cure: 'Switch that subscription off: Allow-Events of the response lists what is taken.',
+    cure: 'Switch that subscription off: Allow-Events of the response lists the events that are accepted.',
   },
   sip_offer_pending: {
     cause: 'An offer came while the platform waited for the answer to its own (glare).',
