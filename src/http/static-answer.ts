@@ -1,5 +1,5 @@
-// Responses that are the same for every client until the next start: made once, compressed once, and not sent again to a
-// client that has them.
+// Responses that are the same for every client until the next start: made once, compressed once, and not sent again to
+// a client that has them.
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'

@@ -55,7 +55,7 @@ export interface ResourceDeclaration<T extends TableName = TableName, F extends 
   beforeCreate?(values: ValuesOf<F>, context: RecordContext): Promise<PartOf<T> | undefined>
   beforeUpdate?(changes: ChangesOf<F>, row: RowOf<T>, context: RecordContext): Promise<PartOf<T> | undefined>
   beforeDelete?(row: RowOf<T>, context: RecordContext): Promise<void>
-  /** Runs within the transaction, once the record is made, changed (the row is the new one) or removed (the old one). */
+  /** Runs within the transaction, once the record is made, changed (the row is the new one) or removed (the old). */
   afterWrite?(row: RowOf<T>, context: RecordContext): Promise<void>
   /** Returns members of the record that no column holds, one object per row; `fields` names them read-only. */
   join?(

@@ -1,5 +1,5 @@
-// The queue in which passwords wait to be hashed: one at a time, logins before everything else, and networks and tenants
-// take turns.
+// The queue in which passwords wait to be hashed: one at a time, logins before everything else, and networks and
+// tenants take turns.
 import type { Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { networksOf } from '../../network/network-of.ts'
