@@ -24,7 +24,7 @@ export const tortureCases: readonly TortureCase[] = [
     file: 'dblreq',
     section: '3.1.1.8',
     owed: 'served',
-    reason: 'what follows the REGISTER is noise over UDP',
+    reason: 'the bytes after the REGISTER are noise over UDP',
   },
   { file: 'semiuri', section: '3.1.1.9', owed: 'served' },
   { file: 'transports', section: '3.1.1.10', owed: 'served' },

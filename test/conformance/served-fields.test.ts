@@ -103,7 +103,7 @@ describe('a field of the API', () => {
 
   it.each(
     fields.filter(([place, field]) => !field.isStored && !field.isRefused && !keptForPeople.has(place)),
-  )('is read by the platform, or it is marked as not served: %s', (_place, { name }) => {
+  )('a field of the API is used by the platform, or marked as not served: %s', (_place, { name }) => {
     expect(readersOf(name)).not.toEqual([])
   })
 })

@@ -71,7 +71,7 @@ describe.each(specEndpoints.map((row) => [row.endpoint, row] as const))('%s', (e
       expectShape(answer, row)
     })
 
-  it('has no case for a status that the specification does not list', () => {
+  it('there is no case for a status that the specification does not list', () => {
     const reached = Object.keys(cases[endpoint] ?? {}).map(Number)
     expect(reached.filter((status) => !statusesOf(row).includes(status))).toEqual([])
   })

@@ -33,7 +33,7 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
     '/docs/routing',
     '/docs/settings',
     '/docs/guides/production',
-  ])('fits a phone without sideways scrolling, and shows the text before the menu: %s', async (path) => {
+  ])('%s fits a phone without sideways scrolling, with its text before the menu', async (path) => {
     await open(path, 390)
     expect(await browser.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     const [heading, menu] = await browser.evaluate<[number, number]>(

@@ -133,7 +133,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     )
   })
 
-  describe('whose first gateway', () => {
+  describe('a first gateway with a fault', () => {
     const faults = ['silent', 'overloaded', 'moved'] as const
     let numbers = 15_550_200
 
@@ -164,15 +164,15 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     }
 
     it.each([
-      ['says nothing: two seconds later, and the next call at once', 'silent', [1.9, 4], true],
+      ['does not respond moves on in two seconds, the next call immediately', 'silent', [1.9, 4], true],
       [
-        'answers 503 with Retry-After: at once, and the next call does not try it',
+        'responds 503 with Retry-After moves on immediately, the next call avoids it',
         'overloaded',
         [0, 1.5],
         true,
       ],
-      ['answers 302: where that leads, each time', 'moved', [0, 1.5], false],
-    ] as const)('%s', async (_what, fault, [least, most], rests) => {
+      ['responds 302 follows it each time', 'moved', [0, 1.5], false],
+    ] as const)('a call over a first gateway that %s', async (_what, fault, [least, most], rests) => {
       const came = await callOver(fault)
       expect(came[0]!.port).toBe(registrar.faulty[fault])
       const seconds = came.find(({ port }) => port === registrar.port)!.at - came[0]!.at

@@ -111,7 +111,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     await application?.close()
   })
 
-  it('registers the phone with digest authentication', () => {
+  it('a phone registers with digest authentication', () => {
     expect(evidence.registration).toMatchObject({ ok: true })
     expect(evidence.registeredUsers).toEqual([`alice@${tenant.realm}`])
   })
@@ -170,7 +170,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     },
   )
 
-  it('lets the caller hear the speech, then the WAV file, whole and in order', () => {
+  it('the caller hears the speech, then the WAV file, whole and in order', () => {
     // A busy machine may let the phone's buffer run empty for a moment.
     const [heardTone, ...otherTones] = toneSegments(evidence.heard, toneHz, { bridgeMs: 500 })
     expect(otherTones).toEqual([])
@@ -185,7 +185,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     expect(spokenMs).toBeLessThan((greeting.length / 8) * 1000)
   })
 
-  it('hands the digits to the action hook and speaks again afterwards', () => {
+  it('the digits reach the action hook, whose answer is spoken', () => {
     const [action, ...others] = application.to('/digits')
     expect(others).toEqual([])
     expect(action?.body).toMatchObject({ reason: 'dtmfDetected', digits, call_status: 'in-progress' })
@@ -195,7 +195,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     expect(soundMs).toBeGreaterThan(1000)
   })
 
-  it('shows the call while it lives, and no longer', () => {
+  it('the API lists the call while it is live, and no longer', () => {
     expect(evidence.liveCalls).toHaveLength(1)
     expect(evidence.liveCalls[0]).toMatchObject({
       account_sid: tenant.account_sid,
@@ -213,11 +213,11 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     expect(evidence.countAfter).toEqual({ inbound: 0, outbound: 0 })
   })
 
-  it('is hung up by the platform', () => {
+  it('the platform hangs up the call', () => {
     expect(evidence.closedBy).toBe('Connection reset by peer')
   })
 
-  it('leaves exactly one record, and the right one', () => {
+  it('the call leaves exactly one record, with the right values', () => {
     expect(evidence.records).toHaveLength(1)
     const [record] = evidence.records
     expect(record).toMatchObject({
@@ -252,7 +252,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     },
   )
 
-  it('keeps a journal that tells the whole story, without gaps', () => {
+  it('the journal of the call is complete, without gaps', () => {
     const { journal } = evidence
     expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_event, index) => index + 1))
     const story = JSON.stringify(journal)

@@ -84,7 +84,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
       ])
   },
 
-  async 'leaves one record for each leg of a bridge, as long as the conversation, and the called one names its parent'() {
+  async 'leaves one record for each leg of a bridge, with its duration, and the called one names its parent'() {
     const [application, tenant] = await openAccount([
       { verb: 'dial', target: [targetOf(await startCallee())] },
     ])

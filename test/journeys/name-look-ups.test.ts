@@ -12,7 +12,7 @@ import type { Platform, Tenant } from '../support/platform-process.ts'
 import { startRefusingCarrier } from '../support/refusing-carrier.ts'
 import { isMissing } from '../support/tools.ts'
 
-describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
+describe.skipIf(isMissing('sipp'))('names whose server does not respond', () => {
   let application: Application
   let names: ScriptedNameServer
   let platform: Platform

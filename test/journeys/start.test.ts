@@ -229,7 +229,7 @@ describe('a first boot', () => {
     expect(await failureOf(full)).toMatch(/could not be written to standard output/)
   })
 
-  it('a first boot after failed ones shows secrets that work, one of them with the default account’s rights', async () => {
+  it('a first boot after failed ones shows working secrets, one with the default account’s rights', async () => {
     const printed = await printedBy(await served())
     const { password, apiKey, accountApiKey } = printed
     expect(password.length).toBeGreaterThanOrEqual(12)

@@ -24,7 +24,7 @@ describe('audio measures', () => {
     expect(dominantFrequencyHz(fromWav(toWav(tone(440, 1000))))).toBe(440)
   })
 
-  it('sound and silence are told apart', () => {
+  it('sound and silence are distinguished', () => {
     expect(rms(quiet)).toBe(0)
     expect(soundSegments(recording)).toEqual([
       { startMs: 1000, endMs: 2500 },

@@ -141,7 +141,7 @@ request_route {
     exit;
   }
   if ($Rp == ${faulty.moved}) {
-    # The reply names it as Contact.
+    # This address becomes the Contact of the response.
     $rd = "127.0.0.1";
     $rp = "${port}";
     sl_send_reply("302", "Moved Temporarily");

@@ -196,7 +196,7 @@ request_route {
     else if (!is_method("ACK")) sl_send_reply("404", "Not here");
     exit;
   }
-  # The Path of a phone leads the platform here: what is left is the address of the phone.
+  # The Path of a phone leads the platform's request here; the remaining Request-URI is the phone's address.
   loose_route();
   if (is_method("INVITE")) record_route();
   if (is_method("REGISTER")) add_path();

@@ -136,7 +136,7 @@ class Call(pj.Call):
             calls.pop(info.id, None)
 
     def onCallMediaState(self, prm):
-        # Its media are gone with the info.
+        # The media objects live only as long as the info.
         info = self.getInfo()
         for media in info.media:
             if media.status == pj.PJSUA_CALL_MEDIA_ACTIVE:
@@ -239,7 +239,7 @@ while True:
         except (pj.Error, KeyError) as error:
             tell(refused=name, reason=str(getattr(error, "reason", error)))
 
-# What the library does of this at its end takes it a second more, whatever it receives.
+# Without this the library would do the same at its end, a second later, whatever it receives.
 endpoint.hangupAllCalls()
 try:
     account.setRegistration(False)
