@@ -103,7 +103,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await Promise.all([bob?.stop(), application?.close()])
   })
 
-  it('a browser and a desk phone with PCMU hear each other, also after a hold, and the path is logged', async () => {
+  it('a browser and a desk phone with PCMU hear each other, even after a hold; the journal has the path', async () => {
     await callBob()
     await page.press('hold')
     await holdSays('Resume')

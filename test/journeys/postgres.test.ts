@@ -105,7 +105,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     const status = async (token: string): Promise<number> =>
       (await there().api.call('GET', '/Accounts', undefined, token)).status
 
-    /** Polls the other node, so that its cache is fresh when the right ends, and returns the delay of the refusal. */
+    /** Polls the other node, so that its cache is fresh when the right ends, and checks that it refuses in time. */
     async function refusedAfter(token: string, revoke: () => Promise<unknown>): Promise<void> {
       expect(await status(token)).toBe(200)
       let revokedAt = Number.POSITIVE_INFINITY

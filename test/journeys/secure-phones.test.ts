@@ -195,7 +195,7 @@ async function startCarrier(
 }
 
 it.skipIf(isMissing('openssl'))(
-  'a carrier call goes by a sips URI to the gateway with the good certificate, and the journal has the other one',
+  'a call over a carrier goes by a sips URI to the gateway with a good certificate; the journal has both',
   async () => {
     const [expired, good] = [await startCarrier(-1), await startCarrier(2)]
     try {

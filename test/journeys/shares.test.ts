@@ -35,7 +35,7 @@ afterAll(async () => {
   await application?.close()
 })
 
-/** Returns the ringing response to an INVITE, which then rings until it is ended. */
+/** Sends 180 to an INVITE, and never a final response. */
 function ring({ text, start }: RawMessage): Promise<void> | undefined {
   if (!start.startsWith('INVITE ')) return undefined
   const lines = text.split('\r\n')

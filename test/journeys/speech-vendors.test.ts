@@ -1,5 +1,5 @@
-// Speech in real calls through the whole product: by the vendor that the account has a credential for, by the embedded
-// voice without one, and no speech if the vendor fails.
+// Speech in real calls through the whole product: by the vendor that the account has a credential for, or by the
+// embedded voice without one. The call continues if the vendor fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Answer, Application } from '../support/application.ts'

@@ -9,7 +9,7 @@ export interface TestTenant {
   readonly service_provider_sid: string
   readonly account_sid: string
   readonly realm: string
-  /** The API key of the account. */
+  /** The API keys of the account and of its provider. */
   readonly accountKey: string
   readonly providerKey: string
 }

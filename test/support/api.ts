@@ -83,7 +83,7 @@ export interface TestApiOptions {
   readonly wrapStorage?: (storage: Storage) => Storage
 }
 
-/** Skips the sync to disk: these tests survive no power failure, and those in src/storage do. */
+/** Skips the sync to disk: no test here simulates a power failure; those in src/storage do. */
 const noSync = (): Promise<void> => Promise.resolve()
 
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {

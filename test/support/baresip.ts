@@ -31,7 +31,7 @@ export interface BaresipOptions {
   readonly authorityFile?: string
   /** Requires encrypted media in every call: keys in SDP (true), or DTLS, without or with ICE. */
   readonly encrypts?: boolean | 'dtls' | 'dtls with ice'
-  /** Whether it has a jitter buffer, as by default. The buffer drops another stream while its numbers are lower. */
+  /** Whether it has a jitter buffer, as by default. The buffer drops a whole new stream if its numbers are lower. */
   readonly hasJitterBuffer?: boolean
 }
 

@@ -1,4 +1,4 @@
-// A run of an example of examples/ as a person runs it: a child process beside a platform or with its own one, and real
+// A run of an example of examples/ as a person runs it: a child process beside a platform or with its own, and real
 // phones set up with the data that it prints.
 import { join } from 'node:path'
 import { tone } from './audio.ts'

@@ -285,7 +285,7 @@ async function heardFor(listener: RealPhone, hz: number, ms: number): Promise<vo
   )
 }
 
-/** Returns the total time for which the tone was heard. */
+/** Returns the total time for which the tone was heard, in ms. */
 function heardMs(audio: Audio, hz: number): number {
   return toneSegments(audio, hz).reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
 }

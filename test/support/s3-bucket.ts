@@ -34,7 +34,7 @@ function isSignedForS3({ method, path, url, headers, body }: BucketRequest, keys
   return hmac(key, toSign).toString('hex') === signature
 }
 
-/** Serves Amazon S3 with the bucket in the path, as storage with the same protocol does. */
+/** Serves Amazon S3 with the bucket in the path, and other storage that speaks its protocol. */
 export function serveS3(keys: S3Keys): Promise<BucketStandIn> {
   return serveVendor((request, response, objects) => {
     if (!isSignedForS3(request, keys))

@@ -46,7 +46,7 @@ export async function openWebSocketPhone(
 
 let serial = 0
 
-/** Returns a request as a browser sends it (RFC 7118 §5): the hosts in its Via and Contact do not resolve. */
+/** Returns a request as a browser sends it (RFC 7118 §5): its Via and Contact name no real host. */
 export function browserRequest(
   method: string,
   uri: string,
