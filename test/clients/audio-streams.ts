@@ -1,4 +1,4 @@
-// Applications that hear their calls over a second WebSocket, and speak in them: the sound server of the library.
+// Applications that hear their calls over a second WebSocket, and speak in them: the audio server of the library.
 import { createServer } from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toneShare } from '../support/audio.ts'
@@ -11,7 +11,7 @@ import type { Customer, Stage } from './stage.ts'
 
 const sampleRate = 8000
 
-/** The last 200 ms of mono L16. */
+/** Returns the last 200 ms of mono L16. */
 function newest(frames: readonly Buffer[]): Audio {
   const bytes = Buffer.concat(frames.slice(-40)).subarray(-sampleRate * 0.4)
   const samples = Float64Array.from({ length: Math.floor(bytes.length / 2) }, (_, at) => {

@@ -1,4 +1,4 @@
-// Calls that applications over WebSocket make and take over from web hooks, and their sound over a second WebSocket.
+// Applications over WebSocket that place calls and take them over from webhooks, with a second WebSocket for audio.
 import { createServer } from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { listenLocally } from '../support/local-http.ts'
@@ -37,7 +37,7 @@ export function changingTransports(stage: () => Stage): void {
       client = new JambonzClient({ baseUrl: stage().baseUrl, accountSid, apiKey })
     })
 
-    it('a call of web hooks is redirected to a session, which sends it back to a web hook', async () => {
+    it('a call run by webhooks is redirected to a session, which redirects it back to a webhook', async () => {
       begin = (session) => session.say({ text: 'Now over a socket.' }).pause({ length: 60 }).reply()
       web.on('/last', () => new sdkWebhook.WebhookResponse().say({ text: 'Goodbye.' }).hangup())
       const phone = await stage().phone()
@@ -52,7 +52,7 @@ export function changingTransports(stage: () => Stage): void {
       expect(web.refused.items).toEqual([])
     })
 
-    it('a call that the platform makes is run by a session, and its status by signed web hooks', async () => {
+    it('a call that the platform places is run by a session, and its status is sent to signed webhooks', async () => {
       begin = (session) => session.say({ text: 'Hello.' }).hangup().send()
       const phone = await stage().phone()
       const sid = await client.calls.create({

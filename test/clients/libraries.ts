@@ -1,4 +1,4 @@
-// The public client libraries of this API, as their customers load them, and what these tests use of each.
+// The public client libraries of this API, loaded as customers load them, and the parts of each that these tests use.
 import type { IncomingMessage, Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { Middleware } from './webhook-server.ts'
@@ -25,7 +25,7 @@ type VerbName =
   | 'leave'
   | 'stream'
 
-/** Each verb appends itself to the document and returns it. */
+/** The verb methods. Each appends its verb to the document and returns the document. */
 type Verbs<Self> = { readonly [Name in VerbName]: (options?: Options) => Self }
 
 export interface Document extends Verbs<Document> {
@@ -96,7 +96,7 @@ export const { JambonzClient } = load('@jambonz/sdk/client') as {
 }
 export const sdkWebhook = load('@jambonz/sdk/webhook') as SdkWebhook
 
-/** One call of an application over WebSocket; events are named by the hooks of its verbs. */
+/** One call of an application over WebSocket; its events have the names of its verbs' hooks. */
 export interface WsSession extends Verbs<WsSession> {
   readonly data: Options
   on(event: string, listener: (data: Record<string, unknown>) => void): WsSession
@@ -106,7 +106,7 @@ export interface WsSession extends Verbs<WsSession> {
   sendCommand(command: string, data?: unknown): void
 }
 
-/** `@jambonz/sdk/websocket` has these besides. */
+/** A session of `@jambonz/sdk/websocket`, which has more methods. */
 export interface SdkSession extends WsSession {
   readonly callSid: string
   notifyEvents(isWanted?: boolean): SdkSession

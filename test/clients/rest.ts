@@ -1,4 +1,4 @@
-// Applications that steer calls by the REST clients of the libraries.
+// Applications that control calls by the REST clients of the libraries.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TalkingPhone } from '../support/talking-phone.ts'
 import { until } from '../support/wait.ts'
@@ -40,7 +40,7 @@ export function restClients(stage: () => Stage): void {
       client = nodeClient(customer.account_sid, customer.apiKey, { baseUrl: stage().baseUrl })
     })
 
-    it('creates, lists, reads and deletes applications of the account', async () => {
+    it('the REST client creates, lists, reads and deletes applications of the account', async () => {
       const name = 'made by the client'
       const hooks = { call_hook: server.hook('/wait'), call_status_hook: server.hook('/status') }
       const sid = await client.applications.create({ name, account_sid: customer.account_sid, ...hooks })
@@ -50,7 +50,7 @@ export function restClients(stage: () => Stage): void {
       await expect(client.applications.retrieve(sid)).rejects.toThrow(/not found/)
     })
 
-    it('calls a phone, sees the call among the live ones, gives it another application, and the phone hears that', async () => {
+    it('the REST client calls a phone, lists the live call and redirects it, and the phone hears that', async () => {
       const sid = await client.calls.create(order())
       const talk = await phone.answers()
       await isUp(sid)
@@ -62,7 +62,7 @@ export function restClients(stage: () => Stage): void {
       await isOver(sid)
     })
 
-    it('ends a call by its status, and another by deleting it', async () => {
+    it('the REST client ends a call by its status, and another by deleting it', async () => {
       for (const end of ['update', 'delete'] as const) {
         const sid = await client.calls.create(order())
         const talk = await phone.answers()
@@ -75,7 +75,7 @@ export function restClients(stage: () => Stage): void {
       }
     })
 
-    it('gets an error that says why for a call that cannot be', async () => {
+    it('the REST client gets an error with the reason for a call that is not possible', async () => {
       const unknown = { ...order(), application_sid: '00000000-0000-4000-8000-000000000000' }
       await expect(client.calls.create(unknown)).rejects.toMatchObject({ statusCode: 400 })
       await expect(
@@ -91,7 +91,7 @@ export function restClients(stage: () => Stage): void {
       client = new JambonzClient({ baseUrl: stage().baseUrl, accountSid, apiKey })
     })
 
-    it('calls a phone, counts and filters calls, whispers to it, redirects it', async () => {
+    it('the SDK calls a phone, counts and filters calls, whispers to it, redirects it', async () => {
       const sid = await client.calls.create(order())
       const talk = await phone.answers()
       await isUp(sid)
@@ -107,7 +107,7 @@ export function restClients(stage: () => Stage): void {
       await until('no call to be counted', async () => (await client.calls.count()).outbound === 0)
     })
 
-    it('hangs a call up by deleting it', async () => {
+    it('the SDK hangs a call up by deleting it', async () => {
       const sid = await client.calls.create(order())
       const talk = await phone.answers()
       await isUp(sid)
@@ -115,7 +115,7 @@ export function restClients(stage: () => Stage): void {
       expect(await talk.end()).not.toBe('failed')
     })
 
-    it('gets the code and the cure of a refusal', async () => {
+    it('the SDK gets the code and the cure of a refusal', async () => {
       const none = '00000000-0000-4000-8000-000000000000'
       await expect(client.calls.get(none)).rejects.toThrow(/404/)
       await expect(client.calls.create({ from: '+15550100', to: { type: 'fax' } })).rejects.toThrow(/400/)

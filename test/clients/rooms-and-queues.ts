@@ -1,4 +1,4 @@
-// Applications whose callers meet in rooms and wait in queues, and what their client lists of them.
+// Applications whose callers meet in rooms and wait in queues, and their lists by the REST client.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
 import { JambonzClient, nodeClient, sdkWebhook } from './libraries.ts'

@@ -4,7 +4,7 @@ import type { Platform, Tenant } from '../support/platform-process.ts'
 import { TalkingPhone } from '../support/talking-phone.ts'
 import { WebhookServer } from './webhook-server.ts'
 
-/** What an application is given by its operator: where the API is, whose account it is, and the secrets of both. */
+/** The facts that an application gets from its operator: the API's address, its account, and the secrets of both. */
 export interface Customer extends Tenant {
   readonly apiKey: string
   readonly webhookSecret: string
@@ -40,12 +40,12 @@ export class Stage {
     return phone
   }
 
-  /** Closed with the stage. */
+  /** Registers something to close with the stage. */
   closes(one: { close(): Promise<void> }): void {
     this.#closing.push(one)
   }
 
-  /** An account whose phones reach the application at this hook. */
+  /** Creates an account whose phones reach the application at this hook. */
   async customer(hooks: { readonly call: unknown; readonly status: unknown }): Promise<Customer> {
     const { api } = this.platform
     const name = `customer-${++this.#customers}`

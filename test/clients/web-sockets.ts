@@ -1,4 +1,4 @@
-// Applications over WebSocket, written with the libraries that have them.
+// Applications over WebSocket, written with the libraries that support it.
 import { createServer } from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { listenLocally } from '../support/local-http.ts'
@@ -15,7 +15,7 @@ interface Told {
   readonly data: Record<string, unknown>
 }
 
-/** A server with one service, its customer, and what its sessions hear. */
+/** A server with one service, its customer, and the events that its sessions receive. */
 class App<S extends WsSession> {
   readonly sessions = new Inbox<S>()
   readonly told = new Inbox<Told>()
@@ -42,7 +42,7 @@ class App<S extends WsSession> {
     return app
   }
 
-  /** What each new session does. */
+  /** Sets the handler of each new session. */
   begins(begin: (session: S) => void): void {
     this.#begin = begin
   }
@@ -72,7 +72,7 @@ export function webSocketApplications(stage: () => Stage): void {
       phone = await stage().phone()
     })
 
-    it('a menu: what the caller presses comes as an event, whose reply goes on', async () => {
+    it('a menu: the key that the caller presses arrives as an event, and the reply continues the call', async () => {
       const chosen = new Inbox<Record<string, unknown>>()
       app.begins((session) => {
         session.on('/choice', (event) => {
@@ -103,7 +103,7 @@ export function webSocketApplications(stage: () => Stage): void {
       expect(app.errors).toEqual([])
     })
 
-    it('verbs that are sent later take the place of those that run, or come after them', async () => {
+    it('verbs that are sent later replace the running ones, or follow them', async () => {
       app.begins((session) => session.answer().pause({ length: 60 }).send())
       const talk = await calls()
       const session = await until('the session', () => app.sessions.items.at(-1))
@@ -114,7 +114,7 @@ export function webSocketApplications(stage: () => Stage): void {
       expect(app.errors).toEqual([])
     })
 
-    it('connects two, mutes the caller by a command, and ends the call by another', async () => {
+    it('a session connects two phones, mutes the caller by a command, and ends the call by another', async () => {
       const agent = await stage().phone()
       app.begins((session) => {
         session.on('/dialled', () => session.reply())
@@ -148,7 +148,7 @@ export function webSocketApplications(stage: () => Stage): void {
       app = await App.start(stage(), sdkWebSocket.createEndpoint)
     })
 
-    it('hear what becomes of verbs, have the call recorded, tag it and whisper', async () => {
+    it('commands report the outcome of verbs, record the call, tag it and whisper', async () => {
       const srs = await RecordingServer.open()
       stage().closes(srs)
       const [caller, agent] = [await stage().phone(), await stage().phone()]

@@ -1,4 +1,4 @@
-// A web server as an application of the public client libraries has it: middleware in the form of Express, JSON bodies, routes.
+// A web server as an application of the public client libraries runs it: Express-style middleware, JSON bodies, routes.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { listenLocally } from '../support/local-http.ts'
@@ -20,7 +20,7 @@ export type Middleware = (
   next: (error?: Error) => void,
 ) => unknown
 
-/** Resolves with what the hook is answered: verbs, or nothing. */
+/** A route. It resolves with the answer to the hook: verbs, or nothing. */
 export type Route = (body: Record<string, unknown>, request: WebhookRequest) => unknown
 
 export class WebhookServer {
@@ -28,7 +28,7 @@ export class WebhookServer {
   readonly #routes = new Map<string, Route>()
   /** The bodies that passed every middleware, with the path they came to. */
   readonly taken = new Inbox<{ readonly path: string; readonly body: Record<string, unknown> }>()
-  /** What a middleware said of a request that it let not pass. */
+  /** The messages of the middleware that refused a request. */
   readonly refused = new Inbox<string>()
   #listening: LocalServer | undefined
 
@@ -53,7 +53,7 @@ export class WebhookServer {
     return { url: this.url(path), method: 'POST' }
   }
 
-  /** The first body that came to the path, and for which this holds. */
+  /** Resolves with the first body at this path for which `holds` is true. */
   async body(
     path: string,
     holds: (body: Record<string, unknown>) => boolean = () => true,

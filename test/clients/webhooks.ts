@@ -1,4 +1,4 @@
-// Applications that answer hooks with the documents of the libraries, their checks of the signature on.
+// Applications that answer hooks with the documents of the libraries, with their signature checks on.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TalkingPhone } from '../support/talking-phone.ts'
 import { JambonzClient, nodeClient, sdkWebhook } from './libraries.ts'
@@ -40,7 +40,7 @@ export function webhookApplications(stage: () => Stage): void {
       phone = await stage().phone()
     })
 
-    it('a menu: the caller hears it, presses a key, and is sent on by what the choice answers', async () => {
+    it('a menu: the caller hears it, presses a key, and continues with the answer to the choice', async () => {
       const menu = () =>
         respond()
           .gather({
@@ -72,7 +72,7 @@ export function webhookApplications(stage: () => Stage): void {
       expect(server.refused.items).toEqual([])
     })
 
-    it('connects the caller with another phone, and its hook says how that ended', async () => {
+    it('the application connects the caller with another phone, and its hook reports how that ended', async () => {
       const agent = await stage().phone()
       server.on('/call', () =>
         respond()
@@ -100,7 +100,7 @@ export function webhookApplications(stage: () => Stage): void {
       expect(server.refused.items).toEqual([])
     })
 
-    it('refuses a hook that another secret signed, and the caller is refused', async () => {
+    it('the application refuses a hook signed with another secret, and the caller is refused', async () => {
       server.use(check('wh_secret_of_another'))
       server.on('/call', () => respond().hangup())
       await expect(calls()).rejects.toThrow('refused with 480')
@@ -116,7 +116,7 @@ export function webhookApplications(stage: () => Stage): void {
       server.use(sdkWebhook.envVarsMiddleware({ GREETING: greeting }))
     })
 
-    it('declares its variables, gets their values with the call, and whispers and mutes while two talk', async () => {
+    it('the application declares variables, gets their values, and whispers and mutes while two talk', async () => {
       server.on('/status', () => undefined)
       const customer = await stage().customer({ call: server.hook('/call'), status: server.hook('/status') })
       server.use(sdkWebhook.WebhookResponse.verifySignature(customer.webhookSecret))

@@ -1,6 +1,6 @@
-// Every declared route against every kind of caller and every kind of target, over a real socket. What each cell must
-// answer follows from the table of rights, which is written by hand; routes for which it does not are named in
-// authorization-rules.ts.
+// Every declared route against every kind of client and every kind of target, over a real socket. The required response
+// of each cell follows from the table of rights, which is written by hand; authorization-rules.ts names the routes for
+// which it does not.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
@@ -26,7 +26,7 @@ interface Cell {
   readonly route: ApiRoute
   readonly caller: WorldCaller
   readonly target: Target
-  /** A record of its own, which may be changed or removed. */
+  /** Whether the record is made for this cell, and so may be changed or removed. */
   readonly isFresh: boolean
 }
 
@@ -56,17 +56,17 @@ async function pathOf(route: ApiRoute, { tenant, record }: Target, isFresh: bool
   return path
 }
 
-/** A key of each level, and each key that is refused: how else a caller comes to its level is no matter of SQL. */
+/** Returns all callers, but on PostgreSQL only the keys: the other ways to a level do not depend on SQL. */
 const callers = (): readonly WorldCaller[] =>
   inject('store') === 'SQLite' ? world.callers : world.callers.filter(({ name }) => / key$/.test(name))
 
-/** A token that is good for nothing is refused before the target is looked at: that shows where there is none at all. */
+/** Returns the targets. An invalid token is refused before the target is looked up; only "no token" tries them all. */
 function refusalTargetsOf(route: ApiRoute, { level, name }: WorldCaller): readonly Target[] {
   const targets = targetsOf(route)
   return level === 'none' && name !== 'no token' ? targets.slice(0, 1) : targets
 }
 
-/** A missing tenant has no records that a body could name: those of the foreign one stand in. */
+/** Returns the body. A missing tenant has no records to name in it, so those of the foreign one are used. */
 async function bodyOf(route: ApiRoute, { tenant }: Target): Promise<unknown> {
   if (route.body === undefined) return undefined
   const stand = world.tenant(tenant === 'missing' ? 'foreign' : tenant)
@@ -80,7 +80,7 @@ async function bodyOf(route: ApiRoute, { tenant }: Target): Promise<unknown> {
   }
 }
 
-/** What of an answer could tell a foreign record from a missing one. */
+/** Returns the parts of a response that could distinguish a foreign record from a missing one. */
 function telling({ status, headers, body }: HttpAnswer): object {
   const { date: _date, 'x-request-id': _id, ...rest } = headers
   const { request_id: _request, ...said } = (body ?? {}) as Record<string, unknown>
@@ -91,13 +91,13 @@ function telling({ status, headers, body }: HttpAnswer): object {
 }
 
 describe('the table of rights', () => {
-  it('has every route, and none that is not served', () => {
+  it('the table of rights has every route, and no route that is not served', () => {
     const unknown = apiRoutes.filter((route) => rightOf(route) === undefined).map(title)
     expect(unknown, 'add these routes to rights.ts').toEqual([])
     expect(rightsWithoutRoute(apiRoutes)).toEqual([])
   })
 
-  it('is what the routes declare, and so what the reference says', () => {
+  it('the table of rights equals the declarations of the routes, and so the reference', () => {
     for (const route of apiRoutes) {
       const { access } = route
       const declared = access === 'public' ? undefined : [...access].sort()
@@ -121,7 +121,7 @@ describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_
       { section: 'Authentication', says: 'Every endpoint needs a bearer token.' },
     ),
     async () => {
-      // Made before the count: a refused request may name them.
+      // Paths and bodies make records, so they are made before the count.
       for (const target of targetsOf(route)) await pathOf(route, target, false)
       for (const target of targetsOf(route)) await bodyOf(route, target)
       const before = await marks(world.api)
@@ -144,7 +144,7 @@ describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_
     },
   )
 
-  it('serves every caller it must serve, and shows and changes nothing of others', async () => {
+  it('every client with the right is served, and no record of others is shown or changed', async () => {
     for (const caller of callers()) {
       for (const target of targetsOf(route)) {
         const expected = expectationOf(route, caller, target)
@@ -163,13 +163,13 @@ describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_
   })
 })
 
-/** Only where both were refused: an administrator is served the foreign record. */
+/** Compares refusals, and only if both requests were refused: an administrator can read the foreign record. */
 function expectAlike(
   { path }: ApiRoute,
   refusals: ReadonlyMap<string, HttpAnswer>,
   { name }: WorldCaller,
 ): void {
-  // A sibling has the same provider: what is missing there is missing below one's own.
+  // A sibling has the same provider, so a record missing there is missing below the own one.
   const missingSibling = path.startsWith('/ServiceProviders/') ? 'own/missing' : 'missing/missing'
 
   const pairs = [
@@ -207,13 +207,13 @@ function hiddenAmong(rows: readonly StoredRow[], level: WorldCaller['level']): r
   return hidden.map(({ mark }) => mark).sort()
 }
 
-/** Rows of the platform itself that lower levels must not see. */
+/** The tables with rows of the platform itself that lower levels must not see. */
 const privateTables = new Set(['api_keys', 'users', 'webhooks', 'voip_carriers', 'speech_credentials'])
 
-/** Routes that show who changed something of the caller's, which may be a level above. */
+/** The routes that show who changed a record of the client, which may be a user or key of a higher level. */
 const namesActors = new Set(['GET /AuditLog'])
 
-/** No answer holds the id of a row that its caller may not see. */
+/** Checks that a response contains no id of a row that the client may not see. */
 function expectNoLeak(route: ApiRoute, { text }: HttpAnswer, hidden: readonly string[], cell: string): void {
   const isActor = (mark: string): boolean => /^(users|api_keys)\//.test(mark)
   const secret = namesActors.has(title(route)) ? hidden.filter((mark) => !isActor(mark)) : hidden
@@ -225,7 +225,7 @@ function expectNoLeak(route: ApiRoute, { text }: HttpAnswer, hidden: readonly st
 }
 
 describe('the table of cells', () => {
-  it('covers every caller and every target', () => {
+  it('the table of cells covers every client and every target', () => {
     expect(world.callers.map(({ level }) => level)).toEqual(
       expect.arrayContaining(['none', 'account', 'service_provider', 'admin']),
     )

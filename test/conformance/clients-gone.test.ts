@@ -1,5 +1,5 @@
-// Every GET, its client leaving at every read it makes: from then on nothing is read for it. Over real sockets, with the
-// real storage behind a gate that holds one read back until the client has gone.
+// Every GET with a client that disconnects during each of its reads: no read is made for it after that. Over real
+// sockets, with the real storage behind a gate that holds one read back until the client has disconnected.
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest } from 'node:http'
@@ -25,14 +25,14 @@ interface LogLine {
 
 const warnLevel = 40
 
-/** What the reads of one request did. */
+/** The gate of one request: it counts the reads and holds one back. */
 class Gate {
   readonly #holdAt: number
   readonly #held = Promise.withResolvers<'held'>()
   reads = 0
-  /** Made for a client that had gone. */
+  /** The reads that were made for a client that had disconnected. */
   readonly late: string[] = []
-  /** Made without a client that may leave. */
+  /** The reads that were made without a client. */
   readonly unasked: string[] = []
 
   constructor(holdAt: number) {
@@ -62,12 +62,12 @@ class Gate {
 
 let gate = new Gate(Number.POSITIVE_INFINITY)
 
-// Everything else that a part of storage can do is a read.
+// All other methods of a part of storage are reads.
 const notReading = new Set(['insert', 'update', 'remove'])
 
 type Method = (...given: unknown[]) => Promise<unknown>
 
-/** `target` with its reads for one client behind the gate. */
+/** Returns `target` with its reads for one client behind the gate. */
 function gated<T extends object>(target: T, name: string, asker: Asker | undefined): T {
   return new Proxy(target, {
     get(_target, member) {
@@ -83,7 +83,8 @@ function gated<T extends object>(target: T, name: string, asker: Asker | undefin
 function gatedStorage(storage: Storage): Storage {
   return {
     ...storage,
-    // Authentication reads in the name of no request, and for all that bring the same token: it passes by this.
+    // Authentication reads without a client, since one read serves all requests with the same token; it bypasses the
+    // gate.
     boundTo(behalf) {
       const bound = storage.boundTo(behalf)
       const { asker } = behalf
@@ -112,7 +113,7 @@ beforeAll(async () => {
   const log = createLogger('debug', { write: (line) => lines.push(JSON.parse(line) as LogLine) })
   world = await openWorld({ log, wrapStorage: gatedStorage })
   await seedEverything(world)
-  // Who is a user may also ask for /Users/me.
+  // Only a user may request /Users/me.
   admin = world.callers.find(({ level, isUser }) => level === 'admin' && isUser)?.authorization ?? ''
 })
 afterAll(() => world.close())
@@ -132,11 +133,11 @@ function ask(path: string): { request: ClientRequest; answered: Promise<'answere
 }
 
 const gets = apiRoutes.filter(({ method }) => method === 'GET')
-// What they answer is no row.
+// Their responses contain no rows.
 const readNothing = ['/AppEnv', '/PredefinedCarriers', '/TtsCache']
 
 describe('GET', () => {
-  // Any change: what is remembered of a list is forgotten then.
+  // Any change empties the cache of lists.
   beforeEach(async () => {
     await world.api.storage.for(systemTenancy).settings.insert({ name: createSid(), value: '' })
   })

@@ -1,4 +1,4 @@
-// The served OpenAPI document leaves nothing for its reader to guess.
+// The completeness of the served OpenAPI document.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { examplesFile } from '../../src/api/openapi/examples.ts'
@@ -7,11 +7,11 @@ import type { OpenApiDocument } from '../support/documented.ts'
 import { documentationFaults } from './api/documentation-faults.ts'
 
 describe('the OpenAPI document', () => {
-  it('says of every operation, parameter, member and status what it means, and of every error its codes', () => {
+  it('the OpenAPI document describes each operation, parameter, member and status, and each error’s codes', () => {
     expect(documentationFaults(documented().document)).toEqual([])
   })
 
-  it('has examples that are what their schemas say, and give no access', () => {
+  it('the examples of the OpenAPI document match their schemas and give no access', () => {
     const reference = documented()
     for (const [path, methods] of Object.entries(reference.document.paths))
       for (const [method, { requestBody, responses }] of Object.entries(methods)) {
@@ -25,13 +25,13 @@ describe('the OpenAPI document', () => {
           expect(reference.faultOf(method, path, answer), `${method} ${path}`).toBeUndefined()
         }
       }
-    // Tokens, and ids that are not made up.
+    // Tokens and ids that are not invented.
     expect(readFileSync(examplesFile, 'utf8')).not.toMatch(
       /eyJ|wh_secret_[^X]|"(?!00000000)[0-9a-f]{8}-[0-9a-f]{4}-/,
     )
   })
 
-  it('would be caught leaving something out', () => {
+  it('a gap in the OpenAPI document is found', () => {
     const document: OpenApiDocument = {
       openapi: '3.1.0',
       paths: {

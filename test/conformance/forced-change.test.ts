@@ -1,5 +1,5 @@
-// A user who must change the password first, against every declared route, over a real socket: nothing is done for one but
-// that. A route that is open to such users and not named here fails.
+// A user who must change the password first, against every declared route, over a real socket: all other requests are
+// refused. The test fails for a route that is open to such users and not named here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
@@ -24,7 +24,7 @@ const closedRoutes = apiRoutes.filter(
 )
 
 let world: World
-/** One of each level. */
+/** One user of each level. */
 let users: readonly Forced[]
 beforeAll(async () => {
   world = await openWorld()
@@ -74,7 +74,7 @@ describe('before the password is changed', () => {
     },
   )
 
-  it('a user reads nothing but itself, without the secrets of its account', async () => {
+  it('before the change a user reads only its own record, without the secrets of its account', async () => {
     const user = await logInForced(owners()[2] ?? {})
     const other = await logInForced(owners()[2] ?? {})
     expect(await user.send('GET', `/Users/${user.user_sid}`)).toMatchObject({ status: 200 })
@@ -87,7 +87,7 @@ describe('before the password is changed', () => {
     expect(await user.send('GET', '/PasswordSettings')).toMatchObject({ status: 200 })
   })
 
-  it('a user changes nothing of a user but its own password', async () => {
+  it('before the change a user changes only its own password', async () => {
     const user = await logInForced({})
     const other = await logInForced({})
     const passwords = { old_password: testPassword, new_password: 'brand new 1' }

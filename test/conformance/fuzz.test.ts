@@ -1,5 +1,5 @@
-// Every field of every body, query and path, sent what it is not: an answer in the 4xx that names the field, nothing
-// written, nothing told about the inside. Values are a fixed list and a random part; SWITCHHOOK_FUZZ_SEED repeats one.
+// Every field of every body, query and path with wrong values: the response is a 4xx that names the field, no row is
+// written and no internals are shown. Values are a fixed list and a random part; SWITCHHOOK_FUZZ_SEED repeats one.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
@@ -13,25 +13,25 @@ import type { Values } from './api/known-values.ts'
 import { marks, openWorld } from './api/world.ts'
 import type { World } from './api/world.ts'
 
-// CI holds every change against the same values; runs of people look for new ones.
+// CI checks every change against the same values; local runs look for new ones.
 const usualSeed = process.env['CI'] === 'true' ? 1 : Date.now() % 1_000_000
 const random = createRandomSource(Number(process.env['SWITCHHOOK_FUZZ_SEED'] ?? usualSeed))
 const maxReplayed = 60
 const longPerRoute = 1
-/** What is refused before any SQL is refused whatever the store: the second one gets what may reach it. */
+/** Whether only values that reach SQL are tried, on the second store: refusals before it do not depend on the store. */
 const isSqlAlone = inject('store') === 'PostgreSQL'
-// Enough to find what is wrong within weeks of runs, few enough for each run to stay under a minute.
+// Enough to find faults within weeks of runs, few enough to keep each run under a minute.
 const [chosen, drawn] = isSqlAlone ? [2, 1] : [3, 2]
 const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
 
-/** Take no body with every field in it: one refuses every API key, the others want one command at a time. */
+/** Operations whose body cannot have every field: one refuses API keys, the others want one command at a time. */
 const takesNoWhole = new Set(['changePassword', 'updateCall', 'updateCallByPost'])
-/** Text that people write, or that holds another document: line breaks are part of it, and it reaches no header. */
+/** Fields for texts of people or for other documents: line breaks belong to them, and they reach no header. */
 const takesLineBreaks = new Set(['app_json', 'file', 'options', 'service_key', 'text', 'voice_cloning_key'])
 const isPassword = (name: string): boolean => /^(initial|old|new)_password$/.test(name)
-// Refusals of the whole record.
+// Refusals that concern the whole record.
 const aboutNoField = /already has a routing table|nothing to change|one half of a surrogate pair/
-// What would tell a stranger how we are built.
+// Internals that a response must not show to a stranger.
 const inside =
   /SQLITE|\bSQL\b|constraint|SELECT |INSERT |node_modules|\.ts\b|\bat \w+ \(|\/tmp\/|\/home\/|\bundefined\b|\[object|prototype of|Cannot read|is not a function/
 
@@ -45,7 +45,7 @@ function send(route: ApiRoute, path: string, body?: unknown): Promise<ApiAnswer>
   return world.api.request(route.method, path, world.api.adminKey, body === undefined ? {} : { body })
 }
 
-/** What was sent and came back, short enough to read, with the seed. */
+/** Returns the request and the response, short enough to read, with the seed. */
 function story(sent: unknown, { status, text }: Pick<ApiAnswer, 'status' | 'text'>): string {
   return `${JSON.stringify(sent)?.slice(0, 300)} -> ${status} ${text.slice(0, 300)} (SWITCHHOOK_FUZZ_SEED=${random.seed})`
 }
@@ -63,7 +63,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
   const { body: fields = {}, bodyIs } = route
   const mode = route.isPartial === true ? 'update' : 'create'
 
-  // An account that is changed at random would not do for the other routes.
+  // Random changes would make an account useless for the other routes.
   let made: Promise<string> | undefined
   const target = (): Promise<string> =>
     (made ??= world.input.path(route, world.api.own, route.method === 'PUT'))
@@ -75,7 +75,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
   }
 
   it(
-    'takes the body that the declaration describes, with every field in it',
+    'the body that the declaration describes is accepted, with every field in it',
     covers({
       section: 'Not shown',
       says: 'The REST shape of LCR routes and carrier entries.',
@@ -89,7 +89,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
     },
   )
 
-  it('refuses in the 4xx what a field cannot be, names it, and writes nothing', async () => {
+  it('a wrong value of a field is refused in the 4xx with its name, and nothing is written', async () => {
     const path = await target()
     const attempts = attemptsOf(fields, random, { chosen, drawn })
     const [legal = [], wrong = []] = [true, false].map((wanted) =>
@@ -113,7 +113,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
   })
 
   async function expectRefused(path: string, attempts: readonly Attempt[]): Promise<void> {
-    // Made before the count: a refused request may name them. None of these is taken, so that one does for all.
+    // The valid body makes records, so it is made before the count. All attempts are refused, so one body is enough.
     const valid = bodyIs === undefined ? ((await world.input.body(route, world.api.own)) as Values) : {}
     const before = await marks(world.api)
     for (const attempt of attempts) {
@@ -127,7 +127,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
     expect(await marks(world.api), `SWITCHHOOK_FUZZ_SEED=${random.seed}`).toEqual(before)
   }
 
-  /** What was taken meanwhile may have made another request right; that one is no longer a refusal. */
+  /** Checks that refusals write nothing. A body that an earlier change has made valid is not a refusal any more. */
   async function expectNothingWritten(path: string, refused: readonly unknown[]): Promise<void> {
     let before = await marks(world.api)
     for (const body of random.some(refused, maxReplayed)) {
@@ -137,14 +137,14 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
     expect(await marks(world.api), `SWITCHHOOK_FUZZ_SEED=${random.seed}`).toEqual(before)
   }
 
-  /** The field itself or, where one excludes another, that other. */
+  /** Checks that the refusal names the field, or the other one if two fields exclude each other. */
   function expectNamed(attempt: Attempt, answer: ApiAnswer): void {
     const { msg } = answer.body as { msg: string }
     const isNamed = Object.keys(fields).some((name) => msg.includes(name.replace(/_sid$/, '')))
     if (!isNamed && !aboutNoField.test(msg)) expect.fail(story({ [attempt.name]: attempt.value }, answer))
   }
 
-  /** No line break gets as far as a SIP header. */
+  /** Checks that no line break can reach a SIP header. */
   function expectOneLine({ name, value }: Attempt): void {
     if (typeof value !== 'string' || takesLineBreaks.has(name) || isPassword(name)) return
     const isIgnored = mode === 'update' && fields[name]?.facts.onUpdate !== 'change'
@@ -154,7 +154,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
   }
 
   if (!isSqlAlone) {
-    it('refuses a text of a megabyte in any field', async () => {
+    it('a text of a megabyte is refused in any field', async () => {
       const path = await target()
       for (const [name, { facts }] of random.some(Object.entries(fields), longPerRoute)) {
         if (facts.presence === 'read-only' || (mode === 'update' && facts.onUpdate !== 'change')) continue
@@ -164,13 +164,13 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
       }
     })
 
-    it('refuses every body that is no single document of a decent size, and writes nothing', async () => {
+    it('a body that is not a single document of a permitted size is refused, and nothing is written', async () => {
       const path = await target()
       const before = await marks(world.api)
       for (const { name, text } of hostileBodies) {
         const answer = await send(route, path, text)
         expectHarmless(answer, name)
-        // Where the specification has one status for every refusal, it is that.
+        // Some routes have one status for every refusal in the specification.
         const allowed = route.asRefusal === undefined ? [400, 413] : [400, 403, 413]
         expect(allowed, story(name, answer)).toContain(answer.status)
         expect(({} as Values)['isAdmin'], name).toBeUndefined()
@@ -178,7 +178,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
       expect(await marks(world.api)).toEqual(before)
     })
 
-    it('refuses a document that is no object, with the status that it has for all that is wrong', async () => {
+    it('a document that is not an object is refused with the status of all refusals of the route', async () => {
       if (bodyIs !== undefined) return
       const path = await target()
       for (const text of ['[]', '"text"', '5', 'true', '[{}]']) {
@@ -191,7 +191,7 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
     })
   }
 
-  it('takes no foreign or unlike record for the one a field names', async () => {
+  it('a foreign record, or one of another kind, is not accepted for the one that a field names', async () => {
     const references = Object.entries(fields).filter(([, { facts }]) => facts.references !== undefined)
     const path = await target()
     const stranger = await world.input.id({ name: 'ClientSid', collection: '/Clients' }, world.api.foreign)
@@ -208,13 +208,13 @@ const withQuery = apiRoutes.filter(({ query }) => query !== undefined)
 describe.each(withQuery.map((route) => [title(route), route] as const))(
   'the query of %s',
   (_title, route) => {
-    it('refuses in the 4xx what a parameter cannot be, and writes nothing', async () => {
+    it('a wrong value of a parameter is refused in the 4xx, and nothing is written', async () => {
       if (route.access === 'public') return
       const path = await world.input.path(route, world.api.own)
       const valid = new URLSearchParams(await world.input.query(route, world.api.own))
       const before = await marks(world.api)
       for (const [name, { facts }] of Object.entries(route.query ?? {})) {
-        // Twice is a list, whatever it says.
+        // A repeated parameter is a list, whatever its values.
         const isKnown = isTried(facts, 'query')
         const texts = [
           ...(isKnown ? random.some(hostileTexts, chosen) : hostileTexts),
@@ -235,7 +235,7 @@ describe.each(withQuery.map((route) => [title(route), route] as const))(
   },
 )
 
-// The methods of a path read its ids in one way: the second store gets them by one of them.
+// All methods of a path parse its ids in the same way, so the second store gets them by one method.
 const withParameters = apiRoutes.filter(
   ({ path }, index) =>
     parametersOf(path).length > 0 &&
@@ -244,7 +244,7 @@ const withParameters = apiRoutes.filter(
 describe.each(withParameters.map((route) => [title(route), route] as const))(
   'the path of %s',
   (_title, route) => {
-    it('refuses in the 4xx an id that is none', async () => {
+    it('a text that is not an id is refused in the 4xx', async () => {
       const parameters = parametersOf(route.path)
       const query = await world.input.query(route, world.api.own)
       for (const { name } of parameters) {
@@ -255,7 +255,7 @@ describe.each(withParameters.map((route) => [title(route), route] as const))(
               `{${other.name}}`,
               encodeURIComponent(await world.input.id(other, world.api.own)),
             )
-          // A text that is a name, such as a realm, may be taken: it shall not be that of an account in use.
+          // A text that is a name, such as a realm, may be accepted; it must not be that of an account in use.
           const body = route.body === undefined ? undefined : await world.input.body(route, world.api.own)
           expectHarmless(await send(route, path + query, body), path)
         }

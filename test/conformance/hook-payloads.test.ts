@@ -1,4 +1,4 @@
-// Every hook of a real call carries the fields that the reference names, and no others. Its examples are these payloads.
+// The fields of every hook in a real call: exactly those that the reference names. Its examples are these payloads.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -118,7 +118,7 @@ describe('the payloads of hooks', () => {
       )
   })
 
-  /** A call of the platform that sends its far end elsewhere. */
+  /** Places a call that transfers its far end. */
   async function refer(): Promise<void> {
     application.on('/refer-event', { json: [] })
     await platform.api.must('POST', `/Accounts/${tenant.account_sid}/Calls`, {
@@ -141,7 +141,7 @@ describe('the payloads of hooks', () => {
     speech_recognizer_language: 'en-US',
   })
 
-  /** Two calls of the platform: one waits in a conference, the other one begins it, and both go. */
+  /** Places two calls: one waits in a conference, the other begins it, and both leave. */
   async function meet(): Promise<void> {
     const path = `/Accounts/${tenant.account_sid}/Calls`
     const enter = async (options: object): Promise<string> => {
@@ -174,11 +174,11 @@ describe('the payloads of hooks', () => {
   })
 
   it.each(hookDescriptions)(
-    '$name: all fields are described, and those that are always there are there',
+    '$name: all fields are described, and the permanent ones are always present',
     ({ key, fields, isBare = false }) => {
       const payloads = received.get(key) ?? []
       expect(payloads.length).toBeGreaterThan(0)
-      // A field of the hook itself stands in place of a common one of its name.
+      // A field of the hook itself replaces a common one with the same name.
       const byName = new Map([...(isBare ? [] : commonFields), ...fields].map((one) => [one.name, one]))
       const described = [...byName.values()]
       const always = described.filter(({ when }) => when === undefined).map(({ name }) => name)
@@ -193,14 +193,14 @@ describe('the payloads of hooks', () => {
     },
   )
 
-  it('say what became of a dial, and of the call that it made', () => {
+  it('the action hook of a dial reports its outcome and the call that it made', () => {
     const fields = new Set(received.get('action')?.flatMap((payload) => Object.keys(payload)))
     expect(fields).toContain('dial_call_status')
     const dialled = received.get('status')?.filter((payload) => 'parent_call_sid' in payload)
     expect(dialled?.map(({ call_status }) => call_status)).toContain('failed')
   })
 
-  it('say of a dial what became of it, and of both of its calls which is whose', () => {
+  it('the hooks of a dial report its outcome, and identify each of its two calls', () => {
     const [confirm, dialled] = [
       received.get('confirm')?.[0],
       received.get('action')?.find(({ dial_call_status }) => dial_call_status !== undefined),
@@ -236,14 +236,14 @@ describe('the payloads of hooks', () => {
 
   const firstSid = () => received.get('call')?.[0]?.['call_sid']
 
-  it('say what became of a caller that waited, and of the call that took it', () => {
+  it('the hooks of a queue report the outcome of a waiting caller, and the call that took it', () => {
     const results = received
       .get('action')
       ?.map(({ queue_result, dequeue_result }) => queue_result ?? dequeue_result)
     expect(results).toEqual(expect.arrayContaining(['bridged', 'complete']))
   })
 
-  it('are the examples of the reference', async () => {
+  it('the payloads of hooks are the examples of the reference', async () => {
     const examples: Record<string, Payload | undefined> = {
       call: received.get('call')?.[0],
       action: received.get('action')?.[0],
@@ -275,7 +275,7 @@ describe('the payloads of hooks', () => {
   })
 })
 
-/** One call waits in a queue, and another one takes it. */
+/** Has one call wait in a queue, and another one take it. */
 async function useQueue(application: Application, platform: Platform, tenant: Tenant): Promise<void> {
   await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, {
     queue_event_hook: { url: application.url('/queue'), method: 'POST' },
@@ -298,7 +298,7 @@ async function useQueue(application: Application, platform: Platform, tenant: Te
   await Promise.all([caller.close(), agent.close()])
 }
 
-/** A call of a moment, until its recording is stored. */
+/** Places a short call, and waits until its recording is stored. */
 async function record(application: Application, platform: Platform, tenant: Tenant): Promise<void> {
   const recorded = { verb: 'config', record: { action: 'startCallRecording', type: 'cloud' } }
   application.on('/call', { json: [{ verb: 'answer' }, recorded, { verb: 'pause', length: 0.2 }] })
@@ -323,14 +323,14 @@ const dialing = {
 
 interface AnsweringPhone {
   readonly port: number
-  /** How many were answered. */
+  /** The number of calls that were answered. */
   readonly calls: number
-  /** Sends INFO and asks for a transfer. */
+  /** Sends INFO and requests a transfer. */
   ask(): void
   close(): Promise<void>
 }
 
-/** A SIP address that takes every call and puts it on hold at once. */
+/** Opens a SIP address that answers every call and puts it on hold immediately. */
 async function openAnsweringPhone(): Promise<AnsweringPhone> {
   const [socket, media] = [createSocket('udp4'), createSocket('udp4')]
   const dialogs = new Set<string | undefined>()
@@ -377,7 +377,7 @@ interface Request {
   readonly body: string
 }
 
-/** RFC 3515 §2.4.5. */
+/** The NOTIFY of a successful transfer: RFC 3515 §2.4.5. */
 const transferred: Request = {
   method: 'NOTIFY',
   headers: [
@@ -388,7 +388,7 @@ const transferred: Request = {
   body: 'SIP/2.0 200 OK\r\n',
 }
 
-/** RFC 3311. */
+/** Returns an UPDATE with an offer: RFC 3311. */
 function holding(sdp: string): Request {
   return { method: 'UPDATE', headers: ['Content-Type: application/sdp'], body: sdp }
 }
@@ -409,7 +409,7 @@ function requestsOf(port: number): readonly Request[] {
   ]
 }
 
-/** A request of the called side, in the dialog of this ACK. */
+/** Returns a request of the called side in the dialog of this ACK. */
 function withinDialog(ack: SipRequest, port: number, { method, headers, body }: Request): string {
   const [from, to, callId] = ['from', 'to', 'call-id'].map((name) => headerOf(ack, name) ?? '')
   const sentBy = /UDP ([^;]+)/.exec(headerOf(ack, 'via') ?? '')?.[1] ?? ''
@@ -445,7 +445,7 @@ const fixed: Readonly<Record<string, unknown>> = {
   recording_bytes: 20_160,
 }
 
-/** What differs from run to run: ids, times, ports, tags. */
+/** Replaces values that differ from run to run: ids, times, ports, tags. */
 function withoutChance(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutChance)
   if (typeof value === 'object' && value !== null)

@@ -1,5 +1,5 @@
-// Every POST of the OpenAPI document, sent three times with one Idempotency-Key, the third time to another server: one
-// effect, and the same answer each time. No route is left out.
+// Every POST of the OpenAPI document, sent three times with one Idempotency-Key, the third time to another server: it
+// has one effect, and the same response each time. No route is left out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
@@ -31,7 +31,7 @@ afterAll(async () => {
   await vendor.close()
 })
 
-/** A user of one's own for each request. */
+/** The user of one request. */
 interface Person {
   readonly name: string
   readonly email: string
@@ -39,7 +39,7 @@ interface Person {
 
 const newPassword = 'another horse, another battery'
 
-/** Bodies that follow from no declaration. */
+/** The bodies that cannot be derived from a declaration. */
 const bodies: Readonly<Record<string, (person: Person) => Promise<object>>> = {
   login: async ({ name }) => ({ username: name, password: testPassword }),
   signIn: async ({ email }) => ({ email, password: testPassword }),
@@ -62,14 +62,14 @@ function countedCredential(): Promise<string> {
   })
 }
 
-/** One command of a call with each request: it takes no body with every field in it. */
+/** The operations whose body cannot have every field: each request is one command of a call. */
 const takesNoWhole = new Set(['updateCallByPost'])
-/** Changes nothing, with or without a key. */
+/** The operations that change nothing, with or without a key. */
 const onlyReads = new Set(['createDryRun', 'findRegisteredSipUsers'])
-/** For users: API keys have no session and no password. */
+/** The operations for users: API keys have no session and no password. */
 const forUsers = new Set(['logout', 'changePassword'])
 
-/** The token of the lowest level that may. A user logs in each time, since the request may end its session. */
+/** Returns the token of the lowest permitted level. A user logs in each time, since the request may end its session. */
 async function tokenFor(
   { access, operationId }: ApiRoute,
   { name }: Person,
@@ -87,7 +87,7 @@ async function tokenFor(
   return access.includes('service_provider') ? own.providerKey : adminKey
 }
 
-/** Everything that a request can leave behind, inside and outside of the database; sessions are in the audit log. */
+/** Returns all traces that a request can leave, in the database and outside it; sessions are in the audit log. */
 async function effects(): Promise<object> {
   const { storage, placed, commands, mails, hungUp } = world.api
   const { received } = await localS3()
@@ -105,7 +105,7 @@ async function effects(): Promise<object> {
   }
 }
 
-/** All that is the same for a request that is the same. */
+/** Returns the parts of a response that are the same for the same request. */
 function said({ status, headers, bytes }: ApiAnswer): object {
   const { 'x-request-id': _request, 'idempotency-replayed': _replayed, date: _date, ...rest } = headers
   return { status, headers: rest, body: bytes.toString('base64') }
@@ -114,7 +114,7 @@ function said({ status, headers, bytes }: ApiAnswer): object {
 describe.each(posts.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   (_title, route) => {
-    it('has one effect and one answer, however often it is sent with one Idempotency-Key', async () => {
+    it('repeated requests with one Idempotency-Key have one effect and one response', async () => {
       const { api, input } = world
       const name = await createUser(api.storage, {
         account_sid: api.own.account_sid,
@@ -151,7 +151,7 @@ describe.each(posts.map((route) => [`${route.method} ${route.path}`, route] as c
 )
 
 describe('what is tried here', () => {
-  it('is every POST of the OpenAPI document', () => {
+  it('the tested routes are all POSTs of the OpenAPI document', () => {
     const { paths } = documented().document
     const written = Object.entries(paths).filter(([, methods]) => 'post' in methods)
     expect(posts.map(({ path }) => path).sort()).toEqual(written.map(([path]) => path).sort())

@@ -1,5 +1,5 @@
-// For every resource that has lists and single records: what a list says of a record is what the record says of itself,
-// on either store.
+// For every resource with lists and single records: a record in a list equals the record that is read alone, on either
+// store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-// The interface spec gives the list of users a form of its own.
+// The interface spec defines a separate form for the list of users.
 const hasOwnForm = new Set(['/Users'])
 
 interface Collection {
@@ -28,7 +28,7 @@ const collections = apiRoutes
     const routeOf = (method: string, path: RegExp): ApiRoute | undefined =>
       apiRoutes.find((route) => route.method === method && path.test(route.path))
     const [all, one] = [new RegExp(`^${list.path}$`), new RegExp(`^${list.path}/\\{\\w+\\}$`)]
-    // A path with a tenant in it has the same records as the one without.
+    // A path that contains a tenant has the same records as the one without it.
     if (list.path.includes('{') || hasOwnForm.has(list.path) || routeOf('GET', one) === undefined) return []
     return [{ list, create: routeOf('POST', all), update: routeOf('PUT', one) }]
   })
@@ -36,7 +36,7 @@ const collections = apiRoutes
 const get = (path: string): Promise<{ readonly status: number; readonly body: unknown }> =>
   world.api.get(path, world.api.adminKey)
 
-/** One record with what must be in it, one with everything that may be, and one that is changed to everything. */
+/** Makes one record with the required fields, one with all fields, and one that is changed to have all fields. */
 async function fill({ create, update }: Collection, tenant: TestTenant): Promise<void> {
   const { adminKey } = world.api
   if (create !== undefined)
@@ -54,7 +54,7 @@ async function fill({ create, update }: Collection, tenant: TestTenant): Promise
 describe.each(collections.map((collection) => [collection.list.path, collection] as const))(
   'a record in the list of %s',
   (path, collection) => {
-    it('reads as it does alone', async () => {
+    it('a record in a list equals the record that is read alone', async () => {
       await fill(collection, world.api.own)
       const query = await world.input.query(collection.list, world.api.own)
       const { status, body } = await get(`${path}${query}`)
@@ -62,7 +62,7 @@ describe.each(collections.map((collection) => [collection.list.path, collection]
       const records = body as readonly Readonly<Record<string, unknown>>[]
       expect(records.length).toBeGreaterThan(0)
       for (const record of records) {
-        // The record's own id comes first.
+        // The record's own id is its first member.
         const [sid] = Object.values(record)
         const alone = await get(`${path}/${String(sid)}`)
         expect(record).toStrictEqual(alone.body)

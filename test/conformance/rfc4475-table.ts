@@ -1,5 +1,5 @@
-// What this stack owes to each message of RFC 4475: served by the core (it answers 200 here), refused with a status, or
-// dropped without an answer. Where the RFC leaves a choice, the reason for ours stands beside it.
+// The required reaction to each message of RFC 4475: served by the core (with 200 here), refused with a status, or
+// dropped without a response. Where the RFC leaves a choice, the reason for ours is given.
 
 export type Owed = number | 'served' | 'dropped'
 
@@ -7,7 +7,7 @@ export interface TortureCase {
   readonly file: string
   readonly section: string
   readonly owed: Owed
-  /** Where a stream calls for something else than a datagram. */
+  /** The reaction over TCP, if it differs from that to a datagram. */
   readonly overTcp?: Owed
   readonly reason?: string
 }
@@ -24,7 +24,7 @@ export const tortureCases: readonly TortureCase[] = [
     file: 'dblreq',
     section: '3.1.1.8',
     owed: 'served',
-    reason: 'what follows the REGISTER is noise over UDP',
+    reason: 'the bytes after the REGISTER are noise over UDP',
   },
   { file: 'semiuri', section: '3.1.1.9', owed: 'served' },
   { file: 'transports', section: '3.1.1.10', owed: 'served' },

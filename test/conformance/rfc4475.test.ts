@@ -1,4 +1,5 @@
-// Every message of RFC 4475 over a real socket gets what the table owes it, and survives being written again.
+// Every message of RFC 4475 over a real socket: it gets the reaction in the table, and survives serializing and
+// parsing.
 import { once } from 'node:events'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -44,11 +45,12 @@ beforeAll(async () => {
   await transport.start({ message: (message, raw, remote) => layer.receive(message, raw, remote) })
 })
 
-// The messages share branches, so each needs transactions of its own.
+// The messages share branches, so each needs its own transactions.
 beforeEach(() => {
   served = []
   layer = createTransactionLayer({
-    // The Via fields of the torture messages name ports of their own; over UDP the answers come to the test all the same.
+    // The Via fields of the torture messages have other ports; over UDP the responses are sent to the test's port
+    // anyway.
     transport: {
       send: (bytes, remote) =>
         transport.send(
@@ -82,7 +84,7 @@ afterAll(async () => {
   phone.close()
 })
 
-/** A request that the test sends behind the message: once it is answered, the message has had its turn. */
+/** Returns a request that the test sends after the message: its response shows that the message was processed. */
 function probe(callId: string): Buffer {
   return Buffer.from(
     [
@@ -138,7 +140,7 @@ function finalOf(answers: readonly SipMessage[]): Owed {
 }
 
 describe('RFC 4475', () => {
-  it('has every archived message in the table', () => {
+  it('the table has every archived message of RFC 4475', () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.dat'))
     expect(files.sort()).toEqual(tortureCases.map(({ file }) => `${file}.dat`).sort())
   })
@@ -150,7 +152,7 @@ describe('RFC 4475', () => {
   })
 
   it.each(tortureCases)(
-    '§$section $file over TCP: what a stream is owed',
+    '§$section $file over TCP: the reaction that is due on a stream',
     async ({ file, owed, overTcp }) => {
       expect(finalOf(await answersOverTcp(bytesOf(file)))).toBe(overTcp ?? owed)
     },
@@ -170,7 +172,7 @@ describe('RFC 4475', () => {
     }
   })
 
-  it('names what was wrong: Unsupported in 420, Accept in 415, Allow in 501', async () => {
+  it('a refusal names the fault: Unsupported in 420, Accept in 415, Allow in 501', async () => {
     const headerIn = async (file: string, name: string): Promise<string | undefined> => {
       const last = (await answersOverUdp(bytesOf(file))).at(-1)
       return last === undefined ? undefined : headerOf(last, name)
@@ -180,7 +182,7 @@ describe('RFC 4475', () => {
     expect(await headerIn('esc02', 'allow')).toContain('INVITE')
   })
 
-  it.each(tortureCases)('$file: written again and read again, it is the same message', ({ file }) => {
+  it.each(tortureCases)('$file: serialized and parsed again, it is the same message', ({ file }) => {
     let message: SipMessage
     try {
       message = parseMessage(bytesOf(file))
@@ -192,7 +194,7 @@ describe('RFC 4475', () => {
     const again = parseMessage(serializeMessage(message))
     const plain = ({ headers, body, ...rest }: SipMessage): object => ({
       ...rest,
-      // What could not be read is left out.
+      // Parts that could not be parsed are not serialized.
       malformed: undefined,
       headers: headers.filter(({ name }) => name !== 'content-length'),
       body: Buffer.from(body).toString('hex'),
@@ -233,7 +235,7 @@ describe('RFC 4475 through the whole user agent', () => {
       })
     })
     socket.write(bytesOf(file))
-    // What is served gets the answer of the core: 200, a challenge, busy; never an internal error.
+    // A message that is served gets the core's response: 200, a challenge, busy; never an internal error.
     if (owed === 'served') expect([200, 401, 403, 404, 405, 481, 486]).toContain(await final)
     else expect(await final).toBe(owed)
     socket.destroy()

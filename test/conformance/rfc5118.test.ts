@@ -1,5 +1,5 @@
-// The IPv6 cases of RFC 5118 §4. The messages are made here around the line each section is about; they are not the
-// archived bytes.
+// The IPv6 cases of RFC 5118 §4. The messages are built here around the line that each section is about; they are not
+// the archived bytes.
 import { describe, expect, it } from 'vitest'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import type { SipRequest } from '../../src/sip/message/message.ts'
@@ -95,12 +95,12 @@ describe('RFC 5118', () => {
     expect(topVia(request).host).toContain(':')
   })
 
-  it('§4.3 and §4.4: the port is what stands after the brackets', () => {
+  it('§4.3 and §4.4: the port is the number after the brackets', () => {
     expect(parseUri('sip:[2001:db8::10:5070]')).toMatchObject({ host: '2001:db8::10:5070' })
     expect(parseUri('sip:[2001:db8::10]:5070')).toMatchObject({ host: '2001:db8::10', port: 5070 })
   })
 
-  it('§4.10: what is sent on has two colons', () => {
+  it('§4.10: a forwarded address has two colons', () => {
     expect(serializeUri(parseUri('sip:user@[2001:db8:::192.0.2.1]'))).toBe('sip:user@[2001:db8::192.0.2.1]')
   })
 })

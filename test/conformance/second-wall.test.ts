@@ -1,5 +1,5 @@
-// Handlers broken on purpose: they ask for, change and remove whatever id they are sent, without a check of their own.
-// The rows they are handed are bound to the caller, so they reach nothing foreign all the same.
+// Handlers that are broken on purpose: they read, change and remove any id that they receive, without a check of their
+// own. Their rows are bound to the client, so they still reach no foreign row.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCredentialSource } from '../../src/api/logins/credentials.ts'
 import { createRouteBinder } from '../../src/api/define/bind-route.ts'
@@ -24,7 +24,7 @@ const tables = Object.keys(descriptors) as TableName[]
 const anything = { status: 200, description: 'Whatever it found.', body: json({}), isVaried: true } as const
 const body = { table: text({ max: 64 }), sid: text({ max: 64 }), changes: json().default({}) }
 
-/** Each acts on any table and id that it is given. */
+/** The handlers. Each acts on any table and id that it receives. */
 const careless = {
   read: defineRoute({
     method: 'POST',
@@ -84,7 +84,7 @@ beforeAll(async () => {
     clock,
     revision: () => storage.revision(),
   })
-  // What these handlers use of the services is the storage.
+  // These handlers use only the storage of the services.
   const services = { storage, clock, log } as unknown as Services
   const bind = createRouteBinder({ services, storage, compile: createShapeCompiler() })
   const routes = Object.values(careless).map(bind)
@@ -116,7 +116,7 @@ async function ask(name: keyof typeof careless, token: string, payload: object):
   return answer.body
 }
 
-/** Has an owner, which is neither this caller nor below it. */
+/** Returns whether a row has an owner that is neither this client nor below it. */
 function isHidden(row: StoredRow, level: 'account' | 'service_provider'): boolean {
   const { account_sid, service_provider_sid } = world.api.own
   if (row.service_provider_sid === null) return false
@@ -129,7 +129,7 @@ describe.each(['account', 'service_provider'] as const)(
   (level) => {
     const token = (): string => (level === 'account' ? world.api.own.accountKey : world.api.own.providerKey)
 
-    it.each(tables)('reads no foreign row of %s', async (table) => {
+    it.each(tables)('a careless handler reads no foreign row of %s', async (table) => {
       const foreign = rows.filter((row) => row.table === table && isHidden(row, level))
       for (const { sid } of foreign) {
         const answer = await ask('read', token(), { table, sid })
@@ -138,7 +138,7 @@ describe.each(['account', 'service_provider'] as const)(
       }
     })
 
-    it.each(tables)('changes and removes no foreign row of %s', async (table) => {
+    it.each(tables)('a careless handler changes and removes no foreign row of %s', async (table) => {
       const { account_sid, service_provider_sid } = world.api.own
       const foreign = rows.filter((row) => row.table === table && isHidden(row, level))
       const owners = descriptors[table].owner as readonly string[]
@@ -160,7 +160,7 @@ describe.each(['account', 'service_provider'] as const)(
   },
 )
 
-/** Tables are named as the collections that hold their records. */
+/** Returns whether an endpoint makes rows of a table. Tables have the names of the collections of their records. */
 function hasMaker(table: string): boolean {
   const collection = table.replaceAll('_', '')
   const made = apiRoutes.filter(({ method, reply }) => method === 'POST' && reply.status === 201)
@@ -168,14 +168,14 @@ function hasMaker(table: string): boolean {
 }
 
 describe('the tables it was tried on', () => {
-  it('hold foreign rows wherever an endpoint makes them', async () => {
+  it('every table whose rows an endpoint makes holds foreign rows', async () => {
     const owned = tables.filter((table) => descriptors[table].owner.length > 0 && hasMaker(table))
     const isTried = (table: string): boolean =>
       rows.some((row) => row.table === table && isHidden(row, 'service_provider'))
     expect(owned.filter((table) => !isTried(table))).toEqual([])
   })
 
-  it('are all readable to the platform itself, so that finding nothing means something', async () => {
+  it('the platform itself can read the foreign rows, so finding none through a handler is significant', async () => {
     const foreign = rows.find((row) => row.table === 'applications' && isHidden(row, 'account'))
     const found = await world.api.storage.for(systemTenancy).applications.find(foreign?.sid ?? '')
     expect(found).toBeDefined()

@@ -1,5 +1,5 @@
-// Secrets planted through the API, in every field that is one, are found neither in the database, nor in
-// the log, nor in an answer that should mask them.
+// Secrets set through the API, in every secret field: they are found neither in the database, nor in the log, nor in a
+// response that should mask them.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ interface Planted {
   readonly value: string
 }
 
-/** Answered in clear, because those who may read the record edit it in a form that sends everything back. */
+/** Fields returned in clear: a client that may read the record edits it in a form that sends all fields back. */
 const shown = new Set([
   'createWebhook.password',
   'call_hook.password',
@@ -32,7 +32,7 @@ const isSecretName = (name: string): boolean =>
 let world: World
 let log = ''
 const planted: Planted[] = []
-/** Known to us from answers, made by the platform. */
+/** Secrets that the platform made, found in its responses. */
 const issued: Planted[] = []
 
 function plant(where: string): string {
@@ -54,7 +54,7 @@ beforeAll(async () => {
     const made = await world.send('POST', path, { authorization: `Bearer ${adminKey}`, body })
     expect(made.status, `${route.operationId}: ${made.text}`).toBeLessThan(300)
     noteIssued(route, made.body)
-    // The same in a body that is refused: refusals are logged too.
+    // The same secrets in a body that is refused: refusals are logged too.
     await world.send('POST', path, {
       authorization: `Bearer ${adminKey}`,
       body: { ...body, name: 5, account_sid: 'x' },
@@ -104,7 +104,7 @@ function noteIssued({ operationId }: ApiRoute, body: unknown): void {
       issued.push({ where: `${operationId}.${name}`, value })
 }
 
-/** Right and wrong passwords, and the token that comes of it. */
+/** Logs in with a right and a wrong password, and notes the token. */
 async function signIn(): Promise<void> {
   const name = await createUser(world.api.storage)
   planted.push({ where: 'login.password', value: testPassword })
@@ -115,7 +115,7 @@ async function signIn(): Promise<void> {
   await world.send('POST', '/login', { body: { username: 5, password: plant('login.refused password') } })
 }
 
-/** As text, and as the encodings that text is stored in. */
+/** Returns a value as text, and in the encodings in which text is stored. */
 function formsOf(value: string): Buffer[] {
   const bytes = Buffer.from(value)
   return [
@@ -133,10 +133,10 @@ function foundIn(haystack: Buffer, secrets: readonly Planted[]): string[] {
     .map(({ where }) => where)
 }
 
-/** What the database holds, and every file of the data folder. */
+/** Returns the contents of the database and of every file of the data folder. */
 async function storedBytes(): Promise<Buffer> {
   const names = await readdir(world.api.dataDir)
-  // The key itself is what opens the secrets.
+  // The key decrypts the secrets, so it is left out.
   const files = names.filter((name) => name !== 'secret.key')
   return Buffer.concat([
     Buffer.from(await world.api.contents(), 'latin1'),
@@ -145,7 +145,7 @@ async function storedBytes(): Promise<Buffer> {
 }
 
 describe('secrets', () => {
-  it('are planted in every field that is one', () => {
+  it('secrets are planted in every secret field', () => {
     const fields = planted.map(({ where }) => where)
     expect(fields).toEqual(
       expect.arrayContaining([
@@ -162,14 +162,14 @@ describe('secrets', () => {
     )
   })
 
-  it('are not in the files of the database, though the records are', async () => {
+  it('secrets are not in the files of the database, though the records are', async () => {
     const stored = await storedBytes()
     expect(stored.includes('https://app.example.com/a')).toBe(true)
     expect(foundIn(stored, planted)).toEqual([])
     expect(foundIn(stored, issued)).toEqual([])
   })
 
-  it('are not in the log, at its most talkative, though the requests are', () => {
+  it('secrets are not in the log at its most verbose level, though the requests are', () => {
     const text = Buffer.from(log)
     expect(log).toContain('request answered')
     expect(foundIn(text, planted)).toEqual([])
@@ -177,7 +177,7 @@ describe('secrets', () => {
   })
 
   it(
-    'are masked in every answer that is not a form to be sent back',
+    'secrets are masked in every response that is not a form to be sent back',
     covers({
       section: 'Not shown',
       says: 'The body of POST /Users and the fields of a user.',
@@ -204,7 +204,7 @@ describe('secrets', () => {
   )
 })
 
-/** The records of a list, one by one: those that were planted are not those the paths name. */
+/** Visits the records of a list one by one: the planted records are not the ones that the paths name. */
 async function eachRecord(
   route: ApiRoute,
   body: unknown,

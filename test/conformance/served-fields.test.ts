@@ -1,4 +1,5 @@
-// Every field that the API takes is acted on, kept for people, or marked as not served: the reference promises no more.
+// Every accepted field of the API has an effect, is kept for people, or is marked as not served: the reference promises
+// no more.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +9,7 @@ import { verbs } from '../../src/verbs/index.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Written down so that people can read it; the platform has nothing to do for it. */
+/** Fields that are stored for people to read, and have no effect on the platform. */
 const keptForPeople: ReadonlySet<string> = new Set([
   'Sbcs.tls_port',
   'Sbcs.wss_port',
@@ -18,7 +19,7 @@ const keptForPeople: ReadonlySet<string> = new Set([
   'SystemInformation.sip_domain_name',
 ])
 
-/** Names that stand for other things all over the code, so that no search can tell whether the field is read. */
+/** Names with other meanings all over the code, so that a search cannot show whether the field is read. */
 const commonWords: ReadonlySet<string> = new Set([
   'answerOnBridge',
   'auth',
@@ -32,7 +33,7 @@ const commonWords: ReadonlySet<string> = new Set([
   'transcribe',
 ])
 
-/** Tables of columns and of settings name everything and act on nothing. */
+/** Files with tables of columns and settings, which name every field and use none. */
 const namesOnly = /^storage\/(tables|rows\/descriptors)\.ts$|^lib\/log\.ts$|^api\/(openapi|docs)\//
 
 interface Source {
@@ -45,7 +46,7 @@ const sources: readonly Source[] = globSync('src/**/*.ts', { cwd: root })
   .filter((path) => !/\.test\.ts$|\/testing\//.test(path) && !namesOnly.test(path))
   .map((path) => ({ path, text: withoutComments(readFileSync(join(root, 'src', path), 'utf8')) }))
 
-/** Nor do the examples of verbs read what they name. */
+/** Returns the text without comments, and without the examples of verbs, which name fields and do not read them. */
 function withoutComments(text: string): string {
   return text
     .replace(/\n {2}example: [\s\S]*?(?=\n {2}needs:)/, '')
@@ -53,7 +54,7 @@ function withoutComments(text: string): string {
     .replace(/(^|\s)\/\/.*$/gm, '')
 }
 
-/** The API and the verbs declare fields and act on some themselves: there only reading one counts, as a member or by destructuring. */
+/** Returns whether a file uses a field. In the API and the verbs, which declare fields, only reading it counts. */
 function isReadIn(name: string, { path, text }: Source): boolean {
   if (!/^(api|verbs)\//.test(path)) return new RegExp(`\\b${name}(_sid)?\\b`).test(text)
   const withoutTexts = text.replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
@@ -68,9 +69,9 @@ const readersOf = (name: string): readonly string[] =>
 
 interface TakenField {
   readonly name: string
-  /** Marked as stored and not served. */
+  /** Whether it is marked as stored and not served. */
   readonly isStored: boolean
-  /** Marked as refused. */
+  /** Whether it is marked as refused. */
   readonly isRefused: boolean
 }
 
@@ -93,7 +94,7 @@ const fields = [...takenFields()]
 
 describe('a field of the API', () => {
   it.each(fields.filter(([, field]) => field.isStored))(
-    'is read by nothing while it is marked as not served: %s',
+    'no code reads a field of the API while it is marked as not served: %s',
     (_place, { name }) => {
       const outsideApi = readersOf(name).filter((path) => !path.startsWith('api/'))
       expect(commonWords.has(name) ? [] : outsideApi).toEqual([])
@@ -102,7 +103,7 @@ describe('a field of the API', () => {
 
   it.each(
     fields.filter(([place, field]) => !field.isStored && !field.isRefused && !keptForPeople.has(place)),
-  )('is read by the platform, or it is marked as not served: %s', (_place, { name }) => {
+  )('a field of the API is used by the platform, or marked as not served: %s', (_place, { name }) => {
     expect(readersOf(name)).not.toEqual([])
   })
 })
@@ -111,7 +112,7 @@ const verbTexts = sources
   .filter(({ path }) => /^verbs\/|^calls\//.test(path) && path !== 'verbs/define/schemas.ts')
   .map(({ text }) => text.replace(/^import [\s\S]*? from .*$/gm, ''))
 
-/** Read as a member or by destructuring; a declaration ends in a call. */
+/** Returns whether a verb reads the option as a member or by destructuring; a declaration ends in a call. */
 function isReadByVerbs(name: string): boolean {
   const read = new RegExp(`\\.${name}\\b|[{,]\\s*${name}\\b(?:\\s*=[^>]|\\s*[,}])`)
   return verbTexts.some((text) => read.test(text))
@@ -127,7 +128,7 @@ const options = verbs.flatMap(({ name: verb, schema }) =>
 
 describe('an option of a verb', () => {
   it.each(options.filter(({ option, isRefused }) => !isRefused && !commonWords.has(option)))(
-    'is read, or marked as not served: $verb $option',
+    'the option is read, or marked as not served: $verb $option',
     ({ option, isMarked }) => {
       expect(isReadByVerbs(option)).toBe(!isMarked)
     },

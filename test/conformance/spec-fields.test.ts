@@ -1,4 +1,4 @@
-// The spec's tables of request fields, field by field: required where it says so, optional where it says so, of its type.
+// The spec's tables of request fields, field by field: required or optional as the table says, and of its type.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiRoutes } from '../../src/api/index.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
@@ -25,7 +25,7 @@ function routeOf(endpoint: string): ApiRoute {
   return route
 }
 
-/** Sends a valid body with one field set so, as an administrator, from whom no owner can be derived. */
+/** Sends a valid body with one field changed, as an administrator, from whom no owner can be derived. */
 async function sendWith(endpoint: string, change: Values): Promise<ApiAnswer> {
   const route = routeOf(endpoint)
   const path = await input.path(route, api.own, true)
@@ -33,7 +33,7 @@ async function sendWith(endpoint: string, change: Values): Promise<ApiAnswer> {
   return api.request(route.method, path, api.adminKey, { body })
 }
 
-/** The spec has one status for the refusals of users. */
+/** Returns the status of refusals: the spec has one for all refusals of users. */
 const refusalOf = (endpoint: string): number => (endpoint.includes('/Users') ? 403 : 400)
 
 describe.each(requestFields.map((row) => [`${row.endpoint}: ${row.field}`, row] as const))(

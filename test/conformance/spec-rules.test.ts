@@ -1,4 +1,4 @@
-// Sentences of the interface spec that stand outside its tables, and that no resource's own tests state.
+// Sentences of the interface spec that are outside its tables and not covered by the tests of a resource.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import { openTestApi } from '../support/api.ts'

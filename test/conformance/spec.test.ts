@@ -1,5 +1,5 @@
 // The interface spec, endpoint by endpoint: every status in its tables is reached, every success has the spec's shape
-// and types, every error carries {msg}.
+// and types, every error has {msg}.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiRoutes } from '../../src/api/index.ts'
@@ -35,7 +35,7 @@ async function open(): Promise<void> {
   input = createValidInput(api, (method, path, token, body) => api.request(method, path, token, { body }))
 }
 
-/** Statuses that a case must reach: all in the spec's row but 500, which is the same for all. */
+/** Returns the statuses that a case must reach: all in the spec's row except 500, which is the same for all. */
 function statusesOf({ endpoint, success, errors }: SpecEndpoint): readonly number[] {
   return [
     success,
@@ -71,7 +71,7 @@ describe.each(specEndpoints.map((row) => [row.endpoint, row] as const))('%s', (e
       expectShape(answer, row)
     })
 
-  it('has no case for a status that the specification does not list', () => {
+  it('there is no case for a status that the specification does not list', () => {
     const reached = Object.keys(cases[endpoint] ?? {}).map(Number)
     expect(reached.filter((status) => !statusesOf(row).includes(status))).toEqual([])
   })
@@ -85,7 +85,7 @@ describe.each(specEndpoints.map((row) => [row.endpoint, row] as const))('%s', (e
       const route = apiRoutes.find(({ method, path }) => `${method} ${path}` === endpoint)!
       const path = (await input.path(route, api.own)) + (await input.query(route, api.own))
       const body = await input.body(route, api.own)
-      // The key is known from here on: what fails is the endpoint, not the authentication.
+      // The key is cached from here on, so the endpoint fails and not the authentication.
       await api.get('/ApiKeys', api.adminKey)
       await api.storage.stop()
       const answer = await api.request(route.method, path, api.adminKey, { body })

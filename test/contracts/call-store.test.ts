@@ -1,4 +1,5 @@
-// What the call engine may rely on in a store of calls, whether it is the one in memory that its tests use or the real one.
+// The contract between the call engine and a store of calls, run over the one in memory that its tests use and over the
+// real one.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSid } from '../../src/lib/ids.ts'
 import type { CallBatch, CallStore, UnfinishedCall } from '../../src/contracts/call-record.ts'
@@ -8,7 +9,7 @@ import { MemoryCallStore } from '../support/scripted-engine/memory-call-store.ts
 
 interface Place {
   readonly store: CallStore
-  /** The node is gone: returns the store of the next one, over the same calls. */
+  /** Ends the node and returns the store of the next node, over the same calls. */
   restart(): Promise<CallStore>
   close(): Promise<void>
 }
@@ -66,7 +67,7 @@ function behavesAsCallStore(open: () => Promise<Place>): void {
     }
   }
 
-  it('gives the next node a call that was left open, with its events as they were written', async () => {
+  it('the next node gets a call that was left open, with its events as they were written', async () => {
     const call_sid = createSid()
     await write(batch(call_sid, [1, 2]), batch(call_sid, [3]))
     const [call, ...others] = await adoptAll(await place.restart())
@@ -75,7 +76,7 @@ function behavesAsCallStore(open: () => Promise<Place>): void {
     expect(call?.events).toEqual(batch(call_sid, [1, 2, 3]).events)
   })
 
-  it('gives a call to one of two that ask at once', async () => {
+  it('only one of two nodes that adopt at the same time gets a call', async () => {
     const call_sid = createSid()
     await write(batch(call_sid, [1]))
     const store = await place.restart()
@@ -83,26 +84,26 @@ function behavesAsCallStore(open: () => Promise<Place>): void {
     expect(given.flat().map((call) => call.call_sid)).toEqual([call_sid])
   })
 
-  it('gives no call that was closed by its record', async () => {
+  it('a call that was closed by its record is not adopted', async () => {
     const call_sid = createSid()
     const { record } = endedCall(owner, { attempted_at: 1, call_sid })
     await write(batch(call_sid, [1]), batch(call_sid, [2], { record }))
     expect(await adoptAll(await place.restart())).toEqual([])
   })
 
-  it('gives no call that was closed without a record', async () => {
+  it('a call that was closed without a record is not adopted', async () => {
     const call_sid = createSid()
     await write(batch(call_sid, [1]), batch(call_sid, [2], { ended: true }))
     expect(await adoptAll(await place.restart())).toEqual([])
   })
 
-  it('keeps a call closed to which later batches add events', async () => {
+  it('a closed call stays closed when later batches add events', async () => {
     const call_sid = createSid()
     await write(batch(call_sid, [1], { ended: true }), batch(call_sid, [2]))
     expect(await adoptAll(await place.restart())).toEqual([])
   })
 
-  it('forgets a call that was adopted once the node that adopted it has closed it', async () => {
+  it('an adopted call is not adopted again once its adopter has closed it', async () => {
     const call_sid = createSid()
     await write(batch(call_sid, [1]))
     const second = await place.restart()
@@ -112,7 +113,7 @@ function behavesAsCallStore(open: () => Promise<Place>): void {
     expect(await adoptAll(await place.restart())).toEqual([])
   })
 
-  it('gives a call again whose adopter was gone before it had closed it', async () => {
+  it('a call can be adopted again if its adopter died before closing it', async () => {
     const call_sid = createSid()
     await write(batch(call_sid, [1]))
     await adoptAll(await place.restart())

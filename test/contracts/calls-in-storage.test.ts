@@ -1,4 +1,4 @@
-// The call engine on the real store: what the one says of a call's end is what the other understands.
+// The call engine on the real store: the store understands the end of a call as the engine writes it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parsePlainVerbs } from '../support/scripted-engine/plain-verbs.ts'
 import { account } from '../support/scripted-engine/scripted-facts.ts'
@@ -44,14 +44,14 @@ onEachStore(({ open }) => {
     ['keeps its call record', false, 1],
     ['keeps no call records', true, 0],
   ])('a call of an account that %s', (_, disable_cdrs, records) => {
-    it('is closed in storage when it has ended, and no start finds it again', async () => {
+    it('a call is closed in storage when it has ended, and no later start finds it', async () => {
       await endOneCall(disable_cdrs)
       expect(await openCalls()).toEqual([])
       expect(await test.query('select call_sid from recent_calls')).toHaveLength(records)
       expect(await (await test.reopen()).calls.adopt()).toEqual([])
     })
 
-    it('is closed by the next start when the process was killed in mid-call, once', async () => {
+    it('a call whose process was killed is closed by the next start, once', async () => {
       const engine = await engineWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], disable_cdrs)
       engine.ring()
       await settle()
@@ -64,7 +64,7 @@ onEachStore(({ open }) => {
       expect(await (await test.reopen()).calls.adopt()).toEqual([])
     })
 
-    it('leaves a journal that goes when call records of its age go', async () => {
+    it('the journal of a call is removed with the call records of its age', async () => {
       const call_sid = await endOneCall(disable_cdrs)
       const read = () => test.storage.journal.read(systemTenancy, account.account_sid, call_sid)
       expect(await test.storage.expired.remove('recent_calls', 0, 100)).toBe(0)
@@ -74,7 +74,7 @@ onEachStore(({ open }) => {
     })
   })
 
-  it('can be looked up by its facts for a while after its end, and its journal is read from storage, whole', async () => {
+  it('an ended call is found by its facts for a while, and its whole journal is read from storage', async () => {
     const engine = await engineWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], false)
     engine.ring()
     await settle()
@@ -89,7 +89,7 @@ onEachStore(({ open }) => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'ended' }))
   })
 
-  it('closes what versions have left open that lost the word of an end without a record', async () => {
+  it('calls that earlier versions left open, having lost an end without a record, are closed', async () => {
     const call_sid = await endOneCall(true)
     await test.query('delete from unrecorded_calls')
     await test.query(
@@ -101,7 +101,7 @@ onEachStore(({ open }) => {
     await engineWith([], true)
     await until('it to be closed', async () => (await openCalls()).length === 0)
     expect(await test.query('select call_sid from unrecorded_calls')).toEqual([{ call_sid }])
-    // Nothing is added to what was whole.
+    // Nothing is added to a complete journal.
     expect(await test.storage.journal.read(systemTenancy, account.account_sid, call_sid)).toEqual(events)
   })
 })

@@ -1,4 +1,4 @@
-// What the call engine may rely on when it asks for rows, whether they are scripted or stored.
+// The contract between the call engine and the directory, run over scripted and over stored rows.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AccountFacts, ApplicationFacts, ClientFacts, Directory } from '../../src/calls/ports.ts'
 import type { Hook } from '../../src/contracts/hook.ts'
@@ -89,7 +89,7 @@ onEachStore(({ open }) => {
     await rows.phone_numbers.insert({ ...owner, number, received_number: number, voip_carrier_sid: null })
     const realm = (await rows.accounts.find(account_sid))?.sip_realm ?? ''
     return {
-      // Its clock stands still: nothing that is remembered grows old.
+      // Its clock stands still, so no cache entry expires.
       directory: createDirectory({ storage: test.storage, clock: createFakeClock() }),
       account: { ...account, account_sid, service_provider_sid, sip_realm: realm },
       client: { ...client, client_sid: user.client_sid },
@@ -118,44 +118,44 @@ function behavesAsDirectory(open: () => Promise<Place>): void {
   })
   afterAll(() => place.close())
 
-  it('finds an account by its realm in any letter case, and by its sid', async () => {
+  it('the directory finds an account by its realm in any letter case, and by its sid', async () => {
     const { sip_realm, account_sid } = place.account
     expect(await directory.accountByRealm(String(sip_realm))).toEqual(place.account)
     expect(await directory.accountByRealm(String(sip_realm).toUpperCase())).toEqual(place.account)
     expect(await directory.account(account_sid)).toEqual(place.account)
   })
 
-  it('knows no account of another realm or sid', async () => {
+  it('the directory finds no account for another realm or sid', async () => {
     expect(await directory.accountByRealm('other.example.com')).toBeUndefined()
     expect(await directory.account(other)).toBeUndefined()
   })
 
-  it('finds a client by its name within its account only', async () => {
+  it('the directory finds a client by its name within its account only', async () => {
     const { account_sid } = place.account
     expect(await directory.client(account_sid, place.client.username)).toEqual(place.client)
     expect(await directory.client(account_sid, 'bob')).toBeUndefined()
     expect(await directory.client(other, place.client.username)).toBeUndefined()
   })
 
-  it('finds an application with its hooks within its account only', async () => {
+  it('the directory finds an application with its hooks within its account only', async () => {
     const { account_sid, application_sid } = place.application
     expect(await directory.application(account_sid, application_sid)).toEqual(place.application)
     expect(await directory.application(other, application_sid)).toBeUndefined()
     expect(await directory.application(account_sid, other)).toBeUndefined()
   })
 
-  it('finds the hook that hears of the queues of an account', async () => {
+  it('the directory finds the queue event hook of an account', async () => {
     expect(await directory.queueEventHook(place.account.account_sid)).toEqual(queueEventHook)
   })
 
-  it('finds a number as it is called, and no other', async () => {
+  it('the directory finds a number as it is called, and no other', async () => {
     expect(await directory.numbersCalled(number)).toEqual([
       { number, voip_carrier_sid: null, account_sid: place.account.account_sid, application_sid: null },
     ])
     expect(await directory.numbersCalled('4930100201')).toEqual([])
   })
 
-  it('has lists without entries, and no value, where nothing is set', async () => {
+  it('the directory returns empty lists and undefined where nothing is set', async () => {
     expect(await directory.callLimits(place.account)).toEqual({})
     expect(await directory.carriersAt('198.51.100.7')).toEqual([])
     expect(await directory.carrier(other)).toBeUndefined()

@@ -1,4 +1,4 @@
-// What the call engine may rely on when it asks a hook, whether the answers are scripted or come over HTTP.
+// The contract between the call engine and hooks, run over scripted answers and over HTTP.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hook, HookRequest, Hooks } from '../../src/contracts/hook.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -12,9 +12,9 @@ import { until } from '../support/wait.ts'
 
 interface Place {
   readonly hooks: Hooks
-  /** Where the application is. */
+  /** The URL of the application. */
   readonly url: string
-  /** How many requests have arrived. */
+  /** Returns the number of requests that have arrived. */
   asked(): number
   close(): Promise<void>
 }
@@ -71,27 +71,27 @@ function behavesAsHooks(open: () => Promise<Place>): void {
     return { account_sid: 'a', hook, payload: { call_sid: 'c' }, ...(signal && { signal }) }
   }
 
-  it('resolves with the parsed JSON, the status and what it took', async () => {
+  it('a hook resolves with the parsed JSON, the status and the time it took', async () => {
     const answer = await place.hooks.ask(request('/verbs'))
     expect(answer).toMatchObject({ status: 200, attempts: 1, body: verbs })
     expect(answer.durationMs).toBeGreaterThanOrEqual(0)
   })
 
-  it('names the URL that was asked without its fragment: the base of relative hooks', async () => {
+  it('a hook resolves with its URL without the fragment, the base of relative hooks', async () => {
     const { url } = await place.hooks.ask(request('/verbs?step=1#rc=2'))
     expect(url).toBe(`${place.url}/verbs?step=1`)
   })
 
-  it('resolves with no body where the answer carries none', async () => {
+  it('a hook resolves without a body if the answer has none', async () => {
     expect((await place.hooks.ask(request('/empty'))).body).toBeUndefined()
   })
 
-  it('rejects with a code of hooks where the application fails', async () => {
+  it('a hook rejects with a code of hooks if the application fails', async () => {
     await expect(place.hooks.ask(request('/broken'))).rejects.toMatchObject({ code: 'hook_bad_status' })
     await expect(place.hooks.ask(request('/broken'))).rejects.toBeInstanceOf(AppError)
   })
 
-  it('rejects with the signal’s reason when it aborts while an answer is awaited', async () => {
+  it('a hook rejects with the signal’s reason if it aborts while the answer is awaited', async () => {
     const leaving = new AbortController()
     const reason = new Error('the caller hung up')
     const asking = place.hooks.ask(request('/held', leaving.signal))

@@ -1,4 +1,4 @@
-// What delivery may rely on in an outbox, whether it is the one in memory that its tests use or the real one.
+// The contract between delivery and an outbox, run over the one in memory that its tests use and over the real one.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hook } from '../../src/contracts/hook.ts'
 import type { OutboxExceptions, OutboxItem, OutboxStore } from '../../src/contracts/outbox.ts'
@@ -68,7 +68,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     return item
   }
 
-  it('hands out an item as it was put in, with JSON text for the payload', async () => {
+  it('the outbox hands out an item as it was added, with JSON text for the payload', async () => {
     const call_sid = createSid()
     await place.add(account, call_sid, hook)
     const item = await claimOne()
@@ -77,7 +77,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(JSON.parse(item.payload)).toMatchObject({ call_sid })
   })
 
-  it('hands out one item of each call, and the next when that is delivered', async () => {
+  it('the outbox hands out one item of each call, and the next when that is delivered', async () => {
     const [a, b] = [createSid(), createSid()]
     await place.add(account, a, hook)
     await place.add(account, a, hook)
@@ -92,7 +92,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(await claimOne()).toMatchObject({ call_sid: a, sequence: 2 })
   })
 
-  it('hands an item out again when its lease has run out, and not before', async () => {
+  it('the outbox hands an item out again when its lease has run out, and not before', async () => {
     await place.add(account, createSid(), hook)
     const { id } = await claimOne()
     clock.advance(leaseMs - 1)
@@ -101,7 +101,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(await claimOne()).toMatchObject({ id, attempts: 0 })
   })
 
-  it('hands out an item whose delivery failed at the time of its next try, with the attempt counted', async () => {
+  it('an item whose delivery failed is handed out at its next try, with the attempt counted', async () => {
     const call_sid = createSid()
     await place.add(account, call_sid, hook)
     await place.add(account, call_sid, hook)
@@ -113,7 +113,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(await claimOne()).toMatchObject({ id, sequence: 1, attempts: 1 })
   })
 
-  it('goes on with the next item of a call when one is abandoned', async () => {
+  it('the next item of a call follows when one is abandoned', async () => {
     const call_sid = createSid()
     await place.add(account, call_sid, hook)
     await place.add(account, call_sid, hook)
@@ -126,7 +126,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     const other: Hook = { ...hook, url: 'https://app.test/queue' }
     const seen = (items: readonly OutboxItem[]) => items.map(({ hook: { url }, sequence }) => [url, sequence])
 
-    it('hands out one item for each URL at once, each URL in order', async () => {
+    it('the outbox hands out one item for each URL at the same time, and each URL in order', async () => {
       const call_sid = createSid()
       for (const target of [hook, other, other, hook]) await place.add(account, call_sid, target)
       const first = await claim()
@@ -142,7 +142,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
       expect(seen(await claim())).toEqual([[hook.url, 4]])
     })
 
-    it('holds back those of the hook that is dead only, those that come later too', async () => {
+    it('a dead hook holds back only its own items, including later ones', async () => {
       const call_sid = createSid()
       await place.add(account, call_sid, other)
       const dead = await claimOne()
@@ -157,7 +157,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
       expect(seen(await claim()).filter(([url]) => url === other.url)).toEqual([[other.url, 1]])
     })
 
-    it('settles both heads of a call at once', async () => {
+    it('two heads of a call can be settled together', async () => {
       const call_sid = createSid()
       for (const target of [hook, other, hook, other]) await place.add(account, call_sid, target)
       await outbox.settle((await claim()).map(delivered))
@@ -168,7 +168,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     })
   })
 
-  it('leaves the items of accounts that are excepted', async () => {
+  it('the outbox does not hand out items of excepted accounts', async () => {
     const busy = createSid()
     await place.add(busy, createSid(), hook)
     await place.add(account, createSid(), hook)
@@ -177,7 +177,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect((await claim()).map(({ account_sid }) => account_sid)).toEqual([busy])
   })
 
-  it('leaves the items of an account for the hosts that are excepted, whatever their path, and for no other', async () => {
+  it('items of an account for excepted hosts are not handed out, whatever their path; all others are', async () => {
     const another = createSid()
     const toPort = { ...hook, url: 'https://app.test:8443/status' }
     const toPath = { ...hook, url: 'https://APP.test/other?n=1' }
@@ -196,7 +196,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(seen(await claim())).toHaveLength(2)
   })
 
-  it('settles an item that is gone already without a word', async () => {
+  it('settling an item that is already gone does nothing', async () => {
     await place.add(account, createSid(), hook)
     const item = await claimOne()
     await outbox.settle([delivered(item)])
@@ -205,7 +205,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(await claim()).toEqual([])
   })
 
-  it('says when the next item falls due: its lease, its next try, never a later item of the same call', async () => {
+  it('the next due time is that of a lease or a next try, never of a later item of the same call', async () => {
     expect(await outbox.nextDueAt()).toBeUndefined()
     const call_sid = createSid()
     await place.add(account, call_sid, hook)
@@ -217,7 +217,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(await outbox.nextDueAt()).toBe(clock.now() + 5000)
   })
 
-  it('announces each item that is put in', async () => {
+  it('the outbox announces each item that is added', async () => {
     let announced = 0
     outbox.onEnqueued(() => announced++)
     await place.add(account, createSid(), hook)

@@ -1,4 +1,4 @@
-// The fraud defence of two nodes on one PostgreSQL: what one has counted holds the other back, a few seconds later.
+// The fraud defence of two nodes on one PostgreSQL database: a node's counts limit the other node a few seconds later.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,7 +66,7 @@ describe.skipIf(isMissing('postgres'))('two nodes that guard the calls of one ac
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** A call of node a that is up, as far as the guard looks at it. */
+  /** Begins a call of node a that is up, as far as the guard can see. */
   async function begin(): Promise<AbortController> {
     const end = new AbortController()
     const facts = { started: { call_sid: 'c' }, answered_at: clock.now() }
@@ -80,7 +80,7 @@ describe.skipIf(isMissing('postgres'))('two nodes that guard the calls of one ac
   }
   const unlimited = Object.fromEntries(Object.keys(limits).map((name) => [name, 1_000_000])) as typeof limits
 
-  it('have one allowance of calls a minute, of calls at one time and of minutes a day', async () => {
+  it('two nodes share one limit of calls per minute, of concurrent calls and of minutes per day', async () => {
     limitedTo({})
     const calls = [await begin(), await begin(), await begin()]
     await until('what the other node has counted', () => {

@@ -1,5 +1,5 @@
-// What speech may rely on in a vendor, whether it is the scripted one of its tests or the embedded voice. The vendors that
-// are asked over the network have suites of their own against servers that check what they are sent.
+// The contract between speech and a vendor, run over the scripted one of its tests and over the embedded voice. The
+// vendors on the network have their own suites, against servers that check the requests.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,41 +50,41 @@ function behavesAsVendor(open: () => Promise<Place>): void {
   const say = (text: string) =>
     synthesizer.synthesize({ text, isSsml: false, voice: chosen(null).voice, language: null }, {})
 
-  it('has a name and a version that clips can be found by', () => {
+  it('a vendor has a name and a version by which clips can be found', () => {
     expect(place.vendor.name).toMatch(/^[a-z0-9_:-]+$/)
     expect(place.vendor.version).not.toBe('')
   })
 
-  it('chooses a voice of its own where none is wished for, which stands in for nothing', () => {
+  it('a vendor chooses a voice if none is requested, and does not report it as a stand-in', () => {
     expect(chosen(null)).toMatchObject({ isStandIn: false })
     expect(chosen(null).voice).not.toBe('')
   })
 
-  it('gives a voice that it has chosen when that is wished for', () => {
+  it('a vendor uses the voice that it has chosen when that is requested', () => {
     const { voice } = chosen(null)
     expect(chosen(voice)).toMatchObject({ voice, isStandIn: false })
   })
 
-  it('says so when the voice that is wished for is not there, and speaks with another', () => {
+  it('a vendor speaks with another voice if the requested one is missing, and reports it as a stand-in', () => {
     const { voice, isStandIn } = chosen('a voice that no vendor has')
     expect(isStandIn).toBe(true)
     expect(chosen(voice).isStandIn).toBe(false)
   })
 
-  it('speaks in whole 16-bit samples at a rate that it names', async () => {
+  it('a vendor speaks in whole 16-bit samples at the rate that it reports', async () => {
     const { sampleRate, bytes } = await say('Hello.')
     expect(sampleRate).toBeGreaterThanOrEqual(8000)
     expect(bytes.length).toBeGreaterThan(0)
     expect(bytes.length % 2).toBe(0)
   })
 
-  it('takes longer for a longer text', async () => {
+  it('a longer text takes longer', async () => {
     const short = await say('Hello.')
     const long = await say('Hello, and welcome. Please enter the four digits of your account.')
     expect(long.bytes.length).toBeGreaterThan(short.bytes.length)
   })
 
-  it('offers without being asked over the network, the same each time', () => {
+  it('a vendor offers the same each time, without a request over the network', () => {
     expect(place.vendor.offer()).toEqual(place.vendor.offer())
   })
 }

@@ -1,4 +1,5 @@
-// The pages of /docs in a real browser: readable on a phone, and found by their search, which the policy lets run.
+// The pages of /docs in a real browser: readable on a phone, and found by their search, which the content policy
+// permits.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
@@ -32,7 +33,7 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
     '/docs/routing',
     '/docs/settings',
     '/docs/guides/production',
-  ])('fits a phone without sideways scrolling, and shows the text before the menu: %s', async (path) => {
+  ])('%s fits a phone without sideways scrolling, with its text before the menu', async (path) => {
     await open(path, 390)
     expect(await browser.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     const [heading, menu] = await browser.evaluate<[number, number]>(
@@ -42,7 +43,7 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
     expect(heading).toBeLessThan(menu)
   })
 
-  it('finds a verb, an endpoint and an error by words, and goes there', async () => {
+  it('the search of /docs finds a verb, an endpoint and an error by words, and opens them', async () => {
     for (const [words, url] of [
       ['gather', '/docs/verbs#verb-gather'],
       ['post calls', '/docs/resources/Calls#'],
@@ -66,7 +67,7 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
     }
   })
 
-  it('says so where nothing has the words', async () => {
+  it('the search of /docs says so if no page has the words', async () => {
     await open('/docs', 1200)
     await browser.evaluate(
       "(() => { const input = document.querySelector('#search input'); input.value = 'zqxj'; input.dispatchEvent(new Event('input')) })()",
@@ -77,7 +78,7 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
     expect(said).toBe('Nothing has these words. All pages are in the menu.')
   })
 
-  it('shows the examples with the address that the page was read at', async () => {
+  it('the examples show the address at which the page was read', async () => {
     for (const path of ['/docs', '/docs/hooks', '/docs/guides/first-application']) {
       await open(path, 1200)
       const text = await until('the page with its examples', async () => {
@@ -88,7 +89,7 @@ describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
     }
   })
 
-  it('breaks no rule of its policy', () => {
+  it('/docs breaks no rule of its content policy', () => {
     expect(browser.problems.filter((text) => !text.includes('favicon'))).toEqual([])
   })
 })

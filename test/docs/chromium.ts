@@ -8,11 +8,11 @@ import { within } from '../support/wait.ts'
 export interface Browser {
   /** Loads the page in a window of this size. */
   open(url: string, size: { readonly width: number; readonly height: number }): Promise<void>
-  /** The value of an expression, or of the promise that it is, within the page. */
+  /** Returns the value of an expression in the page; a promise is awaited. */
   evaluate<T>(expression: string): Promise<T>
-  /** What the page has refused or failed to do, as the console shows it. */
+  /** The errors and refusals of the page, as the console shows them. */
   readonly problems: readonly string[]
-  /** Ends without a word to anyone. */
+  /** Kills the browser, which closes nothing first. */
   kill(): Promise<void>
   close(): Promise<void>
 }
@@ -27,12 +27,12 @@ interface Reply {
   readonly error?: { readonly message: string }
 }
 
-/** `args`: besides those that every test needs. */
+/** Starts the browser. `args` are added to those that every test needs. */
 export async function startChromium(args: readonly string[] = []): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'))
   const child = new ToolProcess({
     command: 'chromium',
-    // Its own sandbox needs rights that a container does not give; it opens pages of this test alone.
+    // Its own sandbox needs rights that a container does not give; it only opens the pages of this test.
     args: [
       '--headless',
       '--no-sandbox',

@@ -1,4 +1,4 @@
-// What CONTRIBUTING.md says of the code, held against the code.
+// The claims of CONTRIBUTING.md about the code, checked against the code.
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ async function section(title: string): Promise<string> {
 }
 
 describe('CONTRIBUTING', () => {
-  it('answers questions of a newcomer with paths that exist', async () => {
+  it('CONTRIBUTING answers questions of a newcomer with paths that exist', async () => {
     const rows = [
       ...(await section('Where is the rule that ...')).matchAll(/^\| (?!\.\.\.|-)(.+?) +\| `(.+?)` +\|$/gm),
     ]
@@ -22,7 +22,7 @@ describe('CONTRIBUTING', () => {
     expect(rows.filter(([, , path = '']) => !existsSync(join(root, path)))).toEqual([])
   })
 
-  it('names files of the sources that exist', async () => {
+  it('CONTRIBUTING names files of the sources that exist', async () => {
     const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
     const paths = [...text.matchAll(/`((?:src|test|scripts|docs|examples)\/[^`<*\s]+)`/g)].map(
       ([, path = '']) => path,
@@ -30,7 +30,7 @@ describe('CONTRIBUTING', () => {
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 
-  it('has a row for every journey, and for none that there is not', async () => {
+  it('CONTRIBUTING has a row for every journey, and no others', async () => {
     const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
     const named = [...text.matchAll(/^\| `journeys\/([\w-]+)` /gm)].map(([, name = '']) => name)
     const files = await readdir(join(root, 'test/journeys'))

@@ -1,4 +1,4 @@
-// What the person does whose phone is called, in the guide that connects two people.
+// The actions of the person whose phone is called, in the guide that connects two people.
 import { expect } from 'vitest'
 import { soundSegments, tone } from '../support/audio.ts'
 import { startBaresip } from '../support/baresip.ts'
@@ -8,11 +8,11 @@ import type { Context, GuideOptions } from './run-guide.ts'
 
 const carols = new WeakMap<Context, Baresip>()
 const phones = new WeakMap<Context, Baresip>()
-/** How much sound the phone had heard when the two began to talk. */
+/** The length of the audio that the phone had heard when the conversation began. */
 const heardMsAtTalk = new WeakMap<Context, number>()
-// The shortest that "One minute left." is spoken in.
+// The shortest time in which "One minute left." can be spoken.
 const sentenceMs = 500
-// It speaks so that the caller hears a voice.
+// It speaks, so that the caller hears a voice.
 const saysHz = 1100
 
 function phoneOf(context: Context): Baresip {
@@ -34,7 +34,7 @@ async function start(context: Context): Promise<void> {
   expect(await phone.registered()).toMatchObject({ ok: true })
 }
 
-/** Resolves when the two talk. */
+/** Resolves when the conversation has begun. */
 async function take(context: Context): Promise<void> {
   const phone = phoneOf(context)
   await phone.events.next('the call', ({ type }) => type === 'CALL_INCOMING', { from: closedAt(phone) })
@@ -48,7 +48,7 @@ const heardMs = async (phone: Baresip): Promise<number> =>
 const closings = ({ events }: Baresip): number =>
   events.items.filter(({ type }) => type === 'CALL_CLOSED').length
 
-/** Behind the end of the last call. */
+/** Returns the index after the end of the last call. */
 const closedAt = ({ events }: Baresip): number =>
   events.items.findLastIndex(({ type }) => type === 'CALL_CLOSED') + 1
 
@@ -93,7 +93,7 @@ export const calledPhone: GuideOptions['actions'] = {
   async 'carol talks with alice'(context) {
     const [bob, carol] = [phoneOf(context), carols.get(context)]
     await carol?.events.next('the call', ({ type }) => type === 'CALL_ESTABLISHED')
-    // His first call has ended before.
+    // Bob's first call has ended before.
     await until('the end of bob’s call', () => closings(bob) === 2)
     await untilBoth(context)
   },
@@ -101,7 +101,7 @@ export const calledPhone: GuideOptions['actions'] = {
     await phoneOf(context).hangUp()
   },
   async 'bob hears the whisper'(context) {
-    // Alice's phone is silent, so all that is heard since the two talk is the sentence.
+    // Alice's phone is silent, so all audio since the conversation began is the sentence.
     const before = heardMsAtTalk.get(context) ?? 0
     await until('the sentence', async () => (await heardMs(phoneOf(context))) > before + sentenceMs)
   },

@@ -12,7 +12,7 @@ describe('the answer of a guide', () => {
     ['json', '{ "duration": 3 }', '{"duration":5}'],
     ['text', '...\n  0.4 s  hears speech', '0.0 s dials\n  12.1 s  hears speech\n'],
     ['text', 'admin password   ...', 'admin password   secret'],
-  ] as const)('is what was printed: %s %s', (language, shown, printed) => {
+  ] as const)('the shown answer matches the printed one: %s %s', (language, shown, printed) => {
     expect(differenceOf(language, shown, printed)).toBeUndefined()
   })
 
@@ -24,7 +24,7 @@ describe('the answer of a guide', () => {
     ['text', 'one\ntwo', 'one'],
     ['text', 'one', 'one\ntwo'],
     ['text', '...\ntwo\nthree', 'one\ntwo\nmore\nthree'],
-  ] as const)('is not what was printed: %s %s', (language, shown, printed) => {
+  ] as const)('the shown answer does not match the printed one: %s %s', (language, shown, printed) => {
     expect(differenceOf(language, shown, printed)).toBeTypeOf('string')
   })
 })

@@ -1,6 +1,6 @@
-// Whether what a command printed is the answer that a guide shows, up to ids, times and what the guide leaves out.
+// The comparison of a command's output with the answer that a guide shows, except for ids, times and omitted parts.
 
-/** Undefined when it is; otherwise what differs. */
+/** Returns the difference, or undefined if there is none. */
 export function differenceOf(language: 'json' | 'text', shown: string, printed: string): string | undefined {
   return language === 'json' ? jsonDifference(shown, printed) : textDifference(shown, printed)
 }
@@ -17,12 +17,12 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b1[6-9]\d{11}\b/g, '<time>'],
 ]
 
-/** What changes from run to run, made the same. */
+/** Replaces the values that change from run to run by fixed words. */
 export function withoutIds(text: string): string {
   return patterns.reduce((changed, [pattern, word]) => changed.replaceAll(pattern, word), text)
 }
 
-/** A line `...` stands for any lines, `...` at the end of a line for the rest of it. */
+/** Compares lines: a line `...` stands for any lines, `...` at the end of a line for the rest of it. */
 function textDifference(shown: string, printed: string): string | undefined {
   const tidy = (text: string): string[] =>
     withoutIds(text)
@@ -48,7 +48,7 @@ function textDifference(shown: string, printed: string): string | undefined {
   return maySkip || at === actual.length ? undefined : `more was printed than is shown:\n${printed}`
 }
 
-/** `...` in an object or array: it has more members than are shown. */
+/** Compares JSON: `...` in an object or array means that it has more members than are shown. */
 function jsonDifference(shown: string, printed: string): string | undefined {
   const isPart = /(^|[,[{])\s*\.\.\.,?\s*($|[\]}])/m.test(shown)
   const text = shown

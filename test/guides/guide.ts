@@ -1,11 +1,11 @@
-// A guide of docs/guides as steps: what it runs, which files it has the reader write, and which answers it shows.
+// A guide of docs/guides as steps: its commands, the files that the reader writes, and the answers that it shows.
 
 export type Step =
   /** A fenced block of `sh`; the `json` or `text` block that follows it is its answer. */
   | { readonly kind: 'run'; readonly line: number; readonly script: string; readonly answer?: Answer }
   /** A block whose info string names a file after its language: `js server.mjs`. */
   | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly content: string }
-  /** `<!-- test: name -->`: what a person does, done by the test; `not run` leaves out the command that follows. */
+  /** `<!-- test: name -->`: a person's action, done by the test; `not run` skips the command that follows. */
   | { readonly kind: 'action'; readonly line: number; readonly name: string }
 
 export interface Answer {
@@ -18,7 +18,7 @@ export interface Answer {
 const fence = /^( *)```(\S*)(?: +(\S+))?$/
 const action = /^<!-- test: (.+) -->$/
 
-/** Throws on a block that is neither a command, an answer nor a file: nothing in a guide is left unproven by oversight. */
+/** Parses a guide. Throws on a block of any other kind, so that no block is left untested by oversight. */
 export function parseGuide(markdown: string): Step[] {
   const steps: Step[] = []
   const lines = markdown.split('\n')

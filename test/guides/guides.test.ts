@@ -1,4 +1,4 @@
-// Every command and answer of docs/guides, against a real platform on free ports.
+// Every command and answer of docs/guides, run against a real platform on free ports.
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,12 +21,12 @@ import type { Context, GuideOptions, GuideRun } from './run-guide.ts'
 
 const folder = join(import.meta.dirname, '../../docs/guides')
 const timeoutMs = 300_000
-/** A test fetches nothing: the package is one that the platform has. */
+/** Replaces `npm install`: a test downloads nothing, and the package is one that the platform has. */
 const ownPackages = `ln -sfn ${join(import.meta.dirname, '../../node_modules')} node_modules`
 
 const prepared = new WeakSet<Context>()
 
-/** What a reader of other guides has from the first one: its variables, its function, its account, application and user. */
+/** Sets up what the first guide leaves for the others: its variables, function, account, application and user. */
 async function firstApplication(context: Context): Promise<void> {
   if (prepared.has(context)) return
   prepared.add(context)
@@ -46,7 +46,7 @@ async function firstApplication(context: Context): Promise<void> {
   await shell.run(toRun(`${variables?.script}\n${helper?.script}\nexport APPLICATION=${sid}`))
 }
 
-/** The same, with a server that runs. */
+/** Sets up the same with a running server. */
 async function runningApplication(context: Context, last: object): Promise<void> {
   await firstApplication(context)
   const application = await startApplication()
@@ -105,7 +105,7 @@ interface Room {
   readonly participants: readonly object[]
 }
 
-/** Resolves when what the path returns is as it should be. */
+/** Resolves when the list at the path is as it should be. */
 async function untilListed<T>(
   what: string,
   { platform, toRun }: Context,
@@ -127,7 +127,7 @@ const inRoom = (count: number) => (context: Context) =>
 const callerWaits = (context: Context) =>
   untilListed<Waiting>('a caller in the queue', context, '/Queues', ([queue]) => queue?.length === '1')
 
-/** An agent is one whose call has come to the verb that takes callers. */
+/** Resolves when an agent waits: its call has reached the verb that takes callers. */
 async function agentWaits({ platform, toRun }: Context): Promise<void> {
   const account = toRun('<the account>')
   await until('the agent to wait', async () => {
@@ -139,7 +139,7 @@ async function agentWaits({ platform, toRun }: Context): Promise<void> {
   })
 }
 
-/** The last line that the server of the guide writes. */
+/** Resolves when the guide's server has written its last line. */
 async function recordingStored({ folder: place }: Context): Promise<void> {
   await until('the message', async () =>
     (await readFile(join(place, 'recording.log'), 'utf8')).includes('is stored'),
@@ -179,7 +179,7 @@ const actions: GuideOptions['actions'] = {
 }
 
 describe('the guides', () => {
-  it('are listed by their index and by the README', async () => {
+  it('the guides are listed by their index and by the README', async () => {
     const names = (await readdir(folder)).filter((name) => name !== 'README.md').sort()
     const index = await readFile(join(folder, 'README.md'), 'utf8')
     const readme = await readFile(join(folder, '../../README.md'), 'utf8')
@@ -189,7 +189,7 @@ describe('the guides', () => {
     expect(new Set(linked(readme, /\]\(docs\/guides\/([\w-]+\.md)\)/g))).toEqual(new Set(names))
   })
 
-  it('name as not tested the commands of systemd and those that need a domain', async () => {
+  it('the guides mark as not tested the commands of systemd and those that need a domain', async () => {
     const all = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
     const skipped = all.flatMap((text) => [...text.matchAll(/<!-- test: not run -->\n\n```sh\n([^`]*)```/g)])
     const needsMore = /^systemctl |^SWITCHHOOK_ACME_DOMAINS=|^  SWITCHHOOK_HTTP_PORT=80 /
@@ -200,10 +200,11 @@ describe('the guides', () => {
   })
 })
 
-// Those that one reader can go through one after the other share a terminal and a platform, which costs more than what they ask of it.
+// Guides that one reader can follow in sequence share a terminal and a platform, whose start takes longer than the
+// tests.
 describe.concurrent('every command and answer of the guide', () => {
   it.skipIf(!hasCommand('python3') || isMissing('openssl', 'baresip'))(
-    'first-application, and those that go on from it in the same terminal',
+    'first-application, and the guides that continue from it in the same terminal',
     async () => {
       const names = ['first-application', 'collect-digits', 'connect-two', 'verify-signatures', 'teams']
       const before = async (): Promise<void> => undefined
@@ -224,7 +225,7 @@ describe.concurrent('every command and answer of the guide', () => {
   )
 
   it.skipIf(isMissing('openssl'))(
-    'websocket, conference, queue, listen, recording, and tls, for which the platform starts again',
+    'websocket, conference, queue, listen, recording, and tls, for which the platform restarts',
     async () => {
       const ports = await freePorts(102)
       await runGuides(['websocket', 'conference', 'queue', 'listen', 'recording', 'tls'], {
@@ -284,7 +285,7 @@ describe.concurrent('every command and answer of the guide', () => {
   )
 })
 
-/** What the REST API of another platform lists, with the fields that no request may have and those that are null. */
+/** Starts another platform's REST API, whose lists include null fields and fields that no request may have. */
 async function oldPlatform(): Promise<Application> {
   const old = await startApplication()
   const hook = {
@@ -345,21 +346,21 @@ async function demandMoved({ platform }: Pick<GuideRun, 'platform'>): Promise<vo
   )
 }
 
-/** An edge of the guide's own, and one platform for both of its nodes. */
+/** Returns the replacements for a separate edge, and for one platform that plays both of its nodes. */
 async function edgeWords(place: string): Promise<Record<string, string>> {
   return {
     '/opt/switchhook': join(import.meta.dirname, '../..'),
     '/etc/kamailio': join(place, 'etc/kamailio'),
     '/run/kamailio': join(place, 'run/kamailio'),
     '203.0.113.11': '127.0.0.1',
-    // The same one by another name.
+    // The same platform by another name.
     '203.0.113.12': 'localhost',
     '203.0.113.5': edgeAddress,
     '5061': String(await freePorts(1)),
   }
 }
 
-/** A machine of the guide's own within the folder: nothing is written elsewhere. */
+/** Returns the replacements for a machine within the folder: nothing is written elsewhere. */
 async function productionWords(
   { folder: place, platform }: Pick<Context, 'folder' | 'platform'>,
   postgresFolder: string,

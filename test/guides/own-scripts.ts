@@ -1,5 +1,5 @@
-// `npm run` in a guide: through npm the first time that a script is named, and as the command that package.json has for it
-// after that. npm takes as much CPU as what it starts, and does the same for each.
+// `npm run` in a guide: the first use of a script goes through npm, later ones run the command that package.json has
+// for it. npm takes as much CPU as the command itself, and does the same for each.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,10 +10,10 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 const startedByNpm = new Set<string>()
 
-/** Arguments are given behind `--`, or there are none: npm keeps others for itself, as is found when it is asked. */
+/** Arguments follow `--`, or there are none: npm consumes other ones itself, which the first run through npm shows. */
 const named = /npm run -s ([\w-]+)(?: --(?= )|(?=\s*(?:[|)&\n]|$)))/g
 
-/** The text with every `npm run` in it as it runs outside of the clone. */
+/** Returns the text with every `npm run` replaced by a command that runs outside of the clone. */
 export function withOwnScripts(text: string): string {
   return text
     .replaceAll(named, (whole, name: string) => {

@@ -1,4 +1,4 @@
-// Runs a guide from its first command to its last against a real platform, and says where what it shows is not so.
+// Runs a guide from its first command to its last against a real platform, and reports where its answers are wrong.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -18,28 +18,28 @@ export interface Context {
   readonly platform: Platform
   readonly folder: string
   readonly shell: Shell
-  /** Run when the guide has ended, the last one first. */
+  /** The functions to run when the guide has ended, the last one first. */
   readonly cleanUp: (() => Promise<unknown>)[]
-  /** What stands in the guide, as it is in this run. */
+  /** Replaces the guide's values by those of this run. */
   readonly toRun: (text: string) => string
 }
 
 export interface GuideOptions {
-  /** What a person does, by the name in `<!-- test: name -->`. */
+  /** The actions of a person, by the name in `<!-- test: name -->`. */
   readonly actions?: Readonly<Record<string, (context: Context) => Promise<void>>>
   readonly platform?: PlatformOptions
-  /** More that the guide says literally and that differs here. */
+  /** Further literal values of the guide that differ in this run. */
   readonly words?: (place: Pick<Context, 'platform' | 'folder'>) => Promise<Readonly<Record<string, string>>>
   readonly env?: Readonly<Record<string, string>>
 }
 
 export interface GuideRun extends Context {
-  /** Runs commands with `<sid>` as the last id that was printed; prints as the guide has it. */
+  /** Runs commands with `<sid>` as the last printed id; the output has the guide's values. */
   execute(script: string): Promise<Printed>
   close(): Promise<void>
 }
 
-/** A platform, a folder and a shell for one guide. */
+/** Opens a platform, a folder and a shell for one guide. */
 export async function openGuideRun(name: string, options: GuideOptions = {}): Promise<GuideRun> {
   const folder = await mkdtemp(join(tmpdir(), `guide-${name}-`))
   const platform = await startPlatform(options.platform)
@@ -78,7 +78,7 @@ export function runGuide(name: string, options: GuideOptions = {}): Promise<void
   return runGuides([name], options)
 }
 
-/** The same for several of them in one terminal, as one reader goes through them. */
+/** Runs several guides in one terminal, as one reader goes through them. */
 export async function runGuides(names: readonly string[], options: GuideOptions = {}): Promise<void> {
   const run = await openGuideRun(names.join('-'), options)
   try {
@@ -146,7 +146,7 @@ function replaced(text: string, words: Words): string {
   return words.reduce((changed, [word, here]) => changed.replaceAll(pattern(word), () => here), text)
 }
 
-/** The ports of this run, as the guide has them. */
+/** Replaces the ports of this run by those of the guide. */
 function toGuide(text: string, words: Words): string {
   return replaced(
     text,

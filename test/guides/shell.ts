@@ -1,4 +1,4 @@
-// One bash for a whole guide, as a reader has one terminal: variables, functions and servers in the background stay.
+// One bash for a whole guide, as a reader has one terminal: variables, functions and background servers remain.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { within } from '../support/wait.ts'
@@ -18,7 +18,7 @@ export class Shell {
   #onOutput: () => void = () => undefined
 
   constructor(cwd: string, env: Readonly<Record<string, string>>) {
-    // A process group of its own, so that what it left in the background ends with it.
+    // The shell has its own process group, so that its background processes end with it.
     this.#child = spawn('bash', ['--noprofile', '--norc'], {
       cwd,
       detached: true,
@@ -33,7 +33,7 @@ export class Shell {
     this.#child.stdin?.write('exec 2>&1\nset -o pipefail\n')
   }
 
-  /** What the script printed, errors among it, and the status of its last command. */
+  /** Returns the output of the script, errors included, and the status of its last command. */
   async run(script: string): Promise<Printed> {
     this.#output = ''
     const ended = new Promise<Printed>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// The commands of the first page of /docs, run as a reader would run them, one after the other.
+// The commands of the first page of /docs, run in order as a reader would run them.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { firstCall } from '../../src/api/docs/start-page.ts'
 import { openGuideRun } from './run-guide.ts'

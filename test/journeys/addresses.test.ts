@@ -1,4 +1,5 @@
-// Which address of the platform a peer is given, over real sockets on every interface: Contact, SDP and the source of RTP agree.
+// The address of the platform that a peer sees, with real sockets on every interface: Contact, SDP and the source of
+// RTP agree.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -45,7 +46,7 @@ interface Callee {
   readonly rtp: RtpPeer
 }
 
-/** Answers every request at this address with 200, an INVITE with an SDP. */
+/** Starts a far end that responds to every request with 200, and to an INVITE with an SDP. */
 async function calleeAt(address: string): Promise<Callee> {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
   sockets.push(socket)
@@ -80,7 +81,7 @@ const contactHostOf = (message: string): string =>
 
 describe('a call to a place of either IP version', () => {
   it.each(['127.0.0.9', '::1'])(
-    'at %s names one address in Contact, From, SDP, hooks and its record, and sends RTP from it',
+    'a call at %s has one address in Contact, From, SDP, hooks and its record, and sends RTP from it',
     async (at) => {
       const ours = at.includes(':') ? '::1' : '127.0.0.1'
       const callee = await calleeAt(at)
@@ -122,7 +123,7 @@ describe('a call to a place of either IP version', () => {
 })
 
 describe('a platform with an address of IPv6', () => {
-  it('as the bound one prints URLs that lead to it, and hooks name them', async () => {
+  it('with an IPv6 address to bind to, the printed URLs lead to the platform, and hooks name them', async () => {
     const env = { SWITCHHOOK_BIND: '::1', SWITCHHOOK_PUBLIC_ADDRESS: '' }
     const here = await startPlatform({ env })
     try {
@@ -152,7 +153,7 @@ describe('a platform with an address of IPv6', () => {
     }
   })
 
-  it('as its public one prints it in brackets', async () => {
+  it('a public IPv6 address is printed in brackets', async () => {
     const env = { SWITCHHOOK_BIND: '::', SWITCHHOOK_PUBLIC_ADDRESS: '2001:db8::5' }
     const here = await startPlatform({ env })
     try {
@@ -170,7 +171,7 @@ describe.skipIf(isMissing('sipp'))(
   'a call from a carrier of IPv4 to a platform that has both IP versions',
   () => {
     it.each(['udp', 'tcp'] as const)(
-      'over %s is known by its address and answered with one of IPv4',
+      'a carrier call over %s is known by its address and answered with an IPv4 address',
       async (transport) => {
         const carrier = await provisionCarrier(platform.api, { account_sid: tenant.account_sid })
         const number = transport === 'udp' ? '15550177' : '15550178'

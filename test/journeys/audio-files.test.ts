@@ -1,5 +1,5 @@
-// Audio files of several kinds, from the application to the ear of a phone from elsewhere, and what the
-// journal says of those that cannot be played.
+// Audio files of several kinds, from the application to the audio of a real phone, and the journal entries about files
+// that cannot be played.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 describe.skipIf(isMissing('baresip'))('play', () => {
-  it('plays MP3 and Opus over and over, and a journal names an HTML page that stands in their place', async () => {
+  it('play repeats MP3 and Opus, and the journal reports an HTML page that was sent instead of audio', async () => {
     const phone = await startBaresip({ ...tenant, proxy: platform.sip, answers: 'auto' })
     try {
       expect(await phone.registered()).toMatchObject({ ok: true })

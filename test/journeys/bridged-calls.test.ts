@@ -1,4 +1,4 @@
-// Two real phones that talk with each other through the platform: an application dials, a user calls another.
+// Two real phones that talk through the platform: an application dials one of them, or a user calls the other.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rms, slice, tone, toneSegments } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   platform = await sharedPlatform()
 })
 
-// Of each try: what an earlier one has left is another account's.
+// A tenant for each try: the remains of an earlier try belong to another account.
 beforeEach(async () => {
   tenant = await provision(platform.api, { application })
   for (const username of ['bob', 'carol'])
@@ -67,7 +67,7 @@ const twoPhones = async (hasJitterBuffer = true): Promise<[Baresip, Baresip]> =>
 const closed = (phone: Baresip) =>
   phone.events.next('the end of the call', ({ type }) => type === 'CALL_CLOSED', { timeoutMs: 20_000 })
 
-/** How much louder it is than what the other phone said, in dB, in the middle of what was heard. */
+/** Returns the gain over the tone that the other phone sent, in dB, in the middle of what was heard. */
 function gainDb(heard: Audio, hz: number): number {
   const [segment] = toneSegments(heard, hz).toSorted((a, b) => b.endMs - b.startMs - (a.endMs - a.startMs))
   if (segment === undefined) throw new Error(`a tone of ${hz} Hz was not heard`)
@@ -79,7 +79,7 @@ const lengthMs = (heard: Audio, hz: number): number =>
   Math.max(0, ...toneSegments(heard, hz).map(({ startMs, endMs }) => endMs - startMs))
 
 describe.skipIf(isMissing('baresip'))('a call that an application dials', () => {
-  it('lets the two hear each other at the level they speak at, tells both stories, and goes on afterwards', async () => {
+  it('a dial connects two phones at their own level, journals both, and the application continues', async () => {
     application.on('/call', {
       json: [
         { verb: 'dial', target: [{ type: 'user', name: 'bob' }], actionHook: '/dialled' },
@@ -130,7 +130,7 @@ describe.skipIf(isMissing('baresip'))('a call that an application dials', () => 
 })
 
 describe.skipIf(isMissing('baresip'))('a dial with exitMediaPath', () => {
-  it('lets the two send their sound to each other, and brings it back for what is whispered and said', async () => {
+  it('exitMediaPath lets phones send audio to each other, and takes it back for whispers and speech', async () => {
     application.on('/call', {
       json: [
         {
@@ -181,7 +181,7 @@ describe.skipIf(isMissing('baresip'))('a dial with exitMediaPath', () => {
         story.find((event) => event.type === type && event['path'] === path)?.at ?? NaN
       const pastMs = at('media-path', 'full-media') - at('media-path', 'no-media')
       expect(pastMs).toBeGreaterThan(1000)
-      // A packet came every 20 ms while the sound was here, and a few that were under way.
+      // A packet came every 20 ms while the audio passed through the platform, and a few were under way.
       const hereMs = at('unbridged') - at('bridged') - pastMs
       const figures = story.find(({ type }) => type === 'media-closed')
       expect(Number(figures?.['packets_received']) * 20).toBeLessThan(hereMs + pastMs / 2)
@@ -190,7 +190,7 @@ describe.skipIf(isMissing('baresip'))('a dial with exitMediaPath', () => {
 })
 
 describe.skipIf(isMissing('baresip'))('a user who dials another', () => {
-  it('rings and talks without any application, and hangs up for both', async () => {
+  it('a user calls another without an application, and hanging up ends both legs', async () => {
     const [caller, called] = await twoPhones()
     const isOurs = ({ body }: HookCall): boolean => body['account_sid'] === tenant.account_sid
     await caller.dial(`sip:bob@${tenant.realm}`)
@@ -206,7 +206,7 @@ describe.skipIf(isMissing('baresip'))('a user who dials another', () => {
 })
 
 describe.skipIf(isMissing('baresip'))('a blind transfer by a phone', () => {
-  it('sends the other side to a third phone, and says so in the journal', async () => {
+  it('a blind transfer sends the other side to a third phone, and is in the journal', async () => {
     const [caller, called] = await twoPhones()
     const third = await startPhone('carol', tone(1900, 30_000), 'auto')
     await caller.dial(`sip:bob@${tenant.realm}`)

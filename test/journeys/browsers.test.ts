@@ -43,14 +43,14 @@ interface Told {
   readonly of: (type: string) => readonly JournalEntry[]
 }
 
-/** The call that the platform takes, once those of earlier tests have ended. */
+/** Returns the inbound call, once those of earlier tests have ended. */
 const callUp = (): Promise<string> =>
   until('one call to be up', async () => {
     const [call, ...more] = (await callsOf()).filter(({ direction }) => direction === 'inbound')
     return more.length === 0 && call?.call_sid
   })
 
-/** What is kept of a call, once all have ended. */
+/** Returns the record and the journal of a call, once all calls have ended. */
 async function toldOf(call_sid: string): Promise<Told> {
   await noCalls()
   const [record] = await recordsOf(platform.api, tenant.account_sid, [call_sid])
@@ -103,7 +103,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await Promise.all([bob?.stop(), application?.close()])
   })
 
-  it('calls a desk phone that has PCMU alone: each hears the other, also after a hold, and the story says by which path', async () => {
+  it('a browser and a desk phone with PCMU hear each other, even after a hold; the journal has the path', async () => {
     await callBob()
     await page.press('hold')
     await holdSays('Resume')
@@ -125,7 +125,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     expect(of('media-closed')[0]).toMatchObject({ packets_lost: 0, packets_ignored: 0 })
   })
 
-  it('hears an application before it answers, which then gets its keys', async () => {
+  it('a browser hears an application before the answer, and then sends it keys', async () => {
     application.on('/call', { json: [{ verb: 'play', url: application.url('/tone.wav'), earlyMedia: true }] })
     application.on('/answer', {
       json: [
@@ -150,7 +150,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     expect(application.to('/keys')).toMatchObject([{ body: { digits: '47' } }])
   })
 
-  it('meets a desk phone in a conference that is recorded', async () => {
+  it('a browser and a desk phone meet in a conference that is recorded', async () => {
     const account = `/Accounts/${tenant.account_sid}`
     await platform.api.must('PUT', account, { record_all_calls: 1, record_format: 'wav' })
     application.on('/call', { json: [{ verb: 'answer' }, { verb: 'conference', name: 'browsers' }] })
@@ -174,7 +174,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
       expect(longest(bytes, channel, hz), `${hz} Hz`).toBeGreaterThan(300)
   })
 
-  it('is called by a desk phone, goes on after another ICE session and another WebSocket, and is hung up by it', async () => {
+  it('a browser keeps a call from a desk phone over a new ICE session and WebSocket, and is hung up', async () => {
     await bob.dial(`sip:${tenant.username}@${tenant.realm}`)
     await page.says(/^bob calls$/)
     await page.press('answer')
@@ -195,7 +195,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await page.says(/^ended/)
   })
 
-  it('whose page is loaded again in mid-call leaves it at once, for a reason that the record names, and calls again', async () => {
+  it('a browser that reloads leaves its call immediately, with the reason in the record, and calls again', async () => {
     const target = [{ type: 'user', name: `bob@${tenant.realm}` }]
     application.on('/call', { json: [{ verb: 'dial', target, exitMediaPath: true }] })
     await page.call(`app-${tenant.application_sid}`)
@@ -215,7 +215,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await callBob()
   })
 
-  it('that dies in mid-call leaves its call within seconds, for a reason that the record names', async () => {
+  it('a browser that dies leaves its call within seconds, with the reason in the record', async () => {
     const other = await openSoftphone({ platform, tenant, saysHz: browserHz })
     try {
       await other.call('bob')
@@ -225,7 +225,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
       const diedAt = performance.now()
       await other.kill()
       const { record, of } = await toldOf(sid)
-      // Its consent, which ends by itself, would take half a minute.
+      // The expiry of its consent alone would take half a minute.
       expect(performance.now() - diedAt).toBeLessThan(20_000)
       const because =
         'the far end sends nothing any more since its WebSocket has closed: the page of a browser was closed or left'
@@ -237,7 +237,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     }
   })
 
-  it('learns at once that the process of its media has died, and the next call works', async () => {
+  it('a browser is notified immediately when the process of its media has died, and the next call works', async () => {
     await callBob()
     const sid = await callUp()
     const children = execFileSync('ps', ['--ppid', String(platform.pid), '-o', 'pid=,args='], {
@@ -251,7 +251,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     await callBob()
   })
 
-  it('may leave the offer to the platform', async () => {
+  it('a browser may leave the offer to the platform', async () => {
     application.on('/call', {
       json: [{ verb: 'answer' }, { verb: 'play', url: application.url('/tone.wav') }],
     })
@@ -282,7 +282,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
     expect((await toldOf(sid)).of('media-first-packet')).toMatchObject([{ trust: 'handshake' }])
   })
 
-  it('registers by the one link of the demo, and hears its application', async () => {
+  it('a browser registers by the single link of the demo, and hears its application', async () => {
     const demo = new ToolProcess({
       command: process.execPath,
       args: [
@@ -305,7 +305,7 @@ describe.skipIf(isMissing('chromium', 'baresip'))('a browser', () => {
   })
 })
 
-/** How long a tone is in one channel of a WAV file with two, in ms. */
+/** Returns the length of the longest tone in one channel of a WAV file with two, in ms. */
 function longest(bytes: Buffer, channel: number, hz: number): number {
   const both = new Int16Array(Uint8Array.from(bytes.subarray(44)).buffer)
   const samples = Float64Array.from(

@@ -1,4 +1,5 @@
-// Calls from carriers, over real sockets: known by their address, taken to the account and application of the number.
+// Calls from carriers over real sockets: identified by their address, and routed to the account and application of the
+// number.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import { startApplication } from '../support/application.ts'
@@ -26,7 +27,7 @@ const toneHz = 1000
 const toneMs = 1500
 const answered = [{ verb: 'answer' }, { verb: 'hangup' }]
 
-/** How much of the tone has come. */
+/** Returns for how long the tone was heard. */
 function heardMs(peer: RtpPeer): number {
   const segments = toneSegments(peer.audio('PCMU', 0), toneHz)
   return segments.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
@@ -51,7 +52,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     application.on('/status', { status: 200 })
     application.on('/call', { json: answered })
     platform = await sharedPlatform()
-    // Two accounts of one provider: which of them is meant can never go without saying.
+    // Two accounts of one provider, so the owner of a call is never implied.
     tenant = await provision(platform.api, { application })
     sibling = await provision(platform.api, { application })
   })
@@ -74,7 +75,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     return (await platform.api.must<{ sid: string }>('POST', '/PhoneNumbers', body)).sid
   }
 
-  /** A carrier of the tenant with one number, which the tenant's application answers. */
+  /** Creates a carrier of the tenant with one number, which the tenant's application answers. */
   async function provisionNumber(fields: Readonly<Record<string, unknown>> = {}): Promise<ProvisionedNumber> {
     const carrier = await provisionCarrier(platform.api, { account_sid: tenant.account_sid, ...fields })
     const number = freshNumber()
@@ -143,14 +144,14 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
 
     afterAll(() => peer?.close())
 
-    it('is answered by the application of the number, whose sound it hears', () => {
+    it('a carrier call is answered by the application of the number, and hears its audio', () => {
       expect(result.report).toBe('')
-      // More is not asked: a machine that is busy elsewhere drops packets.
+      // Half of the tone is enough: a machine that is busy elsewhere drops packets.
       expect(heardMs(peer)).toBeGreaterThan(toneMs / 2)
     })
 
     it(
-      'names its carrier and its address in the call hook, which no caller can forge',
+      'a carrier call names its carrier and its address in the call hook, and no caller can forge them',
       covers({
         section: 'Events: New call',
         says: '`originating_sip_trunk_name` names the carrier that received the call.',
@@ -178,7 +179,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
       },
     )
 
-    it('names its carrier while it lives, and in each status', () => {
+    it('a carrier call names its carrier while it is live, and in each status', () => {
       expect(liveCalls).toEqual([
         expect.objectContaining({
           originating_sip_ip: carrier.address,
@@ -191,7 +192,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
       for (const body of statuses) expect(body).toHaveProperty('originating_sip_trunk_name', carrier.name)
     })
 
-    it('leaves one record with the carrier as its trunk', async () => {
+    it('a carrier call leaves one record with the carrier as its trunk', async () => {
       expect(record).toMatchObject({
         trunk: carrier.name,
         remote_host: carrier.address,
@@ -206,7 +207,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
       expect(page).toMatchObject({ total: 1, data: [{ call_sid: record.call_sid }] })
     })
 
-    it('tells in its journal which rules brought it there', async () => {
+    it('the journal of a carrier call has the rules that routed it', async () => {
       const journal = await endedJournal(platform.api, tenant.account_sid, record.call_sid)
       const decisions = journal.filter(({ type }) => type === 'decision')
       expect(decisions.map(({ rule, outcome }) => `${String(rule)} > ${String(outcome)}`)).toEqual([
@@ -234,7 +235,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(await ownerOfCall(result)).toBe(tenant.account_sid)
   })
 
-  it('a call to an unknown number is refused with 404, and the account finds out why', async () => {
+  it('a call to an unknown number is refused with 404, and the account is notified of the reason', async () => {
     const carrier = await provisionNumber()
     const { start, result } = await refusedCall(platform, carrier, freshNumber(), 404)
     expect(start).toBe('SIP/2.0 404 Number Not Provisioned')
@@ -257,7 +258,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(start).toBe('SIP/2.0 404 Number Not Provisioned')
     const number = freshNumber()
     await addNumber(number, carrier, sibling)
-    // The record of the later call is there, and with it would be that of the earlier one.
+    // The record of the later call exists, and so a record of the earlier call would exist too.
     const later = await callFromCarrier(platform, carrier, number)
     expect(await ownerOfCall(later)).toBe(sibling.account_sid)
     await recordOf(later, sibling)
@@ -298,7 +299,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(await ownerOfCall(await callFromCarrier(platform, first, first.number))).toBe(tenant.account_sid)
   })
 
-  it('a call to the SIP realm of an account is that account’s, even when another has the address and the number', async () => {
+  it('a call to the realm of an account belongs to it, even if another has the address and number', async () => {
     const first = await provisionNumber()
     const ipv4 = first.address
     const second = await provisionCarrier(platform.api, { account_sid: sibling.account_sid }, { ipv4 })
@@ -310,14 +311,14 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     }
   })
 
-  it('a call to the realm of an account that has no carrier there goes by the number', async () => {
+  it('a call to the realm of an account without a carrier at that address is routed by the number', async () => {
     const carrier = await provisionNumber()
     const uri = `${carrier.number}@${sibling.realm}`
     const result = await callFromCarrier(platform, carrier, carrier.number, { uri })
     expect(await ownerOfCall(result)).toBe(tenant.account_sid)
   })
 
-  it('a user of another account who calls from the address of a carrier must prove itself', async () => {
+  it('a user of another account who calls from the address of a carrier must authenticate', async () => {
     const carrier = await provisionNumber()
     const uri = `${carrier.number}@${sibling.realm}`
     await refusedCall(platform, carrier, carrier.number, 401, {
@@ -340,7 +341,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(headerOf(outside, 'X-Reason')).toBe('Unknown or invalid realm')
   })
 
-  it('a call that proves itself with the password of the carrier is the carrier’s', async () => {
+  it('a call that authenticates with the password of the carrier belongs to the carrier', async () => {
     const proof = { inbound_auth_username: 'trunk-7', inbound_auth_password: 'trunk-secret' }
     const carrier = await provisionNumber({ trunk_type: 'auth', ...proof })
     const caller = createCaller(platform, tenant)
@@ -351,7 +352,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(await caller.recordOf(result)).toMatchObject({ trunk: carrier.name, to: carrier.number })
     const wrong = await caller.call('call-refused', uri, { status: 403 }, { ...given, password: 'guessed' })
     expect(wrong.report).toBe('')
-    // Its address alone proves nothing.
+    // Its address alone is no authentication.
     await refusedCall(platform, carrier, carrier.number, 404)
   })
 
@@ -400,7 +401,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     ['the gateway takes no calls', ({ gateway }) => ['PUT', gateway, { inbound: false, outbound: true }]],
     ['the gateway is removed', ({ gateway }) => ['DELETE', gateway]],
     ['the number is removed', ({ number }) => ['DELETE', number]],
-  ])('is not served any more once %s', async (_, change) => {
+  ])('a carrier call is not served any more once %s', async (_, change) => {
     const carrier = await provisionNumber()
     expect(await ownerOfCall(await callFromCarrier(platform, carrier, carrier.number))).toBe(
       tenant.account_sid,

@@ -1,5 +1,5 @@
-// The platform registers with a carrier whose registrar is Kamailio, behind SRV records of BIND, the first of which leads
-// nowhere: calls in and out go over it.
+// The platform's registration with a carrier whose registrar is Kamailio, behind SRV records of BIND, the first of
+// which leads to a dead server: calls in and out use it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBind } from '../support/bind.ts'
 import type { NameServer } from '../support/bind.ts'
@@ -42,7 +42,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     platform = await startPlatform({ env: { SWITCHHOOK_NAME_SERVERS: `127.0.0.1:${namesPort}` } })
     tenant = await provision(platform.api, { application })
     registrar = await startRegistrar(platform.sip, password, { hasFaultyPorts: true })
-    // That a dead one before it costs its time alone is among the cases of registrar-faults.test.ts.
+    // The cases of registrar-faults.test.ts cover a dead server before it, which only costs time.
     names = await startBind({
       port: namesPort,
       records: [`_sip._udp.trunk IN SRV 10 0 ${registrar.port} ns`],
@@ -65,7 +65,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     testOfSilent.catch(() => undefined)
   })
 
-  /** It takes 15 seconds, beside the other tests. */
+  /** Tests a silent gateway, which takes 15 seconds, in parallel with the other tests. */
   async function testSilent(): Promise<Tried> {
     const owner = { account_sid: tenant.account_sid }
     const body = { name: 'Silent Telecom', ...owner }
@@ -88,13 +88,13 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
       return register_status.status === status && register_status
     })
 
-  it('is registered with at once, and is well', async () => {
+  it('the platform registers with the carrier immediately, and the registration is healthy', async () => {
     expect(await turned('ok')).toMatchObject({ reason: '200 OK', expires: 3600 })
     const health = await platform.api.must('GET', `/VoipCarriers/${carrier}/Health`)
     expect(health).toMatchObject({ condition: 'up', registration: { status: 'ok' } })
   })
 
-  it('sends calls to the Contact that was registered, which are those of the number in To', async () => {
+  it('calls of the carrier arrive at the registered Contact, and are routed by the number in To', async () => {
     const { code, report } = await callFromCarrier(
       { sip: registrar },
       { address: freshAddress() },
@@ -105,7 +105,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     expect(record).toMatchObject({ to: '15550177', answered: true, trunk: 'Kamailio Telecom' })
   })
 
-  it('takes calls with the name and password of the registration, as its test shows', async () => {
+  it('the carrier accepts calls with the name and password of the registration, as its test shows', async () => {
     const tried = await platform.api.must<Tried>('POST', `/VoipCarriers/${carrier}/Test`, {
       to: '+15550199',
       from: '+15550100',
@@ -121,7 +121,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     expect(registrar.passed()).toContain('INVITE from sip:15550199@carrier.example;transport=udp')
   })
 
-  it('is not any stranger, who gets 404 and a line in the log that names the address', async () => {
+  it('a stranger who is not the carrier gets 404, and a log line names the address', async () => {
     const address = freshAddress()
     await refusedCall(platform, { address }, '15550177', 404)
     await platform.process.lines.next(
@@ -133,7 +133,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     )
   })
 
-  describe('whose first gateway', () => {
+  describe('a first gateway with a fault', () => {
     const faults = ['silent', 'overloaded', 'moved'] as const
     let numbers = 15_550_200
 
@@ -150,7 +150,7 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
       }
     })
 
-    /** Where the INVITEs of a call over the carrier arrive, until it is at the gateway that is well. */
+    /** Returns where the INVITEs of a call over the carrier arrive, up to the gateway without faults. */
     async function callOver(trunk: (typeof faults)[number]): Promise<readonly Arrival[]> {
       const number = String(numbers++)
       const { account_sid, application_sid } = tenant
@@ -164,27 +164,27 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     }
 
     it.each([
-      ['says nothing: two seconds later, and the next call at once', 'silent', [1.9, 4], true],
+      ['does not respond moves on in two seconds, the next call immediately', 'silent', [1.9, 4], true],
       [
-        'answers 503 with Retry-After: at once, and the next call does not try it',
+        'responds 503 with Retry-After moves on immediately, the next call avoids it',
         'overloaded',
         [0, 1.5],
         true,
       ],
-      ['answers 302: where that leads, each time', 'moved', [0, 1.5], false],
-    ] as const)('%s', async (_what, fault, [least, most], rests) => {
+      ['responds 302 follows it each time', 'moved', [0, 1.5], false],
+    ] as const)('a call over a first gateway that %s', async (_what, fault, [least, most], rests) => {
       const came = await callOver(fault)
       expect(came[0]!.port).toBe(registrar.faulty[fault])
       const seconds = came.find(({ port }) => port === registrar.port)!.at - came[0]!.at
       expect(seconds).toBeGreaterThan(least)
-      // The rest is for a machine that does other things.
+      // The rest is a margin for a busy machine.
       expect(seconds).toBeLessThan(most)
       const [next] = await callOver(fault)
       expect(next!.port).toBe(rests ? registrar.port : registrar.faulty[fault])
     })
   })
 
-  it('says that the password is wrong, is registered with again once it is right, and no more when it is switched off or removed', async () => {
+  it('a wrong password is reported, a right one registers, and switching off or removal unregisters', async () => {
     const path = `/VoipCarriers/${carrier}`
     await platform.api.must('PUT', path, { register_password: 'wrong' })
     expect((await turned('fail')).reason).toContain('register_username or register_password is wrong')
@@ -204,8 +204,8 @@ describe.skipIf(isMissing('sipp', 'kamailio', 'bind'))('a carrier that the platf
     await takenBack(2)
   })
 
-  // It has begun before all of them.
-  it('that says nothing at all fails its test, which says so and what to change', async () => {
+  // The test of the silent gateway began before all others.
+  it('the test of a silent carrier fails, and says so with a cure', async () => {
     const { ok, steps } = await testOfSilent
     expect(ok).toBe(false)
     const cure = expect.stringContaining('Check ipv4, port and protocol') as string

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { service_provider_sid } = provider ?? {}
   for (const realm of ['here.example.test', 'elsewhere.example.test', 'nowhere.example.net'])
     await api.must('POST', '/Accounts', { name: realm, service_provider_sid, sip_realm: realm })
-  // Nothing listens there.
+  // No server listens at this address.
   const uri = 'http://127.0.0.1:9'
   await api.must('POST', `/ServiceProviders/${service_provider_sid}/SpeechCredentials`, {
     vendor: 'deepgram',
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const root = join(import.meta.dirname, '../..')
 
-/** Beside the platform, with its settings and few files. */
+/** Runs the doctor beside the platform, with its settings and few files. */
 async function seeDoctor(
   changes: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | null; readonly output: string }> {
@@ -55,7 +55,7 @@ async function seeDoctor(
       SWITCHHOOK_HTTP_PORT: String(httpPort),
       SWITCHHOOK_HTTPS_PORT: String(httpsPort),
       SWITCHHOOK_SIP_PORT: String(sip.port),
-      // Not open there: the platform was started without it.
+      // This port is not open: the platform was started without it.
       SWITCHHOOK_SIPS_PORT: String(httpPort + 101),
       SWITCHHOOK_RTP_PORTS: `${httpPort + 2}-${httpPort + 99}`,
       SWITCHHOOK_DATA_DIR: dataDir,
@@ -68,7 +68,7 @@ async function seeDoctor(
 }
 
 describe('npm run doctor', () => {
-  it('finds the ports of the running platform good, names each fault with its cure, and changes nothing', async () => {
+  it('doctor accepts the running platform’s ports, names each fault with its cure, and changes nothing', async () => {
     const { api, dataDir, httpPort, sip } = platform
     nameServer.addresses('here.example.test', [sip.address])
     nameServer.addresses('elsewhere.example.test', ['192.0.2.77'])
@@ -91,7 +91,7 @@ describe('npm run doctor', () => {
     found(`ok certificates HTTPS at port ${httpsPort} shows the certificate of the file`)
     found('ok public address Phones and carriers see 127.0.0.1')
     found('ok database SQLite')
-    // The limit of the platform, not that of the doctor.
+    // The limit is that of the platform's process, not that of the doctor.
     found(`ok file limits The platform (process ${platform.pid}) may open`)
     found('ok realms 1 of 3 lead to this platform')
     found('BAD realms elsewhere.example.test leads to 192.0.2.77')
@@ -106,7 +106,7 @@ describe('npm run doctor', () => {
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(files.sort())
     expect(await api.must('GET', '/AuditLog?page=1&count=100')).toEqual(audit)
   })
-  it('has a cure for each line that is bad where neither data nor temporary folders can be made', async () => {
+  it('doctor has a cure for each bad line if neither data nor temporary folders can be made', async () => {
     const { code, output } = await seeDoctor({ SWITCHHOOK_DATA_DIR: '/proc/data', TMPDIR: '/proc/tmp' })
     expect(code).toBe(1)
     expect(output).toMatch(

@@ -1,5 +1,5 @@
-// Kamailio in front of two nodes, with the configuration of docs/guides/edge.md: phones reach it over UDP, TLS and WSS, and it is
-// all that they know of the platform.
+// Kamailio in front of two nodes, with the configuration of docs/guides/edge.md. Phones reach it over UDP, TLS and WSS,
+// and see nothing else of the platform.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -26,13 +26,13 @@ import { browserRequest, openWebSocketPhone } from '../support/web-socket-phone.
 import type { WebSocketPhone } from '../support/web-socket-phone.ts'
 import { digestResponse } from '../../src/sip/digest.ts'
 
-// Starts of processes, and the silence after which one of them is dead.
+// Enough for starts of processes, and for the silence after which a node is dead.
 const timeout = 120_000
 const relays = !isMissing('rtpengine')
 const lostReason = 'platform stopped in mid-call'
 
 describe.skipIf(isMissing('kamailio', 'kamailioTls', 'openssl'))('an edge', { timeout }, () => {
-  it('takes no node out that responds to OPTIONS, whatever a stranger sends that it says nothing to', async () => {
+  it('an edge keeps a node that responds to OPTIONS, even if requests of a stranger get no response', async () => {
     const authority = createAuthority()
     const node = await openSilentNode()
     const certificate = authority.issue({ names: `IP:${edgeAddress}` })
@@ -56,7 +56,7 @@ describe.skipIf(isMissing('kamailio', 'kamailioTls', 'openssl'))('an edge', { ti
   })
 })
 
-/** Responds to everything but INVITE. */
+/** Opens a node that responds to everything except INVITE. */
 async function openSilentNode(): Promise<Place & { close(): Promise<void> }> {
   const socket = createSocket('udp4')
   socket.on('message', (bytes, from) => {
@@ -123,7 +123,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       authority?.remove()
     })
 
-    /** Each on its own disk, as on machines of their own. */
+    /** Starts a node on its own disk, as on a separate machine. */
     async function start(name: string): Promise<Platform> {
       const platform = await startPlatform({
         dataDir: join(folder, name),
@@ -149,7 +149,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       return made
     }
 
-    /** The phone's next event of the kind, counted from now on. */
+    /** Returns a function that waits for the phone's next event of the kind, counted from now on. */
     const next = (of: Baresip, type: string): (() => Promise<unknown>) => {
       const from = of.events.items.length
       return () => of.events.next(type, (event) => event.type === type, { from })
@@ -185,7 +185,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       await established()
     }
 
-    /** The one call that is up, and the node that has it. */
+    /** Returns the one call that is up, and the node that has it. */
     async function upAt(nodes: readonly Platform[]): Promise<{ node: Platform; call_sid: string }> {
       for (const node of nodes) {
         const [one] = await liveCalls(node)
@@ -248,7 +248,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       await closed()
     })
 
-    it('a phone that answers leads no request elsewhere, whatever its Record-Route and Contact say', async () => {
+    it('a phone that answers cannot send requests elsewhere, whatever its Record-Route and Contact say', async () => {
       const elsewhere = createSocket('udp4')
       const led: string[] = []
       elsewhere.on('message', (bytes) => void led.push(bytes.toString('latin1').split('\r\n', 1)[0] ?? ''))
@@ -284,7 +284,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       expect(led).toEqual([])
     })
 
-    /** A stranger who has read all of it sends the BYE of the phone that was called. */
+    /** Sends the called phone’s BYE as a stranger who has read all messages, and checks that the call continues. */
     async function expectNoEndBy(stranger: RawPhone, invite: RawMessage, ack: RawMessage): Promise<void> {
       const line = (name: string): string => new RegExp(`^${name}: ([^\\r]*)`, 'im').exec(ack.text)?.[1] ?? ''
       const routes = [...invite.text.matchAll(/^Record-Route: ([^\r]*)/gim)].map(([, route = '']) => route)
@@ -339,7 +339,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       await Promise.all([phone.close(), stranger.close()])
     })
 
-    it('a node responds to what cannot be read: a stranger who sends it is no silence', async () => {
+    it('a node responds to unreadable requests, so a stranger cannot make it look silent', async () => {
       const phone = await openRawPhone(edge)
       await phone.send(rawRequest('INVITE', `sip:${tenant.target}`, phone, ['Subject: a\rX: b']))
       const { text } = await phone.received.next('the refusal', ({ start }) => start.startsWith('SIP/2.0 4'))
@@ -354,7 +354,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       const events = alice.events.items.length
       const stopped = node.stop('SIGTERM')
       await edge.says('out', node.sip)
-      // Each has a Call-ID of its own: one in sixteen times all four would have come here anyway.
+      // Each call has its own Call-ID. Without the drain, one time in sixteen all four would have come here anyway.
       for (let n = 0; n < 4; n += 1) {
         await dials(bob)
         const up = await upAt([other])
@@ -372,7 +372,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       await edge.serve([a.sip, b.sip])
     })
 
-    it('a node that is killed costs its own calls alone, and new calls a few seconds', async () => {
+    it('the kill of a node ends only its own calls, and delays new calls by a few seconds', async () => {
       const lost = await talks(a, 'alice', alice)
       const kept = await talks(b, 'bob', bob)
       const events = bob.events.items.length

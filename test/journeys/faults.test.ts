@@ -1,4 +1,4 @@
-// What goes wrong in the field, over the whole product: bad applications, bad audio, bad credentials, callers who leave.
+// Faults in the field, over the whole product: bad applications, bad audio, bad credentials, callers who leave.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import { startApplication } from '../support/application.ts'
@@ -36,7 +36,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
 
   let applications = 0
 
-  /** A further application of the tenant whose call hook is `url`; returns what to dial. */
+  /** Creates another application of the tenant whose call hook is `url`; returns the address to dial. */
   async function targetFor(url: string): Promise<string> {
     applications += 1
     const { sid } = await platform.api.must<{ sid: string }>('POST', '/Applications', {
@@ -49,7 +49,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     return `app-${sid}@${tenant.realm}`
   }
 
-  /** A target whose call hook gives this answer. */
+  /** Creates an application whose call hook gives this answer; returns the address to dial. */
   async function targetAnswering(
     what: Answer,
   ): Promise<{ target: string; path: string; statusPath: string }> {
@@ -124,7 +124,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     ]
 
     it.each(cases)(
-      '%s fails that verb only: its action hook hears of it and the next verb runs',
+      '%s fails that verb only: its action hook gets the failure and the next verb runs',
       async (...row) => {
         const [, file, answer, code] = row
         if (answer !== undefined) application.on(file, answer)
@@ -188,7 +188,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
       }
     })
 
-    it('a call with a wrong password is refused with 403, and the application is not asked', async () => {
+    it('a call with a wrong password is refused with 403, without a request to the application', async () => {
       const { target, path } = await targetAnswering({ json: [{ verb: 'hangup' }] })
       const result = await caller.call('call-refused', target, { status: 403 }, { password: 'wrong' })
       expect(result.report).toBe('')
@@ -206,7 +206,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
   })
 
   describe('a caller who leaves', () => {
-    it('a caller who leaves while the call hook is being asked is recorded as having abandoned the call', async () => {
+    it('a caller who leaves during the request of the call hook is recorded as having abandoned the call', async () => {
       const { target } = await targetAnswering('hang')
       const result = await caller.call('call-cancel', target, { cancelAfterMs: 500 })
       expect(result.report).toBe('')
@@ -242,7 +242,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     )
 
     it(
-      'a caller who leaves during speech ends the call at once, with the Reason header of the BYE',
+      'a caller who leaves during speech ends the call immediately, with the Reason header of the BYE',
       covers({ section: 'Events: sip_reason_header', says: 'Present on a BYE of an answered call.' }),
       async () => {
         const { target, statusPath } = await targetAnswering({ json: [endless] })
@@ -293,7 +293,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     await caller.noLiveCall()
   })
 
-  it('PUT on a live call gives it another application at once, which hangs it up', async () => {
+  it('PUT on a live call gives it another application immediately, which hangs it up', async () => {
     const { target } = await targetAnswering({ json: [endless] })
     application.on('/next', { json: [{ verb: 'hangup' }] })
     const running = caller.call('call', target)
@@ -319,7 +319,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     expect(ended.report).toBe('')
   })
 
-  it('two phones calling at once get their own calls', async () => {
+  it('two phones that call at the same time get their own calls', async () => {
     const client = { account_sid: tenant.account_sid, username: 'bob', password: tenant.password }
     await platform.api.must('POST', '/Clients', client)
     const { target, path } = await targetAnswering({
@@ -343,7 +343,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
       const { target, path } = await targetAnswering({
         json: [{ verb: 'say', text: 'Hello.' }, { verb: 'hangup' }],
       })
-      // sipp counts a call as failed when its own script is out of step; the records are what is promised.
+      // sipp counts a call as failed when its own script is out of step, so only the records are checked.
       await caller.call(
         'call',
         target,
@@ -357,7 +357,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     },
   )
 
-  it('datagrams that are no SIP are dropped, and the next request is answered', async () => {
+  it('datagrams that are not SIP are dropped, and the next request is answered', async () => {
     const phone = await openRawPhone(platform.sip)
     try {
       await phone.send(Uint8Array.from({ length: 1400 }, (_value, index) => (index * 7919) % 256))

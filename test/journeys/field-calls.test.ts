@@ -1,4 +1,4 @@
-// Calls as phones and carriers in the field make them, beyond what a first call needs; sipp plays them as it comes.
+// Calls as phones and carriers in the field make them, beyond the features of a first call, played by sipp.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -42,7 +42,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
   it.each([
     ['Require: precondition', 420, 'extension_not_supported'],
     ['Replaces: none@x;to-tag=1;from-tag=2', 481, 'call_not_here'],
-  ])('with %s is refused with %i, and its record says why', async (header, status, code) => {
+  ])('a call with %s is refused with %i, and its record says why', async (header, status, code) => {
     const tenant = await provision(platform.api, { application })
     const caller = createCaller(platform, tenant)
     const result = await caller.call('call-refused', tenant.target, { status, header })
@@ -56,7 +56,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     )
   })
 
-  it('a caller hears 180 while the application is asked, where the account wants it, and is answered then', async () => {
+  it('a caller gets 180 while the application is asked, if the account is set so, and is then answered', async () => {
     const tenant = await provision(platform.api, { application })
     await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, { ringing_after_ms: 50 })
     const asked = application.to('/status').length

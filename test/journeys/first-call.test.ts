@@ -1,5 +1,5 @@
-// The main job, end to end: a phone from elsewhere registers, calls, hears speech and a WAV file, presses
-// digits, hears them read back and is hung up; the REST interface shows the call while it lives and afterwards.
+// The main use, end to end: a real phone registers, calls, hears speech and a WAV file, presses digits, hears them read
+// back and is hung up. The REST interface shows the call during its life and afterwards.
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
@@ -22,7 +22,7 @@ const greeting = 'Hello. This is your first call.'
 
 type LiveCall = Record<string, unknown>
 
-/** What one call left behind, everywhere it can be seen. */
+/** The traces that one call left, everywhere it can be seen. */
 interface Evidence {
   readonly registration: { ok: boolean; reason: string }
   readonly registeredUsers: unknown
@@ -37,7 +37,7 @@ interface Evidence {
   readonly webhookSecret: string
 }
 
-/** What the call hook carries, as the interface specification lists it. */
+/** The fields of the call hook, as the interface specification lists them. */
 const hookFields = [
   'call_sid',
   'call_id',
@@ -111,7 +111,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     await application?.close()
   })
 
-  it('registers the phone with digest authentication', () => {
+  it('a phone registers with digest authentication', () => {
     expect(evidence.registration).toMatchObject({ ok: true })
     expect(evidence.registeredUsers).toEqual([`alice@${tenant.realm}`])
   })
@@ -170,8 +170,8 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     },
   )
 
-  it('lets the caller hear the speech, then the WAV file, whole and in order', () => {
-    // A busy machine may let the phone's buffer run dry for a moment.
+  it('the caller hears the speech, then the WAV file, whole and in order', () => {
+    // A busy machine may let the phone's buffer run empty for a moment.
     const [heardTone, ...otherTones] = toneSegments(evidence.heard, toneHz, { bridgeMs: 500 })
     expect(otherTones).toEqual([])
     const { startMs, endMs } = heardTone ?? { startMs: 0, endMs: 0 }
@@ -179,13 +179,13 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     const speech = slice(evidence.heard, 0, startMs)
     const spoken = soundSegments(speech, { bridgeMs: 600 })
     expect(rms(speech)).toBeGreaterThan(0.01)
-    // People and engines say 8 to 22 characters a second.
+    // Speech has 8 to 22 characters a second.
     const spokenMs = (spoken.at(-1)?.endMs ?? 0) - (spoken[0]?.startMs ?? 0)
     expect(spokenMs).toBeGreaterThan((greeting.length / 22) * 1000)
     expect(spokenMs).toBeLessThan((greeting.length / 8) * 1000)
   })
 
-  it('hands the digits to the action hook and speaks again afterwards', () => {
+  it('the digits reach the action hook, whose answer is spoken', () => {
     const [action, ...others] = application.to('/digits')
     expect(others).toEqual([])
     expect(action?.body).toMatchObject({ reason: 'dtmfDetected', digits, call_status: 'in-progress' })
@@ -195,7 +195,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     expect(soundMs).toBeGreaterThan(1000)
   })
 
-  it('shows the call while it lives, and no longer', () => {
+  it('the API lists the call while it is live, and no longer', () => {
     expect(evidence.liveCalls).toHaveLength(1)
     expect(evidence.liveCalls[0]).toMatchObject({
       account_sid: tenant.account_sid,
@@ -213,11 +213,11 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     expect(evidence.countAfter).toEqual({ inbound: 0, outbound: 0 })
   })
 
-  it('is hung up by the platform', () => {
+  it('the platform hangs up the call', () => {
     expect(evidence.closedBy).toBe('Connection reset by peer')
   })
 
-  it('leaves exactly one record, and the right one', () => {
+  it('the call leaves exactly one record, with the right values', () => {
     expect(evidence.records).toHaveLength(1)
     const [record] = evidence.records
     expect(record).toMatchObject({
@@ -252,7 +252,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     },
   )
 
-  it('keeps a journal that tells the whole story, without gaps', () => {
+  it('the journal of the call is complete, without gaps', () => {
     const { journal } = evidence
     expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_event, index) => index + 1))
     const story = JSON.stringify(journal)
@@ -319,7 +319,7 @@ async function placeTheCall(
     return calls.some((call) => call['call_status'] === 'in-progress') ? calls : undefined
   })
   const liveCount = await api.must('GET', `${account}/CallCount`)
-  // The prompt after the tone is being spoken: the gather is listening.
+  // The prompt after the tone is playing, so the gather accepts digits.
   await until('the prompt', async () => promptIsHeard(await phone.heard()), { everyMs: 100 })
   await phone.press(digits)
   await application.requests.next('the action hook', ({ path }) => path === '/digits')

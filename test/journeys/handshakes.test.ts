@@ -1,4 +1,4 @@
-// DTLS-SRTP of phones and far ends that are no browsers: with ICE and without, in both directions.
+// DTLS-SRTP with phones and far ends that are not browsers: with ICE and without, in both directions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tone, toneSegments } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
@@ -37,7 +37,7 @@ describe.skipIf(isMissing('baresip'))('a phone that makes a handshake before it 
     ['dtls', 'dtls with ice'],
     ['dtls with ice', 'dtls'],
   ] as const)(
-    'calls with %s, is connected to one with %s, and both are heard',
+    'a phone with %s is connected to one with %s, and both are heard',
     async (ofCaller, ofCalled) => {
       const tenant = await provision(platform.api, { application })
       const { account_sid, realm, password, username } = tenant

@@ -1,4 +1,5 @@
-// What real phones hear while they wait: on hold, while the other side rings, and while an application does not answer.
+// The audio that real phones hear during a wait: on hold, while the other side rings, and while an application does not
+// answer.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { journalStory } from '../../examples/demo/journal-story.ts'
 import type { StoryEvent } from '../../examples/demo/journal-story.ts'
@@ -36,7 +37,7 @@ beforeAll(async () => {
   platform = await sharedPlatform()
 })
 
-// Of each try: what an earlier one has left is another account's.
+// A tenant for each try: the remains of an earlier try belong to another account.
 beforeEach(async () => {
   tenant = await provision(platform.api, { application })
   const { account_sid, password } = tenant
@@ -72,11 +73,11 @@ async function linphone(username: string): Promise<Linphone> {
   return phone
 }
 
-/** All that was heard of the tone, in ms. */
+/** Returns for how long the tone was heard in all, in ms. */
 const heardMs = (audio: Audio, hz: number): number =>
   toneSegments(audio, hz).reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
 
-/** Resolves when that much more of the tone has been heard than was by now. */
+/** Resolves when `ms` more of the tone has been heard than up to now. */
 async function hearsMore(phone: Baresip, hz: number, ms: number): Promise<void> {
   const before = heardMs(await phone.heard(), hz)
   const isHeard = async (): Promise<boolean> => heardMs(await phone.heard(), hz) > before + ms
@@ -88,7 +89,7 @@ function dialing(options: object, before: readonly object[] = []): void {
   application.on('/call', { json: [...before, dial] })
 }
 
-/** The legs of the call, the caller's first. */
+/** Returns the legs of the call, the caller's first. */
 async function liveLegs(): Promise<readonly string[]> {
   const live = await platform.api.must<{ call_sid: string; direction: string }[]>(
     'GET',
@@ -104,7 +105,7 @@ describe.skipIf(isMissing('baresip'))('a phone that holds', () => {
     ['onHoldHook', { onHoldHook: '/hold' }, []],
     ['onHoldMusic', {}, [{ verb: 'config', onHoldMusic: '/hold.wav' }]],
   ])(
-    'lets the other side hear %s in its place, until the two talk again',
+    'a phone that holds lets the other side hear %s instead, until it resumes',
     async (source, options, before) => {
       dialing(options, before)
       const called = await baresip('bob', 'auto')
@@ -114,7 +115,7 @@ describe.skipIf(isMissing('baresip'))('a phone that holds', () => {
       await hearsMore(called, callerHz, 500)
 
       await caller.command('hold')
-      // Longer than the file: it is heard again and again.
+      // This is longer than the file, which repeats.
       await hearsMore(called, holdHz, 2500)
       await caller.command('resume')
       await hearsMore(called, callerHz, 1000)
@@ -142,7 +143,7 @@ describe.skipIf(isMissing('baresip'))('a phone that holds', () => {
       const beforeHoldMs = heardMs(await caller.heard(), calledHz)
       await caller.hangUp()
       await happens(called, 'CALL_CLOSED')
-      // This phone records nothing any more once it has held: how much was sent to it tells.
+      // This phone does not record after a hold, so the number of packets sent to it is checked.
       const ended = await endedJournal(platform.api, tenant.account_sid, legs[0] ?? '')
       const closed = ended.find(({ type }) => type === 'media-closed')
       expect(Number(closed?.['packets_sent']) * 20).toBeGreaterThan(beforeHoldMs + 800)
@@ -150,7 +151,7 @@ describe.skipIf(isMissing('baresip'))('a phone that holds', () => {
     90_000,
   )
 
-  it('and hangs up then leaves a record of each leg, and no sound', async () => {
+  it('a phone that hangs up on hold leaves a record of each leg, and no audio continues', async () => {
     dialing({ onHoldHook: '/hold' })
     const called = await baresip('bob', 'auto')
     const caller = await baresip(tenant.username, 'manual')
@@ -167,7 +168,7 @@ describe.skipIf(isMissing('baresip'))('a phone that holds', () => {
 })
 
 describe.skipIf(isMissing('baresip', 'linphone'))('linphone', () => {
-  it('holds and resumes in the same way', async () => {
+  it('linphone holds and resumes in the same way', async () => {
     dialing({ onHoldHook: '/hold' })
     const called = await linphone('bob')
     const caller = await baresip(tenant.username, 'manual')
@@ -185,7 +186,7 @@ describe.skipIf(isMissing('baresip', 'linphone'))('linphone', () => {
 })
 
 describe.skipIf(isMissing('baresip'))('a caller who is answered already', () => {
-  it('hears ringing until the other side answers, and then that one alone', async () => {
+  it('an answered caller hears ringing until the other side answers, and then only that side', async () => {
     dialing({})
     const called = await baresip('bob', 'manual')
     const caller = await baresip(tenant.username, 'manual')
@@ -203,7 +204,7 @@ describe.skipIf(isMissing('baresip'))('a caller who is answered already', () => 
 })
 
 describe.skipIf(isMissing('baresip'))('a caller whose application does not answer', () => {
-  it('hears the filler noise, and then what the application has for that case', async () => {
+  it('a caller whose application is silent hears the filler noise, and then the audio for that case', async () => {
     const sorryHz = 2300
     const headers = { 'content-type': 'audio/wav' }
     application.on('/sorry.wav', { status: 200, headers, body: toWav(tone(sorryHz, 3000)) })

@@ -1,4 +1,4 @@
-// A process that is killed while it answers: the request that is sent again has its effect once.
+// A process that is killed while it responds: a repeated request has its effect once.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,9 +24,10 @@ const makeKey = (platform: Platform, key: string): Promise<Response> =>
   })
 
 describe('a platform that is killed while requests are under way', () => {
-  it('has had each of them once after they were sent again, and repeats the answers it had given', async () => {
+  it('requests repeated after a kill have one effect each, and get the responses already given', async () => {
     let made = 0
-    // What has answered for the one before is the next one to be killed: a start is the dearest part of a round.
+    // The platform that responds after a kill is the next one to be killed, since a start takes most of the time of a
+    // round.
     let victim = await startPlatform({ dataDir })
     for (let round = 0; round < 2; round++) {
       const answered = new Map<string, string>()
@@ -38,7 +39,8 @@ describe('a platform that is killed while requests are under way', () => {
           sent.push(key)
           const response = await makeKey(dying, key)
           answered.set(key, await response.text())
-          // Some are answered then, some are not begun, and some are between commit and answer.
+          // At this moment some requests have a response, some have not begun, and some are between commit and
+          // response.
           if (answered.size === 50 + round * 60) dying.process.signal('SIGKILL')
         }
       }
@@ -59,7 +61,7 @@ describe('a platform that is killed while requests are under way', () => {
       }
       made += sent.length
       const keys = await next.api.must<readonly unknown[]>('GET', '/ApiKeys')
-      // One more of the first boot: the admin's. That of its account is listed with the account.
+      // One more key is from first boot: the admin's. That of its account is listed with the account.
       expect(keys).toHaveLength(made + 1)
       const verdict = await next.api.must<{ readonly intact: boolean }>('GET', '/AuditLog/verify')
       expect(verdict.intact).toBe(true)

@@ -1,4 +1,4 @@
-// A platform that is killed with calls of every kind up, once for all of them: what its next start makes of each.
+// A platform that is killed once with calls of every kind up, and the treatment of each kind by the next start.
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ async function startCallee(): Promise<Sipp> {
 
 const targetOf = ({ port }: Sipp): object => ({ type: 'sip', sipUri: `sip:bob@127.0.0.1:${port}` })
 
-/** An account with an application of its own, whose calls run these verbs. */
+/** Opens an account with its own application, whose calls run these verbs. */
 async function openAccount(verbs: readonly object[]): Promise<[Application, Tenant]> {
   const application = await startApplication()
   closers.push(() => application.close())
@@ -55,14 +55,14 @@ async function place({ account_sid, application_sid }: Tenant): Promise<string> 
   return sid
 }
 
-/** What is reported is committed. */
+/** Waits for the report of an answer: a reported fact is committed. */
 const answerOf = (application: Application, isSo: (body: Readonly<Record<string, unknown>>) => boolean) =>
   application.requests.next(
     'the answer to be reported',
     ({ path, body }) => path === '/status' && body['call_status'] === 'in-progress' && isSo(body),
   )
 
-/** When the process last said that it lives. */
+/** Returns the time at which the process last reported that it is alive. */
 function lastSign(): number {
   const database = new DatabaseSync(join(dataDir, 'switchhook.db'), { readOnly: true })
   try {
@@ -72,7 +72,7 @@ function lastSign(): number {
   }
 }
 
-/** Each sets up its calls, and returns what is to be so after the next start. */
+/** The cases. Each sets up its calls, and returns the check to run after the next start. */
 const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
   async 'leaves one record of a call that it placed'() {
     const [application, tenant] = await openAccount([{ verb: 'pause', length: 60 }])
@@ -84,7 +84,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
       ])
   },
 
-  async 'leaves one record for each leg of a bridge, as long as the talk was, and the called leg names the one that dialled it'() {
+  async 'leaves one record for each leg of a bridge, with its duration, and the called one names its parent'() {
     const [application, tenant] = await openAccount([
       { verb: 'dial', target: [targetOf(await startCallee())] },
     ])
@@ -94,7 +94,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
       (await journalOf(first.api, account_sid, sid)).some(({ type }) => type === 'bridged'),
     )
     await answerOf(application, (body) => body['parent_call_sid'] === sid)
-    // A talk of some seconds, of which nothing is written.
+    // The conversation lasts some seconds, during which nothing is written.
     const answeredAt = Date.now()
     await until('signs of life during the talk', () => lastSign() > answeredAt + 4000)
     return async () => {
@@ -142,7 +142,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     }
   },
 
-  async 'leaves one record for each who waited in a queue, and the account hears that they have left'() {
+  async 'leaves one record for each caller in a queue, and its leave is sent to the account'() {
     const queue = 'support'
     const [application, tenant] = await openAccount([{ verb: 'enqueue', name: queue, waitHook: '/wait' }])
     const { account_sid } = tenant
@@ -156,7 +156,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
       return Number(queues.find(({ name }) => name === queue)?.length ?? 0)
     }
     const sids = [await place(tenant), await place(tenant)]
-    // What the account has heard is committed.
+    // An event that the account has received is committed.
     await until('both to wait', () => application.to('/events').length === 2)
     expect(await lengthAt(first)).toBe(2)
     return async () => {
@@ -208,7 +208,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
       (['udp', 'tcp'] as const).map(async (transport) => {
         const answers = transport === 'udp' ? 'manual' : 'auto'
         const proxy = { ...first.sip, transport }
-        // Longer than the other cases may take.
+        // The registration lasts longer than the other cases may take.
         const phone = await startBaresip({ ...tenant, proxy, answers, registerEvery: 600 })
         closers.push(() => phone.stop())
         expect(await phone.registered()).toMatchObject({ ok: true })
@@ -216,16 +216,16 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
       }),
     )
     return async () => {
-      // At another port than before: no phone can have registered there.
+      // The second platform has another port, where no phone can have registered.
       const call = { from: '1', to: { type: 'user', name }, application_sid }
       await second.api.must('POST', `/Accounts/${account_sid}/Calls`, call)
-      // The one that answers by itself says so at once; over TCP it is called at its Contact.
+      // The phone that answers automatically reports it immediately; over TCP it is called at its Contact.
       for (const [index, event] of ['CALL_INCOMING', 'CALL_ESTABLISHED'].entries())
         await phones[index]!.events.next(event, ({ type }) => type === event)
     }
   },
 
-  async 'finishes a recording, stores it once, and the hook hears of it'() {
+  async 'finishes a recording, stores it once, and sends that to the hook'() {
     const keys = { id: 'minio', secret: 'a-secret-of-the-storage', region: 'us-east-1' }
     const storage = await serveS3(keys)
     closers.push(() => storage.close())
@@ -267,7 +267,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
   },
 }
 
-/** What the header of a recording says of its length when the process is gone. */
+/** The length in the header of each recording at the kill. */
 const lengthAtKill = new Map<string, number>()
 
 async function readSpool(): Promise<void> {
@@ -301,7 +301,7 @@ describe.skipIf(isMissing('sipp'))('a platform that is killed', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  it.each(Object.keys(cases))('%s', async (name) => {
+  it.each(Object.keys(cases))('a platform that is killed %s', async (name) => {
     const result = found.get(name)
     if (result?.status !== 'fulfilled') throw result?.reason
     await result.value()

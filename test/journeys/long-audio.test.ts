@@ -1,4 +1,4 @@
-// An hour of sound, from the server of an application to the ear of a phone, while most of it is still on its way.
+// An hour of audio, from an application's server to a phone's ear, while most of it has not been sent yet.
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,13 +33,13 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** A server that sends the head of a file, says how long all of it is, and keeps the rest to itself. */
+/** Starts a server that sends the head of a file, declares its whole length, and keeps the rest back. */
 async function withholding(head: Buffer, wholeBytes: number): Promise<string> {
   const server = await serveLocally((_request, response) => {
     response.writeHead(200, { 'content-length': wholeBytes })
     const half = head.length >> 1
     response.write(head.subarray(0, half))
-    // Later than a short file would have been whole.
+    // A short file would have been complete by then.
     const timer = setTimeout(() => response.write(head.subarray(half)), 800)
     response.on('close', () => clearTimeout(timer))
   })
@@ -75,7 +75,7 @@ async function start() {
   return { audio, media }
 }
 
-/** Ten seconds of it are sent. */
+/** The kinds of file. The server sends ten seconds of each. */
 const kinds = {
   WAV: () => {
     const sound = toWav(tone(440, 10_000)).subarray(wavHeaderBytes)
@@ -92,7 +92,7 @@ const kinds = {
 }
 
 describe('an hour of sound', () => {
-  it('is heard from its head on while the rest is on its way, and ends with its listener', async () => {
+  it('an hour of audio is heard while most is on its way, and its download ends with its listener', async () => {
     const { audio, media } = await start()
     for (const make of [kinds.WAV, kinds.MP3]) {
       const { head, wholeBytes } = make()

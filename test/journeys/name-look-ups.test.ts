@@ -1,4 +1,4 @@
-// Host names that one tenant has looked up are no other tenant's trouble, whatever their name servers do.
+// Look-ups of host names of one tenant do not disturb the others, whatever their name servers do.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ import type { Platform, Tenant } from '../support/platform-process.ts'
 import { startRefusingCarrier } from '../support/refusing-carrier.ts'
 import { isMissing } from '../support/tools.ts'
 
-describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
+describe.skipIf(isMissing('sipp'))('names whose server does not respond', () => {
   let application: Application
   let names: ScriptedNameServer
   let platform: Platform
@@ -48,7 +48,7 @@ describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
     const ask = async (index: number): Promise<void> => {
       const path = `/AppEnv?url=http://h${index}-${rounds}.slow.test/`
       const { status } = await platform.api.call('GET', path, undefined, token)
-      // The application says nothing, or more look-ups than an account may have are under way.
+      // Either the application does not respond, or the account has reached its limit of look-ups.
       expect([204, 503]).toContain(status)
     }
     const attack = (async () => {
@@ -62,7 +62,7 @@ describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
     await attack
   })
 
-  it('a call by a carrier whose first SRV target is dead reaches the second two seconds later, and the next call at once', async () => {
+  it('a call whose first SRV target is dead reaches the second in two seconds, the next immediately', async () => {
     const dead = createSocket('udp4')
     dead.bind(0, '127.0.0.1')
     await once(dead, 'listening')
@@ -95,7 +95,7 @@ describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
       }
       const first = await call('15550100')
       expect(first).toBeGreaterThan(1_900)
-      // A dead place costs 32 s otherwise; the rest is for a machine that does other things.
+      // Without this a dead address would take 32 s; the rest is a margin for a busy machine.
       expect(first).toBeLessThan(4_000)
       expect(await call('15550101')).toBeLessThan(1_500)
     } finally {

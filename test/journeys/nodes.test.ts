@@ -1,4 +1,5 @@
-// Several nodes on one PostgreSQL, as processes: whose calls are whose when one starts, stops, hangs or is killed.
+// Several nodes on one PostgreSQL database, as processes: the owner of each call when a node starts, stops, hangs or is
+// killed.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +19,7 @@ import { until, within } from '../support/wait.ts'
 const callCount = 3
 const lostReason = 'platform stopped in mid-call'
 
-// Starts of processes, and the silence after which one of them is dead.
+// Enough for starts of processes, and for the silence after which a node is dead.
 const timeout = 180_000
 
 describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
@@ -34,8 +35,8 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     let a: Platform
     let b: Platform
 
-    // Two nodes for all cases, since a start is the dearest part of them: each case leaves both running, without a call. The cases
-    // that wait until a node has been silent for long do so at once.
+    // Two nodes for all cases, since a start takes most of their time: each case leaves both running, without a call.
+    // The cases that wait for a long silence of a node run in parallel.
     beforeAll(async () => {
       database = await createTestDatabase()
       folder = await mkdtemp(join(tmpdir(), 'switchhook-nodes-'))
@@ -53,7 +54,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       await rm(folder, { recursive: true, force: true })
     })
 
-    /** Each on its own disk, as on machines of their own. */
+    /** Starts a node on its own disk, as on a separate machine. */
     async function start(name: string): Promise<Platform> {
       const platform = await startPlatform({
         dataDir: join(folder, name),
@@ -63,7 +64,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       return platform
     }
 
-    /** Calls that are up, and told to be. */
+    /** Starts calls, and waits until all are up and reported as answered. */
     async function callsUp(platform: Platform): Promise<{ tenant: Tenant; caller: Sipp }> {
       const tenant = await provision(platform.api, { application })
       const phone = createCaller(platform, tenant)
@@ -71,7 +72,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       const caller = await phone.start('call', tenant.target, {}, options)
       callers.push(caller)
       await until('every call to be reported as answered', () => answered(tenant).length === callCount)
-      // What a killed node was about to deliver is delivered again once its lease has run out, a minute later.
+      // A killed node's pending deliveries would be repeated only after their lease of a minute.
       await delivered()
       return { tenant, caller }
     }
@@ -98,7 +99,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       return calls.length
     }
 
-    /** Every call has one record, and its end was reported once. */
+    /** Checks that every call has one record, and that its end was reported once. */
     async function settled({ api }: Platform, tenant: Tenant): Promise<readonly RecentCallRecord[]> {
       const records = await recentCalls(api, tenant.account_sid, callCount)
       const calls = answered(tenant).map(({ call_sid }) => String(call_sid))
@@ -115,7 +116,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       return records
     }
 
-    it('a node that starts, stops, starts and is killed closes its own calls at its next start, without waiting for others to be sure, and ends none of another node', async () => {
+    it('a killed node closes its calls immediately when it starts, and a start ends no other calls', async () => {
       const { tenant } = await callsUp(a)
       expect((await b.stop('SIGINT')).code).toBe(0)
       b = await start('b')
@@ -125,7 +126,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       const startedAt = Date.now()
       for (const { termination_reason } of await settled(b, ofKilled.tenant))
         expect(termination_reason).toBe(lostReason)
-      // It would take the others 15 s of silence.
+      // The other nodes would close them after 15 s of silence.
       expect(Date.now() - startedAt).toBeLessThan(14_000)
       const path = `/Accounts/${tenant.account_sid}/RecentCalls?page=1&count=25`
       expect(await a.api.must('GET', path)).toMatchObject({ total: 0 })
@@ -143,7 +144,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       await until('no open call in storage', async () => (await database.query(open)).length === 0)
     })
 
-    it('a kill switch that one node takes ends the outbound call of another node, which then begins none', async () => {
+    it('a kill switch set at one node ends the outbound call of another node, which then places none', async () => {
       const tenant = await provision(a.api, { application })
       const { account_sid, application_sid } = tenant
       const callee = await startSipp({ scenario: 'uas-answer', timeoutSeconds: 100 })
@@ -167,7 +168,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     })
 
     it.concurrent(
-      'a node that is killed leaves calls that another node closes within 30 s, and that its next start leaves alone',
+      'the calls of a killed node are closed by another node within 30 s, and not again at its next start',
       async () => {
         const { tenant } = await callsUp(a)
         const upAt = Date.now()
@@ -193,7 +194,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     )
 
     it.concurrent(
-      'a node that hung, so that another node closed its calls, hangs them up when it comes back, and serves new ones',
+      'a node that hung while another closed its calls hangs them up when it comes back, and serves new ones',
       async () => {
         const c = await start('c')
         const { tenant, caller } = await callsUp(c)

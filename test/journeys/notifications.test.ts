@@ -1,4 +1,4 @@
-// Notifications from the commit of a call's step to the receiver, over the durable outbox.
+// Notifications of a call's steps from their commit to the receiver, over the durable outbox.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -84,7 +84,7 @@ describe('notifications', () => {
     },
   )
 
-  it('of a hook that is alive arrive though another hook of the call is dead, after a restart too', async () => {
+  it('notifications to a working hook arrive if another one is dead, even after a restart', async () => {
     const dead = await startReceiver(() => ({ status: 503 }))
     const app = await startReceiver()
     closing.push(
@@ -108,11 +108,11 @@ describe('notifications', () => {
     await second.delivery.start()
     await app.arrived(2)
     expect(said()).toEqual(['in-progress', 'completed'])
-    // The dead one is asked for its first, and for nothing that comes behind it.
+    // The dead hook is sent only its first item.
     expect(new Set(dead.received.map(({ headers }) => headers['webhook-sequence']))).toEqual(new Set(['1']))
   })
 
-  it('outlive a receiver that is down and a restart of the platform, and keep their id', async () => {
+  it('notifications survive a receiver that is down and a restart of the platform, and keep their id', async () => {
     let isUp = false
     const app = await startReceiver(() => ({ status: isUp ? 200 : 503 }))
     closing.push(() => app.close())

@@ -1,4 +1,4 @@
-// Bridged calls of other phones than baresip, and through a proxy that stays in the path.
+// Bridged calls of other phones than baresip, and of phones behind a proxy that stays in the path.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rms, slice, tone, toneSegments } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   platform = await sharedPlatform()
 })
 
-// Of each try: what an earlier one has left is another account's.
+// A tenant for each try: the remains of an earlier try belong to another account.
 beforeEach(async () => {
   tenant = await provision(platform.api, { application })
   const { account_sid, password } = tenant
@@ -69,10 +69,10 @@ async function linphone(username: string): Promise<Linphone> {
   return phone
 }
 
-/** Linphone's file can be read once its call has ended. The other phone hears more before it ends, since linphone may begin late. */
+/** How long the other phone hears linphone, which may begin late and whose own file is readable only after the call. */
 const talkMs = 3000
 
-/** The tone without a gap, `ms` at least, and a second of it as loud as it was said. */
+/** Waits for a tone of at least `ms` without a gap, and checks that it is as loud as it was sent. */
 async function hears(phone: { heard(): Promise<Audio> }, hz: number, ms = 1400): Promise<void> {
   const middle = await until(`${ms} ms of ${hz} Hz`, async () => {
     const heard = await phone.heard().catch(() => undefined)
@@ -84,7 +84,7 @@ async function hears(phone: { heard(): Promise<Audio> }, hz: number, ms = 1400):
 }
 
 describe.skipIf(isMissing('baresip', 'linphone'))('linphone', () => {
-  it('calls a user, hears and is heard, and hangs up', async () => {
+  it('linphone calls a user, hears and is heard, and hangs up', async () => {
     const called = await baresip('bob')
     const caller = await linphone(tenant.username)
     caller.dial(`sip:bob@${tenant.realm}`)
@@ -96,7 +96,7 @@ describe.skipIf(isMissing('baresip', 'linphone'))('linphone', () => {
     await hears(caller, calledHz)
   }, 60_000)
 
-  it('is called by an application, hears and is heard, and is hung up on', async () => {
+  it('linphone takes a call of an application, hears and is heard, and is hung up', async () => {
     const called = await linphone('bob')
     const caller = await baresip(tenant.username)
     await caller.dial(`sip:${tenant.target}`)
@@ -111,7 +111,7 @@ describe.skipIf(isMissing('baresip', 'linphone'))('linphone', () => {
 describe.skipIf(isMissing('baresip', 'kamailio'))(
   'two phones behind a proxy with Record-Route and Path',
   () => {
-    it('talk, and every request of either call passes the proxy', async () => {
+    it('two phones behind a proxy talk, and every request of both calls passes the proxy', async () => {
       const proxy: Kamailio = await startKamailio(platform.sip)
       started.push(proxy)
       const called = await baresip('bob', proxy)

@@ -1,5 +1,5 @@
-// Calls that the platform makes, over real sockets: to a registered phone from elsewhere, and to SIP addresses
-// that ring, refuse, challenge and never answer.
+// Calls that the platform places, over real sockets: to a registered real phone, and to SIP addresses that ring,
+// refuse, challenge and never answer.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const calls = (): string => `/Accounts/${tenant.account_sid}/Calls`
 
-/** The called party. */
+/** Starts the called party. */
 function startCallee(scenario: string, values: SippOptions['values'] = {}): Promise<Sipp> {
   return startSipp({ scenario, values, timeoutSeconds: 40 })
 }
@@ -59,7 +59,7 @@ function place(to: object, more: object = {}): Promise<Placed> {
 
 const addressOf = ({ port }: Sipp): object => ({ type: 'sip', sipUri: `sip:bob@127.0.0.1:${port}` })
 
-/** What the status hook received of the call, once it has ended. */
+/** Returns the bodies that the status hook received for the call, once it has ended. */
 async function statusesOf({ sid }: Placed): Promise<Record<string, unknown>[]> {
   const told = (): Record<string, unknown>[] =>
     application
@@ -88,7 +88,7 @@ const received = ({ messages }: SippResult, method: string) =>
   messages.find(({ direction, start }) => direction === 'received' && start.startsWith(`${method} `))
 
 describe.skipIf(isMissing('baresip'))('a call to a registered phone', () => {
-  it('is answered, heard and hung up, and leaves one record', async () => {
+  it('a call to a registered phone is answered, heard and hung up, and leaves one record', async () => {
     const phone = await startBaresip({ ...tenant, proxy: platform.sip, answers: 'auto' })
     try {
       expect(await phone.registered()).toMatchObject({ ok: true })
@@ -146,7 +146,7 @@ describe.skipIf(isMissing('baresip'))('a call to a registered phone', () => {
 })
 
 describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
-  it('carries who calls, our offer and the headers of the request', async () => {
+  it('a call to a SIP address has the caller, our offer and the headers of the request', async () => {
     const callee = await startCallee('uas-answer')
     const placed = await place(addressOf(callee), {
       callerName: 'The "Office"',
@@ -245,7 +245,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     expect(statusWords(await statusesOf(placed))).toEqual(['trying', 'early-media', 'no-answer'])
   })
 
-  it('a called party that asks for a digest gets it', async () => {
+  it('a called party that requests a digest gets it', async () => {
     const auth = { username: 'u1', password: 'p1' }
     const callee = await startCallee('uas-challenge', auth)
     const placed = await place({ ...addressOf(callee), auth })
@@ -255,7 +255,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     expect(journal).toMatch(/Authorization: \[redacted\]/i)
   })
 
-  it('a call to a realm of the platform is a loop', async () => {
+  it('a call to a realm of the platform is refused as a loop', async () => {
     const placed = await place({ type: 'sip', sipUri: `sip:alice@${tenant.realm}` })
     expect(await statusesOf(placed)).toMatchObject([{ call_status: 'failed', sip_status: 482 }])
   })
@@ -267,7 +267,7 @@ interface CarrierOptions {
   readonly fields?: object
 }
 
-/** A carrier of the tenant that takes calls where these phones listen. */
+/** Creates a carrier of the tenant whose gateways are these phones. */
 async function makeCarrier({ name, gateways, fields }: CarrierOptions): Promise<string> {
   const { account_sid } = tenant
   const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', {
@@ -286,7 +286,7 @@ async function makeCarrier({ name, gateways, fields }: CarrierOptions): Promise<
 }
 
 describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
-  it('goes to the second gateway when the first fails, as the carrier wants it, with one record', async () => {
+  it('a failed gateway is followed by the second one, in the format of the carrier, with one record', async () => {
     const broken = await startCallee('uas-refuse', {
       provisional: '100 Trying',
       final: '503 Service Unavailable',
@@ -320,7 +320,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     )
   })
 
-  it('gets past a gateway that is silent, one that is overloaded and one that sends it elsewhere, and knows them the next time', async () => {
+  it('a call gets past silent, overloaded and redirecting gateways, and the next call avoids them', async () => {
     const silent = createSocket('udp4')
     silent.bind(0, '127.0.0.1')
     await once(silent, 'listening')
@@ -353,7 +353,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     }
   })
 
-  it('answers the challenge of the carrier with the name and password we have there', async () => {
+  it('a call answers the challenge of the carrier with the stored name and password', async () => {
     const callee = await startCallee('uas-challenge', { username: 'acme', password: 'carrier-secret-7' })
     await makeCarrier({
       name: 'Challenging',
@@ -369,7 +369,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     expect(journal).not.toContain('carrier-secret-7')
   })
 
-  it('follows the routing table of the account, from one carrier of a route to the next', async () => {
+  it('a call follows the routing table of the account, from one carrier of a route to the next', async () => {
     const busy = await startCallee('uas-refuse', {
       provisional: '100 Trying',
       final: '500 Server Internal Error',
@@ -408,7 +408,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     expect(records).toMatchObject([{ call_sid: placed.sid, trunk: 'Second', answered: true }])
   })
 
-  it('a call that no carrier takes fails with 603, until a carrier is switched on', async () => {
+  it('a call that no carrier accepts fails with 603, until a carrier is switched on', async () => {
     const callee = await startCallee('uas-answer')
     const own = await provision(platform.api, { application })
     const { account_sid, application_sid } = own

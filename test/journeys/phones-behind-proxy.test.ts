@@ -20,7 +20,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
   'real phones behind a proxy with Record-Route and Path',
   () => {
     it.each(rounds)(
-      '%s and %s talk, hold and hang up: every request of both calls passes the proxy, to and fro',
+      '%s and %s talk, hold and hang up: every request of both calls passes the proxy in both directions',
       async (kind, other) => {
         const listening = createListening()
         const proxy = stage.ends(await startKamailio(stage.platform.sip))
@@ -43,7 +43,8 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
           lines.filter((line) => line.startsWith(`${method} `)).length
         const down = proxy.passed().filter(isFromPlatform)
         const up = proxy.passed().filter((line) => !isFromPlatform(line))
-        // The first INVITE of the caller is challenged, and each phone holds and resumes. A phone resends what is slow.
+        // The caller's first INVITE is challenged, and each phone holds and resumes. A phone resends requests on a slow
+        // machine.
         expect(count('INVITE', up)).toBeGreaterThanOrEqual(2 + 4)
         expect(count('ACK', up)).toBeGreaterThanOrEqual(2 + 4)
         expect([count('BYE', up), count('BYE', down)]).toEqual([1, 1])
@@ -52,7 +53,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
       60_000,
     )
 
-    it('send their sound to each other, by requests of the platform that pass the proxy', async () => {
+    it('phones behind a proxy send audio to each other, and the platform’s re-INVITEs pass the proxy', async () => {
       const target = [{ type: 'user', name: 'bob' }]
       stage.application.on('/call', { json: [{ verb: 'dial', target, exitMediaPath: true }] })
       const listening = createListening()
@@ -70,7 +71,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
       await listening.hearEachOther(caller, called)
       const fromPlatform = proxy.passed().filter((line) => line.endsWith(`:${stage.platform.sip.port}`))
       const methods = fromPlatform.map((line) => line.split(' ')[0])
-      // One call to the phone, and one change within each of the two.
+      // There is one call to the phone, and one re-INVITE in each of the two calls.
       expect(methods.filter((method) => method === 'INVITE')).toHaveLength(3)
       expect(methods.filter((method) => method === 'ACK')).toHaveLength(3)
       await called.hangUp()
@@ -78,7 +79,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
       await listening.settled()
     }, 60_000)
 
-    it('introduce others to each other: the request and what it replaces pass the proxy', async () => {
+    it('phones behind a proxy transfer attended: the REFER and its Replaces pass the proxy', async () => {
       const proxy = stage.ends(await startKamailio(stage.platform.sip))
       await stage.introduce(['pjsua2', 'linphone', 'baresip'], { proxy })
       const methods = proxy.passed().map((line) => line.split(' ')[0])

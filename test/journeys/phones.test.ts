@@ -1,4 +1,4 @@
-// Several real phones of one user. Those of a platform that is killed are among the cases of killed.test.ts.
+// Several real phones of one user. Their calls on a platform that is killed are among the cases of killed.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'

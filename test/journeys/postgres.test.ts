@@ -1,5 +1,5 @@
-// The whole product on PostgreSQL, as two nodes: they keep what they have taken, also when they are killed; a call leaves its
-// record; and what one of them revokes, the other refuses within a second.
+// The whole product on PostgreSQL as two nodes: they keep accepted data, also when they are killed; a call leaves its
+// record; and a right that one node revokes is refused by the other within a second.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
   let application: Application
   const running: Platform[] = []
 
-  // Two nodes for all cases, since a start is the dearest part of them.
+  // Two nodes for all cases, since a start takes most of their time.
   beforeAll(async () => {
     database = await createTestDatabase()
     dataDir = await mkdtemp(join(tmpdir(), 'switchhook-postgres-'))
@@ -54,7 +54,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
 
   const nodes = (): readonly [Platform, Platform] => running as unknown as readonly [Platform, Platform]
 
-  it('is set up once by two nodes that start together on an empty database', async () => {
+  it('two nodes that start together on an empty database set it up once', async () => {
     for (const { api } of nodes()) {
       for (const path of ['/ServiceProviders', '/Accounts', '/Users', '/ApiKeys'])
         expect(await api.must('GET', path), path).toHaveLength(1)
@@ -62,7 +62,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     }
   })
 
-  it.skipIf(isMissing('sipp'))('takes no call that one of its nodes sends to another one', async () => {
+  it.skipIf(isMissing('sipp'))('a node does not accept a call that another node sends it', async () => {
     application.on('/dialled', { json: [{ verb: 'hangup' }] })
     const [platform, other] = nodes()
     const before = application.to('/call').length
@@ -84,7 +84,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     await call.finished.catch(() => undefined)
   })
 
-  it.skipIf(isMissing('sipp'))('answers a call and keeps its record', async () => {
+  it.skipIf(isMissing('sipp'))('a node answers a call and keeps its record', async () => {
     application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 1 }, { verb: 'hangup' }] })
     const [platform] = nodes()
     const tenant = await provision(platform.api, { application })
@@ -105,7 +105,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     const status = async (token: string): Promise<number> =>
       (await there().api.call('GET', '/Accounts', undefined, token)).status
 
-    /** Asks the other node again and again: what it remembers is fresh when the right ends. */
+    /** Polls the other node, so that its cache is fresh when the right ends, and checks that it refuses in time. */
     async function refusedAfter(token: string, revoke: () => Promise<unknown>): Promise<void> {
       expect(await status(token)).toBe(200)
       let revokedAt = Number.POSITIVE_INFINITY
@@ -197,7 +197,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     })
   })
 
-  it('shares what it has between two nodes, and finds everything again after both were killed', async () => {
+  it('two nodes share their data, and find all of it again after both were killed', async () => {
     const [first, other] = nodes()
     const { sid } = await first.api.must('POST', '/ServiceProviders', { name: 'kept' })
     const path = `/ServiceProviders/${String(sid)}`

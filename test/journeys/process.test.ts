@@ -1,5 +1,5 @@
-// The life of the process: first boot, a disk that takes no more, signals with a call up, and what a killed process leaves behind.
-// What a first boot prints is in start.test.ts.
+// The life of the process: first boot, a full disk, signals with a call up, and the remains of a killed process. The
+// output of first boot is tested in start.test.ts.
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,8 +28,8 @@ import { until } from '../support/wait.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
-// One data directory for all, since a start is the dearest part of most cases: what one finds at its next start runs on as the
-// platform of the one after it.
+// One data directory for all cases, since a start takes most of their time: a platform that one case starts runs on as
+// the platform of the next.
 let dataDir: string
 let running: Platform | undefined
 
@@ -55,7 +55,7 @@ describe('a first boot with secrets and bounds of the environment', () => {
   })
 
   it.skipIf(process.platform !== 'linux')(
-    'bounds its memory before the first line runs, and what the operator has set stays',
+    'the process limits its memory before the first line runs, and keeps a limit of the operator',
     async () => {
       const { pid } = platform
       const read = async (name: string): Promise<string[]> =>
@@ -70,7 +70,7 @@ describe('a first boot with secrets and bounds of the environment', () => {
     },
   )
 
-  it('honours the password and the keys of the environment, and prints none of them', async () => {
+  it('a first boot uses the password and the keys of the environment, and prints none of them', async () => {
     const { process: child } = platform
     await child.lines.next('the last line of the first boot', (line) => line.includes('account API key'))
     const account_sid = /^ {2}account {2,}(\S+)/m.exec(child.stdout)?.[1]
@@ -85,13 +85,13 @@ describe('a first boot with secrets and bounds of the environment', () => {
       expect((await platform.api.call('GET', '/Accounts', undefined, wrong)).status).toBe(401)
   })
 
-  it('names the API and the SIP address on the terminal', async () => {
+  it('a first boot prints the addresses of the API and of SIP', async () => {
     await platform.process.lines.next('the API address', (line) => line.includes(`:${platform.httpPort}`))
     await platform.process.lines.next('the SIP address', (line) => line.includes(`:${platform.sip.port}`))
   })
 })
 
-/** The system refuses what would make a file longer, as a full disk does. */
+/** Limits the size of files: the system then refuses longer files, as a full disk does. */
 function limitFiles({ pid }: Platform, size: number | 'unlimited'): void {
   const { status, stderr } = spawnSync('prlimit', ['--pid', String(pid), `--fsize=${size}:unlimited`], {
     encoding: 'utf8',
@@ -100,7 +100,7 @@ function limitFiles({ pid }: Platform, size: number | 'unlimited'): void {
 }
 
 describe.skipIf(process.platform !== 'linux')('/health', () => {
-  it('is 503 and says why while the disk takes no more, and 200 once it does', async () => {
+  it('/health is 503 with the reason while the disk is full, and 200 afterwards', async () => {
     const platform = await runningOne()
     const health = async (): Promise<{ status: number; body: unknown }> => {
       const response = await fetch(`http://127.0.0.1:${platform.httpPort}/health`)
@@ -151,7 +151,7 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
   let belowNpm: { readonly child: ToolProcess; readonly api: Platform['api'] } | undefined
   afterAll(() => belowNpm?.child.stop('SIGKILL'))
 
-  /** As npm starts it: below a shell that passes no signal on. */
+  /** Starts the platform as npm does: below a shell that passes no signal on. */
   async function startBelowNpm(): Promise<NonNullable<typeof belowNpm>> {
     const ports = await freePorts(102)
     const child = spawnPlatform({
@@ -180,7 +180,7 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     expect(report).toBe('')
     expect(code).toBe(0)
     expect((await platform.process.exited).code).toBe(0)
-    // The platform is gone, and its application knows.
+    // The platform has ended, and its application was notified.
     const reported = application
       .to('/status')
       .filter(({ body }) => body['account_sid'] === tenant.account_sid)
@@ -193,10 +193,10 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     expect(record?.terminated_at).toBeGreaterThan(signalledAt)
   })
 
-  it('SIGKILL leaves exactly one record at the next start, which says so', async () => {
+  it('SIGKILL leaves exactly one record at the next start, with the reason', async () => {
     const platform = await runningOne()
     const { tenant, caller } = await callUp(platform, 'call')
-    // The answer counts once it is committed, with the notification of it; a kill before that leaves an unanswered call.
+    // An answer counts once it is committed with its notification; after an earlier kill the call would be unanswered.
     await application.requests.next(
       'the answer to be reported',
       ({ body }) => body['account_sid'] === tenant.account_sid && body['call_status'] === 'in-progress',
@@ -224,11 +224,11 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     expect(record).toMatchObject({ answered: true, termination_reason: expect.stringMatching(/\w/) })
   })
 
-  it('SIGTERM to npm, which does not pass it on, ends the platform too, and its start added no record', async () => {
+  it('SIGTERM to npm, which does not pass it on, also ends the platform, and its start added no record', async () => {
     await running?.stop('SIGINT')
     const { child, api } = belowNpm?.child.isRunning === true ? belowNpm : await startBelowNpm()
     for (const { account_sid } of served) expect(await recentCalls(api, account_sid, 1)).toHaveLength(1)
-    // Resolves once nothing holds the output any more: the shell has ended, and so has the platform.
+    // Resolves when no process holds the output: both the shell and the platform have ended.
     await child.stop('SIGTERM', 45_000)
     expect(child.stdout).toContain('"stopping"')
   })

@@ -94,7 +94,7 @@ describe.skipIf(isMissing('baresip'))('two phones that meet in a queue', () => {
     phone.events.next(wanted, ({ type }) => type === wanted, { timeoutMs: 20_000 })
 
   it.each(['1', '2'] as const)(
-    'hear each other once the agent has dialled the queue, with %s media workers, and both journals tell of it',
+    'two phones hear each other once the agent has dialled the queue, with %s media workers, and both journals have it',
     async (workers) => {
       const { application, platform, tenant } = await startQueueing(workers)
       const caller = await startPhone(tenant, platform, tenant.username, callerHz)

@@ -40,7 +40,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
   )
 
   it.each(rounds)(
-    '%s calls %s, holds it and takes it back, and hangs up',
+    '%s calls %s, holds, resumes and hangs up',
     async (kind, other) => {
       const listening = createListening()
       const [called, caller] = await stage.phones(['bob', other], ['alice', kind])
@@ -60,7 +60,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
   )
 
   it.each(rounds)(
-    '%s sends %s to %s without asking it',
+    '%s transfers %s to %s blind',
     async (kind, other, third) => {
       const listening = createListening()
       const [called, target, caller] = await stage.phones(['bob', other], ['carol', third], ['alice', kind])
@@ -81,7 +81,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     ['linphone', 'pjsua2'],
     ['pjsua2', 'baresip'],
   ] as const)(
-    '%s sends a call that rings there on to %s',
+    '%s deflects a call that rings there to %s',
     async (kind, third) => {
       const listening = createListening()
       const [deflecting, target, caller] = await stage.phones(
@@ -100,11 +100,11 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     60_000,
   )
 
-  // Baresip of this version hangs up by itself once it hears that its transfer has failed.
+  // This version of baresip hangs up by itself once its transfer has failed.
   it.each(rounds.filter(([kind]) => kind !== 'baresip'))(
-    '%s stays connected with %s when %s refuses the call that it is sent, and hears why',
+    '%s stays connected with %s when %s refuses the transferred call, and is notified of the reason',
     async (kind, other, third) => {
-      // Dave is a user of its own: a phone that has gone without a word rings for half a minute.
+      // Dave is a separate user: a phone that vanished without unregistering still rings for half a minute.
       const [called, target, caller] = await stage.phones(
         ['bob', other],
         ['dave', third, { answers: 'manual' }],
@@ -131,7 +131,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     60_000,
   )
 
-  it('insist on PRACK and a session timer, on either side of a call', async () => {
+  it('a phone may require PRACK and a session timer, on either side of a call', async () => {
     const listening = createListening()
     const [called, caller] = await stage.phones(
       ['bob', 'pjsua2', { insists: true, answers: 'manual' }],
@@ -162,7 +162,7 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
   }, 60_000)
 
   it.each(rounds)(
-    '%s asks before it sends %s to %s, and leaves the two with each other',
+    '%s consults before it transfers %s to %s, and leaves the two connected',
     (...kinds) => stage.introduce(kinds),
     60_000,
   )

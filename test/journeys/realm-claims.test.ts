@@ -1,4 +1,5 @@
-// An account that asks for the name by which carriers call the platform gets neither the name nor the calls of others.
+// An account that claims the host name by which carriers call the platform gets neither the name nor the calls of
+// others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -69,9 +70,9 @@ describe.skipIf(isMissing('sipp'))('the host name that carriers call', () => {
     return application.to('/call').find(({ body }) => body['call_id'] === call_id)?.body['account_sid']
   }
 
-  it('is no SIP realm for another account, from the first call on', async () => {
+  it('the host name that carriers call cannot become a realm of another account, from the first call on', async () => {
     expect(await ownerOfCall()).toBe(victim.account_sid)
-    // Written down beside the call: a claim that is too early is given back.
+    // The name is stored in parallel with the call, so a claim that comes too early is undone.
     const refused = await until('the name to be refused', async () => {
       const reply = await claim(host)
       if (reply.status !== 204) return reply
@@ -83,18 +84,18 @@ describe.skipIf(isMissing('sipp'))('the host name that carriers call', () => {
     expect(refused.text).toContain(`switchhook-account=${attacker.account_sid}`)
   })
 
-  it('goes on leading to the account of the number where an administrator made it a realm', async () => {
+  it('the host name leads to the account of the number even if it is the realm of another account', async () => {
     const { account_sid } = attacker
     await platform.api.must('PUT', `/Accounts/${account_sid}`, { sip_realm: host })
     expect(await ownerOfCall()).toBe(victim.account_sid)
-    // Who calls as a user of the realm from there is asked for a password, as anywhere.
+    // A call from there as a user of the realm gets a password challenge, as anywhere.
     await refusedCall(platform, carrier, number, 401, {
       uri: `${number}@${host}`,
       values: { realm: host, username: 'alice' },
     })
   })
 
-  it('does not help with a gateway as wide as the Internet', async () => {
+  it('a gateway as wide as the Internet does not help to get the calls', async () => {
     const made = await asAttacker('POST', '/VoipCarriers', {
       name: 'wide',
       account_sid: attacker.account_sid,
@@ -107,7 +108,7 @@ describe.skipIf(isMissing('sipp'))('the host name that carriers call', () => {
     expect(await ownerOfCall()).toBe(victim.account_sid)
   })
 
-  it('and those that lead here are an account’s with a TXT record that names it', async () => {
+  it('a host name that leads here becomes a realm only with a TXT record that names the account', async () => {
     const realm = 'calls.attacker.test'
     names.addresses(realm, ['127.0.0.1'])
     const refused = await claim(realm)

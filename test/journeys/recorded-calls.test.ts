@@ -1,4 +1,5 @@
-// A real phone is recorded: what it says is on the left and what it hears on the right, in the file that the API gives out.
+// The recording of a real phone: in the file that the API returns, its speech is on the left and what it hears on the
+// right.
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MPEGDecoder } from 'mpg123-decoder'
@@ -29,7 +30,7 @@ beforeAll(async () => {
   s3 = await serveS3(keys)
   platform = await sharedPlatform()
 })
-// Of each try: what an earlier one has left is another account's.
+// A tenant for each try: the remains of an earlier try belong to another account.
 beforeEach(async () => {
   tenant = await provision(platform.api, { application })
 })
@@ -73,14 +74,14 @@ async function download(url: unknown, headers = {}): Promise<Response> {
   })
 }
 
-/** Once it is stored: in a bucket it is a moment before the platform knows. */
+/** Returns the recording once it is stored: the platform records a moment later that it is in a bucket. */
 const recordingAt = (url: unknown): Promise<Response> =>
   until('the recording', async () => {
     const answer = await download(url)
     return answer.status === 200 && answer
   })
 
-/** One channel of a WAV file with two. */
+/** Returns one channel of a WAV file with two. */
 function side(bytes: Buffer, channel: 0 | 1): Audio {
   const both = new Int16Array(Uint8Array.from(bytes.subarray(44)).buffer)
   const samples = Float64Array.from(
@@ -90,7 +91,7 @@ function side(bytes: Buffer, channel: 0 | 1): Audio {
   return { sampleRate: 8000, samples }
 }
 
-/** How much louder than a tone of that level, in dB, in the middle of its longest stretch. */
+/** Returns the gain over a tone of the full level, in dB, in the middle of its longest stretch. */
 function gainDb(heard: Audio, hz: number): number {
   const [segment] = toneSegments(heard, hz).toSorted((a, b) => b.endMs - b.startMs - (a.endMs - a.startMs))
   if (segment === undefined) throw new Error(`a tone of ${hz} Hz is not there`)
@@ -101,7 +102,7 @@ function gainDb(heard: Audio, hz: number): number {
 const isSilent = (heard: Audio, hz: number) => toneSegments(heard, hz).length === 0
 
 describe.skipIf(isMissing('baresip'))('a call that is recorded', () => {
-  it('has what the phone says on the left and what it hears on the right, in WAV, on the disk of the platform', async () => {
+  it('a recording on the platform’s disk is WAV with the phone’s speech left and what it hears right', async () => {
     await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, {
       record_all_calls: 1,
       record_format: 'wav',
@@ -133,7 +134,7 @@ describe.skipIf(isMissing('baresip'))('a call that is recorded', () => {
     expect((await download(recording_url)).status).toBe(404)
   })
 
-  it('comes as MP3 into the bucket of the account, masked while it is paused', async () => {
+  it('a recording arrives as MP3 in the bucket of the account, masked while it is paused', async () => {
     await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, {
       record_all_calls: 0,
       record_format: 'mp3',
@@ -166,7 +167,7 @@ describe.skipIf(isMissing('baresip'))('a call that is recorded', () => {
     expect(Math.abs(gainDb(left!, saidHz))).toBeLessThan(1)
     expect(Math.abs(gainDb(right!, heardHz))).toBeLessThan(1)
     expect([isSilent(left!, heardHz), isSilent(right!, saidHz)]).toEqual([true, true])
-    // Before the pause and after it, and two seconds of silence between.
+    // There is speech before the pause and after it, and two seconds of silence between.
     const stretches = toneSegments(left!, saidHz).filter(({ startMs, endMs }) => endMs - startMs > 500)
     expect(stretches).toHaveLength(2)
     const maskedMs = stretches[1]!.startMs - stretches[0]!.endMs

@@ -1,4 +1,4 @@
-// Recording sessions that come from carriers (SIPREC, RFC 7866): the platform as recording server of others, and of itself.
+// Recording sessions from carriers (SIPREC, RFC 7866): the platform as recording server for others, and for itself.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -52,7 +52,7 @@ const listen = (mixType: string) => ({ verb: 'listen', url: audio.url, mixType }
 const nextStream = (from: number): Promise<ServedStream> =>
   audio.streams.next('a stream', () => true, { from })
 
-/** How much of the newest 300 ms of a channel is of that tone. */
+/** Returns the share of a tone in the newest 300 ms of a channel. */
 function share(stream: ServedStream, hz: number, channels = 1, channel = 0): number {
   const samples = stream.samples(channels, channel)
   const whole: Audio = { samples, sampleRate: 8000 }
@@ -73,7 +73,7 @@ const required = { name: 'require', value: 'siprec' }
 const session = { headers: [required], metadata, labels: ['96', '97'] } as const
 
 describe('a recording session of a carrier', () => {
-  it('is refused with 404 while the account has no application for it, and the record says so', async () => {
+  it('a recording session without an application for it is refused with 404, and the record says so', async () => {
     await siprec(null)
     const refused = await (await client()).call(session)
     expect([refused.status, headerOf(refused, 'x-reason')]).toEqual([
@@ -87,7 +87,7 @@ describe('a recording session of a carrier', () => {
     )
   })
 
-  it('goes to the application with who is recorded; listen has the caller left and the called party right', async () => {
+  it('a recording session has its participants; listen has the caller left and the called party right', async () => {
     await siprec(tenant.application_sid)
     application.on('/call', {
       json: [{ verb: 'say', text: 'unheard' }, { verb: 'answer' }, listen('stereo')],
@@ -139,7 +139,7 @@ describe('a recording session of a carrier', () => {
 })
 
 describe('a session of Cisco, without metadata', () => {
-  it('names who is recorded in headers; mono is the caller alone and mixed both', async () => {
+  it('a Cisco session names its participants in headers; mono is the caller only, mixed both', async () => {
     await siprec(tenant.application_sid)
     const participant = (user: string, index: number) => ({
       name: 'X-Cisco-Recording-Participant',
@@ -152,7 +152,7 @@ describe('a session of Cisco, without metadata', () => {
       application.on('/call', { json: [{ verb: 'answer' }, listen(mixType)] })
       const before = audio.streams.items.length
       const recorded = await client()
-      // Whatever their order: the first line is that of who called.
+      // The first line is the caller's, whatever the order of the headers.
       await recorded.call({ headers: [participant('1001', 1), participant('1002', 0)] })
       const hook = application.to('/call').at(-1)?.body
       expect(hook?.['participants']).toEqual([
@@ -167,7 +167,7 @@ describe('a session of Cisco, without metadata', () => {
 })
 
 describe('the platform as recording client of a border controller', () => {
-  it('is heard through it by the platform as recording server', async () => {
+  it('the platform can record its own calls through a border controller', async () => {
     await siprec(tenant.application_sid)
     const border = await openBorder(platform, carrier.address)
     const [caller, called] = [await TalkingPhone.open(), await TalkingPhone.open()]
@@ -190,7 +190,7 @@ describe('the platform as recording client of a border controller', () => {
     const hook = application.to('/call').at(-1)?.body
     expect(hook?.['participants']).toEqual([
       { participant: 'caller', uri_user: 'alice', uri_host: tenant.realm },
-      // The application at first, and soon the phone that it dials.
+      // This is the application at first, and soon the phone that it dials.
       { participant: 'callee', uri_user: expect.any(String), uri_host: expect.any(String) },
     ])
     await talk.hangUp()

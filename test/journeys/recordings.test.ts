@@ -1,5 +1,5 @@
-// The recording of a real call comes out of the bucket of its account and is removed there, through the whole product.
-// Nothing records calls yet: the test puts the object where one that does would.
+// The recording of a real call is read from the bucket of its account and removed there, through the whole product. The
+// test puts the object into the bucket, in place of a recording of the call.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -37,7 +37,7 @@ describe.skipIf(isMissing('sipp'))('a recording', () => {
     await azure?.close()
   })
 
-  it('is tried for, read and removed at whichever vendor the account has', async () => {
+  it('a recording is found, read and removed at each vendor that the account may have', async () => {
     const tenant = await provision(platform.api, { application })
     const caller = createCaller(platform, tenant)
     const { call_sid } = await caller.recordOf(await caller.call('call', tenant.target))

@@ -1,4 +1,4 @@
-// A phone that registers while its account, realm or user is taken away is not registered afterwards.
+// A phone that registers while its account, realm or user is removed is not registered afterwards.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../support/api.ts'
 import type { TestApi } from '../support/api.ts'
@@ -33,9 +33,9 @@ afterAll(async () => {
   await api.close()
 })
 
-/** Done when the REGISTER has been authenticated and is about to be bound. */
+/** The action to run when the REGISTER has been authenticated and is about to be bound. */
 let meanwhile: () => Promise<void> = () => Promise.resolve()
-/** Done when the phones of a realm have been forgotten. */
+/** The action to run when the phones of a realm have been removed. */
 let whileForgetting: () => Promise<void> = () => Promise.resolve()
 afterEach(() => {
   meanwhile = () => Promise.resolve()
@@ -109,7 +109,7 @@ async function createPhone(): Promise<Phone> {
 }
 
 describe('a phone that registers', () => {
-  it('is registered when nothing happens meanwhile', async () => {
+  it('a phone that registers is registered when nothing happens meanwhile', async () => {
     const { realm } = await createPhone()
     expect((await register(realm)).status).toBe(200)
     expect(await bindings.list(realm)).toHaveLength(1)
@@ -134,14 +134,14 @@ describe('a phone that registers', () => {
       'its client is switched off',
       ({ client_sid }) => api.put(`/Clients/${client_sid}`, api.adminKey, { is_active: 0 }),
     ],
-  ])('is refused, and not registered, when meanwhile %s', async (_name, take) => {
+  ])('a phone is refused, and not registered, when meanwhile %s', async (_name, take) => {
     const phone = await createPhone()
     meanwhile = async () => expect((await take(phone)).status).toBe(204)
     expect((await register(phone.realm)).status).toBe(403)
     expect(await bindings.list(phone.realm)).toEqual([])
   })
 
-  it('is refused when it is bound while the phones of the realm are forgotten, with an Idempotency-Key too', async () => {
+  it('a phone that is bound while its realm’s phones are removed is refused, with Idempotency-Key too', async () => {
     const { account_sid, realm } = await createPhone()
     const forgetting = Promise.withResolvers<void>()
     const bound = Promise.withResolvers<void>()

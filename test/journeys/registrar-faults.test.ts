@@ -1,5 +1,5 @@
-// What goes wrong with carriers, done by a real Kamailio behind a real BIND: registrations come back by themselves, and say what
-// is wrong meanwhile. The pauses between tries are hastened, since the longest is an hour.
+// Faults of carriers, caused by a real Kamailio behind a real BIND: registrations recover by themselves, and report the
+// fault meanwhile. The clocks are hastened, since the longest pause between tries is an hour.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBind } from '../support/bind.ts'
 import type { NameServer } from '../support/bind.ts'
@@ -19,9 +19,9 @@ import { createTrunks } from '../../src/trunks/create-trunks.ts'
 import type { Trunk, Trunks } from '../../src/trunks/trunks.ts'
 
 const password = 'trunk-secret'
-/** Half a minute between tries takes half a second, the eight seconds that a silent registrar is given take little more than one. */
+/** Half a minute between tries takes half a second; the eight seconds that a silent registrar gets take about 1.3. */
 const [trunkHaste, sipHaste] = [60, 6]
-/** Refreshed every half a minute. */
+/** The granted time in seconds; the registration is refreshed every half a minute. */
 const granted = 60
 
 describe.skipIf(isMissing('kamailio', 'bind'))('a registration with Kamailio', () => {
@@ -114,14 +114,14 @@ describe.skipIf(isMissing('kamailio', 'bind'))('a registration with Kamailio', (
       )
       .map(({ alert_type }) => alert_type.replace('carrier-registration-', ''))
 
-  it('is made with the second of its servers when the first is dead, and where a 302 leads', async () => {
+  it('a registration uses the second server if the first is dead, and follows a 302', async () => {
     await Promise.all(['flapping', 'pair', 'moving', 'redirected'].map((name) => is(name, 'ok', /^200 OK$/)))
     const ports = arrivalsOf('redirected').map(({ port }) => port)
-    // The registrar asks for the password first.
+    // The registrar requests the password first.
     expect(ports.slice(0, 3)).toEqual([registrar.faulty.moved, registrar.port, registrar.port])
   })
 
-  it('says that a registrar is silent or overloaded, and comes back when Retry-After is over', async () => {
+  it('a silent or overloaded registrar is reported, and Retry-After is followed by recovery', async () => {
     await is('silent', 'fail', /^no response from 127\.0\.0\.1:\d+$/)
     await is('overloaded', 'fail', /^503 Overloaded from /)
     const [first, second] = await until('the second try', () => {
@@ -132,7 +132,7 @@ describe.skipIf(isMissing('kamailio', 'bind'))('a registration with Kamailio', (
     expect([alertsOf('silent'), alertsOf('overloaded')]).toEqual([['failure'], ['failure']])
   })
 
-  it('moves with the name of its registrar, from where calls are taken then', async () => {
+  it('a registration follows its registrar’s name to a new address, which may then send calls', async () => {
     expect(node.registrarsAt('127.0.0.1')).toContain('moving')
     await names.move('moving', otherAddress)
     await until('the registration to move', () => node.registrarsAt(otherAddress).includes('moving'))
@@ -141,7 +141,7 @@ describe.skipIf(isMissing('kamailio', 'bind'))('a registration with Kamailio', (
     expect(alertsOf('moving')).toEqual([])
   })
 
-  it('fails while all its registrars are dead, and comes back by itself', async () => {
+  it('a registration fails while all its registrars are dead, and recovers by itself', async () => {
     await registrar.kill()
     const gone = ['flapping', 'pair'].map((name) => is(name, 'fail', /^no response from /))
     await Promise.all(gone)
@@ -150,7 +150,7 @@ describe.skipIf(isMissing('kamailio', 'bind'))('a registration with Kamailio', (
     for (const name of ['flapping', 'pair']) expect(alertsOf(name)).toEqual(['failure', 'restored'])
   })
 
-  it('says that the password is wrong when the carrier has changed it, and is made at once with the right one', async () => {
+  it('a password that the carrier changed is reported, and the new one registers immediately', async () => {
     await registrar.kill()
     await registrar.restart('changed')
     await is('flapping', 'fail', /^401 .*register_username or register_password is wrong$/)

@@ -1,4 +1,5 @@
-// The registration hook of an account or its provider decides who registers and calls, in place of the stored clients.
+// The registration hook of an account or its provider, which decides about registrations and calls instead of the
+// stored clients.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
@@ -14,7 +15,7 @@ import { until } from '../support/wait.ts'
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
 
-/** The check that a hook makes: it alone knows the password (RFC 7616 §3.4.1). */
+/** Returns whether the digest fits the password, which only the hook has (RFC 7616 §3.4.1). */
 function knows(password: string, { body }: HookCall): boolean {
   const { username, realm, method, uri, nonce, nc, cnonce, qop, response } = body as Record<string, string>
   const tail = qop === undefined ? '' : `:${nc}:${cnonce}:${qop}`
@@ -66,7 +67,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
   const verdictOf = (result: SippResult) =>
     result.messages.findLast(({ direction }) => direction === 'received')
 
-  it('registers a user that only the hook knows, and tells it what it needs for that', async () => {
+  it('a user that only the hook has is registered, and the hook gets what it needs to check the digest', async () => {
     const { tenant, asked, register, registered } = await hooked((request) => ({
       json: { status: knows(password, request) ? 'OK' : 'no' },
     }))
@@ -85,28 +86,28 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
       headers: { to: `<sip:bob@${tenant.realm}>` },
     })
     expect(body['headers']).not.toHaveProperty('authorization')
-    // The account's own, as for every hook.
+    // The signature is the account's own, as for every hook.
     expect(headers).toHaveProperty('webhook-signature')
   })
 
-  it('refuses a wrong password with the words of the hook, and a stored client that the hook does not know', async () => {
+  it('a wrong password, or a client that only the platform has, is refused with the words of the hook', async () => {
     const { tenant, register, registered } = await hooked((request) => ({
       json: { status: knows(password, request) ? 'ok' : 'fail', msg: 'unknown here' },
     }))
     const wrong = await register({ status: 403 }, { password: 'wrong' })
     expect(wrong.report).toBe('')
     expect(headerOf(verdictOf(wrong), 'X-Reason')).toBe('unknown here')
-    // As provisioned: a client of this name and password is stored.
+    // A client of this name and password is stored by the provisioning.
     const stored = await register({ status: 403 }, { username: 'alice', password: 'sip-secret-1' })
     expect(stored.report).toBe('')
     expect(await registered()).toEqual([])
     expect(tenant.username).toBe('bob')
   })
 
-  it('takes the lifetime that the hook names in place of the one the phone asked for', async () => {
+  it('the lifetime that the hook gives replaces the one that the phone requested', async () => {
     const { tenant, register } = await hooked(() => ({ json: { status: 'ok', expires: 1800 } }))
     const before = Date.now()
-    // Over UDP the answer is shorter than the binding, to keep NAT open.
+    // Over UDP the response has a shorter time than the binding, to keep NAT open.
     const result = await register({}, { transport: 'tcp' })
     expect(headerOf(verdictOf(result), 'Contact')).toContain('expires=1800')
     const path = `/Accounts/${tenant.account_sid}/RegisteredSipUsers/bob`
@@ -114,7 +115,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     expect(expiryTime - before).toBeGreaterThan(1_790_000)
   })
 
-  it('turns whom the hook calls a spammer away, with the headers it names', async () => {
+  it('a caller that the hook reports as a spammer is refused, with the headers that it gives', async () => {
     const { register } = await hooked(() => ({
       json: { status: 'no', blacklist: true, headers: { 'X-Blocked': 'yes', Contact: '<sip:evil@a.test>' } },
     }))
@@ -124,7 +125,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     expect(headerOf(verdict, 'Contact')).toBeUndefined()
   })
 
-  it('sends a call to the application that the hook names, and writes into the journal who decided', async () => {
+  it('a call reaches the application that the hook names, and the journal names the hook', async () => {
     const ref: { sid?: string } = {}
     const { tenant, asked } = await hooked((request) => ({
       json: { status: knows(password, request) ? 'ok' : 'no', application_sid: ref.sid },
@@ -142,7 +143,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     expect(journal).toContain('"rule":"user-hook-application"')
   })
 
-  it('lets a user that only the hook knows be called', async () => {
+  it('a user that only the hook has can be called', async () => {
     const { tenant, register } = await hooked(() => ({ json: { status: 'ok' } }))
     expect((await register()).report).toBe('')
     const made = await platform.api.must<{ sid: string }>('POST', `/Accounts/${tenant.account_sid}/Calls`, {
@@ -160,7 +161,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     expect(journal).toContain('"summary":"INVITE"')
   })
 
-  it('asks in the query with GET, without the headers of the request', async () => {
+  it('with GET the hook gets the fields in the query, without the headers of the request', async () => {
     const { asked, register } = await hooked(() => ({ json: { status: 'ok' } }), 'GET')
     expect((await register()).report).toBe('')
     const [request] = asked()
@@ -175,7 +176,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     ['breaks the connection', 'reset'],
     ['does not answer', 'hang'],
   ])(
-    'asks the phone to come again when the hook %s, keeps what is registered, and raises an alert',
+    'a phone gets 503 with Retry-After when the hook %s, registered ones stay, and an alert is raised',
     async (_name, fault) => {
       const ref: { answer: Answer } = { answer: { json: { status: 'ok' } } }
       const { tenant, register, registered } = await hooked(() => ref.answer)

@@ -28,17 +28,17 @@ async function resetAdmin(): Promise<{ readonly code: number | null; readonly ou
 const shown = (output: string, name: string): string =>
   new RegExp(`admin ${name} +(\\S+)`).exec(output)?.[1] ?? ''
 
-/** What the default account sees with its key. */
+/** Returns what the default account's key can read. */
 const accountsOf = async ({ api }: Platform): Promise<unknown> =>
   (await api.call('GET', '/Accounts', undefined, accountApiKey)).body
 
 describe('npm run reset-admin', () => {
-  it('makes no secrets where no platform was ever started, and leaves the first start its own', async () => {
+  it('reset-admin makes no secrets where no platform was ever started, and the first start makes its own', async () => {
     const { code, output } = await resetAdmin()
     expect([code, output]).toEqual([1, expect.stringContaining('no platform has been started here yet')])
   })
 
-  it('refuses while the platform runs, and then lets a locked-out operator in with new secrets', async () => {
+  it('reset-admin refuses while the platform runs, and later gives a locked-out operator new secrets', async () => {
     let accounts: unknown
     const first = await startPlatform({ dataDir })
     const login = { username: 'admin', password: adminPassword }
@@ -63,7 +63,7 @@ describe('npm run reset-admin', () => {
       expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ force_change: true })])
       const apiKey = shown(output, 'API key')
       expect((await second.api.call('GET', '/Users', undefined, apiKey)).status).toBe(200)
-      // What was not lost stays as it was: the key, and the signing secret, which is among the fields.
+      // The secrets that were not lost stay the same: the key, and the signing secret, which is among the fields.
       expect(await accountsOf(second)).toEqual(accounts)
     } finally {
       await second.stop()

@@ -1,4 +1,5 @@
-// Which application a caller reaches, and by what: the dialled one, the account's own, its fixed verbs; over UDP and TCP.
+// The application that a caller reaches, and by which rule: the dialled one, the account's own, its fixed verbs; over
+// UDP and TCP.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'

@@ -1,5 +1,5 @@
-// TLS from end to end: a call between two real phones, what is kept of it, calls over the gateways of carriers, and Microsoft
-// Teams.
+// TLS from end to end: a call between two real phones with its journal, calls over the gateways of carriers, and
+// Microsoft Teams.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
@@ -35,7 +35,7 @@ let port: number
 
 beforeAll(async () => {
   authority = createAuthority()
-  // Linphone looks for its proxy among the names alone.
+  // Linphone searches for its proxy only among the DNS names.
   const pairs = ['IP:127.0.0.1,DNS:127.0.0.1,DNS:localhost', 'DNS:*.teams.test'].map((names) =>
     authority.issue({ names }),
   )
@@ -62,7 +62,7 @@ afterAll(async () => {
   authority?.remove()
 })
 
-/** In all, not in one piece: a machine that does other things loses packets. */
+/** Waits for `ms` of a tone in all, not in one piece: a busy machine loses packets. */
 async function hears(phone: { heard(): Promise<Audio> }, hz: number, ms: number): Promise<void> {
   await until(`${ms} ms of ${hz} Hz`, async () => {
     const heard = await phone.heard().catch(() => undefined)
@@ -72,7 +72,7 @@ async function hears(phone: { heard(): Promise<Audio> }, hz: number, ms: number)
 }
 
 it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
-  'linphone calls baresip, all over TLS and with SRTP alone, while a phone of the same user rings over UDP, and the journal says so, without its keys',
+  'linphone calls baresip over TLS with SRTP while another phone rings over UDP, and the journal has it without keys',
   async () => {
     const tenant = await provision(platform.api, { application })
     const { account_sid, realm, password, username } = tenant
@@ -81,7 +81,7 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
     const common = { realm, password, proxy, authorityFile: authority.certificateFile, encrypts: true }
     const says = (hz: number): Audio => tone(hz, 30_000)
     const beside = await startBaresip({ realm, password, proxy: platform.sip, username: 'bob' })
-    // The one that has registered last is rung first.
+    // The phone that registered last is rung first.
     const other = await beside.registered()
     const called = await startBaresip({ ...common, username: 'bob', says: says(calledHz), answers: 'auto' })
     const caller = await startLinphone({ ...common, username, says: says(callerHz) })
@@ -94,7 +94,7 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
       expect(bob).toMatchObject({ protocol: 'tls' })
       caller.dial(`sip:bob@${realm}`)
       await caller.call('connected')
-      // What linphone hears is on its disk at the end alone, so the call is longer than what is asked of it.
+      // Linphone writes its audio only at the end, so the call is longer than the part that is checked.
       await hears(called, callerHz, 1500)
       caller.hangUp()
       await caller.call('ended')
@@ -113,7 +113,7 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
         expect.objectContaining({ type: 'media-open', encryption: 'AES_CM_128_HMAC_SHA1_80' }),
       )
       const closed = events.find(({ type }) => type === 'media-closed')
-      // Baresip says goodbye in clear.
+      // Baresip sends its RTCP BYE in clear.
       expect(closed?.['packets_forged']).toBeLessThan(2)
       expect(closed?.['packets_replayed']).toBe(0)
       const inlines = JSON.stringify(events).match(/inline:[\w+/*]+/g) ?? []
@@ -124,7 +124,7 @@ it.skipIf(isMissing('baresip', 'linphone', 'openssl'))(
   60_000,
 )
 
-/** All of its SIP went over TLS, and encrypted media came and went. */
+/** Checks that all SIP of a call went over TLS, and that encrypted media flowed in both directions. */
 async function wasSecure(account_sid: string, call_sid: string, encryption: string): Promise<void> {
   const events = await endedJournal(platform.api, account_sid, call_sid)
   const remotes = events.flatMap(({ type, remote }) => (type === 'sip' ? [String(remote)] : []))
@@ -164,7 +164,7 @@ it.skipIf(isMissing('pjsua2', 'openssl'))(
 )
 
 it.skipIf(isMissing('openssl'))(
-  'one port serves REST over TLS and SIP over WSS, the other both in clear',
+  'one port serves REST over TLS and SIP over WSS, another one both in clear',
   async () => {
     const ca = authority.certificate
     const asked = get({ host: 'localhost', port: port + 1, path: '/v1/Accounts', ca, agent: false })
@@ -184,7 +184,7 @@ it.skipIf(isMissing('openssl'))(
   },
 )
 
-/** A carrier over TLS, whose certificate lasts for this number of days. */
+/** Starts a carrier over TLS with a certificate that is valid for this number of days. */
 async function startCarrier(
   days: number,
   status?: number,
@@ -195,7 +195,7 @@ async function startCarrier(
 }
 
 it.skipIf(isMissing('openssl'))(
-  'a call by a carrier goes to the gateway whose certificate is good, by a sips URI, and the journal has the other',
+  'a call over a carrier goes by a sips URI to the gateway with a good certificate; the journal has both',
   async () => {
     const [expired, good] = [await startCarrier(-1), await startCarrier(2)]
     try {
@@ -237,10 +237,10 @@ it.skipIf(isMissing('openssl'))(
 )
 
 it.skipIf(isMissing('openssl'))(
-  'a call from Microsoft Teams reaches its tenant, is put through to another user there, who sends it on, all by the documents of Microsoft',
+  'a Teams call reaches its tenant, is connected to another user there, who transfers it, all as Microsoft documents',
   async () => {
     const fqdn = 'acme.teams.test'
-    // The first proxy has no room, the second does not listen.
+    // The first proxy refuses calls, the second does not listen.
     const ports = [port + 2, port + 4]
     const teams = await TeamsStandIn.open({ ports, authority, platformPort: port, fqdn })
     const [first, second, third] = [await TeamsVoice.open(), await TeamsVoice.open(), await TeamsVoice.open()]
@@ -280,7 +280,7 @@ it.skipIf(isMissing('openssl'))(
         sip: { headers: { 'X-MS-Teams-Tenant-FQDN': fqdn } },
       })
 
-      // The transferee comes back to Teams with what the REFER says, to the letter.
+      // The transferred call goes back to Teams with the exact parameters of the REFER.
       const target2 = `sip:${teamsAddress}:${port + 4};transport=tls;x-m=8:orgid:carol;x-t=42`
       const referredBy = `<sip:${teamsAddress};x-m=8:orgid:bob;x-ti=7;x-tt=aHR0cHM%3d>`
       const back = [`From: ${called.header('to')};tag=teams-1`, `To: ${called.header('from')}`]
@@ -328,7 +328,7 @@ const owned = (provider: { service_provider_sid: string } | undefined): object =
   service_provider_sid: provider?.service_provider_sid,
 })
 
-/** The first proxy has no room for calls; all are well otherwise. */
+/** Makes the first proxy refuse calls, and counts the refusals. */
 function refusing(teams: TeamsStandIn): { count: number } {
   const refused = { count: 0 }
   const push = teams.requests.push.bind(teams.requests)
@@ -343,7 +343,7 @@ function refusing(teams: TeamsStandIn): { count: number } {
 }
 
 it.skipIf(isMissing('openssl'))(
-  'a gateway that refuses keys in SDP is offered a handshake, as far as its fields allow',
+  'a gateway that refuses keys in SDP gets an offer of DTLS, if its fields permit',
   async () => {
     const { sip, invites, port: carrierPort } = await startCarrier(2, 488)
     try {
@@ -406,7 +406,7 @@ it.skipIf(isMissing('baresip', 'kamailioTls', 'openssl'))(
       const { sid: voip_carrier_sid } = await post('/VoipCarriers', { name, account_sid, application_sid })
       const place = { ipv4: '127.0.0.1', port: trunk.securePort, protocol: 'tls/srtp' }
       await post('/SipGateways', { voip_carrier_sid, ...place, outbound: true, inbound: true })
-      // Each call has a tone of its own: the phone keeps what it heard before.
+      // Each call has another tone, since the phone keeps its earlier audio.
       const talk = async (hz: number, from: number): Promise<void> => {
         await phone.events.next('the call', ({ type }) => type === 'CALL_ESTABLISHED', { from })
         await hears(phone, hz, 300)

@@ -1,4 +1,4 @@
-// What one account may take of a platform that several share, over real sockets: with every call it can make ringing,
+// The share of one account of a platform that several use, over real sockets: while all of its permitted calls ring,
 // another account still calls and is heard.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
@@ -35,7 +35,7 @@ afterAll(async () => {
   await application?.close()
 })
 
-/** Rings for as long as it is let. */
+/** Sends 180 to an INVITE, and never a final response. */
 function ring({ text, start }: RawMessage): Promise<void> | undefined {
   if (!start.startsWith('INVITE ')) return undefined
   const lines = text.split('\r\n')
@@ -57,7 +57,7 @@ function place({ account_sid, application_sid }: Tenant, port: number) {
 }
 
 describe.skipIf(isMissing('sipp'))('an account that makes all the calls it can', () => {
-  it('is refused with a code and a cure beyond its share, while another account calls and is heard', async () => {
+  it('calls beyond an account’s share are refused with a code and a cure, while another account calls', async () => {
     let answered = 0
     const answers = setInterval(() => {
       for (; answered < ringing.received.items.length; answered += 1)
@@ -67,7 +67,7 @@ describe.skipIf(isMissing('sipp'))('an account that makes all the calls it can',
       let placed = 0
       let refused = await place(greedy, ringing.port)
       for (; refused.status === 201; placed += 1) refused = await place(greedy, ringing.port)
-      // Four in five, also where the first port is odd and the last pair is therefore missing.
+      // Four in five, or one fewer if the first port is odd and so the last pair is missing.
       expect(placed).toBeGreaterThanOrEqual(39)
       expect(placed).toBeLessThanOrEqual(40)
       expect(refused.status).toBe(503)
@@ -86,7 +86,7 @@ describe.skipIf(isMissing('sipp'))('an account that makes all the calls it can',
       const closed = journal.find(({ type }) => type === 'media-closed')
       expect(Number(closed?.['packets_sent'])).toBeGreaterThanOrEqual(25)
 
-      // The operator's word counts more than the share.
+      // A limit set by the operator has priority over the share.
       await platform.api.must('POST', `/Accounts/${greedy.account_sid}/Limits`, {
         category: 'voice_call_session',
         quantity: 45,

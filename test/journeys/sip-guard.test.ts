@@ -1,6 +1,6 @@
-// A user's call leads the platform nowhere into its own network: not by Record-Route, not to a proxy of the operator either that it
-// does not come through (phones-behind-proxy has those that do).
-// Nor is it moved or ended by a reader of its journal.
+// A user's call cannot send the platform's requests into its own network: not by Record-Route, and not to a proxy of
+// the operator that the call did not come through (phones-behind-proxy has those that do). A reader of the call's
+// journal cannot move or end the call either.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
@@ -15,7 +15,8 @@ import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { Inbox, until } from '../support/wait.ts'
 
-// Where the platform does not listen and the phone does not call from; the second is that of a proxy of the operator's.
+// Addresses at which the platform does not listen and the phone does not call from; the second is a proxy of the
+// operator.
 const inside = '127.0.0.99'
 const proxy = '127.0.0.98'
 
@@ -45,7 +46,7 @@ describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the net
     await application?.close()
   })
 
-  /** Takes requests at this address: the first lines of those that came, and the header that leads there. */
+  /** Listens at this address; returns the first lines of the requests, and the header that leads there. */
   async function listenAt(address: string): Promise<{ heard: Inbox<string>; header: string }> {
     const heard = new Inbox<string>()
     const server = createServer((socket) => {
@@ -68,7 +69,7 @@ describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the net
   it.each([
     ['inside', inside],
     ['that is a proxy of the operator, where the phone does not call through it', proxy],
-  ])('to an address %s is not followed: the BYE goes where the phone called from', async (_what, address) => {
+  ])('a Record-Route to an address %s is ignored: BYE goes to the source', async (_what, address) => {
     const { heard, header } = await listenAt(address)
     const caller = createCaller(platform, tenant)
     const result = await caller.call('call', tenant.target, { header })
@@ -96,7 +97,7 @@ describe.skipIf(isMissing('sipp'))('a live call of a user whose journal a strang
     await application.close()
   })
 
-  it('is neither moved nor ended by what he sends with its Call-ID and tags, and the journal names him', async () => {
+  it('a stranger with a call’s Call-ID and tags cannot move or end it, and is named in the journal', async () => {
     const { account_sid, ...tenant } = await provision(platform.api, { application })
     const caller = createCaller(platform, { account_sid, ...tenant })
     const sipp = await caller.start('call', tenant.target)
@@ -128,7 +129,7 @@ describe.skipIf(isMissing('sipp'))('a live call of a user whose journal a strang
     await stranger.close()
     expect(await caller.liveCalls()).toHaveLength(1)
     await platform.api.must('DELETE', `/Accounts/${account_sid}/Calls/${call_sid}`)
-    // The phone saw nothing of it: its scenario ends with the BYE of the platform.
+    // The phone noticed nothing: its scenario ends with the BYE of the platform.
     const result = await sipp.finished
     expect(result.report).toBe('')
     await caller.recordOf(result)

@@ -1,4 +1,5 @@
-// Calls that a recording server records (SIPREC): both streams, what it knows of them, and calls that go on without it.
+// Calls that a recording server records (SIPREC): both streams, their metadata, and calls that continue without the
+// server.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { slice, toneSegments, toneShare } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
@@ -55,7 +56,7 @@ interface TwoTalk {
   readonly call_sid: string
 }
 
-/** Calls the application, which dials a second phone, and lets each say a tone of its own. */
+/** Calls the application, which dials a second phone; each phone sends its own tone. */
 async function talk(verbs: readonly object[]): Promise<TwoTalk> {
   const [one, other] = [await phone(), await phone()]
   application.on('/call', {
@@ -90,7 +91,7 @@ const command = (call_sid: string, record: object) =>
   platform.api.call('PUT', `/Accounts/${tenant.account_sid}/Calls/${call_sid}`, { record })
 
 describe('config.record with a recording server', () => {
-  it('sends it what the caller says and what it hears, each as a stream, with who they are, until the call ends', async () => {
+  it('the recording server gets both sides of a call with their names until it ends', async () => {
     const srs = await server()
     const { caller, called, calledUri, call_sid } = await talk([
       { verb: 'answer' },
@@ -124,7 +125,7 @@ describe('config.record with a recording server', () => {
     await called.end()
   })
 
-  it('names who is in a conference with the caller, and those who are left when one goes', async () => {
+  it('the recording server gets the members of a conference, and who is left when one leaves', async () => {
     const srs = await server()
     const [ann, ben] = [await phone(), await phone()]
     const meet = { verb: 'conference', name: 'recorded' }
@@ -144,7 +145,7 @@ describe('config.record with a recording server', () => {
     await recording.ended.next('the BYE', () => true)
   })
 
-  it('goes to the next server of a list where one refuses', async () => {
+  it('the next server of a list records if one refuses', async () => {
     const [refusing, taking] = [await server({ status: 503 }), await server()]
     const { caller, call_sid } = await talk([start([refusing.uri, taking.uri])])
     await carries((await taking.recording()).said, 400)
@@ -152,7 +153,7 @@ describe('config.record with a recording server', () => {
     await caller.hangUp()
   })
 
-  it('lets the call go on where no server takes it, and raises an alert that names why', async () => {
+  it('the call continues if no server records it, and an alert gives the reason', async () => {
     const refusing = await server({ status: 486 })
     const { caller, called, call_sid } = await talk([start(refusing.uri)])
     expect(await eventOf(call_sid, 'problem')).toMatchObject({ code: 'siprec_failed' })
@@ -166,7 +167,7 @@ describe('config.record with a recording server', () => {
     await caller.hangUp()
   })
 
-  it('lets the call go on when the server hangs up, and answers its re-INVITE before', async () => {
+  it('the call continues when the server hangs up, and a re-INVITE before that is answered', async () => {
     const srs = await server()
     const { caller, called, call_sid } = await talk([start(srs.uri)])
     const recording = await srs.recording()
@@ -186,7 +187,7 @@ describe('config.record with a recording server', () => {
 })
 
 describe('the command record', () => {
-  it('starts, pauses, resumes and stops: nothing of the talk is sent while it is paused', async () => {
+  it('record starts, pauses, resumes and stops: no audio is sent while it is paused', async () => {
     const srs = await server()
     const { caller, called, call_sid } = await talk([])
     const begun = { action: 'startCallRecording', siprecServerURL: srs.uri }
@@ -213,7 +214,7 @@ describe('the command record', () => {
     await caller.hangUp()
   })
 
-  it('refuses a start without a server, and a second recording of one call', async () => {
+  it('record refuses a start without a server, and a second recording of one call', async () => {
     const srs = await server()
     const { caller, call_sid } = await talk([start(srs.uri)])
     await srs.recording()

@@ -1,5 +1,5 @@
-// A caller hears the vendor that the account has a credential for, the embedded voice where it has none, and goes on
-// where the vendor fails: in real calls through the whole product.
+// Speech in real calls through the whole product: by the vendor that the account has a credential for, or by the
+// embedded voice without one. The call continues if the vendor fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Answer, Application } from '../support/application.ts'
@@ -33,7 +33,7 @@ describe.skipIf(isMissing('sipp'))('say', () => {
     body: toWav(tone(440, spokenMs)),
   }
 
-  /** One call that says one text with the vendor `custom:mine`. */
+  /** Places one call that speaks one text with the vendor `custom:mine`. */
   async function callThat(vendorAnswer: Answer | undefined, text: string) {
     application.on('/speak', vendorAnswer ?? { status: 404 })
     const synthesizer = { vendor: 'custom:mine', language: 'en-US', voice: 'ada' }
@@ -65,7 +65,7 @@ describe.skipIf(isMissing('sipp'))('say', () => {
   const remarks = (journal: readonly JournalEntry[]): string =>
     JSON.stringify(journal.filter(({ type }) => type === 'note' || type === 'problem'))
 
-  it('speaks through the vendor of the account’s credential, asked once', async () => {
+  it('say uses the vendor of the account’s credential, with one request', async () => {
     const { asked, journal, record } = await callThat(good, 'Good morning from the vendor.')
     expect(asked).toHaveLength(1)
     expect(asked[0]!.headers['authorization']).toBe(`Bearer ${token}`)
@@ -81,7 +81,7 @@ describe.skipIf(isMissing('sipp'))('say', () => {
     expect(JSON.stringify(journal)).not.toContain(token)
   })
 
-  it('lets the embedded voice stand in for a vendor without a credential, and the journal and an alert say so', async () => {
+  it('without a credential say uses the embedded voice, with a journal entry and an alert', async () => {
     const { asked, journal, record, tenant } = await callThat(undefined, 'Good morning from a vendor.')
     expect(asked).toEqual([])
     const sentence = expect.stringContaining('there is no credential for custom:mine')
@@ -95,7 +95,7 @@ describe.skipIf(isMissing('sipp'))('say', () => {
     expect(alerts).toMatchObject([{ alert_type: 'no-tts', message: sentence }])
   })
 
-  it('speaks through the second vendor of the application when the first one fails, and the journal says why', async () => {
+  it('say uses the application’s second vendor when the first fails, and the journal has the reason', async () => {
     const tenant = await provision(platform.api, { application })
     application.on('/broken', { status: 500 })
     application.on('/speak', good)
@@ -134,7 +134,7 @@ describe.skipIf(isMissing('sipp'))('say', () => {
     expect(remarks(journal)).not.toContain('embedded voice')
   })
 
-  it('goes on with the next verb when the vendor fails, and the journal says why', async () => {
+  it('the next verb runs when the vendor fails, and the journal has the reason', async () => {
     const refusal: Answer = {
       status: 401,
       headers: { 'content-type': 'application/json' },

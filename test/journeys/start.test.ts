@@ -1,4 +1,5 @@
-// Starts that fail, and what the operator reads; a first boot that was cut short, what it shows once, and the start after it, at a terminal.
+// Failing starts and their messages to the operator; an interrupted first boot, its one-time output, and the next
+// start.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -43,7 +44,7 @@ function start(options: Partial<SpawnOptions> = {}): ToolProcess {
   return child
 }
 
-/** What the operator reads of a start that fails: one line, with neither a stack nor the log's account of it beside it. */
+/** Returns the message of a failing start: one line, with neither a stack nor a log entry beside it. */
 async function failureOf(child: ToolProcess): Promise<string> {
   const { code } = await child.exited
   expect(code, child.output).toBeGreaterThan(0)
@@ -107,7 +108,7 @@ interface Printed {
   readonly accountApiKey: string
 }
 
-/** What stands on the terminal after a first boot. */
+/** Returns the values that a first boot printed on the terminal. */
 async function printedBy(child: ToolProcess): Promise<Printed> {
   await child.lines.next('the last line of the first boot', (line) => line.includes('account API key'))
   const shown = (name: string): string =>
@@ -120,7 +121,7 @@ async function printedBy(child: ToolProcess): Promise<Printed> {
   }
 }
 
-/** What an account may, in the default account and nowhere else. */
+/** Checks that an account's key has the rights of an account, in the default account only. */
 async function staysInItsAccount(
   url: string,
   { apiKey, account_sid, accountApiKey }: Printed,
@@ -165,7 +166,7 @@ async function staysInItsAccount(
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
 const hasTerminal = system() === 'linux' && hasCommand('script')
 
-// One data directory, whose first boot fails again and again, and whose platform then serves all further cases.
+// One data directory: its first boot fails repeatedly, and its platform then serves all further cases.
 describe('a first boot', () => {
   let folder: string
   let own: string
@@ -177,7 +178,7 @@ describe('a first boot', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'switchhook-first-boot-'))
     own = join(folder, 'made')
-    // An odd port begins no pair.
+    // An odd port cannot begin a pair.
     do ownPorts = await freePorts(102)
     while (ownPorts % 2 === 0)
   })
@@ -187,17 +188,17 @@ describe('a first boot', () => {
     await rm(folder, { recursive: true, force: true })
   })
   const url = (): string => `http://127.0.0.1:${ownPorts}/v1`
-  /** Survives the case. */
+  /** Starts a process that outlasts the test case. */
   const lasting = async (options: Partial<SpawnOptions>): Promise<ToolProcess> => {
     const child = begin(options)
     running = running.filter((one) => one !== child)
     await healthy(child, ownPorts)
     return child
   }
-  /** With the secrets that it has shown. */
+  /** Returns the platform that was started with the secrets it has shown. */
   const served = async (): Promise<ToolProcess> =>
     platform?.isRunning === true ? platform : (platform = await lasting({ isCold: true }))
-  /** The start after it, at a terminal where there is one: `script` gives the program one, and copies what it writes there. */
+  /** Returns the next start, at a terminal if there is one: `script` provides it and copies the program's output. */
   const servedNext = async (): Promise<ToolProcess> => {
     if (next?.isRunning === true) return next
     await platform?.stop('SIGINT', 45_000)
@@ -207,7 +208,7 @@ describe('a first boot', () => {
   }
 
   it.each(obstacles)(
-    'fails over $name in one sentence that names the setting, and makes no secrets',
+    'a first boot fails over $name in one sentence that names the setting, and makes no secrets',
     async ({ occupy, env, sentence, cure }) => {
       await occupy(ownPorts)
       const failed = begin({ env: env?.(ownPorts) ?? {} })
@@ -220,7 +221,7 @@ describe('a first boot', () => {
     },
   )
 
-  it.skipIf(system() !== 'linux')('that cannot show the secrets makes none', async () => {
+  it.skipIf(system() !== 'linux')('a first boot that cannot show the secrets makes none', async () => {
     const full = begin({
       within: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'],
       env: { SWITCHHOOK_LOG_LEVEL: 'silent' },
@@ -228,7 +229,7 @@ describe('a first boot', () => {
     expect(await failureOf(full)).toMatch(/could not be written to standard output/)
   })
 
-  it('shows secrets that open the platform, after all starts that failed, among them a key that does what an account may in the default account and nowhere else', async () => {
+  it('a first boot after failed ones shows working secrets, one with the default account’s rights', async () => {
     const printed = await printedBy(await served())
     const { password, apiKey, accountApiKey } = printed
     expect(password.length).toBeGreaterThanOrEqual(12)
@@ -240,12 +241,12 @@ describe('a first boot', () => {
     await staysInItsAccount(url(), printed)
   })
 
-  it.skipIf(system() === 'win32')('makes the data directory for its owner alone', async () => {
+  it.skipIf(system() === 'win32')('a first boot makes the data directory for its owner only', async () => {
     await served()
     expect(await modeOf(own)).toBe(0o700)
   })
 
-  it('has the log as JSON where standard output is no terminal, and a banner that shows the address of the reference, which a browser is led to, and the demo', async () => {
+  it('without a terminal a first boot logs JSON, and its banner has the demo and the reference', async () => {
     const child = await served()
     const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
     expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'http listening', port: ownPorts })
@@ -267,7 +268,7 @@ describe('a first boot', () => {
       })
   })
 
-  it('names the setting when another process runs on the data directory', async () => {
+  it('the setting is named when another process uses the data directory', async () => {
     await served()
     const line = await failureOf(begin({ ports }))
     expect(line).toMatch(
@@ -275,13 +276,13 @@ describe('a first boot', () => {
     )
   })
 
-  it('names the setting when the key is not that of the database', async () => {
+  it('the setting is named when the key is not that of the database', async () => {
     await (await served()).stop('SIGINT', 45_000)
     const line = await failureOf(begin({ env: { SWITCHHOOK_SECRET_KEY: 'ab'.repeat(32) } }))
     expect(line).toMatch(/does not open the secrets of this database.*SWITCHHOOK_SECRET_KEY/)
   })
 
-  it('shows its secrets once: the next start has none of them in its output, and they open it', async () => {
+  it('a first boot shows its secrets once: the next start does not print them, and they still work', async () => {
     if (platform === undefined) await served()
     const { password, apiKey, accountApiKey } = await printedBy(platform!)
     const child = await servedNext()
@@ -293,14 +294,14 @@ describe('a first boot', () => {
   })
 
   it.skipIf(system() === 'win32')(
-    'has its data directory closed by the next start where it was left too open',
+    'the next start restricts a data directory that was left too open',
     async () => {
       await servedNext()
       expect(await modeOf(own)).toBe(0o700)
     },
   )
 
-  it.skipIf(!hasTerminal)('is followed by a start whose log is readable lines at a terminal', async () => {
+  it.skipIf(!hasTerminal)('the start after a first boot logs readable lines at a terminal', async () => {
     const child = await servedNext()
     const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
     expect(line.trimEnd()).toMatch(
@@ -312,7 +313,7 @@ describe('a first boot', () => {
 })
 
 describe('a start', () => {
-  it('refuses an argument, with the setting that is meant, and makes nothing', async () => {
+  it('a start refuses an argument, names the setting that is meant, and makes nothing', async () => {
     const fresh = join(dataDir, 'fresh')
     const child = start({ args: ['--port', '4000'], dataDir: fresh })
     expect(await failureOf(child)).toBe(
@@ -322,7 +323,7 @@ describe('a start', () => {
     await expect(stat(fresh)).rejects.toThrow('ENOENT')
   })
 
-  it('refuses a variable that is no setting, with the nearest one', async () => {
+  it('a start refuses a variable that is not a setting, and names the nearest one', async () => {
     const child = start({ env: { SWITCHHOOK_HTTPPORT: '3000' } })
     const { code } = await child.exited
     expect(code).toBe(78)
@@ -336,18 +337,18 @@ describe('a start', () => {
     ['SWITCHHOOK_SECRET_KEY', 'short', 'must be 64 hex digits'],
     ['SWITCHHOOK_DATABASE_URL', 'mysql://host/db', 'must be a postgres:// URL'],
     ['SWITCHHOOK_DATABASE_URL', 'postgres://host:port/db', 'must be a postgres:// URL'],
-  ])('refuses %s=%s by name and rule', async (name, value, rule) => {
+  ])('a start refuses %s=%s and names the setting and its rule', async (name, value, rule) => {
     const child = start({ env: { [name]: value } })
     expect((await child.exited).code).toBe(78)
     expect(child.stderr).toContain(`${name} ${rule}`)
   })
 
-  it('names the setting of an address that the machine has not', async () => {
+  it('a start names the setting of an address that the machine does not have', async () => {
     const line = await failureOf(start({ env: { SWITCHHOOK_BIND: '192.0.2.1' } }))
     expect(line).toMatch(/no address 192\.0\.2\.1: set SWITCHHOOK_BIND/)
   })
 
-  it('names the setting of a data directory that cannot be written', async () => {
+  it('a start names the setting of a data directory that cannot be written', async () => {
     const file = join(dataDir, 'file')
     await writeFile(file, '')
     const line = await failureOf(start({ dataDir: file }))
@@ -355,7 +356,7 @@ describe('a start', () => {
     expect(line).toContain('SWITCHHOOK_DATA_DIR')
   })
 
-  it('names the file when the database is none', async () => {
+  it('a start names the file if it is not a database', async () => {
     await writeFile(
       join(dataDir, 'switchhook.db'),
       'not a database, and long enough to be read as one'.repeat(50),
@@ -363,7 +364,7 @@ describe('a start', () => {
     expect(await failureOf(start())).toMatch(/switchhook\.db is not a database.*SWITCHHOOK_DATA_DIR/)
   })
 
-  it('that is to stop while it waits for a server says why it has failed, and nothing else', async () => {
+  it('a start that is stopped while it waits for a server reports why it failed, and nothing else', async () => {
     const sockets = new Inbox<Socket>()
     const server = createServer((socket) => sockets.push(socket.on('error', () => undefined)))
     await once(server.listen(ports + 14, '127.0.0.1'), 'listening')
@@ -377,7 +378,7 @@ describe('a start', () => {
     expect(await failureOf(child)).toMatch(/PostgreSQL does not answer/)
   })
 
-  it('names the setting when no PostgreSQL server answers', async () => {
+  it('a start names the setting when no PostgreSQL server responds', async () => {
     const url = `postgres://ann:s3cret-word@localhost:${ports + 14}/db`
     const line = await failureOf(start({ env: { SWITCHHOOK_DATABASE_URL: url } }))
     expect(line).toMatch(/PostgreSQL does not answer \(.*ECONNREFUSED.*\).*SWITCHHOOK_DATABASE_URL/)
@@ -386,10 +387,10 @@ describe('a start', () => {
 })
 
 describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
-  it('names the setting when the password is wrong', async () => {
+  it('a start names the setting when the PostgreSQL password is wrong', async () => {
     const database = await createTestDatabase()
     closers.push(() => database.remove())
-    // A role of its own on the server of the run, which asks no other one for a password.
+    // A separate role: the server of the run requests a password only from this one.
     const role = `ann_${Date.now()}`
     await database.query(`create role ${role} login password 'right'`)
     const rules = join(database.folder, 'data', 'pg_hba.conf')
@@ -403,7 +404,7 @@ describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
     expect(line).not.toContain('s3cret-word')
   })
 
-  it('names the setting when there is no such database', async () => {
+  it('a start names the setting when there is no such database', async () => {
     const database = await createTestDatabase()
     closers.push(() => database.remove())
     const url = database.url.replace(database.name, 'missing')
@@ -413,7 +414,7 @@ describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
 })
 
 describe.skipIf(system() === 'win32')('the data directory', () => {
-  it('stays as it is where others have files in it, and the log says so', async () => {
+  it('a data directory with files of others is left as it is, and the log says so', async () => {
     const shared = join(dataDir, 'shared')
     await mkdir(shared)
     await chmod(shared, 0o755)

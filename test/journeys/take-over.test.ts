@@ -1,4 +1,5 @@
-// Phones made of our own stack, over real sockets: INVITE with Replaces takes a call over, REFER joins two, and a 302 is followed.
+// Phones made of our own SIP stack over real sockets: INVITE with Replaces takes a call over, REFER joins two, a 302 is
+// followed.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
@@ -22,7 +23,7 @@ const body = (port: number): NonNullable<Reply['body']> => ({
   content: `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0\r\na=sendrecv\r\n`,
 })
 
-/** One that calls, is called, and keeps what happens to its dialogs. */
+/** A phone that calls, is called, and records the events of its dialogs. */
 class Phone {
   readonly events = new Inbox<string>()
   readonly invites = new Inbox<IncomingInvite>()
@@ -64,7 +65,7 @@ class Phone {
     return await outcome
   }
 
-  /** Calls, and is answered. */
+  /** Calls, and returns the dialog once it is answered. */
   async talks(whose: Tenant, uri: string, name: string): Promise<Dialog> {
     const outcome = await this.calls(whose, uri)
     if (outcome.kind !== 'answered') throw new Error(`refused with ${outcome.response.status}`)
@@ -95,7 +96,7 @@ async function phone(): Promise<Phone> {
   return one
 }
 
-/** How many legs that are up talk with another: a phone that has answered is a moment ahead of that. */
+/** Returns the number of live legs that talk with another; a phone's answer comes a moment before that. */
 async function talking(): Promise<number> {
   const { account_sid } = tenant
   const live = await platform.api.must<{ call_sid: string }[]>('GET', `/Accounts/${account_sid}/Calls`)
@@ -105,7 +106,7 @@ async function talking(): Promise<number> {
   return journals.filter((events) => events.some(({ type }) => type === 'bridged')).length
 }
 
-/** As the far end of this dialog is to know it. */
+/** Returns the Replaces of this dialog, from the far end's point of view. */
 const replacing = ({ callId, localTag, remoteTag }: Dialog) => ({
   callId,
   toTag: remoteTag,
@@ -122,7 +123,7 @@ beforeAll(async () => {
   platform = await sharedPlatform()
 })
 
-// Of each try: what an earlier one has left is another account's.
+// A tenant for each try: the remains of an earlier try belong to another account.
 beforeEach(async () => {
   tenant = await provision(platform.api, { application })
   stranger = await provision(platform.api, { application })
@@ -143,7 +144,7 @@ const endOf = (one: Phone, name: string) =>
   one.events.next(`the end of ${name}`, (event) => event === `${name} ended`)
 
 describe('INVITE with Replaces', () => {
-  it('takes the place of a caller, whose call ends; the called side talks on', async () => {
+  it('an INVITE with Replaces replaces the caller, whose call ends; the called side continues to talk', async () => {
     const [caller, called, other] = [await phone(), await phone(), await phone()]
     dialing(called)
     const first = caller.talks(tenant, `sip:${tenant.target}`, 'first')
@@ -166,7 +167,7 @@ describe('INVITE with Replaces', () => {
     expect(rules.filter((one) => one.includes('replaces'))).toHaveLength(2)
   }, 60_000)
 
-  it('is refused with 481 for a call of another account, and for none at all alike', async () => {
+  it('an INVITE with Replaces gets the same 481 for a foreign call as for an unknown call', async () => {
     const [caller, called, other] = [await phone(), await phone(), await phone()]
     dialing(called)
     const first = caller.talks(tenant, `sip:${tenant.target}`, 'first')
@@ -185,7 +186,7 @@ describe('INVITE with Replaces', () => {
 })
 
 describe('REFER with Replaces', () => {
-  it('joins the two that a phone talks with, and ends both of its calls', async () => {
+  it('a REFER with Replaces joins the two that a phone talks with, and ends both of its calls', async () => {
     const [middle, left, right] = [await phone(), await phone(), await phone()]
     dialing(left)
     const first = middle.talks(tenant, `sip:${tenant.target}`, 'first')
@@ -212,7 +213,7 @@ describe('REFER with Replaces', () => {
 })
 
 describe('a 302 of a called party', () => {
-  it('leads the call to the place that it names', async () => {
+  it('a 302 of a called party redirects the call to the address that it names', async () => {
     const [caller, called, other] = [await phone(), await phone(), await phone()]
     dialing(called)
     const first = caller.talks(tenant, `sip:${tenant.target}`, 'first')

@@ -1,5 +1,5 @@
-// An application over WebSocket as a real server of the library, run by the whole platform over real sockets: what it does wrong.
-// What it sees of a platform that is killed is among the cases of killed.test.ts.
+// Faults of an application over WebSocket that is a real server of the library, on the whole platform over real
+// sockets. Its view of a platform that is killed is among the cases of killed.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
 import { journalOf, sharedPlatform } from '../support/platform-process.ts'
@@ -63,7 +63,7 @@ describe.skipIf(isMissing('sipp'))('a call over a real socket', () => {
     ['what breaks the connection', (socket: WebSocket) => socket.terminate(), 1006],
     ['a close with 1011', (socket: WebSocket) => socket.close(1011), 1011],
   ])(
-    'goes on over another socket after %s; the journal says why',
+    'a call continues over another socket after %s; the journal says why',
     async (_, misbehave, code) => {
       const { first, call_sid } = await up()
       misbehave(first.socket)
@@ -85,7 +85,7 @@ describe.skipIf(isMissing('sipp'))('a call over a real socket', () => {
     30_000,
   )
 
-  it('ends with its verbs once its application has closed the socket with 1000', async () => {
+  it('a call ends with its verbs once its application has closed the socket with 1000', async () => {
     const { first, call_sid } = await up()
     first.socket.close(1000)
     await until(

@@ -1,4 +1,4 @@
-// The band of a wide codec: from a real phone to an audio server and back, and from a file to a phone.
+// The frequency band of a wide codec: from a real phone to an audio server and back, and from a file to a phone.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -13,7 +13,7 @@ import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { toneDb } from '../support/wide-phone.ts'
 
-// Above what a telephone carries, each way another one.
+// Frequencies above a telephone's band, another one for each direction.
 const saidHz = 6000
 const answeredHz = 5000
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await audio?.close()
 })
 
-/** The last 500 ms of what came at this rate. */
+/** Returns the last 500 ms of what came at this rate. */
 function newest(samples: Float64Array, sampleRate: number): Audio {
   const lengthMs = (samples.length / sampleRate) * 1000
   return slice({ sampleRate, samples }, lengthMs - 500, lengthMs)
@@ -46,7 +46,7 @@ describe.skipIf(isMissing('baresip'))('listen, where the phone talks', () => {
     ['opus', 16_000, 3],
     ['opus', 48_000, 3],
   ] as const)(
-    '%s, at %i Hz carries both ways what a telephone would not',
+    '%s at %i Hz carries frequencies above a telephone’s band both ways',
     async (codecs, sampleRate, lossDb) => {
       const bidirectionalAudio = { enabled: true, streaming: true, sampleRate }
       application.on('/call', {
@@ -80,7 +80,7 @@ describe.skipIf(isMissing('baresip'))('play, where the phone talks', () => {
   it.each([
     ['G722', 1],
     ['opus', 3],
-  ] as const)('%s, is heard with what a telephone would not carry', async (codecs, lossDb) => {
+  ] as const)('%s is heard with frequencies above a telephone’s band', async (codecs, lossDb) => {
     application.on('/high.wav', {
       status: 200,
       headers: { 'content-type': 'audio/wav' },

@@ -1,11 +1,11 @@
-// Requests to the HTTP server of a test: each answer is held against the OpenAPI document.
+// Requests to the HTTP server of a test. Each response is checked against the OpenAPI document.
 import type { HttpServer } from '../../src/http/http.ts'
 import { documented } from './documented.ts'
 
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>
-  /** The parsed body; undefined when there was none. */
+  /** The parsed body; undefined if the response has none. */
   readonly body: never
   readonly text: string
   readonly bytes: Buffer

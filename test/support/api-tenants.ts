@@ -9,7 +9,7 @@ export interface TestTenant {
   readonly service_provider_sid: string
   readonly account_sid: string
   readonly realm: string
-  /** API keys. */
+  /** The API keys of the account and of its provider. */
   readonly accountKey: string
   readonly providerKey: string
 }
@@ -33,7 +33,7 @@ export interface TestUser {
 
 export const testPassword = 'correct horse battery staple'
 
-// One hash for all users of a test run: making one costs tens of milliseconds.
+// One hash for all users of a test run: computing one takes tens of milliseconds.
 let hashed: Promise<string> | undefined
 
 export async function createUser(storage: Storage, user: TestUser = {}): Promise<string> {

@@ -1,5 +1,5 @@
 // A platform for API tests: the real HTTP server over the store of the running vitest project, with two providers,
-// their accounts and a caller of every kind. Calls and registrations are lists that a test fills.
+// their accounts and a client with each kind of credentials. Calls and registrations are lists that a test fills.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ import type { StorePlace } from './store-places.ts'
 import type { StoreReader } from './store-reader.ts'
 
 export interface TestApi extends Pick<StorePlace, 'contents'>, TestTenants, LiveLists {
-  /** Reads the database beside the storage. */
+  /** Queries the database directly, past the storage. */
   readonly query: StorePlace['query']
   /** Undefined on the embedded database. */
   readonly databaseUrl: string | undefined
@@ -51,16 +51,16 @@ export interface TestApi extends Pick<StorePlace, 'contents'>, TestTenants, Live
   readonly storage: Storage
   readonly clock: Clock
   isReady: boolean
-  /** Not started: no one who does not need them waits for them. */
+  /** Not started, so that only tests that need them wait for them. */
   readonly recordings: Recordings
   readonly request: ApiRequester
-  /** A second server over the same storage, which knows nothing of the first. */
+  /** Starts a second server over the same storage, which shares no state with the first. */
   startAnother(): Pick<TestApi, 'request'>
   get(path: string, token?: string): Promise<ApiAnswer>
   post(path: string, token: string | undefined, body?: unknown): Promise<ApiAnswer>
   put(path: string, token: string | undefined, body?: unknown): Promise<ApiAnswer>
   delete(path: string, token?: string): Promise<ApiAnswer>
-  /** Makes a user with this password and answers the token of its login. */
+  /** Creates a user with this password and returns the token of its login. */
   logIn(user?: TestUser): Promise<string>
   close(): Promise<void>
 }
@@ -68,22 +68,22 @@ export interface TestApi extends Pick<StorePlace, 'contents'>, TestTenants, Live
 export interface TestApiOptions {
   readonly mail?: Mailer
   readonly rules?: OperatorRules
-  /** Of keys and addresses; none when left out. */
+  /** The limits per key and per address; none by default. */
   readonly rateLimits?: RateLimitRules
   readonly clock?: Clock
   readonly log?: Logger
-  /** Applications publish nothing when left out. */
+  /** The variables that applications publish; none by default. */
   readonly appEnv?: AppEnv
   readonly realms?: RealmRecords
-  /** Of host names; no name leads anywhere when left out. */
+  /** The DNS facts about host names; by default no name resolves. */
   readonly realmFacts?: Partial<RealmFacts>
-  /** Where phones are registered; the list `phones` when left out. */
+  /** The registered phones; the list `phones` by default. */
   readonly bindings?: Bindings
-  /** Makes of the storage what the API is given, where a test looks on or holds something back. */
+  /** Wraps the storage that the API is given, for tests that observe or delay its operations. */
   readonly wrapStorage?: (storage: Storage) => Storage
 }
 
-/** The power does not fail here; what survives that is tested in src/storage. */
+/** Skips the sync to disk: no test here simulates a power failure; those in src/storage do. */
 const noSync = (): Promise<void> => Promise.resolve()
 
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {

@@ -1,4 +1,4 @@
-// A scripted application server: answers hooks as the test says, well or badly, and records every request.
+// A scripted application server: responds to hooks as the test says, well or badly, and records every request.
 import http from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ export interface HookCall {
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly raw: string
-  /** The parsed body; undefined when it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly body: Record<string, unknown>
   readonly at: number
 }
@@ -23,9 +23,9 @@ export type Answer =
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: string | Buffer
     }
-  /** Reads the request and never answers. */
+  /** Reads the request and never responds. */
   | 'hang'
-  /** Breaks the connection. */
+  /** Resets the connection. */
   | 'reset'
   /** A JSON array of 10 MB. */
   | 'huge'
@@ -36,9 +36,9 @@ export interface Application {
   readonly origin: string
   url(path: string): string
   readonly requests: Inbox<HookCall>
-  /** What `path` answers from now on. A path without a script answers 404. */
+  /** Sets the answer of `path` from now on. A path without a script responds with 404. */
   on(path: string, script: Script): void
-  /** The requests to `path` so far, in order of arrival. */
+  /** Returns the requests to `path` so far, in order of arrival. */
   to(path: string): HookCall[]
   close(): Promise<void>
 }
@@ -75,7 +75,8 @@ async function serve(
   for await (const chunk of incoming) chunks.push(chunk as Buffer)
   const raw = Buffer.concat(chunks).toString('utf8')
   const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://app.test')
-  // The platform asks an application for its variables (spec "AppEnv"); this one publishes none, and it is no hook.
+  // The platform requests an application's variables by OPTIONS (spec "AppEnv"). This server has none; it is not a
+  // hook.
   if (incoming.method === 'OPTIONS') {
     answer({ status: 404 }, response)
     return

@@ -1,4 +1,4 @@
-// A server for audio streams on loopback, as applications have one: what it was sent, and what it says.
+// A server for audio streams on loopback, as applications run one: keeps what it receives and sends what a test says.
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { WebSocketServer } from 'ws'
@@ -7,7 +7,7 @@ import { listenLocally } from './local-http.ts'
 import type { LocalServer } from './local-http.ts'
 import { Inbox } from './wait.ts'
 
-/** One socket of it. */
+/** One WebSocket of the server. */
 export class ServedStream {
   readonly request: IncomingMessage
   readonly socket: WebSocket
@@ -27,7 +27,7 @@ export class ServedStream {
     })
   }
 
-  /** What it was sent, of one of its channels, -1 to 1. */
+  /** Returns the received samples of one channel, -1 to 1. */
   samples(channels = 1, channel = 0): Float64Array {
     const bytes = Buffer.concat(this.binary)
     const count = Math.floor(bytes.length / 2 / channels)
@@ -49,11 +49,11 @@ export interface AudioServer {
 }
 
 export interface AudioServerOptions {
-  /** The subprotocol that it picks of those offered; false: none. */
+  /** The subprotocol that it picks from those offered; false picks none. */
   readonly picks?: string | false
-  /** Instead of a handshake. */
+  /** Returns the response that refuses the handshake, if any. */
   readonly refuse?: (request: IncomingMessage) => { status: number; location?: string } | undefined
-  /** Each socket, as soon as it is there. */
+  /** Called with each socket as soon as it is open. */
   readonly onStream?: (stream: ServedStream) => void
 }
 

@@ -19,12 +19,12 @@ describe('audio measures', () => {
   const quiet = tone(0, 1000)
   const recording = fromWav(toWav(join(quiet, tone(440, 1500), quiet, tone(1000, 500))))
 
-  it('keep length and frequency through a WAV file', () => {
+  it('length and frequency survive a WAV file', () => {
     expect(durationMs(recording)).toBe(4000)
     expect(dominantFrequencyHz(fromWav(toWav(tone(440, 1000))))).toBe(440)
   })
 
-  it('tell sound from silence', () => {
+  it('sound and silence are distinguished', () => {
     expect(rms(quiet)).toBe(0)
     expect(soundSegments(recording)).toEqual([
       { startMs: 1000, endMs: 2500 },
@@ -32,7 +32,7 @@ describe('audio measures', () => {
     ])
   })
 
-  it('find a tone and only that tone', () => {
+  it('a tone is found, and only that tone', () => {
     expect(toneSegments(recording, 1000)).toEqual([{ startMs: 3500, endMs: 4000 }])
     expect(toneSegments(recording, 1800)).toEqual([])
   })

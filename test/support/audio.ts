@@ -17,7 +17,7 @@ export function tone(frequencyHz: number, lengthMs: number, { sampleRate = 8000,
   return { sampleRate, samples }
 }
 
-/** PCM 16 bit, mono. */
+/** Returns a WAV file of PCM, 16 bit, mono. */
 export function toWav({ sampleRate, samples }: Audio): Buffer {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0, 'latin1')
@@ -32,14 +32,14 @@ export function toWav({ sampleRate, samples }: Audio): Buffer {
   header.writeUInt16LE(16, 34)
   header.write('data', 36, 'latin1')
   header.writeUInt32LE(samples.length * 2, 40)
-  // Not by Int16Array.from with a function, which takes twenty times as long: a phone says a minute and more.
+  // Not Int16Array.from with a function, which takes twenty times as long: a phone speaks for a minute and more.
   const data = new Int16Array(samples.length)
   for (let index = 0; index < samples.length; index += 1)
     data[index] = Math.round(Math.max(-1, Math.min(1, samples[index] ?? 0)) * 32_767)
   return Buffer.concat([header, new Uint8Array(data.buffer)])
 }
 
-/** PCM 16 bit of any channel count (the first one is taken). A recorder that was killed leaves a data length of 0. */
+/** Reads the first channel of a WAV file of 16-bit PCM. A recorder that was killed leaves a data length of 0. */
 export function fromWav(bytes: Buffer): Audio {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE')
     throw new Error('not a WAV file')
@@ -72,14 +72,14 @@ export function slice({ sampleRate, samples }: Audio, fromMs: number, toMs: numb
   return { sampleRate, samples: samples.subarray(at(fromMs), at(toMs)) }
 }
 
-/** Root mean square, 0 to 1: silence is near 0, a full-scale sine 0.707. */
+/** Returns the root mean square, 0 to 1: silence is near 0, a full-scale sine 0.707. */
 export function rms({ samples }: Audio): number {
   let sum = 0
   for (const sample of samples) sum += sample * sample
   return samples.length === 0 ? 0 : Math.sqrt(sum / samples.length)
 }
 
-/** The share, 0 to 1, of the power that one frequency carries (Goertzel). A clean tone gives nearly 1. */
+/** Returns the share, 0 to 1, of the power that one frequency carries (Goertzel). A clean tone gives nearly 1. */
 export function toneShare(audio: Audio, frequencyHz: number): number {
   const { sampleRate, samples } = audio
   const coefficient = 2 * Math.cos((2 * Math.PI * frequencyHz) / sampleRate)
@@ -100,7 +100,7 @@ export interface Segment {
   readonly endMs: number
 }
 
-/** The stretches louder than `threshold`, where gaps shorter than `bridgeMs` do not end one. */
+/** Returns the stretches louder than `threshold`. Gaps shorter than `bridgeMs` do not end a stretch. */
 export function soundSegments(audio: Audio, { threshold = 0.01, bridgeMs = 300 } = {}): Segment[] {
   const windowMs = 20
   const segments: { startMs: number; endMs: number }[] = []
@@ -113,7 +113,7 @@ export function soundSegments(audio: Audio, { threshold = 0.01, bridgeMs = 300 }
   return segments
 }
 
-/** Where a tone of this frequency is heard, in windows of 100 ms; gaps up to `bridgeMs` do not end one. */
+/** Returns the stretches in which a tone is heard, in windows of 100 ms. Gaps up to `bridgeMs` do not end one. */
 export function toneSegments(audio: Audio, frequencyHz: number, { bridgeMs = 100 } = {}): Segment[] {
   const windowMs = 100
   const segments: { startMs: number; endMs: number }[] = []
@@ -127,7 +127,7 @@ export function toneSegments(audio: Audio, frequencyHz: number, { bridgeMs = 100
   return segments
 }
 
-/** The strongest frequency between 100 and 3900 Hz, to 5 Hz. */
+/** Returns the strongest frequency between 100 and 3900 Hz, to 5 Hz. */
 export function dominantFrequencyHz(audio: Audio): number {
   let best = 0
   let bestShare = -1

@@ -4,13 +4,13 @@ import type { BucketRequest, BucketStandIn } from './bucket-stand-in.ts'
 
 export interface AzureAccount {
   readonly account: string
-  /** Base64. */
+  /** The account's key in base64. */
   readonly key: string
-  /** The query of a shared access signature that is taken as well. */
+  /** The query of a shared access signature, which is accepted instead of a signed request. */
   readonly signature?: string
 }
 
-/** "Authorize with Shared Key", Azure Storage REST API Reference. */
+/** Checks a signature: "Authorize with Shared Key", Azure Storage REST API Reference. */
 function isSignedForAzure({ method, path, url, headers, body }: BucketRequest, known: AzureAccount): boolean {
   if (known.signature !== undefined && url.search === `?${known.signature}`) return true
   const standard = [
@@ -35,7 +35,7 @@ function isSignedForAzure({ method, path, url, headers, body }: BucketRequest, k
   return headers.authorization === `SharedKey ${known.account}:${signature}`
 }
 
-/** Azure Blob Storage with the account in the host. */
+/** Serves Azure Blob Storage with the account in the host name. */
 export function serveAzure(known: AzureAccount): Promise<BucketStandIn> {
   return serveVendor((request, response, objects) => {
     const { headers, body: bytes } = request

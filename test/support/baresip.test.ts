@@ -13,7 +13,7 @@ describe.skipIf(isMissing('baresip', 'sipp'))('the phone driver', () => {
     await phone?.stop()
   })
 
-  it('dials, hears what the far end sends, presses digits and hangs up', async () => {
+  it('the phone dials, hears what the far end sends, presses digits and hangs up', async () => {
     const echo = await startSipp({ scenario: 'as-echo' })
     phone = await startBaresip({
       username: 'alice',
@@ -26,7 +26,7 @@ describe.skipIf(isMissing('baresip', 'sipp'))('the phone driver', () => {
     await phone.dial('sip:app-1@example.test')
     await phone.events.next('the answer', ({ type }) => type === 'CALL_ESTABLISHED')
     await phone.press('5#')
-    // sipp sends back what it gets, so the phone hears itself.
+    // sipp echoes the audio, so the phone hears itself.
     for (const digit of ['5', '#'])
       await phone.events.next(
         `digit ${digit}`,

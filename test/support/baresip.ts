@@ -13,29 +13,29 @@ export interface BaresipOptions {
   readonly username: string
   readonly password: string
   readonly realm: string
-  /** Where requests are sent, whatever the realm resolves to. */
+  /** The address that requests are sent to, whatever the realm resolves to. */
   readonly proxy: {
     readonly address: string
     readonly port: number
     readonly transport?: 'udp' | 'tcp' | 'tls'
   }
-  /** Seconds; 0 does not register. */
+  /** The interval in seconds; 0 does not register. */
   readonly registerEvery?: number
   readonly answers?: 'auto' | 'manual'
-  /** What the phone says; near silence when left out. It is what carries the digits, so it must outlast the call. */
+  /** The audio that the phone sends; near silence by default. It carries the digits, so it must outlast the call. */
   readonly says?: Audio
   readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA' | 'opus' | 'G722' | undefined
-  /** Whether its output has every SIP message. */
+  /** Whether its output includes every SIP message. */
   readonly tracesSip?: boolean
-  /** Over TLS: the authority that must have signed the certificate of the proxy. */
+  /** For TLS: the certificate authority that must have signed the certificate of the proxy. */
   readonly authorityFile?: string
-  /** Encrypts its media, or makes and takes no call: by keys in SDP, or by those of a handshake, with ICE or without. */
+  /** Requires encrypted media in every call: keys in SDP (true), or DTLS, without or with ICE. */
   readonly encrypts?: boolean | 'dtls' | 'dtls with ice'
-  /** Its jitter buffer drops all of another stream whose numbers are lower than those of the one before. By default there is one. */
+  /** Whether it has a jitter buffer, as by default. The buffer drops a whole new stream if its numbers are lower. */
   readonly hasJitterBuffer?: boolean
 }
 
-/** An event of baresip: `type` as CALL_ESTABLISHED, CALL_CLOSED, REGISTER_OK, REGISTER_FAIL ... */
+/** An event of baresip. Its `type` is CALL_ESTABLISHED, CALL_CLOSED, REGISTER_OK, REGISTER_FAIL ... */
 export interface PhoneEvent {
   readonly type: string
   readonly param: string
@@ -51,16 +51,16 @@ interface Answer {
 export interface Baresip {
   readonly events: Inbox<PhoneEvent>
   readonly pid: number
-  /** Where it takes calls over UDP and TCP; the next one is that of TLS. */
+  /** The port for calls over UDP and TCP; TLS uses the next one. */
   readonly port: number
-  /** Resolves with the registrar's verdict. */
+  /** Resolves with the outcome of the registration. */
   registered(): Promise<{ readonly ok: boolean; readonly reason: string }>
   dial(target: string): Promise<void>
-  /** Queues digits, sent one after the other as RFC 4733 events: await what they cause. */
+  /** Queues digits, which are sent one after the other as RFC 4733 events: await their effect. */
   press(digits: string): Promise<void>
   hangUp(): Promise<void>
   command: (name: string, params?: string) => Promise<string>
-  /** What the far end sent, of the last call; complete once the call is closed. */
+  /** Returns what the far end of the last call sent; complete once the call is closed. */
   heard(): Promise<Audio>
   readonly output: string
   stop(): Promise<void>
@@ -70,7 +70,7 @@ const moduleFolder = '/usr/lib/baresip/modules'
 
 export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-phone-'))
-  // SIP takes two ports (TLS is the next one), control one, then RTP.
+  // SIP takes two ports (the second is for TLS), then control takes one, then RTP.
   const ports = await freePorts(12)
   const says = options.says ?? tone(300, 120_000, { level: 0.001 })
   await writeFile(join(folder, 'says.wav'), toWav(says))
@@ -137,10 +137,10 @@ function configuration(
     `sip_listen 127.0.0.1:${ports}`,
     'net_interface 127.0.0.1',
     ...(authorityFile === undefined ? [] : [`sip_cafile ${authorityFile}`]),
-    // The platform takes handshakes on one port alone.
+    // The platform supports DTLS only with RTP and RTCP on one port.
     ...(typeof encrypts === 'string' ? ['rtcp_mux yes'] : []),
     'call_max_calls 4',
-    // The player that discards: what is heard is recorded before it.
+    // The player discards the audio; it is recorded before that.
     'audio_player aubridge,nil',
     'audio_alert aubridge,nil',
     `audio_source aufile,${join(folder, 'says.wav')}`,
@@ -149,7 +149,7 @@ function configuration(
     `rtp_ports ${ports + 4}-${ports + 11}`,
     'statmode_default off',
     `module_path ${moduleFolder}`,
-    // It records at the rate of what it says, in any codec.
+    // In any codec it records at the sample rate of its own audio.
     ...(isWide ? [`ausrc_srate ${rate}`, `auplay_srate ${rate}`] : []),
     ...(codecs === 'opus' ? ['opus_stereo no', 'module opus.so'] : []),
     ...(codecs === 'G722' ? ['module g722.so'] : []),
@@ -165,7 +165,7 @@ function configuration(
   ].join('\n')
 }
 
-/** That of the handshake makes a key at each start, which takes ten times as long as all the rest of it. */
+/** Returns the modules to load. The DTLS module makes a key at each start, ten times as slow as all the rest. */
 function encryptionModules(encrypts: BaresipOptions['encrypts'] = false): readonly string[] {
   if (encrypts === false) return []
   return encrypts === true ? ['srtp.so'] : ['srtp.so', 'dtls_srtp.so', 'ice.so']
@@ -236,7 +236,7 @@ function tryConnect(port: number): Promise<net.Socket | undefined> {
   })
 }
 
-/** Netstrings: `<length>:<bytes>,` one after the other. */
+/** Splits netstrings: `<length>:<bytes>,` one after the other. */
 function netstrings(bytes: Buffer): { documents: string[]; remainder: Buffer<ArrayBuffer> } {
   const documents: string[] = []
   let at = 0

@@ -1,4 +1,4 @@
-// A BIND name server of the tests' own: private data, a high port on loopback, one zone that takes signed updates.
+// A BIND name server for the tests: private data, a high port on loopback, one zone that accepts signed updates.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Resolver } from 'node:dns/promises'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ export interface NameServer {
   readonly address: string
   readonly port: number
   readonly key: { readonly name: string; readonly secret: Buffer }
-  /** Asks this server alone. */
+  /** A resolver that queries only this server. */
   readonly resolver: Resolver
-  /** From now on the host of the zone has this address of IPv4 alone. */
+  /** Replaces the addresses of a host in the zone with this IPv4 address. */
   move(host: string, address: string): Promise<void>
   stop(): Promise<void>
 }
@@ -24,7 +24,7 @@ export interface NameServer {
 const zone = 'sip.example.test'
 const key = { name: 'switchhook', secret: Buffer.alloc(32, 7) }
 
-/** `records`: lines of the zone beside those of its own. `port`: a free one. */
+/** Starts the server. `records` are added to the zone's own lines; `port` is a free port by default. */
 export async function startBind({
   records = [],
   port: given,

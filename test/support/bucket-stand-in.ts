@@ -1,5 +1,5 @@
-// What stand-ins for vendors of buckets have in common, on loopback: each checks what it is sent as the vendor's documentation
-// says it does, by its own reckoning, keeps objects in memory and answers as documented, failures included.
+// The common part of the stand-ins for bucket vendors, on loopback. Each checks its requests independently against the
+// vendor's documentation, keeps objects in memory and responds as documented, failures included.
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { serveLocally } from './local-http.ts'
@@ -9,7 +9,7 @@ import { Inbox } from './wait.ts'
 export interface BucketRequest {
   readonly method: string
   readonly url: URL
-  /** As it was sent, for signatures. */
+  /** The path as it was sent, for signatures. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
@@ -22,12 +22,12 @@ export interface KeptObject {
 }
 
 export interface BucketStandIn extends LocalServer {
-  /** By `bucket/key`. The bucket is called `recordings`; there is no other. */
+  /** The objects by `bucket/key`. The only bucket is `recordings`. */
   readonly objects: Map<string, KeptObject>
   readonly received: BucketRequest[]
-  /** One entry for each answer that was sent to its end, or whose connection was cut. */
+  /** One entry for each response that was sent completely or whose connection was cut. */
   readonly answered: Inbox<'sent' | 'cut'>
-  /** Answers in place of the vendor; the test that sets it clears it. */
+  /** Responds instead of the vendor; the test that sets it clears it. */
   instead: ((request: BucketRequest, response: ServerResponse) => boolean) | undefined
 }
 
@@ -60,7 +60,7 @@ export function sendXml(response: ServerResponse, status: number, code: string, 
   response.writeHead(status, { 'content-type': 'application/xml' }).end(xml)
 }
 
-/** Sends the part that is asked for, where one is (RFC 9110 §14.2). */
+/** Sends the object, or the requested range of it (RFC 9110 §14.2). */
 export function sendObject(
   response: ServerResponse,
   { bytes, contentType }: KeptObject,

@@ -1,5 +1,5 @@
-// What calls leave behind, awaited: a test that reads once reads too early on a busy machine, and one that counts what
-// its account has finds what its first try left there.
+// Waits for what calls leave behind. A single read comes too early on a busy machine, and a count over the account
+// includes what the first try of the test left there.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { journalOf, recentCalls } from './platform-process.ts'
@@ -7,7 +7,7 @@ import type { JournalEntry, RecentCallRecord } from './platform-process.ts'
 import type { Api } from './platform-api.ts'
 import { until } from './wait.ts'
 
-/** The one record of each of these calls, in their order. */
+/** Returns the one record of each of these calls, in their order. */
 export async function recordsOf(
   api: Api,
   account_sid: string,
@@ -22,7 +22,7 @@ export async function recordsOf(
   })
 }
 
-/** For a process that is killed: what it was about to deliver would be delivered only once its lease has run out, a minute later. */
+/** Waits until the outbox is empty. What a killed process leaves there is delivered only after a lease of a minute. */
 export async function delivered(dataDir: string): Promise<void> {
   const database = new DatabaseSync(join(dataDir, 'switchhook.db'), { readOnly: true })
   try {
@@ -35,7 +35,7 @@ export async function delivered(dataDir: string): Promise<void> {
   }
 }
 
-/** The whole journal of a call that ends: the figures of its media come from their thread, after the record. */
+/** Returns the whole journal of a call that ends: the media's figures come from their own thread, after the record. */
 export async function endedJournal(api: Api, account_sid: string, call_sid: string): Promise<JournalEntry[]> {
   return await until(`the end of the journal of ${call_sid}`, async () => {
     const events = await journalOf(api, account_sid, call_sid)

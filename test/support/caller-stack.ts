@@ -1,10 +1,10 @@
-// A SIP stack on loopback with no users: one that calls the platform, or is called by it.
+// A SIP stack on loopback without users: it calls the platform or is called by it.
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createSip } from '../../src/sip/create-sip.ts'
 import type { Sip, SipOptions } from '../../src/sip/sip.ts'
 
-/** Who is called is busy, where no `invited` says otherwise. */
+/** Creates the stack. It answers calls with busy unless `invited` is given. */
 export function createCallerStack(
   userAgent: string,
   {

@@ -1,4 +1,4 @@
-// A tenant's SIP client as sipp plays it: places calls through the platform by scenario.
+// A tenant's SIP client played by sipp: it places calls through the platform by scenario.
 import { recentCalls } from './platform-process.ts'
 import type { Platform, RecentCallRecord, Tenant } from './platform-process.ts'
 import { headerOf, startSipp } from './sipp.ts'
@@ -18,17 +18,17 @@ export interface Caller {
     values?: SippOptions['values'],
     options?: Partial<SippOptions>,
   ): Promise<SippResult>
-  /** As `call`, without waiting for the end. */
+  /** Starts a call as `call` does, without waiting for its end. */
   start(
     scenario: string,
     target: string,
     values?: SippOptions['values'],
     options?: Partial<SippOptions>,
   ): Promise<Sipp>
-  /** The one record of the call that sipp placed. */
+  /** Returns the one record of the call that sipp placed. */
   recordOf(result: SippResult): Promise<RecentCallRecord>
   liveCalls(): Promise<LiveCall[]>
-  /** The live calls once one of them is answered. */
+  /** Returns the live calls once one of them is answered. */
   answered(): Promise<LiveCall[]>
   noLiveCall(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// A carrier as the platform sees it: records made by the REST API alone, calls that come from an address of its own.
+// A carrier as the platform sees it: records made by the REST API alone, and calls from an address of its own.
 import type { Platform } from './platform-process.ts'
 import type { Api } from './platform-api.ts'
 import { startSipp } from './sipp.ts'
@@ -8,19 +8,19 @@ export interface Carrier {
   readonly voip_carrier_sid: string
   readonly sip_gateway_sid: string
   readonly name: string
-  /** Where its calls come from. */
+  /** The source address of its calls. */
   readonly address: string
 }
 
 let carriers = 0
 
-/** An address of the loopback network that no other carrier of this test file has. */
+/** Returns an address of the loopback network that no other carrier of this test file has. */
 export function freshAddress(): string {
   carriers += 1
   return `127.${10 + Math.floor(carriers / 200)}.${carriers % 200}.1`
 }
 
-/** `fields` go to the carrier: its owner at least. `gateway` goes to its one gateway. */
+/** Creates a carrier with one gateway. `fields` are the carrier's, at least its owner; `gateway` are the gateway's. */
 export async function provisionCarrier(
   api: Api,
   fields: Readonly<Record<string, unknown>>,
@@ -42,12 +42,12 @@ export async function provisionCarrier(
 }
 
 export interface CarrierCallOptions extends Partial<SippOptions> {
-  /** The Request-URI without its scheme. Left out: the number at the address of the platform. */
+  /** The Request-URI without its scheme; by default the number at the platform's address. */
   readonly target?: never
   readonly uri?: string
 }
 
-/** Starts a call to the number that comes from the address. */
+/** Starts a call to the number from the carrier's address. */
 export function startCarrierCall(
   { sip }: Pick<Platform, 'sip'>,
   { address }: Pick<Carrier, 'address'>,
@@ -61,7 +61,7 @@ export function startCarrierCall(
     source: address,
     timeoutSeconds: 25,
     ...options,
-    // Port 9 of RFC 863: sound that is not listened to.
+    // Port 9, the discard service of RFC 863: the audio is not listened to.
     values: {
       target,
       realm: address,
@@ -80,7 +80,7 @@ export async function callFromCarrier(...call: Parameters<typeof startCarrierCal
   return await sipp.finished
 }
 
-/** A call that must be refused with the status; the refusal. */
+/** Places a call that must be refused with the status, and returns the refusal. */
 export async function refusedCall(
   platform: Pick<Platform, 'sip'>,
   carrier: Pick<Carrier, 'address'>,

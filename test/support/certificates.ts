@@ -1,4 +1,4 @@
-// Certificates for tests, made by openssl: an authority, and what it issues with any fault that a test wants.
+// Certificates for tests, made by openssl: an authority, and certificates that it issues with any fault a test wants.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,22 +7,22 @@ import { join } from 'node:path'
 export interface Certificate {
   readonly key: string
   readonly certificates: string
-  /** The paths of both, for programs. */
+  /** The files of the key and the certificates, for programs. */
   readonly keyFile: string
   readonly certificateFile: string
 }
 
 export interface CertificateWish {
-  /** As in a subject alternative name: `DNS:a.example,IP:127.0.0.1,URI:sip:a.example`. */
+  /** The names as in a subject alternative name: `DNS:a.example,IP:127.0.0.1,URI:sip:a.example`. */
   readonly names: string
-  /** Negative: it has expired. */
+  /** The validity in days; a certificate with a negative one has expired. */
   readonly days?: number
   readonly isSelfSigned?: boolean
-  /** RSA with 2,048 bits, which costs more than the curve that is used otherwise. */
+  /** Whether its key is RSA with 2,048 bits, which takes longer to make than the usual curve. */
   readonly isRsa?: boolean
-  /** It has a TNAuthorizationList (RFC 8226). */
+  /** Whether it has a TNAuthorizationList (RFC 8226). */
   readonly isForNumbers?: boolean
-  /** It may issue others: give it as `by`. */
+  /** Whether it may issue others: give it as `by`. */
   readonly isAuthority?: boolean
   readonly by?: Certificate
 }
@@ -32,7 +32,7 @@ export interface Authority {
   readonly certificateFile: string
   readonly folder: string
   issue(wish: CertificateWish): Certificate
-  /** A list in PEM of what it has revoked: certificates that it issued. */
+  /** Returns a revocation list in PEM of these certificates, which it issued. */
   revoke(...revoked: readonly Certificate[]): string
   /** Removes the files. */
   remove(): void
@@ -40,7 +40,7 @@ export interface Authority {
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
-/** How an authority signs, by the kind of its key. */
+/** The key and the signature algorithm of an authority, by the kind of its key. */
 const authorities = {
   ecdsa: { newKey, digest: 'sha256', options: [] },
   ed25519: { newKey: ['-newkey', 'ed25519', '-nodes'], digest: 'default', options: [] },
@@ -70,7 +70,7 @@ export function createAuthority(kind: keyof typeof authorities = 'ecdsa'): Autho
       const [key, request, certificate, extensions] = ['key', 'csr', 'pem', 'ext'].map(
         (ending) => `${issued}.${ending}`,
       ) as [string, string, string, string]
-      // A service provider code.
+      // The list holds a service provider code.
       const numbers = more.isForNumbers === true ? '1.3.6.1.5.5.7.1.26=DER:3008a006160431323334\n' : ''
       const authority = more.isAuthority === true ? 'basicConstraints=critical,CA:TRUE\n' : ''
       writeFileSync(at(extensions), `subjectAltName=${names}\n${numbers}${authority}`)

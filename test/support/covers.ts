@@ -1,5 +1,5 @@
-// How a test says which sentences of the interface specification it covers: in its options, so that
-// docs/reference/conformance.md is made of what the tests say.
+// The option by which a test names the sentences of the interface specification that it covers;
+// docs/reference/conformance.md is made from these.
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -8,15 +8,15 @@ declare module 'vitest' {
 }
 
 export interface Sentence {
-  /** As the specification is divided: `Fields: User`. */
+  /** The section by the specification's own division: `Fields: User`. */
   readonly section: string
-  /** In our words. */
+  /** The sentence in our words. */
   readonly says: string
-  /** What the platform does where the specification leaves it open. */
+  /** The behaviour that the platform chose where the specification leaves it open. */
   readonly chosen?: string
 }
 
-/** Goes second to `it`, after the title. */
+/** Returns the second argument of `it`, after the title. */
 export function covers(...sentences: readonly Sentence[]): { meta: { covers: readonly Sentence[] } } {
   return { meta: { covers: sentences } }
 }

@@ -1,6 +1,6 @@
-// What work costs the processor, which a busy machine does not change, unlike the time it takes.
+// The processor time of work: unlike elapsed time, it is the same on a busy machine.
 
-/** Processor time of one run, of all threads of the process, in milliseconds. */
+/** Returns the processor time of one run, over all threads of the process, in milliseconds. */
 function cpuMs(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -9,8 +9,8 @@ function cpuMs(work: () => void): number {
 }
 
 /**
- * Processor time of the quickest of up to five runs, in milliseconds; no further run is made once one stays below
- * `enoughMs`. The garbage collector and the compiler make some runs dear, never all of them.
+ * Returns the processor time of the quickest of up to five runs, in milliseconds, and stops after a run below
+ * `enoughMs`. The garbage collector and the compiler slow some runs down, never all of them.
  */
 export function quickestMs(work: () => void, enoughMs: number): number {
   let quickest = Infinity

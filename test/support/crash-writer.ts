@@ -1,11 +1,11 @@
-// For durability.test.ts: a process that writes and reports what was acknowledged, until it is killed.
+// The process of durability.test.ts that writes, and reports what was acknowledged, until it is killed.
 import { systemTenancy } from '../../src/contracts/caller.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createStorage } from '../../src/storage/create-storage.ts'
 import { endedCall } from './ended-calls.ts'
 
-/** Writes with `writers` at once, and calls beside them; `report` is called with each name that was acknowledged. */
+/** Writes with `writers` in parallel, and calls beside them. `report` is called with each acknowledged name. */
 export async function writeForEver(
   dataDir: string,
   round: number,

@@ -1,5 +1,5 @@
-// Holds every answer of the API against the OpenAPI document that the platform serves: the status must be documented,
-// the body must match its schema and hold nothing that the schema does not name.
+// The check of every API response against the OpenAPI document that the platform serves: the status must be documented,
+// the body must match its schema and have no member that the schema does not name.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv'
 import { apiRoutes } from '../../src/api/index.ts'
@@ -48,16 +48,16 @@ export interface OpenApiDocument {
 
 export interface ObservedAnswer {
   readonly status: number
-  /** Undefined when there was none. */
+  /** The body; undefined if the response has none. */
   readonly body: unknown
   readonly contentType?: string | undefined
 }
 
 export interface Documented {
   readonly document: OpenApiDocument
-  /** What the document does not say of this answer; undefined when all is well. `path` is below /v1. */
+  /** Returns how a response departs from the document, or undefined. `path` is below /v1. */
   faultOf(method: string, path: string, answer: ObservedAnswer): string | undefined
-  /** The same of the body of a request; `path` as the document writes it. */
+  /** Returns the same for the body of a request; `path` has the document's form. */
   bodyFaultOf(method: string, path: string, body: unknown): string | undefined
   operationOf(
     method: string,
@@ -70,7 +70,7 @@ interface Template {
   readonly pattern: RegExp
 }
 
-/** The document is a pure function of the declarations, so one is enough for a test process. */
+/** Returns the document and its checks, one per process: it is a pure function of the declarations. */
 export function documented(): Documented {
   made ??= createDocumented(
     JSON.parse(JSON.stringify(createOpenApi(apiRoutes, readExamples()))) as OpenApiDocument,
@@ -83,7 +83,7 @@ let made: Documented | undefined
 function createDocumented(document: OpenApiDocument): Documented {
   const ajv = new Ajv2020({
     strict: false,
-    // Searching the validators for what they could do without takes as long as writing them.
+    // Optimizing the generated validators takes as long as writing them.
     code: { optimize: 0 },
     formats: { uuid: isSid, 'date-time': /^\d{4}-\d\d-\d\dT.*Z$/, email: true, uri: true, binary: true },
   })
@@ -113,13 +113,13 @@ function createDocumented(document: OpenApiDocument): Documented {
     },
     faultOf(method, path, answer) {
       const found = operationOf(method, path)
-      // What is no route is answered with an error all the same.
+      // A path without a route also gets an error response.
       if (found === undefined) return unrouted(path, answer)
       const reply = found.operation.responses[answer.status]
       if (reply === undefined) return `status ${answer.status} is not documented`
       const { content } = reply
       if (content === undefined) return answer.body === undefined ? undefined : 'a body is not documented'
-      // A range such as audio/* is documented where the type follows from the request (OpenAPI 3.1 §4.8.17).
+      // A range such as audio/* is documented if the type follows from the request (OpenAPI 3.1 §4.8.17).
       const type = Object.keys(content).find((name) =>
         (answer.contentType ?? name).startsWith(name.replace(/\*$/, '')),
       )
@@ -150,7 +150,7 @@ function hasMsg(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'msg' in body && typeof body.msg === 'string'
 }
 
-/** A member that no form of the schema names; where the schema is open, anything goes. */
+/** Returns a member that no form of the schema names. An open schema allows any member. */
 function undeclared(value: unknown, schema: Schema, document: OpenApiDocument, at = ''): string | undefined {
   const forms = formsOf(schema, document)
   if (Array.isArray(value)) {
@@ -182,7 +182,7 @@ function isOpen({ additionalProperties }: Schema): boolean {
 
 const knownForms = new WeakMap<Schema, readonly Schema[]>()
 
-/** The schema itself and everything it says by reference or choice. Remembered, since each answer is held against it. */
+/** Returns the schema and all schemas it includes by reference or choice. Cached, since every response is checked. */
 export function formsOf(schema: Schema, document: OpenApiDocument): readonly Schema[] {
   const known = knownForms.get(schema) ?? findForms(schema, document)
   knownForms.set(schema, known)
@@ -204,7 +204,7 @@ function toTemplate(path: string): Template {
   return { path, pattern: new RegExp(`^${pattern}$`, 'i') }
 }
 
-/** As the router decides: `/Users/me` before `/Users/{UserSid}`. */
+/** Orders templates as the router does: `/Users/me` before `/Users/{UserSid}`. */
 function byLiterals(a: Template, b: Template): number {
   return (a.path.match(/\{/g)?.length ?? 0) - (b.path.match(/\{/g)?.length ?? 0)
 }

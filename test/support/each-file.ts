@@ -1,9 +1,10 @@
-// Around each test file: gives back what its process holds for it, since the next file runs in the same process.
+// Setup of each test file: at its end it releases the ports that its process holds, for the next file in the same
+// process.
 import { afterAll } from 'vitest'
 import { releasePorts } from './ports.ts'
 
-// Enough to find a fault. vitest wants a hundred, and a refusal is an error too: the traces of all that are expected took a
-// tenth of the time of a random history.
+// Long enough to find a fault. Vitest sets a hundred, and a refusal is an Error too: the traces of all expected
+// refusals took a tenth of the time of a random history.
 Error.stackTraceLimit = 15
 
 afterAll(releasePorts)

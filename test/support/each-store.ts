@@ -1,4 +1,4 @@
-// For tests: storage over a real database, in a file of a temporary folder or on a PostgreSQL server of the tests' own.
+// Storage for tests over a real database: a file in a temporary folder, or a PostgreSQL server that the tests start.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ import type { Storage, StorageOptions } from '../../src/storage/storage.ts'
 export interface TestStorage extends Pick<StorePlace, 'query' | 'contents'> {
   readonly storage: Storage
   readonly dataDir: string
-  /** Stops it, if it runs, and starts another over the same data. */
+  /** Stops the storage, if it runs, and starts another over the same data. */
   reopen(options?: Partial<StorageOptions>): Promise<Storage>
-  /** Stops it and removes the data. */
+  /** Stops the storage and removes the data. */
   close(): Promise<void>
 }
 
@@ -32,13 +32,13 @@ const onStore = (name: StoreName): TestStore => ({
   open: (options) => openOver(storePlaces[name], options),
 })
 
-/** Declares the tests once for each store that there is. */
+/** Declares the tests once for each kind of store. */
 export function onEachStore(declare: (store: TestStore) => void): void {
   describe('on SQLite', () => declare(onStore('SQLite')))
   describe.skipIf(isMissing('postgres'))('on PostgreSQL', () => declare(onStore('PostgreSQL')))
 }
 
-/** For tests that one store is enough for. */
+/** Opens a storage on SQLite, for tests that need only one store. */
 export function openTestStorage(options?: Partial<StorageOptions>): Promise<TestStorage> {
   return openOver(storePlaces.SQLite, options)
 }

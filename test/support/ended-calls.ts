@@ -1,4 +1,4 @@
-// For tests: ended calls as the engine hands them over.
+// Ended calls for tests, in the form in which the engine hands them over.
 import { createSid } from '../../src/lib/ids.ts'
 import type { CallBatch, RecentCall } from '../../src/contracts/call-record.ts'
 import type { TestAccount, TestStorage } from './each-store.ts'
@@ -40,7 +40,7 @@ export function endedCall(
   return { call_sid, account_sid, events: [{ seq: 1, at: 1, type: 'x' }], notifications: [], record }
 }
 
-/** The counts that triggers keep, and those of the records that there are: a line for each owner and span. */
+/** Returns the counts that triggers keep and the counts of the existing records: a line for each owner and span. */
 export async function callCounts({
   query,
 }: Pick<TestStorage, 'query'>): Promise<{ readonly kept: string[]; readonly counted: string[] }> {

@@ -1,5 +1,5 @@
-// An example of examples/ as a person runs it: a child process beside a platform or with one of its own, and real phones set
-// up by what it prints.
+// A run of an example of examples/ as a person runs it: a child process beside a platform or with its own, and real
+// phones set up with the data that it prints.
 import { join } from 'node:path'
 import { tone } from './audio.ts'
 import { startBaresip } from './baresip.ts'
@@ -11,25 +11,25 @@ import { startRealPhone } from './real-phones.ts'
 import type { PhoneKind, RealPhone } from './real-phones.ts'
 
 export interface PhoneWishes {
-  /** The tone that the phone says. */
+  /** The tone that the phone sends, in Hz. */
   readonly hz?: number
   readonly answers?: 'auto' | 'manual'
 }
 
 export interface ExampleRun {
   readonly process: ToolProcess
-  /** Of a line that it prints: what follows this label. */
+  /** Returns the rest of the line that it prints with this label. */
   shown(label: string): string
-  /** The phone of this user, once it is registered. */
+  /** Returns the phone of this user, once it is registered. */
   phone(user: string, wishes?: PhoneWishes): Promise<Baresip>
-  /** The same, of any kind. */
+  /** Returns a phone of any kind, once it is registered. */
   phoneOf(kind: PhoneKind, user: string, wishes?: PhoneWishes): Promise<RealPhone>
-  /** They unregister. */
+  /** Stops the phones, which unregister. */
   stopPhones(): Promise<void>
   close(): Promise<void>
 }
 
-/** Without `beside` it starts a platform of its own. */
+/** Starts an example, with a platform of its own unless `beside` is given. */
 export async function startExample(name: string, beside?: Platform): Promise<ExampleRun> {
   const child = new ToolProcess({
     command: process.execPath,
@@ -95,7 +95,7 @@ const placeOf = ({ httpPort, sip }: Platform): Readonly<Record<string, string>> 
   SWITCHHOOK_SIP_PORT: String(sip.port),
 })
 
-/** Resolves with the index behind the event, from which the next one may be awaited. */
+/** Resolves with the index after the event, from which the next one may be awaited. */
 export async function happens(phone: Baresip, type: string, from = 0): Promise<number> {
   const event = await phone.events
     .next(`${type} of a phone`, (candidate) => candidate.type === type, { from })

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../src/lib/clock.ts'
 export interface FakeClock extends Clock {
   /** Moves time forward and runs what falls due, in order. Timers set meanwhile are run too if they fall due. */
   advance(ms: number): void
-  /** How many timers are waiting: zero after a machine has terminated. */
+  /** The number of waiting timers: zero after a machine has terminated. */
   readonly pending: number
 }
 

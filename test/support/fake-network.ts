@@ -1,4 +1,4 @@
-// A network for SIP in memory, which loses, doubles, delays and reorders what it carries, on a clock that tests move.
+// A SIP network in memory that loses, duplicates, delays and reorders messages, on a clock that tests move.
 import type { FakeClock } from './fake-clock.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import type { SipMessage } from '../../src/sip/message/message.ts'
@@ -10,7 +10,7 @@ export interface FakeNetworkOptions {
   readonly clock: FakeClock
   readonly lossPercent?: number
   readonly duplicatePercent?: number
-  /** Every message takes at least 1 ms, and less than 1 ms more than this. */
+  /** The longest delay: every message takes at least 1 ms, and less than 1 ms more than this. */
   readonly maxDelayMs?: number
   readonly seed?: number
 }
@@ -18,11 +18,11 @@ export interface FakeNetworkOptions {
 export type Receive = (message: SipMessage, raw: Uint8Array, remote: Remote) => void
 
 export interface FakeNetwork {
-  /** A transport at `address`, port 5060; what is sent there is handed to `receive`, or as its owner starts it. */
+  /** Creates a transport at `address`, port 5060; messages go to `receive`, or as its owner starts it. */
   attach(address: string, receive?: Receive): Omit<TransportLayer, 'counters'>
-  /** Hands over a message as if it came from `from`. */
+  /** Delivers a message as if it came from `from`. */
   deliver(bytes: Uint8Array, way: { readonly from: string; readonly to: string }): void
-  /** Set by a test: true loses this message. */
+  /** Decides whether to lose this message; set by a test. */
   drops: (message: SipMessage, to: string) => boolean
   /** Moves time on in small steps and lets promises settle in between. */
   run(ms: number): Promise<void>
@@ -73,7 +73,7 @@ export function createFakeNetwork(options: FakeNetworkOptions): FakeNetwork {
   return network
 }
 
-/** The method of a request, the status of a response. */
+/** Returns the method of a request or the status of a response. */
 export function startOf(message: SipMessage): string {
   return message.kind === 'request' ? message.method : String(message.status)
 }

@@ -1,6 +1,6 @@
-// Around a whole test run: one PostgreSQL server with a migrated database to copy, started when the first test asks for
-// it and stopped at the end; the compiled code of the platform, which every start finds again; and the data of one that was
-// set up, made when the first test asks for them.
+// Setup of a whole test run: a PostgreSQL server with a migrated database to copy, started when the first test requests
+// it and stopped at the end; a cache of the platform's compiled code, which every start reuses; and the data of a
+// platform that was set up, made when the first test requests them.
 import { createServer } from 'node:net'
 import type { Server } from 'node:net'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { makeSetUpData } from './set-up-data.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A socket that answers the folder of the server, once it runs. */
+    /** The path of a socket that responds with the server's folder once it runs. */
     readonly postgresDesk: string
   }
 }
@@ -39,8 +39,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env['SWITCHHOOK_TEST_DATA_DESK'] = dataPath
   process.env['SWITCHHOOK_TEST_FOLDER'] = folder
   process.env['SWITCHHOOK_TEST_CODE_CACHE'] = join(folder, 'code')
-  // The processes of the tests start threads by the hundred, as the platform does: without it each strips and compiles
-  // its sources again, which is two thirds of what a media worker costs.
+  // The processes of the tests start threads by the hundred, as the platform does. Without the cache each thread strips
+  // and compiles its sources again, which is two thirds of the cost of a media worker.
   process.env['NODE_COMPILE_CACHE'] ??= process.env['SWITCHHOOK_TEST_CODE_CACHE']
   return async () => {
     desk.close()
@@ -52,7 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** The platforms that files have shared (platform-process.ts): their parents end without a word to them. */
+/** Ends the platforms that files shared (platform-process.ts); their parent processes exit without stopping them. */
 async function endShared(folder: string): Promise<void> {
   for (const name of await readdir(folder))
     if (name.endsWith('.shared')) endProcess(Number.parseInt(name, 10))
@@ -62,11 +62,11 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended.
+    // The process has already ended.
   }
 }
 
-/** Makes what is asked for once, and tells all who ask. */
+/** Makes something at the first request, once, and sends the result to every client. */
 async function openDesk(path: string, make: () => Promise<unknown>): Promise<Server> {
   let asked: Promise<unknown> | undefined
   const desk = createServer((socket) => {
@@ -90,7 +90,7 @@ async function migrateTemplate(server: PostgresServer): Promise<ServerOfRun> {
     log: silentLogger,
     migrate,
   })
-  // A database in use cannot be copied.
+  // A database that is in use cannot be copied.
   await database.close()
   return { folder: server.folder, template }
 }

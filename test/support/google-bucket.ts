@@ -6,15 +6,15 @@ import type { BucketStandIn } from './bucket-stand-in.ts'
 
 export interface GoogleAccount {
   readonly email: string
-  /** PEM. */
+  /** The public key in PEM. */
   readonly publicKey: string
-  /** Which the tokens must be for, as the assertion names it. */
+  /** The clock for the validity of the assertions. */
   readonly now: () => number
 }
 
 const googleToken = 'ya29.token-of-google'
 
-/** Google Cloud Storage by its JSON interface, and the server of its tokens at `/token`. */
+/** Serves Google Cloud Storage by its JSON interface, and its token server at `/token`. */
 export async function serveGoogle({ email, publicKey, now }: GoogleAccount): Promise<BucketStandIn> {
   const key = await importSPKI(
     createPublicKey(publicKey).export({ type: 'spki', format: 'pem' }).toString(),
@@ -65,7 +65,7 @@ export async function serveGoogle({ email, publicKey, now }: GoogleAccount): Pro
   return storage
 }
 
-/** RFC 2387, with two parts. */
+/** Parses multipart/related (RFC 2387) with two parts. */
 function parseRelated(contentType: string, body: Buffer): { facts: string; media: Buffer } | undefined {
   const boundary = /^multipart\/related; boundary=([\w-]+)$/.exec(contentType)?.[1]
   const text = body.toString('latin1')

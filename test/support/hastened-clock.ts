@@ -1,4 +1,4 @@
-// A clock that runs faster than the machine's: beside real programs, a wait of minutes is over in seconds.
+// A clock that runs faster than the machine's, so that a wait of minutes takes seconds beside real programs.
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { HoldUps } from './hold-ups.ts'
 import { until } from './wait.ts'
 
-it('leaves out of a time what held the process up, and nothing else', async () => {
+it('ranMs leaves out the time during which the process was held up, and nothing else', async () => {
   const holdUps = new HoldUps()
   const fromMs = performance.now()
   while (performance.now() < fromMs + 500);

@@ -1,4 +1,4 @@
-// How long a busy machine has held this process up: what a test measures in time, less that, is what the code has taken.
+// The time that a busy machine held this process up. Tests subtract it from a measured time to get what the code took.
 
 const everyMs = 20
 
@@ -7,7 +7,7 @@ export class HoldUps {
   #lastMs = performance.now()
   readonly #timer = setInterval(() => this.#look(), everyMs)
 
-  /** From then until now, without the time in which this process did not get to run. */
+  /** Returns the time from `fromMs` until now, without the time in which this process did not run. */
   ranMs(fromMs: number): number {
     this.#look()
     const late = this.#seen.filter(({ atMs }) => atMs > fromMs)
@@ -20,7 +20,7 @@ export class HoldUps {
 
   #look(): void {
     const atMs = performance.now()
-    // A timer may be late by one round without anything being wrong.
+    // A timer may be late by one round although nothing is wrong.
     const lateMs = atMs - this.#lastMs - 2 * everyMs
     this.#lastMs = atMs
     if (lateMs > 0) this.#seen.push({ atMs, lateMs })

@@ -1,5 +1,5 @@
-// Kamailio as a carrier that the platform registers with, and what goes wrong with one: it dies and comes back, takes another
-// password, is overloaded, sends the platform elsewhere, says nothing.
+// Kamailio as a carrier that the platform registers with, and the faults of such a carrier: it dies and comes back,
+// changes the password, is overloaded, redirects the platform, or does not respond.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import type { Kamailio, Place } from './kamailio.ts'
 import { freePorts } from './ports.ts'
 import type { ToolProcess } from './processes.ts'
 
-/** Requests to these ports get nothing, 503 with Retry-After, 302 to where all is well. */
+/** Ports that do not respond, that respond 503 with Retry-After, and that redirect (302) to the port without faults. */
 export type FaultyPorts = Readonly<Record<'silent' | 'overloaded' | 'moved', number>>
 
-/** A REGISTER or INVITE, with the port that it came to and when it did: seconds of the machine's clock. */
+/** A REGISTER or INVITE, with the port it arrived at and the time, in seconds of the machine's clock. */
 export interface Arrival {
   readonly method: string
   readonly user: string
@@ -21,25 +21,25 @@ export interface Arrival {
 }
 
 export interface Registrar extends Kamailio {
-  /** Only where they were asked for. */
+  /** The faulty ports; set only with `hasFaultyPorts`. */
   readonly faulty: FaultyPorts
   readonly arrivals: () => readonly Arrival[]
-  /** At once, with all that it remembers. */
+  /** Kills it immediately; all that it remembers is lost. */
   kill(): Promise<void>
   restart(password: string): Promise<void>
 }
 
 export const retryAfterSeconds = 120
-/** Where it listens as well, when it has faulty ports: for a name that moves. */
+/** A second address that it listens on when it has faulty ports, for tests that move a name to another address. */
 export const otherAddress = '127.0.0.5'
 
 export interface RegistrarOptions {
   readonly hasFaultyPorts?: boolean
-  /** The longest time that it grants. */
+  /** The longest registration that it grants, in seconds. */
   readonly maxExpires?: number
 }
 
-/** Calls for any number go to the user `trunk1`, calls of the platform are busy. */
+/** Starts the registrar. It sends calls for any number to the user `trunk1`; the platform's calls get a busy answer. */
 export async function startRegistrar(
   platform: Place,
   password: string,
@@ -141,7 +141,7 @@ request_route {
     exit;
   }
   if ($Rp == ${faulty.moved}) {
-    # The reply names it as Contact.
+    # This address becomes the Contact of the response.
     $rd = "127.0.0.1";
     $rp = "${port}";
     sl_send_reply("302", "Moved Temporarily");

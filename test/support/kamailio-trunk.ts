@@ -1,4 +1,4 @@
-// Kamailio as the gateway of a carrier over TLS: it and the platform show each other certificates of one authority.
+// Kamailio as the gateway of a carrier over TLS. It and the platform present certificates of the same authority.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,21 +7,21 @@ import { passedIn, runKamailio } from './kamailio.ts'
 import type { Kamailio, Place } from './kamailio.ts'
 
 export interface SecureTrunk extends Kamailio {
-  /** Over TLS; the other port is that of UDP, where the phone is. */
+  /** The port for TLS; the other port is for UDP, which the phone uses. */
   readonly securePort: number
 }
 
 export interface SecureTrunkOptions {
   readonly authority: Authority
-  /** Where the platform takes SIP over TLS. */
+  /** The platform's address for SIP over TLS. */
   readonly platform: Place
-  /** Claimed, and the next one. */
+  /** The first of two claimed ports. */
   readonly port: number
-  /** Calls of the platform go there, over UDP. */
+  /** The phone that receives the platform's calls, over UDP. */
   readonly phone: Place & { readonly username: string }
 }
 
-/** What comes over TLS goes to the phone, what the phone sends goes to the platform over TLS. */
+/** Starts a gateway that sends requests over TLS to the phone, and the phone's requests to the platform over TLS. */
 export async function startSecureTrunk({ authority, ...places }: SecureTrunkOptions): Promise<SecureTrunk> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-trunk-'))
   const { port } = places

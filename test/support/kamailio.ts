@@ -1,5 +1,5 @@
-// Kamailio: as a SIP proxy in front of the platform, which stays in the path of every call by Record-Route and Path, and as the
-// edge of the guide in front of several nodes.
+// Kamailio in two roles: a SIP proxy in front of the platform, which stays in the path of every call by Record-Route
+// and Path, and the edge of the guide in front of several nodes.
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 export interface Kamailio extends Place {
-  /** A line of each request that passed: its method, and where it came from. */
+  /** Returns a line for each request that passed: its method and its source. */
   readonly passed: () => readonly string[]
   stop(): Promise<void>
 }
@@ -31,17 +31,17 @@ export async function startKamailio(platform: Place): Promise<Kamailio> {
   }
 }
 
-/** What the configurations of the tests write of each request. */
+/** Returns the lines that the tests' configurations log for each request. */
 export function passedIn(output: string): readonly string[] {
   return [...output.matchAll(/passes (\w+ from \S+)/g)].map(([, what = '']) => what)
 }
 
 export interface Edge extends Place {
-  /** SIP over TLS, and WebSockets over TLS. */
+  /** The port for SIP over TLS and WebSockets over TLS. */
   readonly securePort: number
-  /** Resolves when the edge says of a node that it is in, or out, for one more time. */
+  /** Resolves when the edge logs once more that a node is in or out. */
   says(state: 'in' | 'out', node: Place): Promise<void>
-  /** From now on these are the nodes. */
+  /** Replaces the list of nodes. */
   serve(nodes: readonly Place[]): Promise<void>
   stop(): Promise<void>
 }
@@ -49,14 +49,14 @@ export interface Edge extends Place {
 export interface EdgeOptions {
   readonly nodes: readonly Place[]
   readonly certificate: { readonly certificateFile: string; readonly keyFile: string }
-  /** Whether sound passes it too, by rtpengine. */
+  /** Whether it relays the audio too, by rtpengine. */
   readonly relays?: boolean
 }
 
-/** The nodes see where calls come from: what they trust is this address alone. */
+/** The only address that the nodes trust: they see the calls come from it. */
 export const edgeAddress = '127.0.0.2'
 
-/** The edge of docs/guides/edge.md, with its own configuration. */
+/** Starts the edge of docs/guides/edge.md, with its own configuration. */
 export async function startEdge({ nodes, certificate, relays = false }: EdgeOptions): Promise<Edge> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-edge-'))
   const port = await freePorts(2)
@@ -95,7 +95,7 @@ export async function startEdge({ nodes, certificate, relays = false }: EdgeOpti
   }
 }
 
-/** In user space, since a test puts nothing into the kernel. */
+/** Starts rtpengine in user space: a test loads no kernel module. */
 async function startRelay(): Promise<{ child: ToolProcess; setting: string }> {
   const ports = await freePorts(60)
   const control = `127.0.0.1:${ports}`
@@ -128,7 +128,7 @@ private_key = ${keyFile}
 `
 }
 
-/** Resolves when it writes that it is ready. */
+/** Resolves when its output contains `ready`. */
 export async function runKamailio(folder: string, ready: string): Promise<ToolProcess> {
   const child = new ToolProcess({
     command: commandPath(tools.kamailio) ?? 'kamailio',
@@ -196,7 +196,7 @@ request_route {
     else if (!is_method("ACK")) sl_send_reply("404", "Not here");
     exit;
   }
-  # The Path of a phone leads the platform here: what is left is the address of the phone.
+  # The Path of a phone leads the platform's request here; the remaining Request-URI is the phone's address.
   loose_route();
   if (is_method("INVITE")) record_route();
   if (is_method("REGISTER")) add_path();

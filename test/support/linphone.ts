@@ -1,4 +1,4 @@
-// Another real phone: drives linphonec by its terminal, with its own configuration folder; it speaks and hears WAV files.
+// Another real phone: drives linphonec by its terminal, with its own configuration folder; it plays and records WAV.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,26 +18,26 @@ export interface LinphoneOptions {
     readonly port: number
     readonly transport?: 'udp' | 'tcp' | 'tls'
   }
-  /** Over TLS: who must have signed the certificate of the proxy, for its address. */
+  /** For TLS: the certificate authority that must have signed the certificate of the proxy, for its address. */
   readonly authorityFile?: string | undefined
   readonly says: Audio
   readonly answers?: 'auto' | 'manual'
-  /** Encrypts its media, or makes and takes no call. */
+  /** Requires encrypted media in every call. */
   readonly encrypts?: boolean
 }
 
 export interface Linphone {
-  /** What its terminal shows. */
+  /** The lines that its terminal shows. */
   readonly lines: Inbox<string>
-  /** A line for its terminal. */
+  /** Writes a line to its terminal. */
   order(line: string): void
   dial(target: string): void
   hangUp(): void
-  /** Puts its call on hold; the next one may then begin. */
+  /** Puts its call on hold; then the next one may begin. */
   hold(): void
-  /** Resolves once the terminal says so of a call: `connected`, `ended`. */
+  /** Resolves once the terminal reports this state of a call. */
   call(state: 'ringing' | 'connected' | 'ended'): Promise<void>
-  /** What the far end sent; to be read once the call has ended. */
+  /** Returns the audio of the far end; to be called after the call has ended. */
   heard(): Promise<Audio>
   readonly output: string
   stop(): Promise<void>
@@ -46,7 +46,7 @@ export interface Linphone {
 /** Resolves when the phone is registered. */
 export async function startLinphone(options: LinphoneOptions): Promise<Linphone> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-linphone-'))
-  // It keeps its logs and friends there, and creates no folder.
+  // It stores its logs and friends in these folders and does not create them.
   for (const path of ['.local/share/linphone', '.config'])
     await mkdir(join(folder, path), { recursive: true })
   const rc = join(folder, 'rc')
@@ -83,7 +83,7 @@ export async function startLinphone(options: LinphoneOptions): Promise<Linphone>
   }
   for (const line of ['soundcard use files', `play ${says}`, `record ${heard}`]) order(line)
   try {
-    // It reports no registration by itself.
+    // It does not report its registration by itself.
     await until(
       'linphone to be registered',
       () => {
@@ -106,7 +106,7 @@ function configuration(options: LinphoneOptions, ports: number): string {
     '[sip]',
     `sip_port=${ports}`,
     'sip_tcp_port=0',
-    // -2: it listens nowhere, and may connect.
+    // -2: it does not listen, and may connect.
     `sip_tls_port=${proxy.transport === 'tls' ? -2 : 0}`,
     ...(authorityFile === undefined
       ? []

@@ -1,4 +1,4 @@
-// What the call engine, the registrar and the watch over carriers would know: lists that an API test fills.
+// Stand-ins for the state of the call engine, the registrar and the carrier monitoring: lists that an API test fills.
 import type { RegisteredPhone } from '../../src/contracts/registered-phone.ts'
 import type { CallRequest, DryQuestion, DryRun, LiveCall, LiveConference } from '../../src/calls/calls.ts'
 import type { AskedCommands } from '../../src/calls/command.ts'
@@ -7,15 +7,15 @@ import { createSid } from '../../src/lib/ids.ts'
 import type { Mail } from '../../src/outgoing/mail.ts'
 import type { Ping, TrunkGateway, WatchedGateway } from '../../src/trunks/trunks.ts'
 
-/** What the watch over carriers would know. */
+/** The state of the carrier monitoring. */
 export interface CarrierState {
   readonly watched: Map<string, WatchedGateway>
   readonly resting: Set<string>
-  /** By host; a gateway without one answers. */
+  /** The ping results by host; a gateway without an entry has answered. */
   readonly pings: Map<string, Ping>
-  /** Until a carrier may be tested again. */
+  /** The time until a carrier may be tested again, in ms. */
   waitMs: number
-  /** Called when a call was begun. */
+  /** Called when a call has begun. */
   begun: (request: CallRequest, call_sid: string) => void
 }
 
@@ -23,26 +23,26 @@ const answeredPing: Ping = { at: 1, isAnswered: true, reason: '200 OK', status: 
 
 export interface LiveLists {
   readonly calls: LiveCall[]
-  /** What dry runs were asked. */
+  /** The dry runs that were requested. */
   readonly dryRuns: { account_sid: string; question: DryQuestion }[]
   readonly queues: { account_sid: string; name: string; length: number }[]
   readonly journals: Map<string, readonly JournalEvent[]>
-  /** By account. */
+  /** The live conferences by account. */
   readonly conferences: Map<string, LiveConference[]>
   readonly phones: RegisteredPhone[]
   readonly hungUp: string[]
-  /** The calls that were asked for. */
+  /** The calls that were requested. */
   readonly placed: CallRequest[]
-  /** Asked of live calls. */
+  /** The commands for live calls. */
   readonly commands: AskedCommands[]
-  /** Sent by the platform. */
+  /** The mails that the platform sent. */
   readonly mails: Mail[]
   /** The speech cache: the account of each clip. */
   readonly clips: string[]
   readonly carriers: CarrierState
 }
 
-/** What the call engine and the registrar would know. */
+/** Creates the state that the call engine and the registrar would have. */
 export function createLiveState() {
   const calls: LiveCall[] = []
   const queues: LiveLists['queues'] = []

@@ -1,4 +1,4 @@
-// HTTP receivers on loopback for tests: ordinary ones, and ones that misbehave on purpose.
+// HTTP receivers on loopback for tests: ordinary ones, and ones that fail on purpose.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
@@ -7,7 +7,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 export interface LocalServer {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string
-  /** Also cuts what is connected. */
+  /** Closes the server and cuts its connections. */
   close(): Promise<void>
 }
 
@@ -47,17 +47,17 @@ export interface Reply {
   readonly status?: number
   readonly headers?: Record<string, string>
   readonly body?: string
-  /** Never answers. */
+  /** Whether it never responds. */
   readonly hangs?: boolean
 }
 
 export interface Receiver extends LocalServer {
   readonly received: readonly ReceivedRequest[]
-  /** Resolves when that many requests have arrived in all. */
+  /** Resolves when this number of requests has arrived in all. */
   arrived(count: number): Promise<void>
 }
 
-/** Notes every request and answers as `reply` says. */
+/** Starts a receiver that keeps every request and responds as `reply` says. */
 export async function startReceiver(
   reply: (request: ReceivedRequest, index: number) => Reply = () => ({}),
   port = 0,

@@ -1,8 +1,8 @@
-// The order of test files: those that take longest begin first, so that none of them is left alone at the end of a run.
+// The order of test files: those that take longest begin first, so that none of them runs alone at the end of a run.
 import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 
-/** They send most, or wait for phones, silence and starts; vitest goes by the size of a file where it has not seen it run. */
+/** They send most, or wait for phones, silence and starts. Vitest orders files it has not yet run by their size. */
 const longest = [
   'test/conformance/fuzz.test.ts',
   'src/media/create-media.test.ts',

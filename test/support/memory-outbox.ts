@@ -1,4 +1,4 @@
-// For tests: the outbox in a few lines of memory.
+// The outbox in memory, for tests.
 import { destinationOf } from '../../src/lib/destination.ts'
 import type { Hook } from '../../src/contracts/hook.ts'
 import type { OutboxExceptions, OutboxItem, OutboxStore, Settlement } from '../../src/contracts/outbox.ts'
@@ -8,7 +8,7 @@ interface Row {
   dueAt: number
 }
 
-/** `test/contracts/outbox.test.ts` holds it against the durable one. */
+/** `test/contracts/outbox.test.ts` runs the same cases over it and over the durable one. */
 export class MemoryOutbox implements OutboxStore {
   readonly rows: Row[] = []
   readonly log: Settlement[] = []
@@ -86,7 +86,7 @@ export class MemoryOutbox implements OutboxStore {
     return this.rows.length === 0 ? undefined : Math.min(...this.#heads().map(({ dueAt }) => dueAt))
   }
 
-  /** The first of each call and URL: a later one is not due before it is settled. */
+  /** Returns the first item of each call and URL: a later one is not due until that is settled. */
   #heads(): Row[] {
     return this.rows.filter(
       ({ item: { call_sid, hook } }, index) =>

@@ -1,15 +1,15 @@
-// A name server on loopback that responds as a test says: addresses, texts, nothing at all. RFC 1035.
+// A name server on loopback that responds as a test says: with addresses, with texts, or not at all. RFC 1035.
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import { encodeRecord } from '../../src/dns/message.ts'
 import { Inbox } from './wait.ts'
 
 export interface ScriptedNameServer {
-  /** As settings and `setServers` take it. */
+  /** Its address in the form that settings and `setServers` accept. */
   readonly at: string
-  /** The names that were asked for. */
+  /** The names that were queried. */
   readonly asked: Inbox<string>
-  /** IPv4 addresses of a name. */
+  /** Sets the IPv4 addresses of a name. */
   addresses(name: string, addresses: readonly string[], ttlSeconds?: number): void
   texts(name: string, texts: readonly string[]): void
   services(name: string, services: readonly Service[]): void
@@ -17,12 +17,12 @@ export interface ScriptedNameServer {
     name: string,
     pointers: readonly { readonly service: string; readonly replacement: string }[],
   ): void
-  /** Says nothing about the names below it, and nothing else. */
+  /** Leaves queries for names below this zone without a response. */
   silence(zone: string): void
   close(): Promise<void>
 }
 
-/** RFC 2782. */
+/** A SRV record: RFC 2782. */
 interface Service {
   readonly target: string
   readonly port: number
@@ -55,7 +55,7 @@ export async function startNameServer(): Promise<ScriptedNameServer> {
     const found = records.get(`${type} ${name}`) ?? []
     const header = Buffer.alloc(12)
     query.copy(header, 0, 0, 2)
-    // A response, recursion desired and available.
+    // The flags: a response, recursion desired and available.
     header.writeUInt16BE(0x8180 | (names.has(name) ? 0 : nameError), 2)
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(found.length, 6)

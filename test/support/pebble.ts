@@ -1,5 +1,5 @@
-// Pebble, the ACME server of Let's Encrypt for tests: it holds a client to RFC 8555, refuses some of its nonces, and asks for
-// what proves a name.
+// Pebble, the ACME server of Let's Encrypt for tests. It holds a client to RFC 8555, refuses some of its nonces, and
+// requests the proof for a name.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { buffer } from 'node:stream/consumers'
@@ -17,11 +17,11 @@ export interface Pebble {
 }
 
 export interface PebbleOptions {
-  /** The server shows it at 127.0.0.1. */
+  /** The certificate of the server, for 127.0.0.1. */
   readonly certificate: Certificate
-  /** Where names are looked up: `address:port`. */
+  /** The name server that it queries: `address:port`. */
   readonly nameServer: string
-  /** Where it asks for proofs. */
+  /** The port on which it checks proofs. */
   readonly httpPort: number
 }
 
@@ -54,7 +54,7 @@ export async function startPebble({ certificate, nameServer, httpPort }: PebbleO
   }
 }
 
-/** Stands for outgoing/, which believes only authorities that are known to all. */
+/** Replaces outgoing/, which trusts only the publicly known authorities. */
 export function requestsBelieving(ca: string): Pick<Outgoing, 'request'> {
   return {
     async request({ url, method, headers, body }) {

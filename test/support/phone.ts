@@ -1,4 +1,4 @@
-// A scripted UDP peer that sends exactly the bytes a test gives it, however wrong, and keeps what comes back.
+// A scripted UDP peer that sends exactly the bytes a test gives it, however wrong, and keeps what it receives.
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -19,7 +19,7 @@ export interface RawPhone {
 
 export async function openRawPhone(
   target: { readonly address: string; readonly port: number },
-  /** Where it sends from: any 127.x.y.z is one of this machine. */
+  /** The source address: any 127.x.y.z belongs to this machine. */
   address = '127.0.0.1',
 ): Promise<RawPhone> {
   const socket = dgram.createSocket('udp4')
@@ -44,7 +44,7 @@ export async function openRawPhone(
 
 let serial = 0
 
-/** A well-formed request to start from; `lines` replace or add header fields. */
+/** Returns a well-formed request to start from; `lines` replace or add header fields. */
 export function rawRequest(
   method: string,
   uri: string,

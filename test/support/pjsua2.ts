@@ -1,4 +1,4 @@
-// A third real phone: drives PJSIP through pjsua2, its Python binding; it speaks and hears WAV files.
+// A third real phone: drives PJSIP through pjsua2, its Python binding. It plays and records WAV files.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,28 +18,28 @@ export interface Pjsua2Options {
     readonly port: number
     readonly transport?: 'udp' | 'tcp' | 'tls'
   }
-  /** Over TLS: who must have signed the certificate of the proxy. */
+  /** For TLS: the certificate authority that must have signed the certificate of the proxy. */
   readonly authorityFile?: string
-  /** Encrypts its media by keys in SDP, or makes and takes no call. */
+  /** Requires media encrypted by keys in SDP in every call. */
   readonly encrypts?: boolean
   readonly says: Audio
   readonly answers?: 'auto' | 'manual'
-  /** The one codec that it speaks; those that it likes when left out. */
+  /** The only codec that it offers; its default ones if left out. */
   readonly codec?: 'G722'
-  /** Whether it makes no call and takes none without PRACK (RFC 3262) and a session timer (RFC 4028) of 90 s. */
+  /** Whether all its calls need PRACK (RFC 3262) and a session timer (RFC 4028) of 90 s. */
   readonly insists?: boolean
 }
 
-/** What the phone reports: a state of one of its calls, or what became of a request of its own. */
+/** A fact that the phone reports: a state of one of its calls, or the outcome of one of its requests. */
 export interface Pjsua2Fact {
   /** The number that the phone gave the call. */
   readonly call?: number
-  /** As PJSIP calls it, and RINGING of a call that it made: CALLING, INCOMING, EARLY, CONFIRMED, DISCONNECTED. */
+  /** The state as PJSIP names it: CALLING, INCOMING, EARLY, CONFIRMED, DISCONNECTED; RINGING for a call it made. */
   readonly state?: string
   readonly peer?: string
-  /** Whether media flow: 1, or are held: 2 by itself, 3 by the far end. */
+  /** The state of the media: 1 flows, 2 held by the phone, 3 held by the far end. */
   readonly media?: number
-  /** The status that a NOTIFY told of the call it referred to. */
+  /** The status that a NOTIFY reported for the referred call. */
   readonly transfer?: number
   /** The status of its REGISTER. */
   readonly registered?: number
@@ -50,9 +50,9 @@ type Order = 'dial' | 'answer' | 'hold' | 'resume' | 'press' | 'refer' | 'deflec
 
 export interface Pjsua2 {
   readonly facts: Inbox<Pjsua2Fact>
-  /** `dial` takes the address; every other order the number of a call first. */
+  /** Gives an order. `dial` takes the address first, every other order the number of a call. */
   order(name: Order, ...values: readonly (string | number)[]): void
-  /** What the far ends of all its calls sent, one after the other; what was held leaves no silence. */
+  /** Returns the audio from the far ends of all its calls, joined; time on hold leaves no silence. */
   heard(): Promise<Audio>
   readonly output: string
   stop(): Promise<void>
@@ -84,7 +84,7 @@ export async function startPjsua2({ says, ...options }: Pjsua2Options): Promise<
       return child.output
     },
     async stop() {
-      // It hangs up and unregisters.
+      // The phone hangs up and unregisters.
       child.write('quit\n')
       await within('pjsua2 to leave', 8_000, child.exited).catch(() => child.stop('SIGKILL'))
       await rm(folder, { recursive: true, force: true })
@@ -105,7 +105,7 @@ export async function startPjsua2({ says, ...options }: Pjsua2Options): Promise<
   return phone
 }
 
-// pjsua2 has no program of its own. This one obeys lines of JSON and writes facts as such; its log goes to the other stream.
+// pjsua2 has no program of its own. This one reads orders and writes facts as lines of JSON; its log goes to stderr.
 const script = `
 import json, select, sys, time
 import pjsua2 as pj
@@ -136,7 +136,7 @@ class Call(pj.Call):
             calls.pop(info.id, None)
 
     def onCallMediaState(self, prm):
-        # Its media are gone with the info.
+        # The media objects live only as long as the info.
         info = self.getInfo()
         for media in info.media:
             if media.status == pj.PJSUA_CALL_MEDIA_ACTIVE:
@@ -239,7 +239,7 @@ while True:
         except (pj.Error, KeyError) as error:
             tell(refused=name, reason=str(getattr(error, "reason", error)))
 
-# What the library does of this at its end takes it a second more, whatever it receives.
+# Without this the library would do the same at its end, a second later, whatever it receives.
 endpoint.hangupAllCalls()
 try:
     account.setRegistration(False)

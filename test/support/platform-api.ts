@@ -3,14 +3,14 @@
 export interface ApiReply {
   readonly status: number
   readonly headers: Headers
-  /** The parsed body; undefined when empty or not JSON. */
+  /** The parsed body; undefined if it is empty or not JSON. */
   readonly body: unknown
   readonly text: string
 }
 
 export interface Api {
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<ApiReply>
-  /** As `call`, and fails the test unless the status is 2xx. */
+  /** Calls as `call` does, and fails the test unless the status is 2xx. */
   must<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
 }
 

@@ -18,19 +18,19 @@ export const adminApiKey = 'test-admin-key-0123456789abcdef'
 /** The key of the default account. */
 export const accountApiKey = 'test-account-key-0123456789abcdef'
 
-/** For what sends more requests than a client may: settings without rate limits. */
+/** Settings without rate limits, for tests that send more requests than a client may. */
 export const unlimited = { SWITCHHOOK_RATE_LIMIT_PER_KEY: '0', SWITCHHOOK_RATE_LIMIT_PER_ADDRESS: '0' }
 
 export interface PlatformOptions {
-  /** Keeps its data between two starts; a temporary folder is made and removed otherwise. */
+  /** The data directory, for data that outlast a start; otherwise a temporary folder is made and removed. */
   readonly dataDir?: string
   readonly env?: Readonly<Record<string, string>>
   /** Leaves the three secrets out of the environment, so that first boot generates them. */
   readonly generateSecrets?: boolean
-  /** A new data directory is empty, as an operator's; it is that of a platform that was set up otherwise. */
+  /** Whether a new data directory is empty, as an operator's is; otherwise it is a copy of one that was set up. */
   readonly isFirstBoot?: boolean
   readonly core?: number
-  /** Keeps its ports when the test file has ended. */
+  /** Whether it keeps its ports when the test file has ended. */
   readonly outlastsFile?: boolean
 }
 
@@ -40,27 +40,27 @@ export interface Platform {
   readonly httpPort: number
   readonly sip: { readonly address: string; readonly port: number }
   readonly dataDir: string
-  /** From spawn to the first healthy answer. */
+  /** The time from spawn to the first healthy response. */
   readonly startMs: number
   readonly api: Api
   stop(signal?: NodeJS.Signals): Promise<Exit>
-  /** Ends it if need be and removes the data it made. */
+  /** Stops it if it runs, and removes the data that it made. */
   remove(): Promise<void>
 }
 
 export interface SpawnOptions extends PlatformOptions {
   readonly dataDir: string
-  /** The first of 102: of HTTP, of SIP, and the range of RTP. */
+  /** The first of 102 ports: HTTP, SIP, and the range of RTP. */
   readonly ports: number
-  /** Of its command line. */
+  /** The arguments of its command line. */
   readonly args?: readonly string[]
-  /** What runs the program that it is given with its arguments. */
+  /** The command that runs the program; it gets the program and its arguments as its own. */
   readonly within?: readonly string[]
-  /** Keeps its compiled code in its own data directory, as it does outside of tests. */
+  /** Whether it keeps its compiled code in its own data directory, as it does outside of tests. */
   readonly isCold?: boolean
 }
 
-/** Starts it and does not wait for it: it may fail to start. */
+/** Starts the process and does not wait until it is healthy: it may fail to start. */
 export function spawnPlatform(options: SpawnOptions): ToolProcess {
   const { dataDir, ports } = options
   const secrets = {
@@ -83,7 +83,7 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
       SWITCHHOOK_RTP_PORTS: `${ports + 2}-${ports + 101}`,
       SWITCHHOOK_BROWSER_PORT: '0',
       SWITCHHOOK_DATA_DIR: dataDir,
-      // A slow machine would ring now and then, which tests of the other states do not expect.
+      // On a slow machine the platform would sometimes ring first, which tests of the other states do not expect.
       SWITCHHOOK_RINGING: 'off',
       ...(options.isCold === true ? {} : codeCache()),
       ...(options.generateSecrets === true ? {} : secrets),
@@ -92,7 +92,7 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
   })
 }
 
-/** What Node makes of the sources lasts for the whole test run (global-setup.ts), not for each start: half of its time. */
+/** Keeps the code that Node compiled for the whole test run (global-setup.ts) and not per start: it halves a start. */
 export function codeCache(): Readonly<Record<string, string>> {
   const directory = process.env['SWITCHHOOK_TEST_CODE_CACHE']
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory }
@@ -124,22 +124,22 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 }
 
 export interface SharedPlatform extends Platform {
-  /** With the certificate that it has made for itself. */
+  /** The HTTPS port, with the certificate that it made for itself. */
   readonly httpsPort: number
 }
 
 let shared: Promise<SharedPlatform> | undefined
 
 /**
- * One platform for all files of this process that need no more than an account of their own on it: it lasts as long as the run.
- * A start costs more than most of what is asked of it.
+ * Returns one platform for all files of this process that need only an account of their own. It runs until the run
+ * ends. A start takes longer than most of the tests on it.
  */
 export function sharedPlatform(): Promise<SharedPlatform> {
   shared ??= startShared()
   return shared
 }
 
-/** Global-setup.ts ends it, by its pid; where the run is killed, it sees that its parent has gone, as below npm. */
+/** Starts it. Global-setup.ts ends it by its pid; if the run is killed, it exits with its parent, as below npm. */
 async function startShared(): Promise<SharedPlatform> {
   const folder = process.env['SWITCHHOOK_TEST_FOLDER'] ?? tmpdir()
   const httpsPort = await freePorts(1, { outlastsFile: true })
@@ -161,7 +161,7 @@ async function startShared(): Promise<SharedPlatform> {
   return { ...platform, httpsPort, stop: belongsToAll, remove: belongsToAll }
 }
 
-/** What first boot reads or keeps elsewhere. */
+/** Settings that first boot reads, or that place data elsewhere. */
 const settingsOfFirstBoot = [
   'SWITCHHOOK_DATABASE_URL',
   'SWITCHHOOK_SECRET_KEY',
@@ -173,7 +173,7 @@ const settingsOfFirstBoot = [
 const bootsFirst = ({ isFirstBoot, generateSecrets, env = {} }: PlatformOptions): boolean =>
   isFirstBoot === true || generateSecrets === true || settingsOfFirstBoot.some((name) => name in env)
 
-/** `host` as it stands in a URL. */
+/** Resolves when the platform is healthy. `host` has the form that it has in a URL. */
 export async function healthy(child: ToolProcess, port: number, host = '127.0.0.1'): Promise<void> {
   const ended = (): Error => new Error(`the platform ended before it was healthy\n${child.output}`)
   const look = async (): Promise<boolean> => {
@@ -182,7 +182,7 @@ export async function healthy(child: ToolProcess, port: number, host = '127.0.0.
     return answer?.status === 200
   }
   try {
-    // It says when it is ready; asking it all the while would slow its start.
+    // It writes a line when it is ready; polling it meanwhile would slow its start.
     await Promise.race([
       child.lines.next('the platform to be ready', (line) => line.includes('Switchhook is ready.')),
       child.exited.then(() => Promise.reject(ended())),
@@ -201,7 +201,7 @@ export interface Tenant {
   readonly realm: string
   readonly username: string
   readonly password: string
-  /** What a phone dials to reach the application. */
+  /** The address that a phone dials to reach the application. */
   readonly target: string
 }
 
@@ -212,7 +212,7 @@ export interface TenantOptions {
   readonly password?: string
   /** Added to the application's record. */
   readonly fields?: Readonly<Record<string, unknown>>
-  /** Calls more than a busy office does. */
+  /** Whether it may make more calls than a busy office does. */
   readonly isBusy?: boolean
 }
 
@@ -220,7 +220,7 @@ let tenants = 0
 
 const noLimits = { calls_per_second: 0, calls_per_minute: 0, concurrent_calls: 0, minutes_per_day: 0 }
 
-/** An account with a realm, an application whose hooks are /call and /status, and a SIP client: by the REST API alone. */
+/** Creates an account with a realm, an application with hooks /call and /status, and a SIP client, by the REST API. */
 export async function provision(api: Api, options: TenantOptions): Promise<Tenant> {
   tenants += 1
   const realm = options.realm ?? `t${tenants}-${process.pid}.example.test`
@@ -273,7 +273,7 @@ export interface RecentCallRecord {
   readonly attempts?: readonly { readonly outcome: string; readonly cause: string }[]
 }
 
-/** The recent calls of an account once there are `count` of them. */
+/** Returns the recent calls of an account once there are `count` of them. */
 export async function recentCalls(api: Api, account_sid: string, count: number): Promise<RecentCallRecord[]> {
   const path = `/Accounts/${account_sid}/RecentCalls?page=1&count=200`
   return await until(`${count} recent calls`, async () => {

@@ -4,7 +4,7 @@ import { freePorts, releasePorts } from './ports.ts'
 
 afterEach(releasePorts)
 
-/** Whether another process could have it. */
+/** Returns whether another process could listen on the port. */
 function canListen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = net.createServer()
@@ -14,7 +14,7 @@ function canListen(port: number): Promise<boolean> {
 }
 
 describe('free ports', () => {
-  it('never overlap within a run, large blocks or small', async () => {
+  it('free ports never overlap within a run, large blocks or small', async () => {
     const blocks: [number, number][] = []
     for (const count of [102, 10, 12, 102, 1, 10]) blocks.push([await freePorts(count), count])
     const ports = blocks.flatMap(([start, count]) =>
@@ -23,14 +23,14 @@ describe('free ports', () => {
     expect(new Set(ports).size).toBe(ports.length)
   })
 
-  it('are claimed until the test file that asked for them ends', async () => {
+  it('free ports are claimed until the test file that claimed them ends', async () => {
     const claimed = (await freePorts(1)) - 1
     expect(await canListen(claimed)).toBe(false)
     await releasePorts()
     expect(await canListen(claimed)).toBe(true)
   })
 
-  it('do not run out: what has become free is given again', async () => {
+  it('free ports do not run out: released ones are given again', async () => {
     for (let round = 0; round < 130; round += 1) expect(await freePorts(102)).toBeGreaterThan(20_000)
   })
 })

@@ -1,4 +1,4 @@
-// Free ports on loopback for programs that take no "any port", never the same for two test processes at once.
+// Free ports on loopback for programs that cannot pick one themselves; two test processes never get the same one.
 import dgram from 'node:dgram'
 import net from 'node:net'
 
@@ -10,7 +10,7 @@ const cellPorts = 16
 // A process owns a cell while it holds the TCP port that the cell begins with: between finding ports free and a child
 // binding them, another test process would find them free as well.
 const guards = new Map<number, net.Server>()
-/** Of programs that run until the process ends. */
+/** The guards of programs that run until the process ends. */
 const kept = new Map<number, net.Server>()
 const cells = Array.from(
   { length: Math.floor((last - first) / cellPorts) },
@@ -19,7 +19,7 @@ const cells = Array.from(
 // Spreads the processes over the range, as neighbours have neighbouring ids.
 let next = Math.imul(process.pid, 0x9e37_79b1) >>> 0
 
-/** The first of `count` consecutive ports. UDP is free on all of them, TCP on the first 15. */
+/** Returns the first of `count` consecutive ports. UDP is free on all of them, TCP on the first 15. */
 export async function freePorts(count: number, { outlastsFile = false } = {}): Promise<number> {
   const wanted = Math.ceil((count + 1) / cellPorts)
   for (const mayReuse of [false, true]) {
@@ -35,7 +35,7 @@ export async function freePorts(count: number, { outlastsFile = false } = {}): P
   throw new Error(`no ${count} free ports between ${first} and ${last}`)
 }
 
-/** Gives every cell of this process back, once the programs on its ports have ended. */
+/** Releases every cell of this process, once the programs on its ports have ended. */
 export async function releasePorts(): Promise<void> {
   const held = [...guards.values()]
   guards.clear()
@@ -50,7 +50,7 @@ function keep(cells: readonly number[]): void {
   }
 }
 
-/** Cells that this process has already are taken again only when no others are left. */
+/** Claims the cells. Cells that this process already holds are used again only if no others are left. */
 async function take(claim: readonly number[], mayReuse: boolean): Promise<boolean> {
   for (const cell of claim) {
     if (kept.has(cell)) return false

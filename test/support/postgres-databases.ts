@@ -1,4 +1,4 @@
-// PostgreSQL databases for tests, one for each, on the server that the test run shares.
+// PostgreSQL databases for tests, one for each test, on the server that the test run shares.
 import { randomBytes } from 'node:crypto'
 import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -9,24 +9,24 @@ import type { StoreReader } from './store-reader.ts'
 
 export interface TestDatabase {
   readonly url: string
-  /** Where the server's socket lies. */
+  /** The folder of the server's socket. */
   readonly folder: string
   readonly name: string
   /** Runs a statement as the server's superuser. */
   query(sql: string): Promise<Record<string, unknown>[]>
-  /** A connection of its own, for many statements. */
+  /** Opens a separate connection, for many statements. */
   openReader(): Promise<StoreReader>
-  /** Every row of every table, as text. */
+  /** Returns every row of every table, as text. */
   contents(): Promise<string>
-  /** Ends every connection to it, and the database. */
+  /** Closes every connection to the database and drops it. */
   remove(): Promise<void>
 }
 
-/** What the desk of global-setup.ts answers. */
+/** The answer of the desk of global-setup.ts. */
 export interface ServerOfRun {
-  /** Where its socket lies. */
+  /** The folder of its socket. */
   readonly folder: string
-  /** A database that has this version's schema and no rows. */
+  /** The name of a database with this version's schema and no rows. */
   readonly template: string
 }
 
@@ -41,12 +41,12 @@ async function askDesk(): Promise<ServerOfRun> {
 
 const serverOfRun = (): Promise<ServerOfRun> => (asked ??= askDesk())
 
-/** An empty one. */
+/** Creates an empty database. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(await serverOfRun(), 'template1')
 }
 
-/** One with the tables in place: migrating takes ten times as long as copying what was migrated. */
+/** Creates a database with the tables in place: copying a migrated one takes a tenth of the time of migrating. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   const server = await serverOfRun()
   return createDatabase(server, server.template)
@@ -57,7 +57,7 @@ interface Lasting {
   end(): Promise<void>
 }
 
-/** One connection for many statements: to connect costs the server 5 ms of processor time, a statement a tenth of one. */
+/** Creates one connection for many statements: connecting costs the server 5 ms of processor time, a statement 0.1. */
 function createLasting(url: string): Lasting {
   let client: Promise<Client> | undefined
   async function connect(): Promise<Client> {
@@ -65,7 +65,7 @@ function createLasting(url: string): Lasting {
     // A test may end every connection to its database: the next statement opens another.
     made.on('error', () => (client = undefined))
     await made.connect()
-    // A process whose tests are done does not wait for it.
+    // An open connection does not keep a process alive whose tests are done.
     ;(made as Client & { unref(): void }).unref()
     return made
   }
@@ -85,7 +85,7 @@ function createLasting(url: string): Lasting {
 
 let desk: Lasting | undefined
 
-/** Ends with the process, or with the server. */
+/** Runs a statement on a connection that lasts until the process or the server ends. */
 function administrate(folder: string, sql: string): Promise<unknown> {
   desk ??= createLasting(postgresUrl(folder, 'postgres'))
   return desk.run(sql)
@@ -93,7 +93,7 @@ function administrate(folder: string, sql: string): Promise<unknown> {
 
 async function createDatabase({ folder }: ServerOfRun, template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
-  // As files, which costs a quarter of writing each page to the log first where the files are in memory.
+  // File copy costs a quarter of logging each page first, if the files are in memory.
   await administrate(folder, `create database ${name} template ${template} strategy file_copy`)
   const url = postgresUrl(folder, name)
   const reader = createLasting(url)

@@ -1,5 +1,5 @@
-// A PostgreSQL server of the tests' own: private data, a private socket, ended by its pid. Nothing is synced: its data
-// never outlive it.
+// A PostgreSQL server for the tests: private data, a private socket, ended by its pid. It syncs nothing, because the
+// data never outlive it.
 import { spawnSync } from 'node:child_process'
 import { chownSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { ToolProcess } from './processes.ts'
 import { commandPath, tools } from './tools.ts'
 
 export interface PostgresServer {
-  /** Where its socket lies: `<folder>/.s.PGSQL.5432`. */
+  /** The folder of its socket: `<folder>/.s.PGSQL.5432`. */
   readonly folder: string
   readonly pid: number
   url(database: string): string
@@ -19,13 +19,13 @@ export interface PostgresServer {
 
 const superuser = 'postgres'
 
-// A storage opens at most 15 connections, a test at most three storages, and there is at most one worker for each core.
+// A storage opens at most 15 connections and a test at most three storages; there is at most one worker per core.
 const maxConnections = 50 + 50 * availableParallelism()
 
 export async function startPostgres(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-pg-'))
   const data = join(folder, 'data')
-  // The server refuses to run as root: then it runs as the user that its package made.
+  // The server refuses to run as root; then it runs as the user that its package created.
   const owner = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
   const asOwner = (command: string, ...args: string[]): ToolProcess => {
@@ -61,7 +61,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     pid: server.pid,
     url: (database) => postgresUrl(folder, database),
     async stop() {
-      // SIGINT: a fast shutdown, which does not wait for clients.
+      // SIGINT is a fast shutdown, which does not wait for clients.
       await server.stop('SIGINT', 45_000)
       await rm(folder, { recursive: true, force: true })
     },
@@ -72,7 +72,7 @@ export function postgresUrl(folder: string, database: string): string {
   return `postgres://${superuser}@${encodeURIComponent(folder)}/${database}`
 }
 
-/** Runs one statement on a connection of its own, as the server's superuser. */
+/** Runs one statement on a separate connection, as the server's superuser. */
 export async function runOn(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   await client.connect()

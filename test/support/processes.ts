@@ -1,4 +1,4 @@
-// Child processes of the tests: output captured, exit awaited, ended by their own pid and never by name.
+// Child processes of the tests: output captured, exit awaited, ended by their pid and never by name.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { Inbox, within } from './wait.ts'
@@ -9,7 +9,7 @@ export interface ProcessOptions {
   readonly cwd?: string
   /** The whole environment of the child; nothing is inherited beyond PATH. */
   readonly env?: Readonly<Record<string, string>>
-  /** Whether it reads what `write` sends; otherwise its input is at its end. */
+  /** Whether it reads the input that `write` sends; otherwise its stdin is closed. */
   readonly hasInput?: boolean
 }
 
@@ -21,25 +21,25 @@ export interface Exit {
 const outputLimitBytes = 4 * 1024 * 1024
 const living = new Set<ChildProcess>()
 
-// A test run that dies leaves nothing behind.
+// No child outlives a test run that dies.
 process.on('exit', () => {
   for (const child of living) killWhole(child)
 })
 
-/** With what it has started, which would hold its output open: Kamailio is a dozen processes. */
+/** Kills a child and its own children, which would keep its output open: Kamailio is a dozen processes. */
 function killWhole({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It is gone.
+    // The process has already ended.
   }
 }
 
 export class ToolProcess {
   readonly #child: ChildProcess
   readonly exited: Promise<Exit>
-  /** Lines of both streams as they come. */
+  /** The lines of both output streams as they come. */
   readonly lines = new Inbox<string>()
   #stdout = ''
   #stderr = ''
@@ -49,12 +49,12 @@ export class ToolProcess {
       cwd,
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-      // The first of a group of its own, so that it can be ended with all that it has started.
+      // The child leads its own process group, so that it can be killed with all processes that it started.
       detached: true,
     })
     const child = this.#child
     living.add(child)
-    // It may end while it is written to.
+    // The child may exit during a write.
     child.stdin?.on('error', () => undefined)
     this.exited = new Promise((resolve, reject) => {
       child.once('error', reject)
@@ -111,13 +111,13 @@ export class ToolProcess {
     this.#child.kill(name)
   }
 
-  /** Ends it at once, with all that it has started. */
+  /** Kills it immediately, with all processes that it started. */
   async kill(): Promise<Exit> {
     killWhole(this.#child)
     return await this.exited
   }
 
-  /** Ends it, with SIGKILL when `name` is not obeyed in time. Idempotent. */
+  /** Stops it with the signal `name`, and with SIGKILL if it has not exited in time. Idempotent. */
   async stop(name: NodeJS.Signals = 'SIGTERM', timeoutMs = 5_000): Promise<Exit> {
     if (this.isRunning) this.signal(name)
     try {

@@ -1,4 +1,4 @@
-// Numbers from 0 up to 1 that are the same in every run of a test, by their seed: mulberry32.
+// Random numbers from 0 up to 1, the same in every run of a test for the same seed: mulberry32.
 
 export function createRandom(seed: number): () => number {
   let state = seed | 0
@@ -10,7 +10,7 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** Whole numbers from 0 to the one below what it is asked for. */
+/** Returns a function that returns whole numbers from 0 to below its argument. */
 export function createRandomBelow(seed: number): (below: number) => number {
   const random = createRandom(seed)
   return (below) => Math.floor(random() * below)

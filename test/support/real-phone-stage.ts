@@ -1,4 +1,4 @@
-// A platform with a few users of one realm, each of whom may have a real phone of any kind: for journeys of real phones.
+// A platform with a few users of one realm, each with a real phone of any kind, for journeys of real phones.
 import { startApplication } from './application.ts'
 import type { Application } from './application.ts'
 import { journalOf, provision, sharedPlatform } from './platform-process.ts'
@@ -7,11 +7,11 @@ import { createListening, phoneKinds, startRealPhone } from './real-phones.ts'
 import type { PhoneKind, RealPhone, RealPhoneOptions } from './real-phones.ts'
 import { until } from './wait.ts'
 
-/** What each user's phone says, in Hz. */
+/** The tone of each user's phone, in Hz. */
 const users = { alice: 700, bob: 1100, carol: 1900, dave: 2600 } as const
 type User = keyof typeof users
 
-/** Each kind once, and the other two after it. */
+/** The rounds: each kind comes first once, followed by the other two. */
 export const rounds = phoneKinds.map(
   (kind, n) => [kind, phoneKinds[(n + 1) % 3] ?? kind, phoneKinds[(n + 2) % 3] ?? kind] as const,
 )
@@ -44,7 +44,7 @@ export class RealPhoneStage {
     return new RealPhoneStage(application, platform, tenant)
   }
 
-  /** All phones answer but that of alice, unless the wishes say otherwise. */
+  /** Starts a phone. All phones except that of alice answer, unless the wishes say otherwise. */
   async phone(user: User, kind: PhoneKind, wishes: Partial<RealPhoneOptions> = {}): Promise<RealPhone> {
     const { realm, password } = this.tenant
     const answers = user === 'alice' ? 'manual' : 'auto'
@@ -53,7 +53,7 @@ export class RealPhoneStage {
     return this.ends(await startRealPhone({ ...options, ...wishes }))
   }
 
-  /** The same for several, at once: each of them waits most of its start. */
+  /** Starts several phones in parallel: each waits for most of its start. */
   async phones<const T extends readonly (readonly [User, PhoneKind, Partial<RealPhoneOptions>?])[]>(
     ...wanted: T
   ): Promise<{ readonly [K in keyof T]: RealPhone }> {
@@ -64,7 +64,7 @@ export class RealPhoneStage {
     }) as { readonly [K in keyof T]: RealPhone }
   }
 
-  /** With the phones, after the test. */
+  /** Has it stopped with the phones after the test, and returns it. */
   ends<T extends { stop(): Promise<unknown> }>(one: T): T {
     this.#started.push(one)
     return one
@@ -82,7 +82,7 @@ export class RealPhoneStage {
     return journalOf(this.platform.api, this.tenant.account_sid, call_sid)
   }
 
-  /** Resolves when the journal of the leg between this phone and the platform says so, and the phone has its response. */
+  /** Resolves when the leg between this phone and the platform has this type in its journal, and then an ACK. */
   async isTold(type: string, { hz }: RealPhone): Promise<void> {
     const direction = hz === users.alice ? 'inbound' : 'outbound'
     await until(`${type} in the journal`, async () => {
@@ -94,7 +94,7 @@ export class RealPhoneStage {
     })
   }
 
-  /** The first kind calls the two others, asks the second one whether it takes the first, and leaves the two with each other. */
+  /** Has the first phone call the two others, ask the second about the third, and connect the two with each other. */
   async introduce(
     [kind, other, third]: readonly [PhoneKind, PhoneKind, PhoneKind],
     wishes: Partial<RealPhoneOptions> = {},

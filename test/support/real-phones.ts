@@ -1,4 +1,4 @@
-// The three kinds of real phone behind one face: a test says what a person does, whichever phone it is done at.
+// One interface to the three kinds of real phone: a test describes a person's actions, whichever phone is used.
 import { rms, slice, tone, toneSegments } from './audio.ts'
 import type { Audio } from './audio.ts'
 import { startBaresip } from './baresip.ts'
@@ -15,19 +15,19 @@ export type RealPhoneOptions = Pick<
   'username' | 'password' | 'realm' | 'proxy' | 'answers'
 > & {
   readonly kind: PhoneKind
-  /** The tone that the phone says. */
+  /** The tone that the phone sends. */
   readonly hz: number
-  /** Of pjsua2 alone. */
+  /** For pjsua2 only. */
   readonly insists?: boolean
   readonly codec?: 'G722'
-  /** Of baresip alone. */
+  /** For baresip only. */
   readonly codecs?: BaresipOptions['codecs']
 }
 
-/** What becomes of a call at the phone: it rings here, it rings there, the two talk, it is over. */
+/** The state of a call at the phone: it rings here, it rings at the far end, the two talk, it is over. */
 export type CallState = 'called' | 'ringing' | 'talking' | 'ended'
 
-/** Orders are for its last call. */
+/** A phone. Orders apply to its last call. */
 export interface RealPhone {
   readonly kind: PhoneKind
   readonly hz: number
@@ -37,26 +37,26 @@ export interface RealPhone {
   hold(): Promise<void>
   resume(): Promise<void>
   press(digits: string): Promise<void>
-  /** Sends the far end to this address: REFER. */
+  /** Transfers the far end to this address by REFER. */
   transfer(target: string): Promise<void>
-  /** Answers a call that rings here with a 302 to this address; not baresip, which has no order for it. */
+  /** Responds to a call that rings here with a 302 to this address; not with baresip, which has no order for it. */
   deflect?(target: string): Promise<void>
-  /** Joins the far ends of its first and its second call, and leaves both: REFER with Replaces. */
+  /** Connects the far ends of its first and second call, and leaves both: REFER with Replaces. */
   join(): Promise<void>
-  /** How many states there were so far, from which those to come count. */
+  /** Returns the number of states so far; as `from` of `is`, only later states count. */
   mark(): number
-  /** Resolves once a call of the phone has got there. */
+  /** Resolves once a call of the phone has reached the state. */
   is(state: CallState, from?: number): Promise<void>
-  /** What the far ends sent so far; of linphone what it had heard when its media stopped last. */
+  /** Returns what the far ends sent so far; for linphone up to when its media last stopped. */
   heard(): Promise<Audio>
-  /** For how long sound has come, whatever it was; only of a phone that records no more. */
+  /** Returns for how long any sound has come; only for a phone that does not record any more. */
   readonly receivedMs?: () => Promise<number> | undefined
   stop(): Promise<void>
 }
 
 type Orders = Omit<RealPhone, 'kind' | 'hz' | 'mark' | 'is'> & { readonly output: () => string }
 
-/** Long enough for any test: what a phone says also carries its digits. */
+/** Long enough for any test: the sound of a phone also carries its digits. */
 const saysMs = 60_000
 
 /** Resolves when the phone is registered. */
@@ -108,7 +108,7 @@ const baresip: Starter = async (options, states) => {
     answer: () => order('accept'),
     hangUp: () => phone.hangUp(),
     async hold() {
-      // It takes the filter that records out of the call.
+      // A hold removes the recording filter from the call.
       isRecording = false
       await order('hold')
     },
@@ -116,7 +116,7 @@ const baresip: Starter = async (options, states) => {
     press: (digits) => phone.press(digits),
     transfer: (target) => order('transfer', target),
     async join() {
-      // This version has no order for it: it sends what belongs into the Refer-To as it is given.
+      // This version has no order for it, but sends the Refer-To exactly as given.
       const target = replacing(phone.output)
       await order('line', '1')
       await order('transfer', target)
@@ -133,7 +133,7 @@ const baresip: Starter = async (options, states) => {
   }
 }
 
-/** The Refer-To (RFC 5589 §7.2) that replaces the call which the phone dialled last, from its own trace. */
+/** Returns the Refer-To (RFC 5589 §7.2) that replaces the call the phone dialled last, from its trace. */
 function replacing(trace: string): string {
   const answers = trace
     .replaceAll('\r', '')
@@ -166,7 +166,7 @@ const linphone: Starter = async (options, states) => {
     hangUp: () => order('terminate'),
     hold: () => order('pause'),
     resume: () => order('resume'),
-    // What it does not know as an order it presses.
+    // It presses every input that is not one of its orders.
     press: order,
     transfer: (target) => order(`transfer ${target}`),
     deflect: (target) => order(`redirect all ${target}`),
@@ -186,7 +186,7 @@ const ofPjsua2: Readonly<Record<string, CallState>> = {
 
 const pjsua2: Starter = async (options, states) => {
   const phone = await startPjsua2(options)
-  /** Those that are not over, the oldest first; the numbers of those that are come again. */
+  /** The calls that are not over, oldest first; the numbers of ended calls are used again. */
   const calls = new Set<number>()
   phone.facts.listen(({ call, state = '' }) => {
     const reached = ofPjsua2[state]
@@ -224,14 +224,14 @@ const starters: Readonly<Record<PhoneKind, Starter>> = { baresip, linphone, pjsu
 const nothing: Audio = { sampleRate: 8000, samples: new Float64Array() }
 
 export interface Listening {
-  /** Resolves when each has heard the other for one more second, as loud as it spoke. */
+  /** Resolves when each has heard the other for one more second, as loud as it was sent. */
   hearEachOther(a: RealPhone, b: RealPhone): Promise<void>
-  /** For when all calls are over: resolves when phones that write then have heard what they were to hear. */
+  /** Resolves when phones that write their audio after the call have heard it all; for when all calls are over. */
   settled(): Promise<void>
 }
 
 export function createListening(): Listening {
-  /** How many seconds of each tone such a phone is to have heard. */
+  /** The seconds of each tone that such a phone is to have heard. */
   const owed = new Map<RealPhone, Map<number, number>>()
   async function hears(listener: RealPhone, { hz }: RealPhone): Promise<void> {
     if (listener.kind === 'linphone') {
@@ -250,7 +250,7 @@ export function createListening(): Listening {
     },
     async settled() {
       for (const [listener, tones] of owed)
-        // The other one has heard it for a second, which a phone may take up a little later.
+        // The other phone heard it for a second, and this phone may have begun a little later.
         for (const [hz, seconds] of tones) await heardFor(listener, hz, 800 * seconds)
     },
   }
@@ -285,7 +285,7 @@ async function heardFor(listener: RealPhone, hz: number, ms: number): Promise<vo
   )
 }
 
-/** How long the tone was heard, all in all. */
+/** Returns the total time for which the tone was heard, in ms. */
 function heardMs(audio: Audio, hz: number): number {
   return toneSegments(audio, hz).reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
 }

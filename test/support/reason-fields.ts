@@ -1,4 +1,4 @@
-// For tests: what a refusal or a BYE of the platform says of its reason.
+// The header fields that give the reason of a refusal or a BYE of the platform, for tests.
 import type { HeaderField } from '../../src/sip/message/message.ts'
 
 export function reasonFields(code: string, sentence: unknown): HeaderField[] {

@@ -1,4 +1,5 @@
-// A recording client (RFC 7866 §3.1) at an address of its own: it sends both sides of a talk to the platform, each a tone.
+// A recording client (RFC 7866 §3.1) with its own address: it sends both sides of a conversation to the platform, as
+// two tones.
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -14,10 +15,10 @@ import { createCallerStack } from './caller-stack.ts'
 
 export interface Sent {
   readonly headers?: readonly HeaderField[]
-  /** What stands beside the SDP. */
+  /** The metadata, in a part next to the SDP. */
   readonly metadata?: string
   readonly type?: string
-  /** They name the lines of the SDP; none when left out. */
+  /** The labels of the two lines of the SDP; none by default. */
   readonly labels?: readonly [string, string]
 }
 
@@ -47,7 +48,7 @@ export class RecordingClient {
     }
   }
 
-  /** Its two streams are tones of 400 and 700 Hz. */
+  /** Opens a client. Its two streams are tones of 400 and 700 Hz. */
   static async open(platform: Pick<Platform, 'sip'>, address: string): Promise<RecordingClient> {
     const sip = createCallerStack('recording client')
     await sip.start()
@@ -58,7 +59,7 @@ export class RecordingClient {
     return client
   }
 
-  /** Resolves with the final response; its streams go where the answer says. */
+  /** Resolves with the final response; the streams go to the addresses of the answer. */
   async call(sent: Sent = {}): Promise<SipResponse> {
     const { relay, address } = this.#way
     const uri = 'sip:recorder@192.0.2.51'
@@ -66,7 +67,7 @@ export class RecordingClient {
       uri,
       from: 'sip:client@192.0.2.50',
       to: uri,
-      // Over TCP, which it is too large for, there is no one at the relay: then it goes over UDP.
+      // It is too large for UDP and tries TCP first; nothing listens at the relay, so it falls back to UDP.
       destination: { transport: 'udp', address, port: relay.port },
       headers: sent.headers ?? [],
       body: this.body(sent),
@@ -97,7 +98,7 @@ export class RecordingClient {
     return { type: `multipart/mixed;boundary=${boundary}`, content: `${parts.join('')}--${boundary}--\r\n` }
   }
 
-  /** Packets that came back, which none should. */
+  /** The number of samples that came back; there should be none. */
   get heard(): number {
     return this.#talks.reduce((sum, { heard }) => sum + heard.samples.length, 0)
   }
@@ -109,7 +110,7 @@ export class RecordingClient {
   }
 }
 
-/** A way from this address to the platform, over UDP. */
+/** Opens a relay from this address to the platform, over UDP. */
 async function openRelay(platform: Pick<Platform, 'sip'>, address: string): Promise<Relay> {
   const socket = dgram.createSocket('udp4')
   const { address: host, port } = platform.sip
@@ -135,8 +136,8 @@ interface Relay {
 }
 
 /**
- * A session border controller between a recording client, which calls `uri`, and the platform, which it calls from the address: the
- * sound goes past it.
+ * Opens a session border controller between a recording client, which calls `uri`, and the platform, which it calls
+ * from the address. The audio bypasses it.
  */
 export async function openBorder(platform: Pick<Platform, 'sip'>, address: string) {
   const relay = await openRelay(platform, address)

@@ -1,5 +1,5 @@
-// A recording server (RFC 7866 §3.2) with no stack behind it: it reads what comes, holds it against the RFC, answers as the
-// test says, and keeps the sound of both streams.
+// A recording server (RFC 7866 §3.2) without a SIP stack: it reads the messages, checks them against the RFC, responds
+// as the test says, and keeps the audio of both streams.
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ export interface ServerRequest {
   readonly header: (name: string) => string
 }
 
-/** What a server does with an INVITE, beside answering it. */
+/** A server's reaction to an INVITE. */
 export type Answering = 'takes' | { readonly status: number } | 'is silent'
 
 type Place = { readonly address: string; readonly port: number }
@@ -36,7 +36,7 @@ export class ServerRecording {
   readonly invite: ServerRequest
   readonly metadata: XmlElement
   readonly sdp: string
-  /** What the party says, and what it hears, in the order of the lines. */
+  /** The audio that the party sends, and the audio that it hears, in the order of the lines. */
   readonly streams: readonly [RtpPeer, RtpPeer]
   readonly reoffers = new Inbox<string>()
   readonly ended = new Inbox<true>()
@@ -64,7 +64,7 @@ export class ServerRecording {
   }
 }
 
-/** RFC 7866 §6.1.1 and §7: throws an Error that names what is missing. */
+/** Returns the parts of an INVITE, RFC 7866 §6.1.1 and §7; throws an Error that names a missing one. */
 function partsOf(invite: ServerRequest): { sdp: string; metadata: string } {
   if (invite.header('require') !== 'siprec') throw new Error('the INVITE does not require siprec')
   if (!/^<sip:[^>]+>;\+sip\.src$/.test(invite.header('contact')))
@@ -129,7 +129,7 @@ export class RecordingServer {
     return `sip:recorder@127.0.0.1:${(this.#socket.address() as AddressInfo).port}`
   }
 
-  /** The nth recording, once its INVITE is acknowledged. */
+  /** Returns the nth recording, once its INVITE is acknowledged. */
   async recording(n = 0): Promise<ServerRecording> {
     const recording = await until('a recording', () => {
       if (this.faults.length > 0) throw this.faults[0] as Error
@@ -143,7 +143,7 @@ export class RecordingServer {
     this.#request(recording, 'BYE', '')
   }
 
-  /** Asks for both streams again, as a server does that moves. */
+  /** Requests both streams again, as a server does when it moves. */
   reinvite(recording: ServerRecording): void {
     this.#request(recording, 'INVITE', recording.answer())
   }

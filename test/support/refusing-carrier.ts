@@ -1,4 +1,4 @@
-// A gateway of a carrier that refuses each call with 486, and what it was sent.
+// A gateway of a carrier that refuses each call with 486 and keeps the requests.
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createSip } from '../../src/sip/create-sip.ts'
@@ -11,7 +11,7 @@ export interface RefusingCarrier {
   readonly invites: Inbox<SipRequest>
 }
 
-/** `secure`: its certificate, for calls over TLS. */
+/** Starts the gateway. `secure` is its certificate, for calls over TLS. */
 export async function startRefusingCarrier(
   secure?: SipOptions['secure'],
   status = 486,

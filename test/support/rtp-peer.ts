@@ -1,4 +1,4 @@
-// The far end of one RTP stream on loopback: offers, records what it hears, sends tones' worth of silence and keys.
+// The far end of one RTP stream on loopback: offers, records what it hears, sends packets of silence and keys.
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -18,7 +18,7 @@ export interface Heard extends RtpPacket {
 export interface OfferOptions {
   readonly payloads?: string
   readonly lines?: readonly string[]
-  /** What the SDP says instead of the truth, as phones behind NAT do. */
+  /** A wrong address for the SDP, as phones behind NAT send it. */
   readonly address?: string
 }
 
@@ -55,7 +55,7 @@ export class RtpPeer {
     rtcp.on('message', (datagram: Buffer) => this.reports.push(datagram))
   }
 
-  /** `address` is one of this machine's own: phones and strangers differ in it. */
+  /** Opens a peer at an address of this machine: a phone and a stranger have different ones. */
   static async open(address = '127.0.0.1'): Promise<RtpPeer> {
     return new RtpPeer(address, await bound(address), await bound(address))
   }
@@ -91,13 +91,13 @@ export class RtpPeer {
     ].join('\r\n')
   }
 
-  /** One packet of 20 ms, silence unless told otherwise. */
+  /** Sends one packet of 20 ms, silence by default. */
   send(to: number, { payloadType = 0, payload = Buffer.alloc(160, 0xff), ssrc = this.ssrc } = {}): void {
     this.#timestamp += 160
     this.#packet(to, { payloadType, payload, ssrc, marker: false, timestamp: this.#timestamp })
   }
 
-  /** One key of `ticks` packets, its end sent three times. */
+  /** Sends one key of `ticks` packets, its end three times. */
   press(to: number, event: number, ticks: number, payloadType = 101): void {
     this.#timestamp += 1600
     for (let tick = 1; tick <= ticks + 2; tick += 1) {
@@ -113,7 +113,7 @@ export class RtpPeer {
     this.#rtcp.send(packet, to, this.#loopback)
   }
 
-  /** What was heard, decoded, in the order of sending. Ticks that a busy machine skipped leave no gap. */
+  /** Returns what was heard, decoded, in the order of sending. Ticks that a busy machine skipped leave no gap. */
   audio(law: Law, payloadType: number): Audio {
     const packets = this.heard.items.filter((packet) => packet.payloadType === payloadType)
     const first = packets[0]?.sequence ?? 0
@@ -125,9 +125,9 @@ export class RtpPeer {
     }
   }
 
-  /** Resolves when everything that had reached the port by now is heard. */
+  /** Resolves when all packets that had reached the port by now have been read. */
   async caughtUp(): Promise<void> {
-    // Too short for RTP. Datagrams on one port are read in the order of their arrival.
+    // The mark is too short for RTP. Datagrams on one port are read in the order of their arrival.
     const mark = Buffer.from([0])
     const marked = new Promise<void>((resolve) => {
       const look = (datagram: Buffer): void => {

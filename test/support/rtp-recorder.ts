@@ -1,4 +1,4 @@
-// Many far ends in a process of their own: measures how evenly packets arrive, undisturbed by the process that asks.
+// Many far ends in a separate process: measures how evenly packets arrive, undisturbed by the process under test.
 import { fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url'
 
 export interface Pacing {
   readonly packets: number
-  /** Spacing of packets of one stream. */
+  /** The spacing of packets of one stream. */
   readonly p50Ms: number
   readonly p1Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** Packets whose sequence number never came. */
+  /** The number of packets that never came, by their sequence numbers. */
   readonly lost: number
-  /** How far the RTP timestamps moved against the receiver's clock over the run: the worst stream. */
+  /** The drift of the RTP timestamps against the receiver's clock over the run, for the worst stream. */
   readonly driftMs: number
   /** The most packets of one stream within 5 ms. */
   readonly largestBurst: number
@@ -29,9 +29,9 @@ interface Stream {
 
 export interface Recorder {
   readonly ports: readonly number[]
-  /** Sends silence from each port to the one at its place from now on, a packet of 20 ms each in its own rhythm. */
+  /** Sends silence from each port to the port with the same index from now on, each with its own rhythm of 20 ms. */
   talk(to: readonly number[]): Promise<void>
-  /** Forgets what came so far. */
+  /** Discards the packets so far. */
   reset(): Promise<void>
   report(): Promise<Pacing>
   close(): Promise<void>
@@ -74,7 +74,7 @@ function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** The slope of lateness over the stream, from medians of both ends: single late packets do not count as drift. */
+/** Returns the slope of lateness over the stream, from medians of both ends: single late packets are not drift. */
 function driftOf({ arrivals, timestamps }: Stream): number {
   const lateness = arrivals.map(
     (at, index) => at - (((timestamps[index] ?? 0) - (timestamps[0] ?? 0)) | 0) / 8,
@@ -118,16 +118,16 @@ function toPacing(streams: readonly Stream[]): Pacing {
   }
 }
 
-/** A measuring instrument must not be late itself. Needs root; without it the figures hold the recorder's lateness too. */
+/** Raises the priority: the measurement must not be late itself. Without root the figures include its own lateness. */
 function comeFirst(): void {
   try {
     setPriority(constants.priority.PRIORITY_HIGHEST)
   } catch {
-    // Said above.
+    // Without root the priority stays as it was.
   }
 }
 
-/** Every millisecond a twentieth of them sends. */
+/** Sends: every millisecond a twentieth of the sockets. */
 function talk(sockets: readonly Socket[], to: readonly number[]): void {
   const startMs = performance.now()
   let step = 0
@@ -160,7 +160,7 @@ async function record(count: number): Promise<void> {
       })
       socket.on('message', (datagram) => {
         const stream = streams[index]
-        // Ports had another owner before: what still comes for that one is not measured.
+        // The port had another owner before; packets for that one are not measured.
         if (stream === undefined || datagram.length < 12 || datagram[0] !== 0x80) return
         stream.ssrc ??= datagram.readUInt32BE(8)
         if (stream.ssrc !== datagram.readUInt32BE(8)) return
@@ -178,7 +178,7 @@ async function record(count: number): Promise<void> {
     else streams = Array.from({ length: count }, empty)
     return process.send?.(true)
   })
-  // There is no parent left to answer to.
+  // The parent has exited.
   process.on('disconnect', () => process.exit())
   process.send?.(sockets.map((socket) => socket.address().port))
 }

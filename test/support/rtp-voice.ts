@@ -1,4 +1,4 @@
-// A far end that talks: a packet of 20 ms again and again, and what it has heard of the other side.
+// A far end that talks: sends a packet every 20 ms and keeps what it hears.
 import { RtpPeer } from './rtp-peer.ts'
 import type { OfferOptions } from './rtp-peer.ts'
 
@@ -24,7 +24,7 @@ export class RtpVoice {
     return this.#peer.offer(options)
   }
 
-  /** Where the SDP of the platform says. */
+  /** Sends to the address in the SDP of the platform. */
   talkTo(sdp: string): void {
     this.#to = Number(/^m=audio (\d+)/m.exec(sdp)?.[1])
   }
@@ -33,19 +33,19 @@ export class RtpVoice {
     return this.#to
   }
 
-  /** When the first packet came, from then on, of which this holds. */
+  /** Returns the arrival time of the first packet from `fromMs` on for which `holds` is true. */
   async next(what: string, fromMs: number, holds: (payload: Uint8Array) => boolean): Promise<number> {
     const isIt = ({ atMs, payload }: { atMs: number; payload: Uint8Array }): boolean =>
       atMs >= fromMs && holds(payload)
     return (await this.#peer.heard.next(what, isIt)).atMs
   }
 
-  /** When the other side was heard last: packets of silence do not count. */
+  /** The arrival time of the last packet that is not silence. */
   get heardMs(): number | undefined {
     return this.#peer.heard.items.findLast(({ payload }) => payload.every((octet) => octet === 0x80))?.atMs
   }
 
-  /** How many packets came from then on, and how many of one stream did not come. */
+  /** Counts the packets from `fromMs` on, and those missing from one stream. */
   countFrom(fromMs: number): { readonly heard: number; readonly lost: number; readonly streams: number } {
     const packets = this.#peer.heard.items.filter(({ atMs }) => atMs >= fromMs)
     const numbers = new Set(packets.map(({ sequence }) => sequence))

@@ -1,4 +1,4 @@
-// A stand-in for Amazon S3, and one that is there for a whole test process.
+// A stand-in for Amazon S3, and one instance shared by a whole test process.
 import { createHash } from 'node:crypto'
 import type { BucketVendor, BucketVendorOptions } from '../../src/buckets/vendor.ts'
 import { createAwsS3 } from '../../src/buckets/s3.ts'
@@ -13,7 +13,7 @@ export interface S3Keys {
   readonly region: string
 }
 
-/** "Signature Calculations for the Authorization Header", Amazon S3 API Reference. */
+/** Checks a signature: "Signature Calculations for the Authorization Header", Amazon S3 API Reference. */
 function isSignedForS3({ method, path, url, headers, body }: BucketRequest, keys: S3Keys): boolean {
   const [, credential, names, signature] =
     /^AWS4-HMAC-SHA256 Credential=(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(
@@ -34,7 +34,7 @@ function isSignedForS3({ method, path, url, headers, body }: BucketRequest, keys
   return hmac(key, toSign).toString('hex') === signature
 }
 
-/** Amazon S3 with the bucket in the path, and storage that speaks its protocol. */
+/** Serves Amazon S3 with the bucket in the path, and other storage that speaks its protocol. */
 export function serveS3(keys: S3Keys): Promise<BucketStandIn> {
   return serveVendor((request, response, objects) => {
     if (!isSignedForS3(request, keys))
@@ -80,7 +80,7 @@ export const localRecording = Buffer.alloc(1600, 'sound')
 
 let local: Promise<BucketStandIn> | undefined
 
-/** One for a test process: it has a recording of every call on every day. */
+/** Returns the stand-in of this test process: it has a recording of every call on every day. */
 export function localS3(): Promise<BucketStandIn> {
   const { access_key_id: id, secret_access_key: secret, region } = localBucket
   local ??= serveS3({ id, secret, region }).then((storage) => {
@@ -94,7 +94,7 @@ export function localS3(): Promise<BucketStandIn> {
   return local
 }
 
-/** Amazon S3 that is on loopback, and is there when it is first asked for. */
+/** Creates the vendor of an Amazon S3 on loopback, which starts at its first use. */
 export function createLocalAwsS3(options: BucketVendorOptions): BucketVendor {
   return {
     ...createAwsS3(options),

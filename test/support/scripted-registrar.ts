@@ -1,4 +1,4 @@
-// A registrar on the fake network: it answers as a test says, and remembers what it was sent.
+// A registrar on the fake network: it responds as a test says and keeps the requests.
 import { headerOf } from '../../src/sip/message/message.ts'
 import type { SipRequest } from '../../src/sip/message/message.ts'
 import { tagOf } from '../../src/sip/message/name-addr.ts'
@@ -6,17 +6,17 @@ import type { FakeNetwork } from './fake-network.ts'
 
 export interface RegistrarReply {
   readonly status: number
-  /** Header lines, whole. */
+  /** Whole header lines. */
   readonly lines?: readonly string[]
 }
 
 export interface ScriptedRegistrar {
   readonly requests: SipRequest[]
-  /** Undefined: it says nothing. */
+  /** Returns the response to a request; with undefined there is none. */
   answers: (request: SipRequest) => RegistrarReply | undefined
 }
 
-/** Grants what is asked for, until a test says otherwise. */
+/** Attaches a registrar that grants every request, until a test changes `answers`. */
 export function attachRegistrar(network: FakeNetwork, address: string): ScriptedRegistrar {
   const registrar: ScriptedRegistrar = { requests: [], answers: granted() }
   const transport = network.attach(address, (message, _raw, remote) => {
@@ -39,7 +39,7 @@ export function attachRegistrar(network: FakeNetwork, address: string): Scripted
   return registrar
 }
 
-/** 200 with the Contact and its time, as asked or as given; `lines` besides. */
+/** Returns a 200 with the Contact and its time, as requested or as given, and with the added `lines`. */
 export function granted(seconds?: number, lines: readonly string[] = []): ScriptedRegistrar['answers'] {
   return (request) => {
     const contact = headerOf(request, 'contact') ?? ''

@@ -1,9 +1,9 @@
-// For tests: a speech vendor that is asked for nothing but samples. `test/contracts/speech-vendor.test.ts` holds it
-// against the embedded one.
+// A speech vendor for tests that only synthesizes samples. `test/contracts/speech-vendor.test.ts` runs the same cases
+// over it and over the embedded one.
 import type { SpeechOptions } from '../../src/speech/create-speech.ts'
 import type { Settings, SpeechVendor, Synthesizer, Utterance } from '../../src/speech/vendor.ts'
 
-/** A vendor that writes one sample per character, and waits to be let on when told to. */
+/** Creates a vendor that writes one sample per character, and first waits for `wait`. */
 export function scripted(
   script: { readonly wait?: Promise<void>; fails?: boolean; needsCredential?: true; name?: string } = {},
 ) {

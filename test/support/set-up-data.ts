@@ -1,5 +1,5 @@
-// The data of a platform that has been set up with the secrets of the tests: made once in a run (global-setup.ts), and
-// copied into each new data directory whose first boot is not what is tested. Tables, hashes and keys take a tenth of a start.
+// The data of a platform that was set up with the secrets of the tests: made once in a run (global-setup.ts) and copied
+// into each new data directory, unless first boot is tested. Making tables, hashes and keys takes a tenth of a start.
 import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const files = ['switchhook.db', 'secret.key']
 
 type Secrets = Omit<FirstBootOptions, 'show'>
 
-/** Asked for by the first start that wants it: what stores it is imported then. */
+/** Makes the data at the first start that needs them, and imports the storage only then. */
 export async function makeSetUpData(dataDir: string, secrets: Secrets): Promise<void> {
   const { createStorage } = await import('../../src/storage/create-storage.ts')
   const { firstBoot } = await import('../../src/storage/first-boot.ts')
@@ -34,7 +34,7 @@ async function askDesk(path: string): Promise<string> {
   return answer
 }
 
-/** Does nothing where there are data already, and outside of a test run. */
+/** Copies the data. Does nothing if there are data already, or outside of a test run. */
 export async function setUpData(dataDir: string): Promise<void> {
   const desk = process.env['SWITCHHOOK_TEST_DATA_DESK']
   if (desk === undefined) return

@@ -1,4 +1,4 @@
-// One real user agent on a fake network, and a peer whose every message is written by the test.
+// One real user agent on a fake network, and a peer whose every message the test writes.
 import { createFakeClock } from './fake-clock.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { createFakeNetwork, startOf } from './fake-network.ts'
@@ -20,24 +20,24 @@ export const peerAddress = '192.0.2.2'
 export const sdp = { type: 'application/sdp', content: 'v=0\r\n' }
 
 export interface PeerFields {
-  /** One more than that of the request before when left out. */
+  /** The CSeq number; by default one more than that of the previous request. */
   readonly cseq?: number
-  /** Header lines, whole. */
+  /** Whole header lines. */
   readonly lines?: readonly string[]
   /** An SDP. */
   readonly body?: string
-  /** A body of another type, which `lines` say. */
+  /** A body of another type, which `lines` declare. */
   readonly content?: string
   readonly branch?: string
-  /** The tag in To; that of the agent, once it is known, when left out. */
+  /** The tag in To; by default that of the agent, once it is known. */
   readonly toTag?: string
-  /** The tag of the peer: in From of a request, in To of a response. */
+  /** The tag of the peer, in From of a request and in To of a response. */
   readonly tag?: string
   readonly callId?: string
   readonly uri?: string
 }
 
-/** The far end, without a stack of its own: nothing is repeated, acknowledged or answered unless the test says so. */
+/** The far end, without a stack of its own: it repeats, acknowledges and answers only what the test says. */
 export class ScriptedPeer {
   readonly received: SipMessage[] = []
   readonly #transport: Pick<TransportLayer, 'send'>
@@ -57,12 +57,12 @@ export class ScriptedPeer {
     })
   }
 
-  /** The methods and statuses that came, in order. */
+  /** The methods and statuses that arrived, in order. */
   get starts(): string[] {
     return this.received.map(startOf)
   }
 
-  /** The last message that came with this method or status. */
+  /** Returns the last message with this method or status. */
   last(start: string): SipMessage {
     const found = this.received.findLast((message) => startOf(message) === start)
     if (found === undefined) throw new Error(`no ${start} among ${this.starts.join(', ')}`)
@@ -75,14 +75,14 @@ export class ScriptedPeer {
     return found
   }
 
-  /** The values of one field in every message with this method or status. */
+  /** Returns the values of one field in every message with this method or status. */
   valuesOf(start: string, name: string): (string | undefined)[] {
     return this.received
       .filter((message) => startOf(message) === start)
       .map((message) => headerOf(message, name))
   }
 
-  /** Sends a request: one of the dialog as soon as the agent has a tag. */
+  /** Sends a request; it belongs to the dialog as soon as the agent has a tag. */
   send(method: string, fields: PeerFields = {}): void {
     const { tag = 'peer', body = '', lines = [], callId = this.#callId } = fields
     const { toTag = this.#agentTag ?? '', branch = `z9hG4bKpeer${++this.#branch}` } = fields
@@ -139,11 +139,11 @@ export interface Stage {
   readonly peer: ScriptedPeer
   /** Invites of the peer, in order. */
   readonly invites: IncomingInvite[]
-  /** Long enough for a message to come and be answered. */
+  /** Waits long enough for a message to arrive and be answered. */
   readonly soon: () => Promise<void>
-  /** Lets time go by, in steps of half a second. */
+  /** Lets time pass, in steps of half a second. */
   readonly pass: (ms: number) => Promise<void>
-  /** Whether no call, no transaction and no timer is left. */
+  /** Returns whether no call, no transaction and no timer is left. */
   readonly isQuiet: () => boolean
 }
 
@@ -188,7 +188,7 @@ export async function openStage({ by = 'udp', ...options }: StageOptions = {}): 
   }
 }
 
-/** A listener that writes down what it receives, and answers with `answers`. */
+/** Returns a listener that records what it receives, and answers with `answers`. */
 export function listenerOf(
   told: string[],
   answers: { readonly offered?: Reply | Promise<Reply>; readonly requested?: Reply | Promise<Reply> } = {},
@@ -208,7 +208,7 @@ export function listenerOf(
   }
 }
 
-/** The peer calls, the agent answers, the ACK has come. */
+/** Has the peer call and the agent answer; resolves when the ACK has arrived. */
 export async function callIn(
   stage: Stage,
   fields: PeerFields = {},
@@ -224,7 +224,7 @@ export async function callIn(
   return dialog
 }
 
-/** The agent calls, the peer answers. */
+/** Has the agent call and the peer answer. */
 export async function callOut(
   stage: Stage,
   options: Partial<OutgoingInviteOptions> = {},
@@ -239,7 +239,7 @@ export async function callOut(
   return result.dialog
 }
 
-/** An INVITE of the agent to the peer. */
+/** Options of an INVITE from the agent to the peer. */
 export const outgoing: OutgoingInviteOptions = {
   uri: `sip:peer@${peerAddress}`,
   from: 'sip:agent@a.example',
@@ -247,7 +247,7 @@ export const outgoing: OutgoingInviteOptions = {
   body: sdp,
 }
 
-/** The final response that a promise has brought; fails a test at once where it has brought none. */
+/** Returns the final response that a promise has resolved with; fails the test immediately if it has not. */
 export async function settled<T>(promise: Promise<T>): Promise<T> {
   const nothing = Symbol('nothing')
   const value = await Promise.race([promise, new Promise((resolve) => setImmediate(resolve, nothing))])

@@ -5,7 +5,7 @@ import { isMissing } from './tools.ts'
 const values = { realm: 'example.test', username: 'alice', target: 'app-1@example.test' }
 
 describe.skipIf(isMissing('sipp'))('the sipp driver', () => {
-  it('runs calls between two of its own and counts them', async () => {
+  it('the sipp driver runs calls between two sipp processes and counts them', async () => {
     const uas = await startSipp({ scenario: 'builtin:uas', calls: 20 })
     const result = await runSipp({
       scenario: 'builtin:uac',
@@ -18,7 +18,7 @@ describe.skipIf(isMissing('sipp'))('the sipp driver', () => {
     expect(result).toMatchObject({ code: 0, successful: 20, failed: 0 })
   })
 
-  it('computes the digest over the address it sends to', async () => {
+  it('the sipp driver computes the digest over the address it sends to', async () => {
     const registrar = await startSipp({ scenario: 'as-registrar', values: { status: '200 OK' } })
     const result = await runSipp({
       scenario: 'register',
@@ -35,7 +35,7 @@ describe.skipIf(isMissing('sipp'))('the sipp driver', () => {
     )
   })
 
-  it('says what went wrong when an answer is not the expected one', async () => {
+  it('the sipp driver reports what went wrong when a response is not the expected one', async () => {
     const registrar = await startSipp({ scenario: 'as-registrar', values: { status: '403 Forbidden' } })
     const result = await runSipp({
       scenario: 'register',

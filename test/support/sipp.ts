@@ -1,4 +1,4 @@
-// SIP scenarios: runs sipp with a scenario file of this folder, filled in, and reads what it reports.
+// SIP scenarios: fills in a scenario file of this folder, runs sipp with it, and reads its reports.
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,27 +7,27 @@ import { ToolProcess } from './processes.ts'
 import { until } from './wait.ts'
 
 export interface SippOptions {
-  /** A file of scenarios/ without its ending, or one that sipp brings: "builtin:uas". */
+  /** A file of scenarios/ without its ending, or one that is built into sipp: "builtin:uas". */
   readonly scenario: string
-  /** Where requests go; left out for a scenario that waits for calls. */
+  /** The destination of requests; left out for a scenario that waits for calls. */
   readonly target?: { readonly address: string; readonly port: number }
-  /** Where requests come from: another address of the loopback network than 127.0.0.1. */
+  /** The source address of requests, if it is another one of the loopback network than 127.0.0.1. */
   readonly source?: string
   readonly transport?: 'udp' | 'tcp'
-  /** Fills `{{name}}` in the scenario file. */
+  /** The values for `{{name}}` in the scenario file. */
   readonly values?: Readonly<Record<string, string | number>>
   readonly username?: string
   readonly password?: string
   readonly calls?: number
   readonly callsPerSecond?: number
-  /** Percent of packets that sipp throws away, in both directions. */
+  /** The percentage of packets that sipp drops, in both directions. */
   readonly lossPercent?: number
   readonly timeoutSeconds?: number
-  /** Left out at load, where writing the messages is most of the work. */
+  /** Whether it keeps the messages; not under load, where writing them is most of the work. */
   readonly keepMessages?: boolean
-  /** Pins it to one core, so that it does not take what is being measured. */
+  /** The core it is pinned to, so that it does not use the processor time that is being measured. */
   readonly core?: number
-  /** Left out: what it is sent comes back. False where only signalling counts: at load it would be most of the work. */
+  /** Whether it echoes audio, as by default. False for tests of signalling: under load it would be most of the work. */
   readonly echoes?: boolean
 }
 
@@ -39,13 +39,13 @@ export interface SippMessage {
 }
 
 export interface SippResult {
-  /** 0: every call ran as written. */
+  /** The exit code; 0 if every call ran as written. */
   readonly code: number | null
   readonly successful: number
   readonly failed: number
   readonly retransmissions: number
   readonly messages: readonly SippMessage[]
-  /** What went wrong, for the message of a failing test. */
+  /** The faults, for the message of a failing test. */
   readonly report: string
 }
 
@@ -58,7 +58,7 @@ export interface Sipp {
 
 const scenarios = join(import.meta.dirname, 'scenarios')
 
-/** Runs it to its end. */
+/** Runs sipp to its end. */
 export async function runSipp(options: SippOptions): Promise<SippResult> {
   const sipp = await startSipp(options)
   return await sipp.finished
@@ -66,7 +66,7 @@ export async function runSipp(options: SippOptions): Promise<SippResult> {
 
 export async function startSipp(options: SippOptions): Promise<Sipp> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-sipp-'))
-  // Signalling, then RTP on an even port, RTCP and the video pair that sipp opens as well.
+  // Ports for signalling, then RTP on an even port, RTCP, and the video pair that sipp also opens.
   const port = await freePorts(10)
   const command = ['sipp', ...(await toArguments(options, folder, port))]
   if (options.core !== undefined) command.unshift('taskset', '-c', String(options.core))
@@ -91,10 +91,10 @@ export async function startSipp(options: SippOptions): Promise<Sipp> {
   }
 }
 
-/** What is sent to it before would be refused by the system, and a call would fail. */
+/** Returns whether the port is bound: the system refuses packets to it before that, and a call would fail. */
 async function isBound(port: number, transport = 'udp'): Promise<boolean> {
   const table = await readFile(`/proc/net/${transport}`, 'latin1').catch(() => undefined)
-  // Other systems than Linux do not say.
+  // Only Linux has this file.
   return table?.includes(`:${port.toString(16).toUpperCase().padStart(4, '0')} `) ?? true
 }
 
@@ -123,7 +123,7 @@ async function fillIn({ scenario, values = {} }: SippOptions, folder: string): P
   const filled = text.replaceAll(/\{\{(\w+)\}\}(\n)?/g, (_match, name: string, end: string = '') => {
     const value = values[name]
     if (value === undefined) throw new Error(`scenario ${scenario} needs the value "${name}"`)
-    // An empty header line would end the header: it goes away as a whole.
+    // An empty header line would end the header, so the whole line is removed.
     return value === '' ? '' : `${value}${end}`
   })
   const path = join(folder, 'scenario.xml')
@@ -156,7 +156,7 @@ function lastRow(csv: string): Record<string, string> {
   return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
 }
 
-/** The message log: a rule of dashes with the time, a line that names the direction, a blank line, the message. */
+/** Parses the message log: a rule of dashes with the time, a line with the direction, a blank line, the message. */
 function toMessages(log: string): SippMessage[] {
   return log
     .split(/^-{20,} .*$/m)
@@ -169,7 +169,7 @@ function toMessages(log: string): SippMessage[] {
     })
 }
 
-/** The value of a header field of a message, case-insensitively. */
+/** Returns the value of a header field of a message, by its name in any case. */
 export function headerOf(message: { readonly text: string } | undefined, name: string): string | undefined {
   const head = message?.text.split(/\r?\n\r?\n/, 1)[0] ?? ''
   const line = head.split(/\r?\n/).find((field) => field.toLowerCase().startsWith(`${name.toLowerCase()}:`))

@@ -1,30 +1,30 @@
-// A mail server for tests: speaks SMTP (RFC 5321) over loopback, checks that each command comes in its order and form,
-// and keeps what it is given.
+// A mail server for tests: speaks SMTP (RFC 5321) over loopback, checks the order and form of each command, and keeps
+// the mails that it receives.
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 
 export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
-  /** By lower-case name, unfolded. */
+  /** The header fields by lower-case name, unfolded. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
 
 export interface SmtpServerOptions {
-  /** Demanded by AUTH PLAIN (RFC 4954), when given. */
+  /** The user that must authenticate by AUTH PLAIN (RFC 4954), if given. */
   readonly user?: string
   readonly password?: string
-  /** Answers 452 to every message. */
+  /** Responds 452 to every message. */
   readonly refusesMail?: boolean
 }
 
 export interface SmtpServer {
   readonly port: number
   readonly mails: ReceivedMail[]
-  /** What the client did that RFC 5321 does not allow. */
+  /** The client's violations of RFC 5321. */
   readonly faults: string[]
-  /** Resolves with the next mail that comes in. */
+  /** Resolves with the next mail that arrives. */
   nextMail(): Promise<ReceivedMail>
   close(): Promise<void>
 }
@@ -107,7 +107,7 @@ interface Turn {
   readonly socket: Socket
 }
 
-/** True when the message itself comes next. */
+/** Handles a command. Returns true if the message itself follows. */
 function command(line: string, turn: Turn): boolean {
   const { session, options, reply } = turn
   const [, verb = '', rest = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
@@ -186,7 +186,7 @@ function toMail({ from = '', to }: Session, text: string): ReceivedMail {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
     }),
   )
-  // RFC 5321 §4.5.2: a dot at the start of a line was doubled on its way.
+  // RFC 5321 §4.5.2: the sender doubles a dot at the start of a line.
   const body = text.slice(gap + 4).replace(/(^|\r\n)\.\./g, '$1.')
   return { from, to: [...to], headers, body }
 }

@@ -1,4 +1,5 @@
-// An application over WebSocket as a real server of the library: what the platform sends it, and what it sends back.
+// An application over WebSocket, as a real server of the library: it keeps the platform's messages and responds to
+// them.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
@@ -52,7 +53,7 @@ export class SocketApplication {
     return this.heard.next(type, isIt, { timeoutMs: 20_000 })
   }
 
-  /** An account whose application this is. */
+  /** Creates an account with this application. */
   async provision({ api }: Platform): Promise<Tenant> {
     const hook = { url: `${this.url}/call`, method: 'POST' }
     return await provision(api, {

@@ -1,4 +1,4 @@
-// The softphone of the examples in Chromium, over WSS: what a test presses, reads and hears there.
+// The softphone of the examples in Chromium, over WSS: a test presses its keys, reads its page and hears its audio.
 import { createHash, X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { until } from './wait.ts'
 
 const size = { width: 600, height: 800 }
 
-/** The loudest frequency of what the page hears, of one look at it. */
+/** The script that returns the loudest frequency that the page hears now. */
 const loudest = `(async () => {
   const { stream } = window.phone
   if (stream === undefined) return 0
@@ -27,19 +27,19 @@ const loudest = `(async () => {
 })()`
 
 export interface SoftphoneInBrowser {
-  /** A script in the page; what a promise resolves with. */
+  /** Runs a script in the page, and returns the value that a promise resolves with. */
   evaluate<T>(expression: string): Promise<T>
-  /** Until the page says so. */
+  /** Resolves when the page shows this. */
   says(wanted: RegExp): Promise<string>
   press(id: string): Promise<void>
   call(number: string): Promise<void>
-  /** Anything at all, where no frequency is named. */
+  /** Resolves when the page hears this frequency, or any sound if none is given. */
   hears(hz?: number): Promise<void>
-  /** Waits for its path, over which keys and sound go. */
+  /** Resolves when the peer connection, which carries keys and audio, is connected. */
   connected(): Promise<void>
-  /** Another page, or its own once more. */
+  /** Opens another page, or its own again. */
   open(url?: string): Promise<void>
-  /** The browser ends without a word to anyone. */
+  /** Kills the browser, which closes nothing first. */
   kill(): Promise<void>
   close(): Promise<void>
 }
@@ -47,11 +47,11 @@ export interface SoftphoneInBrowser {
 export interface SoftphoneOptions {
   readonly platform: SharedPlatform
   readonly tenant: Tenant
-  /** What its microphone hears. */
+  /** The tone at its microphone. */
   readonly saysHz: number
 }
 
-/** Resolves when it is registered. */
+/** Resolves when the softphone is registered. */
 export async function openSoftphone({
   platform,
   tenant,
@@ -68,7 +68,7 @@ export async function openSoftphone({
     '--use-fake-device-for-media-stream',
     `--use-file-for-fake-audio-capture=${microphone}`,
     '--autoplay-policy=no-user-gesture-required',
-    // Nothing has signed the certificate for development: this one is believed, and no other.
+    // No authority has signed the development certificate: the browser trusts this one and no other.
     `--ignore-certificate-errors-spki-list=${await publicKeyOf(platform.dataDir)}`,
   ])
   const evaluate = <T>(expression: string): Promise<T> => browser.evaluate<T>(expression)

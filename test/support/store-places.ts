@@ -1,5 +1,5 @@
-// The two stores that the platform runs on, each with a fresh place for one test: a file of its own, or a database of
-// its own on the server that the test run shares.
+// The two stores that the platform runs on, each with a new place for one test: a file of its own, or a database of its
+// own on the server that the test run shares.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
@@ -14,21 +14,21 @@ import type { StoreReader } from './store-reader.ts'
 export type StoreName = 'SQLite' | 'PostgreSQL'
 
 export interface StorePlace {
-  /** Where the database is; undefined for the embedded one, which lies in the data folder. */
+  /** The URL of the database; undefined for the embedded one, which is in the data folder. */
   readonly url: string | undefined
-  /** Runs a statement beside the storage, as a person would who has got hold of the database. */
+  /** Runs a statement past the storage, as an intruder in the database would. */
   query(sql: string): Promise<Record<string, unknown>[]>
-  /** A connection of its own, for many statements that only read. */
+  /** Opens a separate connection for many statements that only read. */
   openReader(): Promise<StoreReader>
-  /** Everything that is stored, as a thief of the disk would read it. */
+  /** Returns everything that is stored, as a thief of the disk would read it. */
   contents(): Promise<string>
-  /** Ends every connection to it and removes what does not lie in the data folder. */
+  /** Closes every connection to it and removes what is outside the data folder. */
   remove(): Promise<void>
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the tests of the project (vitest.config.ts) keep their data. */
+    /** The store for the data of this project's tests (vitest.config.ts). */
     readonly store: StoreName
   }
 }
@@ -44,7 +44,7 @@ export const storePlaces: Readonly<Record<StoreName, (dataDir: string) => Promis
 const databaseFile = 'switchhook.db'
 let migratedFile: Promise<Buffer> | undefined
 
-/** The tables in place, and no rows: to make them takes half of a start of storage, and some hundred tests start one. */
+/** Copies a file with tables and no rows: making them is half of a start of storage, and some hundred tests do that. */
 export async function copyMigratedFile(dataDir: string): Promise<void> {
   migratedFile ??= makeMigratedFile()
   await writeFile(join(dataDir, databaseFile), await migratedFile, { mode: 0o600 })
@@ -55,7 +55,7 @@ async function makeMigratedFile(): Promise<Buffer> {
   const path = join(directory, databaseFile)
   try {
     const database = await openSqlite({ path, clock: systemClock, log: silentLogger, migrate })
-    // Which leaves nothing beside the file.
+    // Closing leaves no other files beside it.
     await database.close()
     return await readFile(path)
   } finally {

@@ -1,4 +1,5 @@
-// A phone of our own stack over real sockets: it calls and is called, says a tone, presses keys and keeps what it hears.
+// A phone made of our own SIP stack over real sockets: it calls, is called, sends a tone, presses keys, and keeps what
+// it hears.
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createLaws } from '../../src/media/codecs/g711.ts'
@@ -17,7 +18,7 @@ const samplesPerTick = 160
 const keys = '0123456789*#ABCD'
 const { PCMU } = createLaws()
 
-/** What is said in one packet: the tone goes on where the packet before ended. */
+/** Returns the sound of one packet: the tone continues where the previous packet ended. */
 function tonePayload(hz: number, tick: number): Buffer<ArrayBuffer> {
   const payload = Buffer.alloc(samplesPerTick, 0xff)
   if (hz === 0) return payload
@@ -28,7 +29,7 @@ function tonePayload(hz: number, tick: number): Buffer<ArrayBuffer> {
   return payload
 }
 
-/** One talk of a phone. */
+/** One conversation of a phone. */
 export class Talk {
   readonly #peer: RtpPeer
   readonly #timer: NodeJS.Timeout
@@ -45,7 +46,7 @@ export class Talk {
     }, tickMs)
   }
 
-  /** 0: silence. */
+  /** Sets the frequency of the tone; 0 is silence. */
   says(hz: number): void {
     this.#hz = hz
   }
@@ -69,7 +70,7 @@ export class Talk {
     })
   }
 
-  /** Talks to the first line of this SDP from now on. */
+  /** Sends to the first line of this SDP from now on. */
   follow(sdp: string): void {
     this.#to = Number(/^m=audio (\d+)/m.exec(sdp)?.[1])
   }
@@ -79,7 +80,7 @@ export class Talk {
     for (const digit of digits) this.#peer.press(this.#to, keys.indexOf(digit), 5)
   }
 
-  /** All that was heard until now. */
+  /** The audio that was heard until now. */
   get heard(): Audio {
     return this.#peer.audio('PCMU', 0)
   }
@@ -151,7 +152,7 @@ export class TalkingPhone {
     return `sip:phone@127.0.0.1:${this.#sip.listening.port}`
   }
 
-  /** The application of the tenant, or what `to` says in its place; resolves when it is answered. */
+  /** Calls the application of the tenant, or the address `to`; resolves when the call is answered. */
   async call(
     platform: Pick<Platform, 'sip'>,
     { realm, username, password, target }: Tenant,
@@ -173,7 +174,7 @@ export class TalkingPhone {
     return talk
   }
 
-  /** The next call that comes; calls count from the first. */
+  /** Resolves with the next incoming call, beginning with the first one ever. */
   async rings(): Promise<IncomingInvite> {
     const from = this.#taken++
     return await this.#invites.next('a call', () => true, { from })

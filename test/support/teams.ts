@@ -1,5 +1,5 @@
-// Microsoft Teams as far as a session border controller sees it, with no stack behind it: proxies that hold what they are sent
-// against what Microsoft documents of Direct Routing, calls that it makes, and the encrypted sound of both.
+// Microsoft Teams as a session border controller sees it, without a SIP stack: proxies that check requests against
+// Microsoft's documents of Direct Routing, calls that it makes, and the encrypted audio of both.
 import { randomBytes, X509Certificate } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
@@ -14,7 +14,7 @@ import type { Audio } from './audio.ts'
 import type { Authority, Certificate } from './certificates.ts'
 import { Inbox, until } from './wait.ts'
 
-/** Where Teams signals from, and has its media. */
+/** The address of Teams for signalling and media. */
 export const teamsAddress = '127.0.0.9'
 const suite = 'AES_CM_128_HMAC_SHA1_80'
 const { PCMU } = createLaws()
@@ -23,7 +23,7 @@ export interface TeamsMessage {
   readonly start: string
   readonly method: string
   readonly body: string
-  /** The first of its name; empty where there is none. */
+  /** Returns the first field of this name, or an empty string. */
   readonly header: (name: string) => string
 }
 
@@ -44,7 +44,7 @@ function frame(lines: readonly string[], body: string): string {
   return [...lines, ...type, `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n')
 }
 
-/** Cuts what comes over a connection into messages. */
+/** Splits the data of a connection into messages. */
 function read(socket: TLSSocket, message: (one: TeamsMessage) => void): void {
   let text = ''
   socket.on('error', () => undefined)
@@ -63,7 +63,7 @@ function read(socket: TLSSocket, message: (one: TeamsMessage) => void): void {
 
 const hostOf = (value: string): string => /sips?:(?:[^@>;]*@)?([^:;>]+)/.exec(value)?.[1] ?? ''
 
-/** What is wrong with a request by Microsoft's documents: "Direct Routing - SIP protocol". */
+/** Returns the faults of a request by Microsoft's documents: "Direct Routing - SIP protocol". */
 function faultsOf(one: TeamsMessage, certificate: X509Certificate | undefined): string[] {
   const [, uri = ''] = one.start.split(' ')
   const contact = one.header('contact')
@@ -92,7 +92,7 @@ function faultsOf(one: TeamsMessage, certificate: X509Certificate | undefined): 
   ]
 }
 
-/** One side of a talk: says a tone and hears what comes, both by SRTP. */
+/** One side of a conversation: sends a tone and hears the other side, both by SRTP. */
 export class TeamsVoice {
   readonly #socket: Socket
   readonly #key = Uint8Array.from(randomBytes(30))
@@ -119,7 +119,7 @@ export class TeamsVoice {
     return new TeamsVoice(socket)
   }
 
-  /** An offer, or the answer to the line of this tag. It hears PCMU alone. */
+  /** Returns an offer, or the answer to the line with this tag. It accepts PCMU only. */
   sdp(tag?: string): string {
     const key = Buffer.from(this.#key).toString('base64')
     return [
@@ -141,7 +141,7 @@ export class TeamsVoice {
     ].join('\r\n')
   }
 
-  /** Returns the tag of the key that was chosen. */
+  /** Sends a tone to this SDP, and returns the tag of the chosen key. */
   talks(sdp: string, hz: number): string {
     const port = Number(/^m=audio (\d+)/m.exec(sdp)?.[1])
     const [, tag = '', key = ''] = new RegExp(`a=crypto:(\\d+) ${suite} inline:([\\w+/=]+)`).exec(sdp) ?? []
@@ -188,20 +188,20 @@ export class TeamsVoice {
 }
 
 export interface TeamsOptions {
-  /** Where its proxies listen. */
+  /** The ports of its proxies. */
   readonly ports: readonly number[]
   readonly authority: Authority
-  /** The port of SIP over TLS of the platform. */
+  /** The platform's port for SIP over TLS. */
   readonly platformPort: number
-  /** The FQDN that the platform is paired by. */
+  /** The FQDN with which the platform is paired. */
   readonly fqdn: string
 }
 
 export class TeamsStandIn {
   readonly requests = new Inbox<TeamsRequest>()
-  /** The responses to what Teams has sent. */
+  /** The responses to the requests of Teams. */
   readonly responses = new Inbox<TeamsMessage>()
-  /** What the platform did that Microsoft does not take. */
+  /** The platform's violations of Microsoft's documents. */
   readonly faults: string[] = []
   readonly #options: TeamsOptions
   readonly #servers: Server[] = []
@@ -251,12 +251,12 @@ export class TeamsStandIn {
     })
   }
 
-  /** The next request of a method that came to a proxy, to a BYE and an ACK as well. */
+  /** Resolves with the next request of a method that reached a proxy, BYE and ACK included. */
   next(method: string, is: (one: TeamsRequest) => boolean = () => true, from = 0): Promise<TeamsRequest> {
     return this.requests.next(`${method} at Teams`, (one) => one.method === method && is(one), { from })
   }
 
-  /** Sends by a connection of its own, from the address of Teams; the platform must prove the FQDN. */
+  /** Sends on a separate connection from the address of Teams; the platform must prove the FQDN. */
   async send(lines: readonly string[], body = ''): Promise<void> {
     if (this.#client === undefined) {
       const { authority, platformPort: port, fqdn: servername } = this.#options
@@ -278,7 +278,7 @@ export class TeamsStandIn {
     this.#client.write(frame(lines, body))
   }
 
-  /** What each request of Teams has. */
+  /** Returns the header lines that each request of Teams has. */
   lines(start: string, callId: string, cseq: string): string[] {
     const via = `Via: SIP/2.0/TLS ${teamsAddress}:5061;branch=z9hG4bK${randomBytes(6).toString('hex')}`
     return [`${start} SIP/2.0`, via, `Call-ID: ${callId}`, `CSeq: ${cseq}`, 'Max-Forwards: 70', this.contact]

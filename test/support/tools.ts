@@ -1,20 +1,20 @@
-// The programs the tests need beyond npm: which suite needs which, and where Debian keeps them.
+// The programs that the tests need beyond npm: the suites that need each one, and where Debian installs it.
 import { accessSync, constants, globSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 export interface Tool {
   readonly command: string
-  /** Debian packages that bring it. */
+  /** The Debian packages that contain it. */
   readonly packages: readonly string[]
   readonly suites: readonly string[]
-  /** What Python's registry has of it, at its exact version; it gets a folder of its own, and the command there. */
+  /** The Python package at its exact version. It is installed in a folder of its own, with the command in it. */
   readonly python?: string
-  /** Where it lies when it is not on the PATH; the last folder that matches. */
+  /** The folder if it is not on the PATH; the last one that matches. */
   readonly folders?: string
 }
 
-/** Where a package of Python lies with all that it needs. It outlasts a clone, as what Debian installs does. */
+/** Returns the folder of a Python package with its dependencies. It outlasts a clone, as Debian's packages do. */
 export function pythonFolder(pin: string): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'switchhook-tests', pin)
 }
@@ -82,7 +82,7 @@ export const tools = {
   bind: {
     command: 'named',
     packages: ['bind9'],
-    // Debian keeps it where only root looks.
+    // Debian installs it in a folder that is only on root's PATH.
     folders: '/usr/sbin',
     suites: ['dns (records of a realm, on BIND)', 'api (SipRealms, on BIND)'],
   },
@@ -129,7 +129,7 @@ export function hasCommand(command: string): boolean {
   return commandPath({ command }) !== undefined
 }
 
-/** Where the program is, on the PATH or in its own folders; undefined when it is missing. */
+/** Returns the path of the program, on the PATH or in its own folders; undefined if it is missing. */
 export function commandPath({ command, folders }: Pick<Tool, 'command' | 'folders'>): string | undefined {
   const own = folders === undefined ? [] : globSync(folders).sort().reverse()
   const paths = [...(process.env['PATH'] ?? '').split(delimiter), ...own].map((folder) =>
@@ -137,7 +137,7 @@ export function commandPath({ command, folders }: Pick<Tool, 'command' | 'folder
   )
   return paths.find((path) => {
     try {
-      // A module is a library, which Debian makes readable alone.
+      // A module is a library, which Debian makes readable but not executable.
       accessSync(path, path.endsWith('.so') ? constants.R_OK : constants.X_OK)
       return true
     } catch {
@@ -146,7 +146,7 @@ export function commandPath({ command, folders }: Pick<Tool, 'command' | 'folder
   })
 }
 
-/** For `describe.skipIf`: with CI=true nothing is skipped, so that a missing tool fails its suite. */
+/** Returns whether to skip a suite, for `describe.skipIf`; with CI=true never, so that a missing tool is a failure. */
 export function isMissing(...names: readonly ToolName[]): boolean {
   return process.env['CI'] !== 'true' && names.some((name) => commandPath(tools[name]) === undefined)
 }

@@ -1,4 +1,4 @@
-// Two transaction layers with a fake network between them: alice asks, bob responds.
+// Two transaction layers with a fake network between them: alice sends requests, bob responds.
 import { createFakeClock } from './fake-clock.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
@@ -25,11 +25,11 @@ export interface NodeOptions extends Partial<Omit<TransactionLayerOptions, 'user
   readonly network: FakeNetwork
   readonly address: string
   readonly user?: Partial<TransactionUser>
-  /** How others reach it; UDP when left out. */
+  /** The transport by which others reach it; UDP by default. */
   readonly by?: Remote['transport']
 }
 
-/** A transaction layer at an address of the network. */
+/** Creates a transaction layer at an address of the network. */
 export function createLayerNode({ network, address, user, by = 'udp', ...options }: NodeOptions): LayerNode {
   let counter = 0
   const layer: TransactionLayer = createTransactionLayer({
@@ -53,15 +53,15 @@ export interface Pair {
   readonly network: FakeNetwork
   readonly alice: LayerNode
   readonly bob: LayerNode
-  /** What reached bob's core. */
+  /** The requests that reached bob's core. */
   readonly requests: ServerTransaction[]
   readonly acks: SipRequest[]
-  /** What reached alice's core without a transaction. */
+  /** The responses that reached alice's core without a transaction. */
   readonly strays: SipResponse[]
 }
 
 export interface PairOptions extends Omit<Partial<FakeNetworkOptions>, 'clock'> {
-  /** What bob's core does with a request. */
+  /** The reaction of bob's core to a request. */
   readonly onRequest?: (transaction: ServerTransaction, clock: FakeClock) => void
   readonly by?: Remote['transport']
   readonly bob?: Partial<Omit<NodeOptions, 'clock' | 'network' | 'address'>>
@@ -107,7 +107,7 @@ export interface Heard {
   state(): string
 }
 
-/** Sends a request from alice to bob, and writes down what comes of it. */
+/** Sends a request from alice to bob, and records its responses and failure. */
 export function ask({ alice, bob }: Pair, request: SipRequest): Heard {
   const heard = { statuses: [] as number[], responses: [] as SipResponse[], failure: undefined }
   const transaction = alice.layer.request(request, bob.remote, {

@@ -45,7 +45,7 @@ export const trunkOf = (changes: Partial<TrunkLogin> = {}, hosts: readonly strin
 
 /** The rows of one database, which several nodes may share. */
 export class Rows {
-  /** The database cannot be reached. */
+  /** Whether the database is out of reach. */
   isGone = false
   readonly kept = new Map<string, CarrierRegistration>()
   readonly statuses: string[] = []
@@ -74,16 +74,16 @@ export class Rows {
 
 export interface TrunkStage {
   readonly stage: Stage
-  /** At `first` and `second`. */
+  /** The registrar at `first` and `second`. */
   readonly registrar: ScriptedRegistrar
   readonly spare: ScriptedRegistrar
   readonly rows: Rows
   readonly alerts: Alert[]
-  /** The addresses of host names. `slow.example` is looked up for ever. */
+  /** The addresses of host names. The look-up of `slow.example` never ends. */
   readonly names: Map<string, readonly string[]>
   trunks: readonly Trunk[]
   nodeOf(name?: string): Trunks
-  /** A node that has had a second. */
+  /** Returns a node that has run for a second. */
   started(name?: string): Promise<Trunks>
   change(next: readonly Trunk[]): Promise<void>
 }

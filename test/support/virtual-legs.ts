@@ -1,5 +1,6 @@
-// Legs in virtual time: streams of one worker on sockets in memory, and phones that speak and hear over a network that is as
-// bad as a test wants. What a phone heard is put together by the timestamps of the packets, as a phone does it.
+// Legs in virtual time: streams of one worker on sockets in memory, and phones that speak and hear over a network that
+// is as bad as a test wants. The audio that a phone heard is put together by the timestamps of the packets, as a phone
+// does it.
 import type { Clips } from '../../src/media/clips.ts'
 import { createCoders } from '../../src/media/codecs/coders.ts'
 import { createLaws } from '../../src/media/codecs/g711.ts'
@@ -25,19 +26,19 @@ export interface HeardPacket extends RtpPacket {
   readonly atMs: number
 }
 
-/** How a phone speaks, and what the network does to it. */
+/** A phone's speech, and what the network does to its packets. */
 export interface Speaking {
-  /** The sample at this time, -1 to 1. */
+  /** Returns the sample at this time, -1 to 1. */
   readonly sound: (seconds: number) => number
   readonly packetMs?: number
-  /** How late the packet with this number is; undefined: it is lost. */
+  /** Returns the delay of the packet with this number; undefined if it is lost. */
   readonly delayMs?: (packet: number) => number | undefined
 }
 
 export interface LegOptions {
   readonly law?: Law
   readonly agreement?: Partial<Agreement>
-  /** Without offer and answer until a test makes them. */
+  /** Whether offer and answer are done; otherwise a test makes them. */
   readonly isAgreed?: boolean
 }
 
@@ -94,7 +95,7 @@ export class VirtualPhone {
     if (isAgreed) this.agree({})
   }
 
-  /** Offer and answer, again. */
+  /** Repeats offer and answer. */
   agree(agreement: Partial<Agreement>): void {
     const audio = payloadTypes[this.law]
     this.stream.agree({
@@ -124,7 +125,7 @@ export class VirtualPhone {
     this.stream.wire({ hears: [], ...wiring })
   }
 
-  /** Undefined: it falls silent and sends nothing. */
+  /** Starts to speak; with undefined it stops and sends nothing. */
   speak(speaking: Speaking | undefined): void {
     this.#speaking = speaking
     this.#sinceMs = this.#legs.nowMs
@@ -132,12 +133,12 @@ export class VirtualPhone {
     this.#spoken = 0
   }
 
-  /** A packet as it is, now. */
+  /** Sends a packet with this header now. */
   send(header: Partial<RtpPacket>): void {
     this.#onRtp(this.#packet(header), this.endpoint)
   }
 
-  /** One key, held for as many packets, with its end sent three times; in virtual time. */
+  /** Presses one key for this number of packets, and sends its end three times; in virtual time. */
   press(event: number, packets: number): void {
     this.timestamp += 160
     for (let count = 1; count <= packets + 2; count += 1) {
@@ -150,7 +151,7 @@ export class VirtualPhone {
     this.timestamp += (packets + 2) * 160
   }
 
-  /** Called for every millisecond. */
+  /** Runs one millisecond. */
   step(nowMs: number): void {
     while (this.#speaking !== undefined && this.#nextMs <= nowMs) this.#say(this.#speaking)
     const arrived = this.#onTheWay.filter(({ atMs }) => atMs <= nowMs).sort((a, b) => a.atMs - b.atMs)
@@ -159,12 +160,12 @@ export class VirtualPhone {
     for (const { datagram } of arrived) this.#onRtp(datagram, this.endpoint)
   }
 
-  /** The packets of speech that came in this time. */
+  /** Returns the packets of speech that came in this time. */
   between(fromMs: number, toMs = Infinity): HeardPacket[] {
     return this.heard.filter(({ atMs, payloadType }) => atMs >= fromMs && atMs < toMs && payloadType !== 101)
   }
 
-  /** What it heard in this time, by the timestamps; where nothing came there is silence. */
+  /** Returns what it heard in this time, by the timestamps, with silence where nothing came. */
   audio(fromMs: number, toMs = Infinity): Audio {
     const packets = this.between(fromMs, toMs)
     const start = packets[0]?.timestamp ?? 0
@@ -246,7 +247,7 @@ export class VirtualLegs {
     return phone
   }
 
-  /** Ticks fall between the packets that are sent on time, so that nothing depends on their order. */
+  /** Runs the legs. Ticks fall between packets sent on time, so that nothing depends on their order. */
   run(ms: number): void {
     for (const end = this.nowMs + ms; this.nowMs < end; this.nowMs += 1) {
       for (const phone of this.phones) phone.step(this.nowMs)
@@ -257,21 +258,22 @@ export class VirtualLegs {
   }
 }
 
-/** Both hear each other and nothing else. */
+/** Connects two phones so that each hears only the other. */
 export function bridge(a: VirtualPhone, b: VirtualPhone): void {
   a.wire({ hears: [{ id: 'far', from: { kind: 'session', id: b.stream.id } }] })
   b.wire({ hears: [{ id: 'far', from: { kind: 'session', id: a.stream.id } }] })
 }
 
-/** In dB against `reference`, where a sine of that level would be 0. */
+/** Returns the level in dB; a sine of the level `reference` has 0. */
 export function levelDb({ samples }: Audio, reference = 0.5): number {
   const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length
   return 10 * Math.log10((2 * power) / reference ** 2 + 1e-12)
 }
 
 /**
- * Where a sine is broken: places at which the sample is not what the two before it promise. A step of the wave, or its sudden
- * end, is one; a change of loudness that takes some milliseconds is none. At least 3 ms lie between two.
+ * Returns the breaks of a sine: the places where a sample is not the one that the two before it predict. A step of the
+ * wave, or its sudden end, is a break; a change of loudness over some milliseconds is not. Two breaks are at least 3 ms
+ * apart.
  */
 export function clicks({ samples }: Audio, hz: number, { level = 0.5, tolerance = 0.2 } = {}): number[] {
   const turn = 2 * Math.cos((2 * Math.PI * hz) / 8000)
@@ -284,7 +286,7 @@ export function clicks({ samples }: Audio, hz: number, { level = 0.5, tolerance 
   return found
 }
 
-/** The longest time without sound, in ms, to 10 ms. */
+/** Returns the longest time without sound, in ms, to 10 ms. */
 export function longestGapMs({ sampleRate, samples }: Audio, threshold = 0.05): number {
   const frameSamples = sampleRate / 100
   let longest = 0

@@ -1,15 +1,15 @@
-// Bounded waits: a test never hangs, and says what it waited for when it gives up.
+// Bounded waits: a test never hangs, and its error names what it waited for.
 
-// A wait ends what will never come and measures nothing, so it leaves a slow machine most of a test's time.
+// A wait ends what would hang and measures nothing, so it leaves most of a test's time to a slow machine.
 const patienceMs = 45_000
 
 export interface WaitOptions {
   readonly timeoutMs?: number
-  /** How often the condition is looked at, where the usual is not right; only for things that send no event. */
+  /** The interval of the checks, if the usual one does not fit; only for things that send no event. */
   readonly everyMs?: number
 }
 
-// A look costs the processor that the others wait for: the longer one has waited, the less another moment matters.
+// A check takes processor time from the others; the longer the wait so far, the less another moment matters.
 const [leastPauseMs, mostPauseMs, shareOfWait] = [10, 200, 0.1]
 
 /** Resolves with the first value of `look` that is neither undefined nor false; rejects naming `what`. */
@@ -30,7 +30,7 @@ export async function until<T>(
   }
 }
 
-/** Rejects when `promise` takes longer; the promise itself goes on. */
+/** Rejects when `promise` takes longer; the promise itself continues. */
 export async function within<T>(what: string, timeoutMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
@@ -54,13 +54,13 @@ interface Waiter<T> {
   readonly resolve: (item: T) => void
 }
 
-/** An append-only list that can be awaited: what has arrived counts as well as what comes later. */
+/** An append-only list that can be awaited; items that have already arrived count as well as later ones. */
 export class Inbox<T> {
   readonly items: T[] = []
   readonly #waiting = new Set<Waiter<T>>()
   readonly #listeners: ((item: T) => void)[] = []
 
-  /** For what is made of each item, those that have arrived already as well. */
+  /** Calls `listener` with every item, also with those that have already arrived. */
   listen(listener: (item: T) => void): void {
     for (const item of this.items) listener(item)
     this.#listeners.push(listener)
@@ -72,7 +72,7 @@ export class Inbox<T> {
     for (const waiter of this.#waiting) if (waiter.matches(item)) waiter.resolve(item)
   }
 
-  /** The first item from index `from` on that matches. */
+  /** Resolves with the first item from index `from` on that matches. */
   async next(
     what: string,
     matches: (item: T) => boolean,

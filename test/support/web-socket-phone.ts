@@ -1,4 +1,4 @@
-// A SIP phone over a WebSocket, as a browser is one: it sends exactly the frames a test gives it, and keeps what comes back.
+// A SIP phone over a WebSocket, as in a browser: sends exactly the frames a test gives it, and keeps what it receives.
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { ClientOptions } from 'ws'
@@ -10,13 +10,13 @@ import { Inbox } from './wait.ts'
 export interface WebSocketPhone {
   readonly socket: WebSocket
   readonly received: Inbox<RawMessage>
-  /** The code that it was closed with. */
+  /** The code with which it was closed. */
   readonly closed: Promise<number>
   send(frame: string | Uint8Array): void
   close(): void
 }
 
-/** Rejects where the WebSocket is refused, with the words of the refusal. */
+/** Rejects with the text of the refusal if the WebSocket is refused. */
 export async function openWebSocketPhone(
   url: string,
   { protocols = ['sip'], ...options }: ClientOptions & { readonly protocols?: readonly string[] } = {},
@@ -46,7 +46,7 @@ export async function openWebSocketPhone(
 
 let serial = 0
 
-/** A request of a browser (RFC 7118 §5): its Via and Contact name no host that is one. */
+/** Returns a request as a browser sends it (RFC 7118 §5): its Via and Contact name no real host. */
 export function browserRequest(
   method: string,
   uri: string,
@@ -70,14 +70,14 @@ export function browserRequest(
 }
 
 export interface CallWithoutOffer {
-  /** What the 200 brought. */
+  /** The SDP of the 200 response. */
   readonly offer: string
   acknowledge(answer: string): Promise<void>
-  /** Its WebSocket: the call goes on. */
+  /** Closes its WebSocket; the call continues. */
   close(): void
 }
 
-/** Calls the application of a tenant by an INVITE without SDP. */
+/** Calls the application of a tenant with an INVITE without SDP. */
 export async function callWithoutOffer(
   url: string,
   { username, realm, password, target }: Tenant,

@@ -1,4 +1,4 @@
-// A WebSocket server on loopback for tests (RFC 6455 §5.2), as small as will do: unfragmented messages, no extensions.
+// A small WebSocket server on loopback for tests (RFC 6455 §5.2): unfragmented messages, no extensions.
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
@@ -10,12 +10,12 @@ export interface ServedSocket {
   readonly request: IncomingMessage
   send(message: string | Buffer): void
   close(code?: number): void
-  /** Without a word. */
+  /** Cuts the connection without a close frame. */
   cut(): void
 }
 
 export interface WebSocketHandlers {
-  /** A status that refuses the handshake. */
+  /** Returns the status that refuses the handshake, if any. */
   readonly refuse?: (request: IncomingMessage) => number | undefined
   readonly open?: (socket: ServedSocket) => void
   readonly message?: (message: string | Buffer, socket: ServedSocket) => void
@@ -75,7 +75,7 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** Undefined until the whole frame is there. A client's frames are masked. */
+/** Returns undefined until the whole frame has arrived. A client's frames are masked. */
 function readFrame(bytes: Buffer) {
   if (bytes.length < 2) return undefined
   const short = bytes.readUInt8(1) & 0x7f

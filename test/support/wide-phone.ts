@@ -1,4 +1,4 @@
-// Phones of Opus, G.722 and G.711 in virtual time, and how loud a tone comes through.
+// Phones with Opus, G.722 and G.711 in virtual time, and a measure of how loud a tone comes through.
 import { setImmediate } from 'node:timers/promises'
 import { clockRateOf } from '../../src/media/codecs/codecs.ts'
 import type { Encoding } from '../../src/media/codecs/codecs.ts'
@@ -33,7 +33,7 @@ export class WidePhone {
     this.leg = legs.leg(id, { agreement: agreedOn(encoding), isAgreed })
   }
 
-  /** By an offer and an answer in the middle of its call. */
+  /** Changes the codec by an offer and an answer in the middle of its call. */
   change(encoding: Encoding): void {
     this.#encoding = encoding
     const { receive, ...agreed } = agreedOn(encoding)
@@ -44,7 +44,7 @@ export class WidePhone {
     this.leg.agree({ ...agreed, receive: { noises: [13], events: [], ...receive, codecs } })
   }
 
-  /** Speaks for so long, and returns what it sent; `isLost` by number. Opus is coded for so much loss: for any, as a voice. */
+  /** Speaks for `ms` and returns the packets; `isLost` drops by number. Opus is coded as a voice, for this loss. */
   async say(
     sound: (seconds: number) => number,
     ms: number,
@@ -54,14 +54,14 @@ export class WidePhone {
     const sent = await this.speech(sound, ms, lossPercent)
     for (const [packet, payload] of sent.entries()) {
       this.sendNext(payload, isLost(packet))
-      // The library makes its states in promises.
+      // The codec library creates its states in promises.
       await setImmediate()
       this.#legs.run(20)
     }
     return sent
   }
 
-  /** Packets of so much sound. */
+  /** Returns packets of `ms` of sound. */
   async speech(sound: (seconds: number) => number, ms: number, lossPercent = 0): Promise<Buffer[]> {
     const encoder = this.#legs.coders.encoder(this.#encoding)
     await setImmediate()
@@ -78,7 +78,7 @@ export class WidePhone {
     return packets
   }
 
-  /** The next packet of what it says, which may be lost on its way. */
+  /** Sends the next packet of its speech, which may be lost on its way. */
   sendNext(payload: Buffer, isLost = false): void {
     if (!isLost) this.leg.send({ ...this.#next(), payload, payloadType: numbers[this.#encoding] })
     this.#said += 1
@@ -91,7 +91,7 @@ export class WidePhone {
     }
   }
 
-  /** What it heard from this time on, in its codec. */
+  /** Returns what it heard from this time on, in its codec. */
   async heard(fromMs: number): Promise<Audio> {
     const decoder = this.#legs.coders.decoder(this.#encoding)
     await setImmediate()
@@ -107,7 +107,7 @@ export class WidePhone {
   }
 }
 
-/** How much of what is heard this tone is, in dB beside a sine of the level 0.5. */
+/** Returns the level of this tone in what was heard, in dB relative to a sine of the level 0.5. */
 export function toneDb({ sampleRate, samples }: Audio, hz: number): number {
   let [real, imaginary] = [0, 0]
   for (const [at, sample] of samples.entries()) {

@@ -1,9 +1,9 @@
-// Reads the XML that tests are sent: strict about its form, and no more than elements, attributes and text.
+// A strict reader for the XML that tests receive: elements, attributes and text only.
 export interface XmlElement {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
   readonly children: readonly XmlElement[]
-  /** Directly in it. */
+  /** The text directly in the element. */
   readonly text: string
 }
 
@@ -18,7 +18,7 @@ const token =
   /<\?xml [^?<>]*\?>|<(\/?)([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_][\w.:-]*="[^"<]*")*)\s*(\/?)>|([^<>]+)/gy
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** Throws an Error that says where it is not well-formed (XML 1.0 §2.1). */
+/** Throws an Error with the position where the document is not well-formed (XML 1.0 §2.1). */
 export function parseXml(document: string): XmlElement {
   const root: Open = { name: '', attributes: {}, children: [], text: '' }
   const open: Open[] = [root]

@@ -1,4 +1,4 @@
-// What fuzz.test.ts sends each field of a body, and which of it the declaration lets through.
+// The values that fuzz.test.ts sends for each field of a body, and which of them the declaration permits.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FieldFacts, Fields } from '../../../src/api/define/field.ts'
 import { isLeftEmpty } from '../../../src/api/define/shape.ts'
@@ -12,10 +12,10 @@ const ajv = new Ajv2020({
   formats: { uuid: isSid, 'date-time': true, email: true, uri: true },
 })
 
-// One object: Ajv knows by it what it has compiled.
+// A constant object: Ajv finds its compiled schemas by identity.
 const moment = { type: ['integer', 'string'] }
 
-/** In the documented form, or in one that the declaration makes it into. */
+/** Returns whether a value has the documented form, or one that the declaration converts to it. */
 export function isLegal(name: string, value: unknown, facts: FieldFacts, mode: ShapeMode): boolean {
   const { schema, normalize, presence, onUpdate, isHook, fallback } = facts
   if (isLeftEmpty(name, facts, value, mode)) return true
@@ -23,12 +23,12 @@ export function isLegal(name: string, value: unknown, facts: FieldFacts, mode: S
   if (value === null) return presence === 'optional' || isHook === true || fallback !== undefined
   const canonical = canonicalOf(value, normalize)
   if (canonical === null || canonical === undefined) return true
-  // Moments are numbers once they are understood.
+  // A valid moment is converted to a number.
   const wanted = schema['format'] === 'date-time' ? moment : schema
   return ajv.validate(wanted, value) || ajv.validate(wanted, canonical)
 }
 
-/** A value that cannot be understood stays what it is. */
+/** Returns the converted value, or the value itself if it cannot be converted. */
 function canonicalOf(value: unknown, normalize: FieldFacts['normalize']): unknown {
   try {
     return normalize === undefined ? value : normalize(value)
@@ -42,7 +42,7 @@ export interface Attempt {
   readonly value: unknown
 }
 
-/** What is common to all, and of the others some that are chosen from the list and some that are drawn at random. */
+/** Returns attempts for each field: the common values, some that are chosen from the list, and some random ones. */
 export function attemptsOf(
   fields: Fields,
   random: RandomSource,
@@ -59,8 +59,8 @@ export function attemptsOf(
 const tried = new Map<FieldFacts, Set<string>>()
 
 /**
- * A field that several routes declare together is one declaration: the first of them is sent everything, and the others
- * one value that it takes and one that it refuses, which shows that it counts there too.
+ * Returns whether a declaration was tried before. Routes may share a field's declaration: the first route is sent all
+ * values, the others one that is accepted and one that is refused, which shows that it applies there too.
  */
 export function isTried(facts: FieldFacts | undefined, mode: string): boolean {
   if (facts === undefined) return false
@@ -69,7 +69,7 @@ export function isTried(facts: FieldFacts | undefined, mode: string): boolean {
   return modes.size === modes.add(mode).size
 }
 
-/** All of the fields that no route before had, and one of each that is known. */
+/** Returns all attempts for fields that no earlier route had, and one for each known field. */
 export function toSend(attempts: readonly Attempt[], known: readonly string[]): Attempt[] {
   const again = attempts.filter(({ name }) => known.includes(name))
   const oneOfEach = new Map(again.map((attempt) => [attempt.name, attempt]))

@@ -1,5 +1,5 @@
-// What the authorization matrix expects: rules that follow from the table of rights, and the few routes that follow
-// others.
+// The expectations of the authorization matrix: rules that follow from the table of rights, and the few routes with
+// other rules.
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import type { Level } from '../../../src/http/route.ts'
 import { rightOf } from './rights.ts'
@@ -8,7 +8,7 @@ import { parametersOf } from './valid-input.ts'
 import { targetNames } from './world.ts'
 import type { TargetName, WorldCaller } from './world.ts'
 
-/** Whose tenant the path or body names, and whose record the rest of the path names. */
+/** The tenant that the path or body names, and the owner of the record that the rest of the path names. */
 export interface Target {
   readonly tenant: TargetName
   readonly record: TargetName
@@ -16,18 +16,18 @@ export interface Target {
 
 export interface Expectation {
   readonly status: number
-  /** The exact sentence; any when left out. */
+  /** The exact sentence; undefined permits any. */
   readonly msg?: string
 }
 
 export type Kind =
-  /** An account or service provider stands in the path. */
+  /** The path contains an account or service provider. */
   | 'tenant'
-  /** A record stands in the path. */
+  /** The path contains a record. */
   | 'record'
-  /** The body names whose the new record is. */
+  /** The body names the owner of the new record. */
   | 'owner in body'
-  /** Nothing names a tenant: the caller's own, or the platform's. */
+  /** No tenant is named: it is the client's own, or the platform. */
   | 'caller'
   | 'public'
 
@@ -35,26 +35,26 @@ type Rule = (caller: WorldCaller, target: Target) => Expectation | 'by the table
 
 const forUsers: Rule = ({ isUser }) => (isUser ? 'by the table' : { status: 403 })
 
-/** The spec knows no 404 for these: what is hidden is refused. */
+/** The rule of users: the spec has no 404 for them, so hidden ones are refused. */
 const refusedUser: Rule = ({ level, isViewOnly }, { record }) => {
   if (level === 'none' || isSeen(level, record, 'account')) return 'by the table'
   return isViewOnly ? 'by the table' : { status: 403, msg: 'no such user' }
 }
 
-/** Routes whose answers do not follow from the table of rights alone. */
+/** The routes whose responses do not follow from the table of rights alone. */
 const rules: Readonly<Record<string, Rule>> = {
   // The generated user does not exist.
   'POST /login': () => ({ status: 403, msg: 'the user name or the password is wrong' }),
   'POST /signin': () => ({ status: 400 }),
-  // Alike for known and unknown addresses.
+  // The response is the same for known and unknown addresses.
   'POST /forgot-password': () => ({ status: 204 }),
   'POST /logout': forUsers,
   'GET /Users/me': forUsers,
-  // The generated password is not that of the user.
+  // The generated password is not the user's.
   'POST /change-password': ({ isUser }) => (isUser ? { status: 400 } : { status: 403 }),
   // The generated application publishes nothing.
   'GET /AppEnv': () => ({ status: 204 }),
-  // Clients tell these refusals apart from those of other resources.
+  // Clients distinguish these refusals from those of other resources.
   'POST /ApiKeys': ({ level }, { tenant }) => {
     if (level === 'none') return 'by the table'
     if (level === 'admin') return tenant === 'missing' ? { status: 404 } : 'by the table'
@@ -66,7 +66,7 @@ const rules: Readonly<Record<string, Rule>> = {
     caller.isViewOnly && !isSeen('account', target.record, 'account')
       ? { status: 403, msg: 'no such user' }
       : refusedUser(caller, target),
-  // Open to view-only users for their own password alone.
+  // View-only users may only change their own password.
   'PUT /Users/{UserSid}': (caller, target) =>
     caller.isViewOnly
       ? { status: 403, msg: 'a view-only user cannot make changes' }
@@ -78,7 +78,7 @@ interface Explanation {
   readonly why: string
 }
 
-/** Cells that would take away what the other cells stand on, and the test that has them. */
+/** Cells that would remove what the other cells need, each with the test that covers it. */
 export const provenElsewhere: Readonly<Record<string, Explanation>> = {
   'POST /logout': { isMeant: ({ isUser }) => isUser, why: 'ends the session; src/api/logins/login.test.ts' },
   'DELETE /Accounts/{AccountSid}': {
@@ -87,7 +87,7 @@ export const provenElsewhere: Readonly<Record<string, Explanation>> = {
   },
 }
 
-/** Parameters that name no record: any value of the right form is answered. */
+/** Parameters that name no record: any value of the right form gets a success. */
 const names = new Set([
   ...['SipRealm', 'Client', 'PredefinedCarrierSid', 'SipCallId', 'Method'],
   ...['Year', 'Month', 'Day', 'Format'],
@@ -113,14 +113,14 @@ export function targetsOf(route: ApiRoute): readonly Target[] {
   if (kind === 'caller' || kind === 'public') return [{ tenant: 'own', record: 'own' }]
   const targets = targetNames.map((name) => ({ tenant: name, record: name }))
   if (kind !== 'tenant' || !hasRecord(route)) return targets
-  // In one's own tenant, the record of another.
+  // The client's own tenant with the record of another.
   const strays = targetNames
     .filter((name) => name !== 'own')
     .map((record) => ({ tenant: 'own', record }) as const)
   return [...targets, ...strays]
 }
 
-/** Undefined for the cells that `provenElsewhere` explains. */
+/** Returns the expected response, or undefined for cells that `provenElsewhere` explains. */
 export function expectationOf(route: ApiRoute, caller: WorldCaller, target: Target): Expectation | undefined {
   const title = `${route.method} ${route.path}`
   const { levels } = tableSays(route)
@@ -152,7 +152,7 @@ function refusalOf(route: ApiRoute, level: Level, { tenant, record }: Target): E
       if (scope === 'service_provider' && tableSays(route).owner === 'account')
         return isSeen(level, tenant, 'account') ? undefined : insufficient
       if (!hasRecord(route)) return undefined
-      // A stray record is missing for every caller: the tenant in the path does not have it.
+      // A stray record is missing for every client: the tenant in the path does not have it.
       const isThere = scope === 'account' ? record === tenant : providerOf(record) === providerOf(tenant)
       return isThere && isSeen(level, record, 'account') ? undefined : { status: 404 }
     }
@@ -169,9 +169,9 @@ function refusalOf(route: ApiRoute, level: Level, { tenant, record }: Target): E
   }
 }
 
-/** Whether the path names something below its tenant. */
+/** Returns whether the path names a record below its tenant. */
 function hasRecord({ path }: ApiRoute): boolean {
-  // The messages of a call that is not there are an empty list, but no capture.
+  // The messages of an unknown call are an empty list, but its capture is a 404.
   if (path.endsWith('/pcap')) return true
   return parametersOf(path).some(({ name }) => !isTenantParameter(name) && !names.has(name))
 }
@@ -180,7 +180,7 @@ function providerOf(target: TargetName): TargetName {
   return target === 'sibling' ? 'own' : target
 }
 
-/** Whether a caller of this level, whose tenant is `own`, sees what belongs to the target. */
+/** Returns whether a client of this level, whose tenant is `own`, sees records of the target. */
 function isSeen(level: Level, target: TargetName, scope: 'account' | 'service_provider'): boolean {
   switch (target) {
     case 'own':

@@ -1,9 +1,8 @@
-// What an OpenAPI document leaves its reader to guess: whatever has no description or no
-// example, and errors without their codes.
+// The gaps of an OpenAPI document: parts without a description or an example, and errors without their codes.
 import { catalogue } from '../../../src/lib/errors.ts'
 import type { OpenApiDocument, Operation, Schema } from '../../support/documented.ts'
 
-/** One line for each gap, with the place it is at. */
+/** Returns one line for each gap, with its place. */
 export function documentationFaults(document: OpenApiDocument): string[] {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>
@@ -48,7 +47,7 @@ function isSentence(text: string | undefined): boolean {
   return text !== undefined && /\S.*[.?]$/s.test(text)
 }
 
-/** Members without a description, at any depth; what is referred to is looked at where it stands. */
+/** Returns members without a description, at any depth; a referenced schema is checked at its own place. */
 function memberFaults(schema: Schema): string[] {
   const {
     properties = {},

@@ -1,5 +1,5 @@
-// Asks every declared route once, over the real API, and notes what was sent and answered: the examples of the
-// reference. A route that does not answer what it declares ends the tour.
+// Requests every declared route once over the real API and records requests and responses: the examples of the
+// reference. The tour ends at a route whose response is not the declared one.
 import type { Example, Examples } from '../../../src/api/openapi/examples.ts'
 import type { FieldFacts } from '../../../src/api/define/field.ts'
 import type { ApiRoute } from '../../../src/api/define/route.ts'
@@ -18,14 +18,14 @@ const start = Date.parse('2026-11-21T08:30:00.000Z')
 interface Tour {
   readonly api: TestApi
   readonly input: ValidInput
-  /** The token of a user, where only users may ask. */
+  /** Returns the token of a user, for the routes that only users may request. */
   readonly userToken: () => Promise<string>
 }
 
-/** Routes that API keys have no use for. */
+/** Routes that API keys cannot use. */
 const forUsers = new Set(['getMe', 'logout', 'changePassword'])
 
-/** Bodies that follow from no declaration. */
+/** The bodies that cannot be derived from a declaration. */
 const bodies: Readonly<Record<string, (tour: Tour) => Values | Promise<Values>>> = {
   login: async ({ api }) => ({
     username: await createUser(api.storage, { name: 'carol' }),
@@ -61,7 +61,7 @@ export async function takeTour(): Promise<Examples> {
     steady.toShown({ service_provider_sid, account_sid })
     const input = createValidInput(api, async (method, path, token, body) => {
       const answer = await api.request(method, path, token, { body })
-      // Made in a known order, and so numbered in one.
+      // Records are made in a known order, so their numbers are the same in each run.
       steady.toShown(JSON.parse(answer.text))
       return answer
     })
@@ -81,14 +81,14 @@ export async function takeTour(): Promise<Examples> {
   }
 }
 
-/** Records are made before they are looked at, and lists come when there is something in them. */
+/** Orders routes so that records are made before they are read, and lists are read when they have members. */
 function byTurn(a: ApiRoute, b: ApiRoute): number {
   const turnOf = ({ method, path }: ApiRoute): number =>
     method === 'POST' ? 0 : method === 'PUT' ? 3 : path.endsWith('}') ? 1 : 2
   return turnOf(a) - turnOf(b)
 }
 
-/** The lowest level that may: what it sees is little, and its own. */
+/** Returns the token of the lowest permitted level, which sees few records, all its own. */
 function tokenFor({ access }: ApiRoute, api: TestApi, accountKey: string): string | undefined {
   if (access === 'public') return undefined
   if (access.includes('account')) return accountKey
@@ -111,7 +111,7 @@ async function ask(route: ApiRoute, token: string | undefined, tour: Tour): Prom
   }
 }
 
-/** The least that the route takes, in the words of its declaration where it has some. */
+/** Returns the smallest body that the route accepts, with the declaration's example values where it has some. */
 async function bodyOf(route: ApiRoute, tour: Tour): Promise<unknown> {
   const special = bodies[route.operationId]
   if (special !== undefined) return special(tour)
@@ -125,14 +125,14 @@ async function bodyOf(route: ApiRoute, tour: Tour): Promise<unknown> {
 }
 
 function inItsWords(facts: FieldFacts | undefined, value: unknown): unknown {
-  // A bare URL is taken as well; the declared form says more.
+  // A bare URL is accepted too; the declared form is more informative.
   if (facts?.schema['type'] === 'object' && typeof value === 'string') return { url: value }
   const mayBeText = [facts?.schema['type']].flat().includes('string')
   const isWord = mayBeText && facts?.schema['format'] === undefined
   return isWord && typeof facts?.example === 'string' ? facts.example : value
 }
 
-/** One change says how changes are made. */
+/** Returns one of the changes, which is enough to show how changes are made. */
 function oneOf(changes: object): object {
   const names = Object.keys(changes)
   const told = ['name', 'application_sid', 'use_for_tts', 'priority', 'port'].find((name) =>
@@ -141,7 +141,7 @@ function oneOf(changes: object): object {
   return Object.fromEntries(Object.entries(changes).filter(([name]) => name === (told ?? names[0])))
 }
 
-/** What no endpoint makes: a call that has ended, a phone, an alert. */
+/** Makes the records that no endpoint makes: a call that has ended, a phone, an alert. */
 async function seed(api: TestApi, note: (value: unknown) => unknown): Promise<void> {
   const { account_sid, service_provider_sid, realm } = api.own
   const call_sid = '5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f'

@@ -1,7 +1,7 @@
-// Values that a field should never be sent, and a seeded source of more of them.
+// Wrong values for fields, and a seeded source of more of them.
 import { createRandom } from '../../support/random.ts'
 
-/** What every field is sent. */
+/** The values that every field is sent. */
 export const commonHostileValues: readonly unknown[] = [
   null,
   true,
@@ -19,7 +19,7 @@ export const commonHostileValues: readonly unknown[] = [
   { constructor: 1, toString: 2, hasOwnProperty: 3 },
 ]
 
-/** Each field is sent some of these, chosen by the seed. */
+/** The values of which each field is sent some, chosen by the seed. */
 export const hostileValues: readonly unknown[] = [
   null,
   true,
@@ -95,7 +95,7 @@ export const hostileTexts: readonly string[] = [
   '5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f',
 ]
 
-/** Whole bodies that are refused before any field is looked at. */
+/** Whole bodies that are refused before any field is checked. */
 export const hostileBodies: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'half a document', text: '{"name":"a"' },
   { name: 'two documents', text: '{} {}' },
@@ -119,11 +119,11 @@ function nested(levels: number): unknown {
 
 export interface RandomSource {
   readonly seed: number
-  /** A whole number from 0 to limit - 1. */
+  /** Returns a whole number from 0 to limit - 1. */
   below(limit: number): number
-  /** Some of these, each once. */
+  /** Returns `count` of these, each at most once. */
   some<T>(of: readonly T[], count: number): T[]
-  /** Anything JSON can say, small. */
+  /** Returns any small JSON value. */
   value(depth?: number): unknown
   text(): string
 }

@@ -1,5 +1,5 @@
-// What cannot be guessed from the facts of a declared field: values by name, ids of records that no endpoint makes, and what
-// a record needs besides.
+// The values that cannot be derived from the facts of a declared field: values by name, ids of records that no endpoint
+// makes, and further values that a record needs.
 import { systemTenancy } from '../../../src/contracts/caller.ts'
 import { traceIdOf } from '../../../src/lib/ids.ts'
 import type { TestApi } from '../../support/api.ts'
@@ -22,15 +22,15 @@ export const known: Readonly<Record<string, (count: number) => unknown>> = {
   ipv4: (count) => `192.0.2.${count % 250}`,
   country_code: () => '44',
   source_address: (count) => `192.0.2.${count % 250}`,
-  // Wider ones are not for everyone to enter.
+  // Wider networks are reserved to some clients.
   netmask: () => 32,
   users: () => ['user1'],
   private_network_cidr: () => '10.0.0.0/8',
-  // Of what limits there are, one that no request runs into.
+  // A category of limits that no request of the tests reaches.
   category: () => 'device',
   tenant_fqdn: (count) => `t${count}.teams.example.com`,
   register_from_domain: () => 'sip.example.com',
-  // One that is not asked: nothing leaves the machine.
+  // A vendor that is not contacted: no request leaves the machine.
   vendor: () => 'soniox',
   options: () => '{}',
   encodingMp3: () => false,
@@ -42,7 +42,7 @@ export const known: Readonly<Record<string, (count: number) => unknown>> = {
   custom_tts_url: () => 'https://speech.example.com/tts',
 }
 
-/** Ids that are no record's, or of a record that no endpoint makes. */
+/** Ids that belong to no record, or to a record that no endpoint makes. */
 export const knownIds: Readonly<
   Record<string, (api: TestApi, tenant: TestTenant, count: () => number) => string | Promise<string>>
 > = {
@@ -64,7 +64,7 @@ export const knownIds: Readonly<
   },
 }
 
-/** Required by a rule of the record and by no single field. */
+/** Fields that a rule of the whole record requires, and not their own declaration. */
 export const alsoNeeded: Readonly<Record<string, (tenant: TestTenant) => Values>> = {
   createSpeechCredentialOfAccount: () => ({ api_key: 'a-key-of-a-vendor' }),
   createSpeechCredentialOfServiceProvider: () => ({ api_key: 'a-key-of-a-vendor' }),
@@ -87,36 +87,36 @@ export const alsoNeeded: Readonly<Record<string, (tenant: TestTenant) => Values>
 export interface OnePerOwner {
   readonly path: string
   readonly key: string
-  /** Collections whose records go with it. */
+  /** Collections whose records are removed with it. */
   readonly below: readonly string[]
 }
 
-/** Resources that an owner may have one of: the present one makes room for a new one. */
+/** Resources of which an owner may have one: the existing one is removed before a new one is made. */
 export const onePerOwner: Readonly<Record<string, OnePerOwner>> = {
   createLcr: { path: '/Lcrs', key: 'lcr_sid', below: ['/Lcrs', '/LcrRoutes', '/LcrCarrierSetEntries'] },
 }
 
-/** Left out of full bodies: what they would name cannot be there yet. */
+/** Fields that full bodies leave out, mostly because the records that they would name cannot exist yet. */
 export const leftOut: Readonly<Record<string, readonly string[]>> = {
-  // They may be sent back as they are, and only so.
+  // These may only be sent back unchanged.
   updateSpeechCredentialOfAccount: ['label', 'api_key'],
   updateSpeechCredentialOfServiceProvider: ['label', 'api_key'],
   createLcr: ['default_carrier_set_entry_sid'],
   updateLcr: ['default_carrier_set_entry_sid'],
-  // A password is changed by itself.
+  // A password is changed in a separate request.
   updateUser: ['old_password', 'new_password'],
-  // Not served; and one that is named counts before all else.
+  // Some are not served; the application has priority over the other fields.
   createCall: ['amd', 'dual_streams', 'application_sid'],
   createAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
   updateAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
 }
 
-/** The format of a recording that is there: the account has a bucket with one of every call. */
+/** Returns the format of an existing recording: the account gets a bucket with one of every call. */
 async function recordingFormat({ storage }: TestApi, { account_sid }: TestTenant): Promise<string> {
   const { accounts } = storage.for(systemTenancy)
   const account = await accounts.find(account_sid)
   const bucket_credential = JSON.stringify(localBucket)
-  // Once: a row that is written is another row to those who watch.
+  // Written once: another write would make another version of the row, which some tests watch.
   if (account !== undefined && account.bucket_credential !== bucket_credential)
     await accounts.update(account_sid, { bucket_credential })
   return 'wav'

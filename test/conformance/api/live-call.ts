@@ -1,4 +1,4 @@
-// Live calls of a tenant, as the engine would have them.
+// Live calls of a tenant, in the engine's form.
 import { createSid } from '../../../src/lib/ids.ts'
 import type { TestApi } from '../../support/api.ts'
 import type { TestTenant } from '../../support/api-tenants.ts'
@@ -7,7 +7,7 @@ export function callIdOf(call_sid: string): string {
   return `${call_sid}@example.com`
 }
 
-/** Enough to be another one where that matters; each further one makes every list of calls longer. */
+/** The most calls made: enough for tests that need another call, since each makes every list of calls longer. */
 const maxCalls = 20
 
 export function callOf(api: TestApi, tenant: TestTenant): string {
@@ -16,7 +16,7 @@ export function callOf(api: TestApi, tenant: TestTenant): string {
   return known?.call_sid ?? makeCall(api, tenant)
 }
 
-/** A live call of the tenant, with a journal: what the call engine would have. */
+/** Makes a live call of the tenant with a journal, as the call engine would. */
 export function makeCall(api: TestApi, { account_sid, service_provider_sid }: TestTenant): string {
   const call_sid = createSid()
   api.calls.push({

@@ -1,11 +1,11 @@
-// Who may use each route and whose the record is that it makes: the interface's own table, written by hand. What the
-// routes declare must agree with it, so that a wrong declaration fails the authorization matrix.
+// The levels that may use each route and the owner of the record it makes: the interface's own table, written by hand.
+// The declarations of the routes must agree with it, so that a wrong one fails the authorization matrix.
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import type { Level } from '../../../src/http/route.ts'
 
 /** A: administrators. P: keys and users of a service provider. C: keys and users of an account. */
 type Callers = 'A' | 'AP' | 'APC'
-/** The body names the owner, which callers of lower levels may leave out. */
+/** The owner in the body of a new record, which clients of lower levels may leave out. */
 type Making = 'for an account' | 'for a provider'
 type Right = 'anyone' | Callers | `${Callers}, ${Making}`
 
@@ -126,13 +126,13 @@ const rights: Readonly<Record<string, Readonly<Record<string, Right>>>> = {
 }
 
 export interface RouteRight {
-  /** Undefined where no token is asked for. */
+  /** Undefined if the route requires no token. */
   readonly levels: readonly Level[] | undefined
-  /** Who owns the record that the route makes, where the body names the owner. */
+  /** The owner of the record that the route makes, if the body names the owner. */
   readonly owner: 'account' | 'service_provider' | undefined
 }
 
-/** Undefined for a route that the table does not have. */
+/** Returns the right of a route, or undefined if the table does not have it. */
 export function rightOf({ method, path }: Pick<ApiRoute, 'method' | 'path'>): RouteRight | undefined {
   const right = rights[path]?.[method]
   if (right === undefined) return undefined
@@ -145,7 +145,7 @@ export function rightOf({ method, path }: Pick<ApiRoute, 'method' | 'path'>): Ro
   }
 }
 
-/** Of routes that are in the table and are not served. */
+/** Returns the routes that are in the table and are not served. */
 export function rightsWithoutRoute(routes: readonly ApiRoute[]): readonly string[] {
   const served = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   const listed = Object.entries(rights).flatMap(([path, methods]) =>

@@ -1,5 +1,5 @@
-// Makes what was really sent and answered the same in every run, and fit to be shown: ids become numbered ones in the
-// order in which they first occur, and what gives access becomes a word.
+// Makes real requests and responses the same in every run, and fit to be shown: ids become numbers in the order in
+// which they first occur, and credentials become a word.
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
@@ -15,7 +15,7 @@ const shown: Readonly<Record<string, string>> = {
 }
 
 export interface Steady {
-  /** Of lists the first member is kept, in an order that does not depend on ids. */
+  /** Returns the value to show. A list keeps its first member, by an order that does not depend on ids. */
   toShown(value: unknown): unknown
 }
 
@@ -28,7 +28,7 @@ export function createSteady(): Steady {
   }
   const toText = (text: string): string =>
     text.replace(uuid, (id) => `00000000-0000-4000-8000-${String(numberOf(id)).padStart(12, '0')}`)
-  /** What a member is ordered by: ids that have not occurred yet count as none. */
+  /** Returns the sort key of a member: ids that have not occurred yet count as empty. */
   const keyOf = (member: unknown): string =>
     JSON.stringify(member).replace(uuid, (id) => String(numbers.get(id) ?? ''))
 

@@ -1,5 +1,5 @@
-// A valid request for any declared route, made from the declaration: bodies, queries and the ids in paths.
-// What cannot be guessed from a field's facts stands in known-values.ts, by name.
+// A valid request for any declared route, made from the declaration: bodies, queries and the ids in paths. Values that
+// cannot be derived from a field's facts are in known-values.ts, by name.
 import type { AnyField, FieldFacts, Fields } from '../../../src/api/define/field.ts'
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import { apiRoutes } from '../../../src/api/index.ts'
@@ -15,23 +15,23 @@ type Answer = Pick<ApiAnswer, 'status' | 'text'>
 type Send = (method: string, path: string, token: string, body: unknown) => Promise<Answer>
 
 export interface ValidInput {
-  /** A body that the route takes; with `isFull` every optional field is in it. */
+  /** Returns a body that the route accepts; with `isFull` it has every optional field. */
   body(route: ApiRoute, tenant: TestTenant, isFull?: boolean): Promise<unknown>
-  /** `?page=1&count=1`, or nothing when the route needs no query. */
+  /** Returns `?page=1&count=1`, or an empty string if the route needs no query. */
   query(route: ApiRoute, tenant: TestTenant): Promise<string>
-  /** The id that stands for a parameter, of a record of this tenant. */
+  /** Returns the id of a record of this tenant for a parameter. */
   id(parameter: Parameter, tenant: TestTenant, isFresh?: boolean, having?: Values): Promise<string>
-  /** The path with records of this tenant; that of the last parameter is made for this call when `isFresh`. */
+  /** Returns the path with records of this tenant; with `isFresh` the last one is made for this call. */
   path(route: Pick<ApiRoute, 'path'>, tenant: TestTenant, isFresh?: boolean): Promise<string>
 }
 
 export interface Parameter {
   readonly name: string
-  /** The path before it: `/Clients` of `/Clients/{ClientSid}`. */
+  /** The path before the parameter: `/Clients` of `/Clients/{ClientSid}`. */
   readonly collection: string
 }
 
-/** Values that name other records of the tenant. */
+/** Values that are ids of other records of the tenant. */
 const knownFor: Readonly<Record<string, (input: ValidInput, tenant: TestTenant) => Promise<unknown>>> = {
   'createRoutesOfLcr.routes': routesOfLcr,
   'updateRoutesOfLcr.routes': routesOfLcr,
@@ -50,7 +50,7 @@ async function speakingCredential(input: ValidInput, tenant: TestTenant): Promis
 
 let speaking: Promise<string> | undefined
 
-/** The URL of a custom vendor that answers a tenth of a second of silence to whatever it shall say. */
+/** Returns the URL of a custom vendor that responds to any text with a tenth of a second of silence. */
 function vendorThatSpeaks(): Promise<string> {
   speaking ??= serveLocally((request, response) => {
     request.resume()
@@ -74,7 +74,7 @@ async function routesOfLcr(input: ValidInput, tenant: TestTenant): Promise<unkno
   ]
 }
 
-/** Query parameters that the declaration leaves optional, and without which there is nothing to see. */
+/** Query parameters that the declaration leaves optional, but without which the result is empty. */
 const alsoAsked: Readonly<Record<string, (input: ValidInput, tenant: TestTenant) => Promise<Values>>> = {
   'GET /Accounts/{AccountSid}/SpeechCredentials/speech/supportedLanguagesAndVoices': fromOurOwnList,
   'GET /ServiceProviders/{ServiceProviderSid}/SpeechCredentials/speech/supportedLanguagesAndVoices':
@@ -84,7 +84,7 @@ const alsoAsked: Readonly<Record<string, (input: ValidInput, tenant: TestTenant)
   }),
 }
 
-/** Nothing here shall ask a vendor. */
+/** Returns a query that contacts no vendor. */
 async function fromOurOwnList(): Promise<Values> {
   return { create_new: true }
 }
@@ -196,13 +196,13 @@ export function createValidInput(api: TestApi, send: Send): ValidInput {
   return input
 }
 
-/** The lowest level that may: records that belong to their maker belong to the account. */
+/** Returns the key of the lowest permitted level: some records belong to their maker, and so to the account. */
 function makerOf({ access }: ApiRoute, { accountKey, providerKey }: TestTenant, adminKey: string): string {
   if (access.includes('account')) return accountKey
   return access.includes('service_provider') ? providerKey : adminKey
 }
 
-/** The owner, where a caller of its own level might leave it out. */
+/** Returns the owner fields, which a client of the owner's level might leave out. */
 function ownerOf(fields: Fields, { account_sid, service_provider_sid }: TestTenant): Values {
   const isTaken = (name: string): boolean => (fields[name]?.facts.presence ?? 'read-only') !== 'read-only'
   return {
@@ -227,7 +227,7 @@ export function parametersOf(path: string): readonly Parameter[] {
   }))
 }
 
-/** Tables are named as their collections: `voip_carriers` is at `/VoipCarriers`. */
+/** Returns the parameter of a table, which has the name of its collection: `voip_carriers` is at `/VoipCarriers`. */
 function parameterOf(table: string): Parameter {
   const words = table.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   const collection = `/${words.join('')}`
@@ -246,7 +246,7 @@ interface PlainSchema {
   readonly maxLength?: number
 }
 
-/** From the schema alone. */
+/** Returns a value derived from the schema alone. */
 export function plainValue(name: string, { schema, isHook, example }: FieldFacts, count: number): unknown {
   const { type, enum: choices, minimum, format, pattern, minLength, maxLength } = schema as PlainSchema
   if (isHook === true) return { url: `https://app.example.com/${name}` }

@@ -1,4 +1,4 @@
-// A seeded platform behind a real socket: three tenants with a record of every kind, and a caller of every kind.
+// A platform with data behind a real socket: three tenants with a record of every kind, and a client of every kind.
 import { Agent, request as httpRequest } from 'node:http'
 import { apiRoutes } from '../../../src/api/index.ts'
 import { documented } from '../../support/documented.ts'
@@ -26,19 +26,19 @@ export interface HttpAnswer {
 export interface SendOptions {
   /** The whole value of the Authorization header. */
   readonly authorization?: string | undefined
-  /** A string is sent as it is. */
+  /** The body. A string is sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Whose right is at stake; `none` = the token is good for nothing. */
+/** A client, with the level of its rights; with `none` its token is invalid. */
 export interface WorldCaller {
   readonly name: string
   readonly authorization: string | undefined
   readonly level: Level | 'none'
   readonly isViewOnly: boolean
   readonly isUser: boolean
-  /** What every guarded route answers it. */
+  /** The status with which every guarded route refuses it. */
   readonly refusal?: 400 | 401
 }
 
@@ -50,7 +50,7 @@ export interface World {
   readonly clock: FakeClock
   readonly input: ValidInput
   readonly callers: readonly WorldCaller[]
-  /** A request over the socket; its answer has been held against the OpenAPI document. `path` is below /v1. */
+  /** Sends a request over the socket and checks the response against the OpenAPI document. `path` is below /v1. */
   send(method: string, path: string, options?: SendOptions): Promise<HttpAnswer>
   tenant(target: TargetName): TestTenant
   close(): Promise<void>
@@ -171,13 +171,13 @@ async function createCallers(api: TestApi, clock: FakeClock): Promise<WorldCalle
   ]
 }
 
-/** A record of every kind that an endpoint makes, in every tenant, so that there is something to leak. */
+/** Makes a record of every kind that an endpoint makes, in every tenant, so that a leak could show. */
 export async function seedEverything(world: World): Promise<void> {
   for (const target of ['own', 'sibling', 'foreign'] as const) {
     const { api, input } = world
     const owner = world.tenant(target)
     for (const route of apiRoutes) if (route.path.endsWith('}')) await input.path(route, owner)
-    // Made below a tenant, and named by no path of its own.
+    // These are made below a tenant, and no path names them directly.
     const makers = apiRoutes.filter(({ method, reply }) => method === 'POST' && reply.status === 201)
     for (const route of makers.filter(({ path }) => path.includes('{')))
       await world.send('POST', await input.path(route, owner), {
@@ -187,7 +187,7 @@ export async function seedEverything(world: World): Promise<void> {
   }
 }
 
-/** Every row of the platform as `table/key/version`, with its owner. What changes has another version. */
+/** A row of the platform, its mark `table/key/version`, and its owner. A changed row has another version. */
 export interface StoredRow {
   readonly table: string
   readonly sid: string
@@ -196,7 +196,7 @@ export interface StoredRow {
   readonly service_provider_sid: string | null
 }
 
-/** Change by being used, or by the test itself logging in. */
+/** Tables that change by use, or when the test itself logs in. */
 const restless = new Set(['api_keys', 'user_sessions', 'settings'])
 
 interface Stored {
@@ -207,8 +207,8 @@ interface Stored {
 const lastStored = new WeakMap<TestApi, Stored>()
 
 /**
- * From the database itself. It is asked before and after every cell of a table, and most cells only read: the same array
- * is returned until something has been committed.
+ * Returns the rows of the database itself. It runs before and after every cell of a table, and most cells only read, so
+ * the same array is returned until a transaction has been committed.
  */
 export async function storedRows(api: TestApi): Promise<readonly StoredRow[]> {
   const version = await dataVersion(api)
@@ -219,7 +219,7 @@ export async function storedRows(api: TestApi): Promise<readonly StoredRow[]> {
   return rows
 }
 
-/** Another one after each commit; read before the rows, so that a commit in between is seen the next time. */
+/** Returns a version that each commit changes. It is read before the rows, so a commit in between shows next time. */
 async function dataVersion(api: TestApi): Promise<string> {
   const ask =
     api.databaseUrl === undefined
@@ -257,7 +257,7 @@ const columnsOfSqlite =
 const columnsOfPostgres =
   "select table_name as name, column_name from information_schema.columns where table_schema = 'public'"
 
-/** Tables differ in which of these columns they have. */
+/** Returns a query for the rows of every table. Tables differ in which of these columns they have. */
 async function composeEveryRow(api: TestApi): Promise<string> {
   const columns = await api.query(api.databaseUrl === undefined ? columnsOfSqlite : columnsOfPostgres)
   const present = new Set(columns.map((row) => `${String(row['name'])}.${String(row['column_name'])}`))
@@ -272,7 +272,7 @@ async function composeEveryRow(api: TestApi): Promise<string> {
     .join(' union all ')
 }
 
-/** Once nothing is under way any more that an answered request has left to do. */
+/** Returns the marks of all rows, once no answered request has unfinished work. */
 export async function marks(api: TestApi): Promise<string[]> {
   const rows = await until('password resets to be mailed', async () => {
     const found = await storedRows(api)

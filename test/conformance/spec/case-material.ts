@@ -1,4 +1,4 @@
-// What the cases of the specification's endpoints are made of: requests, records made for a case, and bodies.
+// The material of the cases for the specification's endpoints: requests, records made for a case, and bodies.
 import type { TestApi } from '../../support/api.ts'
 import type { ApiAnswer } from '../../support/api-request.ts'
 import { createSid } from '../../../src/lib/ids.ts'
@@ -12,7 +12,7 @@ export interface CaseContext {
 export type Case = (context: CaseContext) => Promise<ApiAnswer>
 
 let made = 0
-/** For names that must be unique. */
+/** Returns a number for names that must be unique. */
 export const nextNumber = (): number => (made += 1)
 const hook = { url: 'https://app.example.com/call' }
 
@@ -44,7 +44,7 @@ const send =
 export const post = send('POST')
 export const put = send('PUT')
 
-/** A record of `own`, made for the case. */
+/** Returns the path of a record of `own`, made for the case. */
 const fresh =
   (name: string, collection: string) =>
   async ({ input, api }: CaseContext): Promise<string> =>
@@ -112,7 +112,7 @@ export async function nameOfAnother(context: CaseContext): Promise<object> {
 export const speech = ({ api }: CaseContext): string =>
   `/ServiceProviders/${api.own.service_provider_sid}/SpeechCredentials`
 
-/** An account that has none yet. */
+/** Returns an account that has no Lcr yet. */
 export async function roomForLcr(context: CaseContext): Promise<object> {
   return { account_sid: (await newAccount(context)).split('/').at(-1) }
 }

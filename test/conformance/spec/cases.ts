@@ -1,4 +1,5 @@
-// How each status in the spec's endpoint tables is reached. 500 has a test of its own: it is the same for all.
+// The requests that reach each status in the spec's endpoint tables. 500 has a test of its own, since it is the same
+// for all.
 import { makeCall } from '../api/live-call.ts'
 import { createSid } from '../../../src/lib/ids.ts'
 import {
@@ -108,7 +109,7 @@ export const cases: Cases = {
     404: get(() => missing('/Accounts')),
   },
   'PUT /Accounts/{AccountSid}': {
-    // The full record, as it was read.
+    // The body is the full record, as it was read.
     204: put(account, async (context) => (await context.api.get(account(context), key(context))).body),
     404: put(
       () => missing('/Accounts'),
@@ -239,7 +240,7 @@ export const cases: Cases = {
     404: get(() => missing('/Applications')),
   },
   'PUT /Applications/{ApplicationSid}': {
-    // The full record, as it was read.
+    // The body is the full record, as it was read.
     204: async (context) => {
       const path = await application(context)
       const { body } = await context.api.get(path, key(context))
@@ -261,7 +262,7 @@ export const cases: Cases = {
       return context.api.delete(path, key(context))
     },
   },
-  // What the two applications publish stands in spec.test.ts.
+  // The variables that the two applications publish are in spec.test.ts.
   'GET /AppEnv': {
     200: get(() => '/AppEnv?url=https://publishes.example.com/call'),
     400: get(() => '/AppEnv?url=https://publishes-nonsense.example.com/call'),

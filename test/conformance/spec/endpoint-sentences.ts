@@ -1,11 +1,11 @@
-// What a status of an endpoint says in the words of the specification: the sentences that its test covers.
+// The sentences of the specification that the test of an endpoint's status covers.
 import type { Sentence } from '../../support/covers.ts'
 import { neverAnswered } from './endpoints.ts'
 import type { SpecEndpoint } from './endpoints.ts'
 import { shapes } from './shapes.ts'
 import type { ShapeName } from './shapes.ts'
 
-/** The records of the specification's tables of fields that are only answered, and the answers that carry them. */
+/** The records in the specification's tables of response fields, and the responses that carry them. */
 const answered: Readonly<Partial<Record<ShapeName, string>>> = {
   sipGateways: 'SipGateway',
   recentCalls: 'Recent call record',
@@ -16,7 +16,7 @@ const answered: Readonly<Partial<Record<ShapeName, string>>> = {
   availability: 'Availability result',
 }
 
-/** Where the specification shows no body. */
+/** The sentences about bodies that the specification does not show. */
 const chosenBodies: Readonly<Record<string, Sentence>> = {
   'POST /Users': {
     section: 'Not shown',
@@ -46,7 +46,7 @@ export function sentencesOf(row: SpecEndpoint, status: number): readonly Sentenc
   return [sentence(row, says), ...others.filter((other) => other !== undefined)]
 }
 
-/** Statuses that the specification lists and that the platform has no cause to answer. */
+/** Returns sentences for the statuses that the specification lists and the platform never sends. */
 export function neverAnsweredBy(row: SpecEndpoint): readonly Sentence[] {
   return row.errors.flatMap((status) => {
     const reason = neverAnswered[`${row.endpoint} ${status}`]

@@ -1,12 +1,12 @@
-// The spec's endpoint tables, row by row: which status each endpoint answers, and the shape of its success.
+// The spec's endpoint tables, row by row: the statuses of each endpoint, and the shape of its success.
 import type { ShapeName } from './shapes.ts'
 
 export interface SpecEndpoint {
   readonly section: string
-  /** `GET /Users/{UserSid}`. */
+  /** The method and path: `GET /Users/{UserSid}`. */
   readonly endpoint: string
   readonly success: 200 | 201 | 204
-  /** What a success has as its body; none where the specification says it is empty. */
+  /** The shape of a success's body; undefined if the specification says that it is empty. */
   readonly body?: ShapeName
   readonly errors: readonly number[]
 }
@@ -94,7 +94,7 @@ export const specEndpoints: readonly SpecEndpoint[] = Object.entries(tables).fla
   })),
 )
 
-/** Statuses that the spec lists and that we have no cause to answer, with the reason. */
+/** The statuses that the spec lists and the platform never sends, with the reason. */
 export const neverAnswered: Readonly<Record<string, string>> = {
   'GET /ApiKeys 404': 'The list is always there; it is empty when there are no keys.',
   'DELETE /Accounts/{AccountSid} 422':

@@ -1,4 +1,4 @@
-// The spec's tables of request fields: what each is, and where it must be sent.
+// The spec's tables of request fields: the type of each, and the requests that must have it.
 export type FieldType = 'string' | 'uuid' | 'boolean' | 'flag' | 'object' | 'webhook'
 
 export interface RequestField {
@@ -122,7 +122,7 @@ export const requestFields: readonly RequestField[] = tables.flatMap(({ resource
   })),
 )
 
-/** What no field of the type may be. */
+/** Values that are wrong for each type of field. */
 export const wrongValues: Readonly<Record<FieldType, readonly unknown[]>> = {
   string: [5, true, ['a'], { a: 1 }],
   uuid: [5, true, 'none', ['a']],

@@ -1,5 +1,5 @@
-// The shapes of the interface as JSON Schema, written by hand from its tables and not from the declarations: an answer must
-// fit both. Where the specification shows no fields, the shape is what was chosen, and has no other member.
+// The shapes of the interface as JSON Schema, written by hand from its tables and not from the declarations: a response
+// must fit both. If the specification shows no fields, the shape is the chosen one and has no other member.
 export type Shape = Readonly<Record<string, unknown>>
 
 const string = { type: 'string' }
@@ -17,7 +17,7 @@ function object(
 
 const listOf = (items: Shape): Shape => ({ type: 'array', minItems: 1, items })
 
-/** Not shown by the specification: these members, always there, and no others. */
+/** Returns the shape of a body that the specification does not show: these members, always present, and no others. */
 function chosen(properties: Readonly<Record<string, Shape>>): Shape {
   return { ...object(properties), additionalProperties: false }
 }
@@ -26,7 +26,7 @@ const nullable = (shape: { readonly type: string }): Shape => ({ ...shape, type:
 
 const anyObject = { type: 'object' }
 const successfulAdd = object({ sid: string })
-/** As a member of a record. */
+/** A hook as a member of a record. */
 const hook = object({ url: string })
 const webhook = chosen({
   webhook_sid: string,
@@ -35,7 +35,7 @@ const webhook = chosen({
   username: nullable(string),
   password: nullable(string),
 })
-/** Neither the hash of the password nor the codes that were mailed. */
+/** A user, without the hash of the password and the codes that were mailed. */
 const user = chosen({
   user_sid: string,
   name: string,
@@ -54,7 +54,7 @@ const user = chosen({
   is_active: flag,
   is_view_only: boolean,
 })
-/** The token is shown by its first characters. */
+/** An API key; only the first characters of its token are shown. */
 const apiKey = chosen({
   api_key_sid: string,
   token: { type: 'string', pattern: '^[0-9a-f]{6}x+$' },
@@ -87,7 +87,7 @@ const registration = {
   registered_status: { enum: ['active', 'inactive'] },
   contacts: { type: 'array' },
 }
-/** What an application publishes: a declaration for each variable. */
+/** The variables that an application publishes, each with its declaration. */
 const environment = {
   type: 'object',
   minProperties: 1,
@@ -234,7 +234,7 @@ export const shapes = {
     {},
     {
       tts: object({}, { status: { enum: ['success', 'fail', 'not tested'] }, reason: string }),
-      // "not tested" as well, which the specification has for speech alone: clients read both.
+      // It may also be "not tested", which the specification has for tts only: clients read both.
       stt: object({}, { status: { enum: ['success', 'fail', 'not tested'] }, reason: string }),
     },
   ),

@@ -1,7 +1,7 @@
 // Carriers and numbers as facts, for tables of routing rules.
 import type { CarrierFacts, CarrierMatch, NumberFacts } from '../../../src/calls/ports.ts'
 
-/** A carrier of account `a` at provider `p`, without an application. */
+/** Returns a carrier of account `a` at provider `p`, without an application. */
 export function carrierOf(voip_carrier_sid: string, facts: Partial<CarrierFacts> = {}): CarrierFacts {
   return {
     voip_carrier_sid,
@@ -18,7 +18,7 @@ export function matchOf(sid: string, facts: Partial<CarrierFacts> = {}, netmask 
   return { carrier: carrierOf(sid, facts), netmask }
 }
 
-/** A number of account `a` with the carrier, for the application `x`. */
+/** Returns a number of account `a` with the carrier, for the application `x`. */
 export function numberOf(
   number: string,
   voip_carrier_sid: string,

@@ -1,4 +1,4 @@
-// A call whose application dials, with everything around it scripted.
+// A call whose application dials, with all its surroundings scripted.
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createScriptedEngine } from './scripted-engine.ts'
 import { phone } from './scripted-facts.ts'
@@ -10,15 +10,15 @@ import type { ScriptedInvite, ScriptedInviteOptions, ScriptedOutgoing } from './
 export interface Dialled {
   readonly engine: ScriptedEngine
   readonly caller: ScriptedInvite
-  /** The INVITE to the nth target. */
+  /** Returns the INVITE to the nth target. */
   readonly called: (n?: number) => ScriptedOutgoing
-  /** The payloads of the action hook. */
+  /** Returns the payloads of the action hook. */
   readonly results: () => Record<string, unknown>[]
   readonly types: (call_sid: string) => string[]
   readonly sidOf: (direction: 'inbound' | 'outbound') => string
 }
 
-/** Rings with a call whose application dials, and plays a file of 1 s afterwards. */
+/** Starts a call whose application dials, and plays a file of 1 s afterwards. */
 export async function dialled(
   parseVerbs: ParseVerbs,
   options: object,
@@ -56,7 +56,7 @@ export async function answered(invite: ScriptedOutgoing): Promise<void> {
   await settle()
 }
 
-/** The far end of a dialog hangs up. */
+/** Has the far end of a dialog hang up. */
 export async function bye(
   dialog: { listener: { ended(bye: ReturnType<typeof sipRequest>): void } } | undefined,
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function bye(
   await settle()
 }
 
-/** A call that talks with the one that it has dialled. */
+/** Starts a call that talks with the party that it dialled. */
 export async function talking(
   parseVerbs: ParseVerbs,
   options: object = {},
@@ -76,7 +76,7 @@ export async function talking(
   return one
 }
 
-/** Which legs hear which, by the order of their sessions. */
+/** Returns the leg that each leg hears, as indices in the order of their sessions. */
 export function hearings({ engine }: Pick<Dialled, 'engine'>): (number | undefined)[] {
   const { sessions } = engine.media
   return sessions.map(({ hears, isClosed }) => {
@@ -85,7 +85,7 @@ export function hearings({ engine }: Pick<Dialled, 'engine'>): (number | undefin
   })
 }
 
-/** What is left of legs that have ended: one record each, and nothing else. */
+/** Returns the remains of legs that have ended: one record each, and nothing else. */
 export function leftOf({ engine }: Pick<Dialled, 'engine'>): object {
   const sids = engine.store.records.map(({ call_sid }) => call_sid)
   return {
@@ -107,7 +107,7 @@ export const nothing = (legs: number): object => ({
   timers: 0,
 })
 
-/** Lets this many promises settle, one behind the other: less than a turn. */
+/** Lets this many promises settle, one after the other: less than a turn. */
 export async function steps(count: number): Promise<void> {
   for (let step = 0; step < count; step += 1) await Promise.resolve()
 }

@@ -3,13 +3,13 @@ import type { History } from './random-session.ts'
 import { wrongsOf } from './session-rules.ts'
 
 export interface Played {
-  /** How many have shown what they are played for: without, they would prove nothing. */
+  /** The number of histories that showed the behaviour they are played for: without any they would prove nothing. */
   readonly shown: number
-  /** The rules that one has broken, and rejections that nothing has handled, with its seed. */
+  /** The broken rules and unhandled rejections of the first history that has any, with its seed. */
   readonly wrongs: readonly unknown[]
 }
 
-/** `play`: by a seed, from 1 on. */
+/** Plays `count` histories. `play` is called with the seeds from 1 on. */
 export async function playHistories<H extends History>(
   count: number,
   play: (seed: number) => Promise<H>,

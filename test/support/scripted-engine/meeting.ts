@@ -1,4 +1,4 @@
-// Calls whose application puts them into a conference, with everything around them scripted.
+// Calls whose application puts them into a conference, with all their surroundings scripted.
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { account, application } from './scripted-facts.ts'
@@ -28,7 +28,7 @@ export class Attendee {
     return this.session.wiring.speaksIn !== undefined
   }
 
-  /** Whether it hears the others, and they it; and who alone hears it, by their media. */
+  /** Whether the call hears the others and is heard, and the only ones that hear it, by their media. */
   get place(): { readonly hears: boolean; readonly isHeard: boolean; readonly onlyTo?: readonly string[] } {
     const { hears, speaksIn, isMuted = false } = this.session.wiring
     return {
@@ -42,7 +42,7 @@ export class Attendee {
     return this.engine.store.journalOf(this.call_sid)
   }
 
-  /** What the journal says of rooms: `room-joined 2`, `room-left: ...`. */
+  /** The room events of the journal: `room-joined 2`, `room-left: ...`. */
   get story(): readonly string[] {
     return this.journal.flatMap((event) => {
       if (!event.type.startsWith('room-')) return []
@@ -65,11 +65,11 @@ export class Attendee {
 export interface Meeting {
   readonly engine: ScriptedEngine
   readonly recorder: ScriptedRecorder
-  /** A call comes in, and its application puts it into the room "team", unless the options name another. */
+  /** Starts a call that its application puts into the room "team", unless the options name another. */
   readonly enter: (options?: object, invite?: Partial<ScriptedInviteOptions>) => Promise<Attendee>
-  /** What the hook for status events has got: `join 2`. */
+  /** Returns the status events that the hook received: `join 2`. */
   readonly events: () => readonly string[]
-  /** Moves the clock, and lets follow what follows. */
+  /** Moves the clock and lets the consequences settle. */
   readonly pass: (ms: number) => Promise<void>
 }
 

@@ -1,11 +1,11 @@
-// A call store that keeps what it is given.
+// A call store in memory.
 import type { CallBatch, CallStore, JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
 
-/** Keeps batches as storage would: the first record of a leg counts. */
+/** Keeps batches as storage would: only the first record of a leg counts. */
 export class MemoryCallStore implements CallStore {
   readonly batches: CallBatch[] = []
-  /** Calls of a dead node. */
+  /** The unfinished calls of a dead node. */
   readonly left: UnfinishedCall[] = []
   listener: CallStoreListener | undefined
 
@@ -25,7 +25,7 @@ export class MemoryCallStore implements CallStore {
     this.listener = listener
   }
 
-  /** The node dies: the calls that it has not closed are left to be adopted. */
+  /** Simulates the death of the node: the calls that it has not closed can be adopted. */
   abandon(): void {
     const isClosing = ({ record, ended }: CallBatch): boolean => record !== undefined || ended === true
     const closed = new Set(this.batches.filter(isClosing).map(({ call_sid }) => call_sid))
@@ -34,12 +34,12 @@ export class MemoryCallStore implements CallStore {
       this.left.push({ call_sid, account_sid, events: this.journalOf(call_sid) })
   }
 
-  /** Every record handed over, duplicates included. */
+  /** Every record that was handed over, duplicates included. */
   get records(): RecentCall[] {
     return this.batches.flatMap(({ record }) => (record === undefined ? [] : [record]))
   }
 
-  /** Every event of a call that was handed over. */
+  /** Returns every event of a call that was handed over. */
   journalOf(call_sid: string): readonly JournalEvent[] {
     return this.batches.filter((batch) => batch.call_sid === call_sid).flatMap(({ events }) => events)
   }

@@ -1,8 +1,8 @@
-// A call that the API asks for.
+// A call that an API request places.
 import type { CallRequest, PreparedCall } from '../../../src/calls/calls.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 
-/** Places a call as a request of the API does. */
+/** Places a call as an API request does. */
 export async function placeOn(
   { calls }: Pick<ScriptedEngine, 'calls'>,
   request: CallRequest,

@@ -1,4 +1,4 @@
-// The smallest verbs that exercise the engine, for tests whose subject lies below any verb of the product.
+// The smallest verbs that exercise the engine, for tests of parts below any verb of the product.
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Abilities } from '../../../src/calls/abilities/abilities.ts'
 import type { ParseVerbs, RunnableVerb, VerbContext, VerbNeeds } from '../../../src/calls/verb.ts'

@@ -1,4 +1,4 @@
-// Calls that come in one after the other, each with verbs of its own, with everything around them scripted.
+// Calls that come in one after the other, each with its own verbs, with all their surroundings scripted.
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { account } from './scripted-facts.ts'
@@ -13,33 +13,33 @@ export interface InCall {
   readonly call_sid: string
   readonly session: () => ScriptedSession
   readonly facts: <T extends JournalEvent['type']>(type: T) => (JournalEvent & { readonly type: T })[]
-  /** The far end hangs up. */
+  /** Has the far end hang up. */
   readonly bye: () => Promise<void>
-  /** Each verb that has ended, and how. */
+  /** Returns each verb that has ended, with its outcome. */
   readonly outcomes: () => string[]
 }
 
 export interface Queueing {
   readonly engine: ScriptedEngine
-  /** A call that runs these verbs. */
+  /** Starts a call that runs these verbs. */
   readonly ring: (verbs: readonly object[], options?: Partial<ScriptedInviteOptions>) => Promise<InCall>
   readonly lengths: () => string[]
-  /** What the account's queue_event_hook was sent. */
+  /** Returns the payloads that the account's queue_event_hook received. */
   readonly events: () => Record<string, unknown>[]
   readonly advance: (ms: number) => Promise<void>
 }
 
-/** What an application asks for that puts callers into a queue, or takes them out of it. */
+/** Verbs that put callers into a queue, or take them out of it. */
 export const waiting = { verb: 'enqueue', name: 'support', actionHook: '/left' }
 export const taking = { verb: 'dequeue', name: 'support', actionHook: '/taken' }
 export const stay = { verb: 'pause', length: 1000 }
 export const after = { verb: 'play', url: 'http://app.test/after.wav' }
 
-/** Whether the two hear each other. */
+/** Returns whether the two calls hear each other. */
 export const talk = (one: InCall, other: InCall): boolean =>
   one.session().hears === other.session().id && other.session().hears === one.session().id
 
-/** What a hook of a queue was sent in one of its fields. */
+/** Returns the values of one field in the payloads that a queue's hook received. */
 export const sentTo = ({ engine }: Queueing, path: string, field: string): unknown[] =>
   engine.hooks.payloadsOf(path).map((payload) => payload[field])
 

@@ -1,5 +1,5 @@
-// One random history of calls that come into conferences, wait, are muted, held, tagged, let go and hang up, in an order that the
-// seed gives, while their hooks answer, fail or take their time.
+// One random history of calls that enter conferences, wait, are muted, held, tagged, released and hang up, in an order
+// that the seed determines, while their hooks answer, fail or are slow.
 import { AppError } from '../../../src/lib/errors.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
@@ -16,7 +16,7 @@ const names = ['team', 'team', 'team', 'other']
 const answers = [[], [file], [file, { verb: 'pause', length: 1 }], [{ verb: 'gather' }]]
 const tags = ['x', 'y', undefined]
 
-/** `met`: the largest number of calls that were in one conference. */
+/** Plays a history. `met` is the largest number of calls that were in one conference. */
 export async function playConference(
   seed: number,
   parseVerbs: ParseVerbs,
@@ -128,7 +128,7 @@ export async function playConference(
   return { engine, invite, others, wrongs, finals: () => finals, met }
 }
 
-/** Who is in a conference that has begun sits in its room, and no one else sits in one. */
+/** Checks that the calls in a conference that has begun, and no others, are in its room. */
 function wrongsNow(engine: ScriptedEngine): string[] {
   const seats = engine.media.sessions.filter(
     ({ isClosed, wiring }) => !isClosed && wiring.speaksIn !== undefined,
@@ -138,7 +138,7 @@ function wrongsNow(engine: ScriptedEngine): string[] {
   return seats.length === inRooms ? [] : [`${seats.length} sit in rooms, ${inRooms} take part`]
 }
 
-/** Each call that was in a conference, or waited, has left it as often. */
+/** Checks that each call left a conference, or the wait for one, as often as it entered. */
 function wrongsOfStays(engine: ScriptedEngine): string[] {
   const sids = [...new Set(engine.store.batches.map(({ call_sid }) => call_sid))]
   return sids.flatMap((sid) => {

@@ -1,5 +1,5 @@
-// One random history of two who talk: either holds and resumes, is whispered to, is transferred or hangs up, in an order that
-// the seed gives, while the hook for what is heard on hold answers, fails or takes its time.
+// One random history of two parties that talk: either holds and resumes, is whispered to, is transferred or hangs up,
+// in an order that the seed determines, while the hook for the audio on hold answers, fails or is slow.
 import { AppError } from '../../../src/lib/errors.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
@@ -24,7 +24,7 @@ const holds = [
   [{ verb: 'gather' }],
 ]
 
-/** `hasSounded`: whether something was heard on hold. */
+/** Plays a history. `hasSounded` is whether audio was heard on hold. */
 export async function playHolds(
   seed: number,
   parseVerbs: ParseVerbs,
@@ -113,7 +113,7 @@ export async function playHolds(
   return { engine, invite, others: [], wrongs, finals: () => finals, hasSounded }
 }
 
-/** While the two talk and neither holds they hear each other, and nothing else; where nothing is said, always. */
+/** Checks that the two hear only each other while they talk and neither holds; without other audio, always. */
 function wrongsNow(engine: ScriptedEngine, maySound: boolean): string[] {
   const [a, b, ...others] = engine.media.sessions
   if (a === undefined || b === undefined || others.length > 0 || a.isClosed || b.isClosed) return []

@@ -1,4 +1,4 @@
-// What may happen in a random history of a session with several legs, one step at a time.
+// The steps that may occur in a random history of a session with several legs, and their execution one at a time.
 import { AppError } from '../../../src/lib/errors.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
@@ -65,7 +65,7 @@ export class Player {
     hooks.answers.set('/redirected-held', redirected?.answer ?? (() => Promise.resolve([])))
   }
 
-  /** An application that always answers with another question would go on for ever without a network in between. */
+  /** Limits the answers of a hook: without a network in between, one that always asks again would never end. */
   #few(path: string, answer: () => unknown): void {
     const { hooks } = this.engine
     hooks.answers.set(path, () => {
@@ -93,7 +93,7 @@ export class Player {
     this.#steps[this.random(this.#steps.length)]?.()
   }
 
-  /** What may happen; made once, since there are 160,000 steps in a run. What is likelier is there more often. */
+  /** Makes the list of steps, once, since a run has 160,000 steps. A likelier step occurs in it more often. */
   #makeSteps(): readonly (() => unknown)[] {
     const { random, engine, invite } = this
     const session = (): (typeof engine.media.sessions)[number] | undefined =>
@@ -140,13 +140,13 @@ export class Player {
     else this.engine.media.failure = undefined
   }
 
-  /** From the places that their SDP names: they may send their sound to each other from now on. */
+  /** Has the far ends send from the addresses of their SDP: they may send their audio to each other from now on. */
   #farEndsAreHeard(): void {
     for (const session of this.engine.media.sessions)
       session.emit({ type: 'first-packet', ...session.remote, trust: 'sdp' })
   }
 
-  /** A far end takes no other offer, does not respond to it, or takes it again. */
+  /** Has a far end refuse offers, not respond to them, or accept them again. */
   #refuseOffers(): void {
     const { dialog } = this.random(2) === 0 ? this.invite : { dialog: this.#called()?.dialog }
     const ways = [
@@ -165,7 +165,7 @@ export class Player {
       void dialog.listener.requested(sipRequest('INFO', info))
   }
 
-  /** A far end puts the call on hold, or takes it back. */
+  /** Has a far end put the call on hold, or resume it. */
   #offer(): void {
     const { sessions } = this.engine.media
     for (const session of sessions) if (this.random(2) === 0) session.isHeld = !session.isHeld
@@ -202,7 +202,7 @@ export class Player {
     deeds[this.random(deeds.length)]?.()
   }
 
-  /** Another call comes in: by itself, or with Replaces. */
+  /** Starts another call, with or without Replaces. */
   #ringAgain(): void {
     const { random, engine, invite, others } = this
     if (others.length === 2) return
@@ -217,7 +217,7 @@ export class Player {
     others.push(engine.ring(replaces === undefined ? {} : { replaces }))
   }
 
-  /** A phone sends the other side to a user, or joins two calls. */
+  /** Has a phone transfer the other side to a user, or join two calls. */
   #refer(): void {
     const { random, engine, invite } = this
     const dialogs = [invite, ...this.others, ...engine.sent].flatMap(({ dialog }) =>
@@ -227,7 +227,7 @@ export class Player {
     dialogs[random(dialogs.length)]?.listener.referred?.(new ScriptedReferral({ replaces }))
   }
 
-  /** More than may wait, on whichever legs are there. */
+  /** Sends more commands than may wait, to random legs. */
   #storm(): void {
     for (let count = this.random(40); count > 0; count--) this.#command()
   }
@@ -246,7 +246,7 @@ export class Player {
       .finally(() => (this.#unanswered -= 1))
   }
 
-  /** From "in this very turn" to "after everything that is ready has run". */
+  /** Waits for a random number of turns: from none to all that is ready to run. */
   async pass(): Promise<void> {
     const turns = this.random(7)
     if (turns === 6) {
@@ -256,7 +256,7 @@ export class Player {
     for (let turn = 0; turn < turns; turn++) await Promise.resolve()
   }
 
-  /** No leg may hear the sound of a leg that is over. */
+  /** Checks that no leg hears the audio of a leg that is over. */
   #look(): void {
     const { sessions } = this.engine.media
     for (const session of sessions) {
@@ -266,7 +266,7 @@ export class Player {
     }
   }
 
-  /** Whatever is left is ended from all sides at once. */
+  /** Ends all that is left, from all sides at the same time. */
   async end(): Promise<void> {
     const { engine, invite } = this
     for (const held of this.#held) held.release([])

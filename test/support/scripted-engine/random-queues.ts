@@ -1,5 +1,5 @@
-// One random history of queues: callers come, wait and leave, others take them, in an order that the seed gives, while the hooks
-// answer, fail or take their time.
+// One random history of queues: callers arrive, wait and leave, others take them, in an order that the seed determines,
+// while the hooks answer, fail or are slow.
 import { AppError } from '../../../src/lib/errors.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
@@ -28,7 +28,7 @@ const hookAt = (path: string) =>
 
 const maxCalls = 7
 
-/** `handedOver`: how many callers were. */
+/** Plays a history. `handedOver` is the number of callers that were taken out of a queue. */
 export async function playQueues(
   seed: number,
   parseVerbs: ParseVerbs,
@@ -155,7 +155,7 @@ export async function playQueues(
   }
 }
 
-/** Each time that one joins a queue it leaves it once, and the account hears of both. */
+/** Checks that each leg leaves a queue once for each time it joins, and that the account is notified of both. */
 function wrongsOfQueues(engine: History['engine'], sids: ReadonlySet<string>): string[] {
   return [...sids].flatMap((sid) => {
     const own = engine.store.journalOf(sid).flatMap((event) => {

@@ -1,5 +1,5 @@
-// One random history of a session with several legs: a call that dials, and everything that may happen to it and to those it
-// dials, in an order that the seed gives.
+// One random history of a session with several legs: a call that dials, and any event on it or on the legs it dials, in
+// an order that the seed determines.
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { Player } from './random-player.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
@@ -8,11 +8,11 @@ import type { ScriptedInvite } from './scripted-sip.ts'
 export interface History {
   readonly engine: ScriptedEngine
   readonly invite: ScriptedInvite
-  /** Calls that came in besides. */
+  /** The other calls that came in. */
   readonly others: readonly ScriptedInvite[]
-  /** How often the platform gave the INVITE that came a final response. */
+  /** The number of final responses that the platform gave to the first INVITE. */
   readonly finals: () => number
-  /** What was wrong in between. */
+  /** The faults found during the history. */
   readonly wrongs: readonly string[]
 }
 

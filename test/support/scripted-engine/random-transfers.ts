@@ -1,5 +1,5 @@
-// One random history of two calls that a phone has: it joins them, sends their sides away, others take places and leave, in an
-// order that the seed gives.
+// One random history of a phone with two calls: it joins them or transfers their far ends, other calls replace them and
+// leave, in an order that the seed determines.
 import type { Replaced } from '../../../src/sip/sip.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
@@ -11,7 +11,7 @@ import { ScriptedReferral } from './scripted-referral.ts'
 import type { ScriptedDialog } from './scripted-dialog.ts'
 import type { ScriptedInvite } from './scripted-sip.ts'
 
-/** Both calls are up. `hasJoined`: whether the other sides of two calls have come to talk with each other. */
+/** Plays a history that begins with two calls. `hasJoined` is whether the far ends of the two talked to each other. */
 export async function playTransfers(
   seed: number,
   parseVerbs: ParseVerbs,

@@ -1,4 +1,4 @@
-// Verbs and commands of a random history: what applications answer and clients ask, as the seed gives.
+// Verbs and commands of a random history, as the seed determines: answers of applications and requests of clients.
 import type { AskedCommands } from '../../../src/calls/command.ts'
 
 export type Random = (below: number) => number

@@ -1,4 +1,4 @@
-// Verbs that are functions of a test: what a verb may ask of its call, without a verb of the product.
+// Verbs that are functions of a test: they use a call's abilities without a verb of the product.
 import type { Abilities } from '../../../src/calls/abilities/abilities.ts'
 import type { CallsOptions } from '../../../src/calls/calls.ts'
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
@@ -13,7 +13,7 @@ import type { ScriptedInvite } from './scripted-sip.ts'
 
 type Run = (can: Abilities, context: VerbContext) => unknown
 
-/** A verb that runs in any state of the call, unless `facts` say otherwise. */
+/** Returns a verb that runs in any state of the call, unless `facts` differ. */
 export function verb(name: string, run: Run, facts: Partial<RunnableVerb> = {}): RunnableVerb {
   return {
     name,
@@ -27,10 +27,10 @@ export function verb(name: string, run: Run, facts: Partial<RunnableVerb> = {}):
 
 export const answer: RunnableVerb = verb('answer', (can) => can.signalling.answer())
 
-/** Runs until it is stopped. */
+/** A verb that runs until it is stopped. */
 export const rest: RunnableVerb = verb('rest', (can, { signal }) => can.time.wait(9_000_000, signal))
 
-/** Hooks answer the verbs themselves. */
+/** Returns the list itself: hooks answer with runnable verbs. */
 const parseVerbs: ParseVerbs = (list) => {
   if (!Array.isArray(list)) throw new AppError('hook_invalid_payload', 'the answer must be an array of verbs')
   return list as RunnableVerb[]
@@ -40,11 +40,11 @@ export interface RunningCall {
   readonly engine: ScriptedEngine
   readonly invite: ScriptedInvite
   readonly call_sid: string
-  /** What the journal has of one type. */
+  /** Returns the journal's events of one type. */
   readonly journalled: <T extends JournalEvent['type']>(type: T) => Extract<JournalEvent, { type: T }>[]
-  /** Each verb that has ended, and how. */
+  /** Returns each verb that has ended, with its outcome. */
   readonly outcomes: () => string[]
-  /** The dialog of the call, which must have been answered. */
+  /** Returns the dialog of the call, which must have been answered. */
   readonly dialog: () => ScriptedDialog
 }
 
@@ -54,11 +54,11 @@ export interface RunOptions {
   readonly options?: Partial<CallsOptions>
   /** False for an INVITE without SDP. */
   readonly hasOffer?: boolean
-  /** Headers of the INVITE. */
+  /** The headers of the INVITE. */
   readonly headers?: readonly HeaderField[]
 }
 
-/** A call that runs these verbs, once everything has run that waits for nothing but its turn. */
+/** Starts a call with these verbs, and lets everything run that waits only for its turn. */
 export async function runVerbs(verbs: readonly RunnableVerb[], given: RunOptions = {}): Promise<RunningCall> {
   const engine = createScriptedEngine(parseVerbs, given.options)
   engine.hooks.on('/call', verbs)

@@ -12,16 +12,16 @@ export class ScriptedDialog implements Dialog {
   readonly callId: string
   readonly localTag = 'l1'
   readonly remoteTag = 'f1'
-  /** The headers of the BYE we sent; undefined while there was none. */
+  /** The headers of the BYE we sent; undefined before it. */
   sentBye: readonly HeaderField[] | undefined
   readonly requests: SentRequest[] = []
-  /** What our REFERs have asked for. */
+  /** The targets of our REFERs. */
   readonly referred: ReferWish[] = []
-  /** What the far end responds to our request. */
+  /** Returns the far end's response to our request. */
   responds: (request: SentRequest) => SipResponse | Promise<SipResponse> = () => sipResponse(200)
-  /** The descriptions that were offered within the call. */
+  /** The descriptions that were offered during the call. */
   readonly offers: string[] = []
-  /** What the far end responds to them. */
+  /** Returns the far end's response to an offer. */
   answers: (offer: string) => SipResponse | Promise<SipResponse> = (offer) =>
     sipResponse(200, { body: `v=0 answer to ${offer.slice(4)}` })
   #listener: DialogListener | undefined
@@ -72,12 +72,12 @@ export class ScriptedDialog implements Dialog {
     return this.#listener !== undefined
   }
 
-  /** Either side has said goodbye, or it was lost. */
+  /** Whether either side has sent a BYE, or the dialog was lost. */
   get isOver(): boolean {
     return this.#isOver || this.sentBye !== undefined
   }
 
-  /** A BYE from the far end, which may cross ours on the wire. */
+  /** Receives a BYE from the far end, which may cross ours on the wire. */
   hangUp(headers: readonly HeaderField[] = []): void {
     if (this.#isOver || this.#listener === undefined) return
     this.#isOver = true

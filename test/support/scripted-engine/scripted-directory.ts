@@ -1,5 +1,5 @@
-// For tests: the rows that the engine asks for, as one account of a script. `test/contracts/directory.test.ts` holds it
-// against the real ones.
+// The rows that the engine reads, as one account of a script, for tests. `test/contracts/directory.test.ts` runs the
+// same cases over them and over the real ones.
 import { nextHopOf } from '../../../src/calls/outbound/phone-attempt.ts'
 import type {
   AccountFacts,
@@ -21,23 +21,23 @@ import type { Hook } from '../../../src/contracts/hook.ts'
 
 export interface ScriptedRows {
   readonly account: AccountFacts | undefined
-  /** Looking accounts up takes so long. */
+  /** The look-up of an account waits for this. */
   readonly accountsKnown?: Promise<void> | undefined
-  /** Accounts that are only looked up. */
+  /** Other accounts that can be looked up. */
   readonly otherAccounts?: readonly AccountFacts[]
   readonly client: ClientFacts | undefined
-  /** Whether a hook decides about the users of any realm. */
+  /** Whether a registration hook decides about the users of any realm. */
   readonly hasRegistrationHook?: boolean
   readonly application: ApplicationFacts | undefined
   readonly limits: CallLimits
-  /** Left out: that of an account that has chosen nothing. */
+  /** By default that of an account with no settings. */
   readonly defence?: CallDefence | undefined
-  /** Of any account. */
+  /** The hook of any account. */
   readonly queueEventHook?: Hook | null
-  /** At whatever address. */
+  /** The carriers at any address. */
   readonly carriers: readonly CarrierMatch[]
   readonly carriersAskedAt?: string[]
-  /** The one that has a password. */
+  /** The carrier that has a password. */
   readonly peer: CarrierFacts | undefined
   readonly numbers: readonly NumberFacts[]
   readonly patterns: readonly NumberPattern[]

@@ -1,4 +1,4 @@
-// The engine with everything around it scripted: what a deterministic test of a race needs.
+// The engine with all its surroundings scripted, for deterministic tests of races.
 import { createFakeClock } from '../fake-clock.ts'
 import type { FakeClock } from '../fake-clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -50,71 +50,71 @@ export interface ScriptedEngine {
   readonly sockets: ScriptedSockets
   readonly media: ScriptedMedia
   readonly streams: ScriptedStreams
-  /** Clips lent out and not given back. */
+  /** The clips that are lent out and not yet returned. */
   readonly lent: Set<BorrowedClip>
   authentication: Authentication
   account: AccountFacts | undefined
   accountsKnown?: Promise<void>
-  /** Whose carriers and numbers there are besides. */
+  /** The other accounts, which own carriers and numbers too. */
   readonly otherAccounts: AccountFacts[]
   client: ClientFacts | undefined
-  /** Whether a hook decides about users, besides its clients. */
+  /** Whether a registration hook decides about users, in addition to the clients. */
   hasRegistrationHook: boolean
   application: ApplicationFacts | undefined
   limits: CallLimits
-  /** Undefined: that of an account that has chosen nothing. */
+  /** Undefined means that of an account with no settings. */
   defence: CallDefence | undefined
-  /** What is sent who joins and leaves a queue. */
+  /** The hook that is notified of joins and leaves of a queue. */
   queueEventHook: Hook | null
-  /** At whatever address. */
+  /** The carriers at any address. */
   carriers: readonly CarrierMatch[]
-  /** The one that has a password. */
+  /** The carrier that has a password. */
   peer: CarrierFacts | undefined
   numbers: readonly NumberFacts[]
   patterns: readonly NumberPattern[]
   waysOut: readonly OutboundCarrier[]
-  /** Account and host name of calls from carriers. */
+  /** The account and host name of calls from carriers. */
   readonly hostsCalled: [account_sid: string, host: string][]
-  /** Our address as this one sees it; as one that is not known yet does. */
+  /** Returns our address as this far end sees it; with undefined, as one that is not yet known does. */
   localAddress: (remote: string | undefined) => string
-  /** The realm and address that a user has proved itself at. */
+  /** The realm and address at which a user has authenticated. */
   knownAt: string | undefined
-  /** The gateway over which the platform is registered with a carrier, and the Service-Route that it was given. */
+  /** The gateway over which the platform is registered with a carrier, and the Service-Route it received. */
   readonly registeredOver: Map<string, string>
   readonly serviceRoutes: Map<string, readonly string[]>
   readonly gatewaysDown: Set<string>
   /** Whether SIP over TLS is served. */
   hasTls: boolean
   teamsTenants: readonly TeamsTenantFacts[]
-  /** Why the platform cannot speak to Microsoft Teams. */
+  /** The reason why the platform cannot use Microsoft Teams. */
   teamsFault?: string
-  /** What calls have found out of gateways. */
+  /** The findings about gateways that calls reported. */
   readonly gatewaySigns: string[]
   readonly identitiesAsked: IdentityQuestion[]
   readonly identitiesSigned: IdentityStatement[]
   identityFound: IdentityFinding
-  /** Calls get an Identity header. */
+  /** Whether calls get an Identity header. */
   signs: boolean
   dialPlan: DialPlan | undefined
-  /** The phones that are registered, by address of record. */
+  /** The registered phones, by address of record. */
   readonly phones: Map<string, readonly Binding[]>
-  /** At any place that is called, as another node has registered them. */
+  /** The phones that another node has registered, at any called address. */
   phonesElsewhere: readonly Binding[]
-  /** Where the INVITE for a phone goes, by default where it registered from. */
+  /** Returns the destination of the INVITE for a phone, by default its source address when it registered. */
   reach: (binding: Binding) => Promise<Remote>
   /** Opens a connection over TLS. */
   open: (remote: Remote) => Promise<void>
-  /** Where else a URI leads, and which addresses were found to say nothing. */
+  /** Returns the alternative destinations of a URI; `resting` are the addresses that were found not to respond. */
   elsewhere: (uri: string) => Pick<Resolved, 'alternatives'>
   readonly resting: string[]
-  /** For which addresses carriers were looked up. */
+  /** The addresses for which carriers were looked up. */
   readonly carriersAskedAt: string[]
   /** The INVITEs that were sent. */
   readonly sent: ScriptedOutgoing[]
-  /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
+  /** Returns the length of a text's speech, by default 1 s, or throws an error for the test. */
   speak: (text: string) => number
   fetch: (url: string) => number
-  /** Rings with an INVITE, by default to the application. */
+  /** Receives an INVITE, by default to the application. */
   ring(options?: Partial<ScriptedInviteOptions>): ScriptedInvite
 }
 
@@ -141,7 +141,7 @@ export function createScriptedEngine(
     return clip
   }
   const resolve = createUriResolver({
-    // There are no names.
+    // No name resolves.
     lookup: () => Promise.resolve([]),
     bind: '0.0.0.0',
     serves: (transport) => transport !== 'tls' || engine.hasTls,
@@ -232,7 +232,7 @@ export function createScriptedEngine(
     clock,
     log: silentLogger,
     publicAddress: undefined,
-    // One account has it all, unless a test says otherwise.
+    // One account may use it all, unless a test sets a share.
     sharePercent: 100,
     ...options,
   })

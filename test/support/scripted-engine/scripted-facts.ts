@@ -1,4 +1,4 @@
-// An account, its user, its application and a carrier, as the engine is given them.
+// An account, its user, its application and a carrier, in the form in which the engine receives them.
 import type { Binding } from '../../../src/sip/sip.ts'
 import type { CallRequest } from '../../../src/calls/calls.ts'
 import type {
@@ -66,7 +66,7 @@ export const phone: Binding = {
   userAgent: undefined,
 }
 
-/** A carrier that takes calls at one gateway, under its name as sid. */
+/** Returns a carrier that accepts calls at one gateway, with its name as sid. */
 export function outboundCarrier(name: string, changes: Partial<OutboundCarrier> = {}): OutboundCarrier {
   return {
     voip_carrier_sid: name,
@@ -86,7 +86,7 @@ export function outboundCarrier(name: string, changes: Partial<OutboundCarrier> 
   }
 }
 
-/** A call to Alice's phone that the application runs. */
+/** A call to Alice's phone, run by the application. */
 export const callRequest: CallRequest = {
   account_sid: account.account_sid,
   runs: { application_sid: application.application_sid },

@@ -1,14 +1,14 @@
-// Hooks whose answers a test writes.
+// Hooks that a test answers.
 import type { HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
 
 type Answer = (request: HookRequest) => Promise<unknown>
 
-/** Answers by path; a path without an answer says nothing. */
+/** Answers by path; a path without an answer stays silent. */
 export class ScriptedHooks implements Hooks {
   readonly asked: HookRequest[] = []
   readonly answers = new Map<string, Answer>()
 
-  /** `body` as the parsed JSON of a 200. */
+  /** Answers a path with `body` as the parsed JSON of a 200. */
   on(path: string, body: unknown): void {
     this.answers.set(path, () => Promise.resolve(body))
   }
@@ -19,7 +19,7 @@ export class ScriptedHooks implements Hooks {
       .map(({ payload }) => payload as Record<string, unknown>)
   }
 
-  /** In place of the answer's own facts. */
+  /** Facts that replace the answer's own ones. */
   facts: Partial<HookAnswer> = {}
 
   async ask(request: HookRequest): Promise<HookAnswer> {
@@ -32,7 +32,7 @@ export class ScriptedHooks implements Hooks {
   }
 }
 
-/** An answer that comes when the test says so, or never once the question is withdrawn. */
+/** Returns an answer that arrives when the test releases it, and rejects when the request is withdrawn. */
 export function heldAnswer(): { answer: Answer; release: (body: unknown) => void } {
   const { promise, resolve } = Promise.withResolvers<unknown>()
   const answer: Answer = ({ signal }) =>

@@ -1,4 +1,4 @@
-// Media sessions under the hand of a test: a playback ends when its clip's time is over on the fake clock.
+// Media sessions that a test controls: a playback ends when its clip's time is over on the fake clock.
 import type { Clock } from '../../../src/lib/clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Wiring } from '../../../src/media/graph/wiring.ts'
@@ -28,10 +28,10 @@ const stats: StreamStats = {
   codec: 'PCMU',
 }
 
-/** What is repeated for ever; the longest that a timer takes. */
+/** The length of a clip that repeats without end: the longest time of a timer. */
 const maxMs = 2 ** 31 - 1
 
-/** The path of a scripted clip is its length: `/clips/1500` lasts 1.5 s. */
+/** Returns a scripted clip, whose path is its length: `/clips/1500` lasts 1.5 s. */
 export function clipOf(ms: number): { path: string } {
   return { path: `/clips/${ms}` }
 }
@@ -40,10 +40,10 @@ export class ScriptedMedia implements Pick<Media, 'open' | 'demandServable'> {
   readonly sessions: ScriptedSession[] = []
   readonly opened: OpenOptions[] = []
   readonly #clock: Clock
-  /** Nothing is applied before these resolve. */
+  /** The wiring and the keys are applied only after these resolve. */
   wiringHeld: Promise<void> | undefined
   keysHeld: Promise<void> | undefined
-  /** Makes each of these fail from now on: the sessions too that are opened meanwhile. */
+  /** Makes each of these fail from now on, also in the sessions that are opened meanwhile. */
   failure: { readonly at: 'open' | 'answer' | 'wire' | 'keys'; readonly error: AppError } | undefined
 
   constructor(clock: Clock) {
@@ -76,7 +76,7 @@ export class ScriptedMedia implements Pick<Media, 'open' | 'demandServable'> {
 
 interface SessionScript {
   readonly clock: Clock
-  /** Of every offer. */
+  /** The refusal of every offer, if any. */
   readonly refusal: AppError | undefined
   readonly failsAt: (at: 'wire' | 'keys') => AppError | undefined
   readonly heldAt: (at: 'wire' | 'keys') => Promise<void> | undefined
@@ -91,18 +91,18 @@ export class ScriptedSession implements MediaSession {
   readonly keysSent: string[] = []
   keyWay: KeyWay = 'rfc2833'
   readonly offers: string[] = []
-  /** How each of its own offers wants the media encrypted. */
+  /** The encryption that each of its own offers requests. */
   readonly protections: (OfferedKeys['sdes'] | OfferedHandshake['dtls'] | undefined)[] = []
   encryption: FarEnd['encryption']
-  /** To our own offer. */
+  /** The answers to our own offer. */
   readonly answers: string[] = []
-  /** Whom its SDP is for. */
+  /** The peers that its SDP is for. */
   readonly peers: string[] = []
   readonly branches: (number | undefined)[] = []
   signsOfLife = 0
   doubts = 0
   isHeld = false
-  /** Whether it sends nothing since the two far ends send to each other. */
+  /** Whether it sends nothing because the two far ends send to each other. */
   isPast = false
   remote = { address: '192.0.2.7', port: 4000 }
   spoken: readonly ('PCMU' | 'PCMA')[] = ['PCMU']
@@ -220,7 +220,7 @@ export class ScriptedSession implements MediaSession {
     return this.wirings.at(-1) ?? { hears: [] }
   }
 
-  /** The session that it hears, where it hears one. */
+  /** The session that it hears, if any. */
   get hears(): string | undefined {
     const [layer] = this.wiring.hears
     return layer?.from.kind === 'session' ? layer.from.id : undefined

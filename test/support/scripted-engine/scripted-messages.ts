@@ -1,4 +1,4 @@
-// Requests and responses as a parser leaves them, and an SDP.
+// Requests and responses in the form in which a parser returns them, and an SDP.
 import type { HeaderField, SipRequest, SipResponse } from '../../../src/sip/message/message.ts'
 import { reasonPhraseOf } from '../../../src/sip/message/reason-phrases.ts'
 

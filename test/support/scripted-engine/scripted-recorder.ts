@@ -1,9 +1,9 @@
-// A recorder that a test looks at.
+// A recorder that keeps its orders for a test.
 import type { Recorder, RecordingEnd, RecordingOrder } from '../../../src/contracts/recording.ts'
 import type { Ring } from '../../../src/lib/audio-ring.ts'
 import { createRecordingRing } from '../../../src/media/recording/recording-ring.ts'
 
-/** Records nothing, and refuses nothing. */
+/** Returns a recorder that records nothing and refuses nothing. */
 export function scriptedRecorder(): ScriptedRecorder {
   const recorder: ScriptedRecorder = {
     begun: [],

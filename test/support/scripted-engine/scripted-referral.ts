@@ -1,10 +1,10 @@
-// A REFER of a far end under the hand of a test, and what it was answered and told.
+// A REFER of a far end that a test controls, with its response and its NOTIFYs.
 import type { Dialog, IncomingReferral, ReferSubscription, Reply } from '../../../src/sip/sip.ts'
 import { sipRequest } from './scripted-messages.ts'
 
 export interface ScriptedReferralOptions {
   readonly referTo?: string
-  /** The dialog that its Replaces names; null: one that is not here. */
+  /** The dialog that its Replaces names; null if it is unknown here. */
   readonly replaces?: Dialog | null | undefined
   readonly isEarlyOnly?: boolean
 }
@@ -23,7 +23,7 @@ export class ScriptedReferral implements IncomingReferral {
   readonly replaced: Dialog | undefined
   readonly headers = []
   readonly referredBy = '<sip:alice@example.com>'
-  /** The statuses of its NOTIFYs, without the 100 at once. */
+  /** The statuses of its NOTIFYs, without the immediate 100. */
   readonly notified: number[] = []
   /** The status of its final response. */
   answer: number | undefined

@@ -1,4 +1,4 @@
-// An INVITE and its dialog under the hand of a test: for races that real sockets cannot be made to repeat.
+// An INVITE and its dialog that a test controls, for races that cannot be repeated with real sockets.
 import { AppError } from '../../../src/lib/errors.ts'
 import { sdpOf } from '../../../src/sip/message/body.ts'
 import type { HeaderField, SipRequest } from '../../../src/sip/message/message.ts'
@@ -20,27 +20,27 @@ import type {
 import { ScriptedDialog } from './scripted-dialog.ts'
 import { offer, sipRequest, sipResponse } from './scripted-messages.ts'
 
-// It keeps the rules of the stack (one final response, one CANCEL, one BYE) and remembers what was sent.
+// It follows the rules of the stack (one final response, one CANCEL, one BYE) and keeps what was sent.
 
 export interface ScriptedInviteOptions {
   readonly to: string
   readonly callId: string
-  /** To, where it is not the Request-URI. */
+  /** The To field, if it is not the Request-URI. */
   readonly toField?: string
   readonly headers?: readonly HeaderField[]
   /** Undefined for an INVITE without SDP. */
   readonly body?: string | undefined
-  /** What its Replaces names. */
+  /** The dialog that its Replaces names. */
   readonly replaces?: Replaced
-  /** UDP where it is left out. */
+  /** The transport; UDP by default. */
   readonly transport?: Remote['transport']
-  /** Where it comes from. */
+  /** The source address. */
   readonly address?: string
 }
 
 const remote: Remote = { transport: 'udp', address: '127.0.0.1', port: 26_060 }
 
-/** A place at port 5060 of UDP, or at another one. */
+/** Returns a UDP address, by default with port 5060. */
 export function udpAt(address: string, port = 5060): Remote {
   return { transport: 'udp', address, port }
 }
@@ -54,7 +54,7 @@ export class ScriptedInvite implements IncomingInvite {
   readonly takesEarlyOffer: boolean
   readonly replaces: Replaced | undefined
   final: Reply | undefined
-  /** The 200, without its status. */
+  /** The 200 response, without its status. */
   accepted: Omit<Reply, 'status'> | undefined
   mayReach: ((place: Remote) => boolean) | undefined
   user: DialogUser | undefined
@@ -133,7 +133,7 @@ export class ScriptedInvite implements IncomingInvite {
     this.#cancelListener = listener
   }
 
-  /** The far end gives up; too late once a final response is out (RFC 3261 §9.2). */
+  /** Receives a CANCEL; it is too late after a final response (RFC 3261 §9.2). */
   cancel(headers: readonly HeaderField[] = []): void {
     if (!this.isOpen) return
     this.#isCancelled = true
@@ -141,7 +141,7 @@ export class ScriptedInvite implements IncomingInvite {
     this.#cancelListener?.(sipRequest('CANCEL', { headers }))
   }
 
-  /** The far end sends no PRACK for a provisional response: the stack has refused its INVITE. */
+  /** Reports a provisional response for which no PRACK came: the stack has refused the INVITE. */
   unconfirmed(reply: Reply): void {
     if (!this.isOpen) return
     this.#isCancelled = true
@@ -163,17 +163,17 @@ function toOf(tag: string): HeaderField[] {
   return [{ name: 'to', value: `<sip:far@192.0.2.7>;tag=${tag}` }]
 }
 
-/** An INVITE of the platform, answered by the test; it ends in 487 once it is cancelled, unless the far end is silent. */
+/** An INVITE of the platform that the test answers. When cancelled it ends with 487, unless the far end is silent. */
 export class ScriptedOutgoing implements OutgoingInvite {
   readonly callId: string
   readonly outcome: Promise<InviteOutcome>
   readonly options: OutgoingInviteOptions
   readonly dialog: ScriptedDialog
-  /** The headers of our CANCEL; undefined while there was none. */
+  /** The headers of our CANCEL; undefined before it. */
   cancelled: readonly HeaderField[] | undefined
-  /** It responds to no CANCEL. */
+  /** Whether it does not respond to a CANCEL. */
   isSilent = false
-  /** What came of it; undefined while it rings. */
+  /** The outcome; undefined while it rings. */
   result: InviteOutcome['kind'] | undefined
   readonly #resolve: (outcome: InviteOutcome) => void
 
@@ -191,7 +191,7 @@ export class ScriptedOutgoing implements OutgoingInvite {
     this.#resolve(outcome)
   }
 
-  /** `tag` is that of the fork. */
+  /** Receives a provisional response; `tag` is that of the fork. */
   progress(status: number, body?: string, tag = 'one'): void {
     if (this.result !== undefined) return
     this.options.onHeard?.()

@@ -1,4 +1,4 @@
-// The sockets of applications over WebSocket, whose other side a test is.
+// The sockets of applications over WebSocket, with the test as the other side.
 import type {
   AppSocket,
   AppSocketEnd,
@@ -16,7 +16,7 @@ export type Frame = Readonly<Record<string, unknown>> & {
 export class ScriptedSocket implements AppSocket {
   readonly request: AppSocketRequest
   readonly frames: Frame[] = []
-  /** Set when the platform closes it. */
+  /** The code and reason of the platform's close, if it has closed. */
   closedWith: { readonly code: number; readonly reason: string | undefined } | undefined
   isPaused = false
   bufferedBytes = 0
@@ -51,7 +51,7 @@ export class ScriptedSocket implements AppSocket {
     return this.#isOver
   }
 
-  /** The last frame of a type. */
+  /** Returns the last frame of a type. */
   last(type: string): Frame {
     const found = this.frames.findLast((frame) => frame.type === type)
     if (found === undefined) throw new Error(`there is no ${type}`)
@@ -62,7 +62,7 @@ export class ScriptedSocket implements AppSocket {
     return this.frames.filter((frame) => frame.type === type)
   }
 
-  /** The application says something. */
+  /** Sends a message as the application. */
   say(message: object | string | Uint8Array): void {
     const isRaw = typeof message === 'string' || message instanceof Uint8Array
     this.request.heard(isRaw ? message : JSON.stringify(message))
@@ -76,7 +76,7 @@ export class ScriptedSocket implements AppSocket {
     this.say({ type: 'command', command, data, ...more })
   }
 
-  /** It is over: either side may have wanted it. */
+  /** Ends the socket, from either side. */
   end(end: AppSocketEnd): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -87,9 +87,9 @@ export class ScriptedSocket implements AppSocket {
 export class ScriptedSockets implements AppSockets {
   readonly opened: ScriptedSocket[] = []
   readonly asked: AppSocketRequest[] = []
-  /** Refuses the next ones. */
+  /** The number of connections to refuse next. */
   refusals = 0
-  /** Called with each that is opened. */
+  /** Called with each socket that is opened. */
   onOpen: (socket: ScriptedSocket) => void = () => undefined
 
   async open(request: AppSocketRequest): Promise<AppSocket> {

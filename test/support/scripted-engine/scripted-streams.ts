@@ -1,4 +1,4 @@
-// Audio streams under the hand of a test: what was asked for and said, and what a server does when the test says so.
+// Audio streams that a test controls: it sees the requests and the audio, and acts as the server.
 import { noFigures } from '../../../src/contracts/audio-stream.ts'
 import type {
   AudioStream,

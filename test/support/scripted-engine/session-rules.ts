@@ -1,10 +1,10 @@
-// What holds of every history of a session with several legs, whatever order things happened in.
+// The rules that hold for every history of a session with several legs, whatever the order of events.
 import { isFinal } from '../../../src/calls/journal/call-status.ts'
 import type { CallStatus } from '../../../src/calls/journal/call-status.ts'
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { History } from './random-session.ts'
 
-/** What may still be written about a leg after its end: what was under way then. */
+/** The facts that may be written about a leg after its end: they were under way at that moment. */
 const lateFacts: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type']>([
   'ended',
   'media-closed',
@@ -28,7 +28,7 @@ const ranks: Readonly<Partial<Record<CallStatus, number>>> = {
 }
 const rankOf = (status: CallStatus): number => ranks[status] ?? 3
 
-/** The sentences that say what is wrong with one leg. */
+/** Returns sentences with the faults of one leg. */
 function wrongsOfLeg({ engine }: History, sid: string, events: readonly JournalEvent[]): string[] {
   const wrongs: string[] = []
   const demand = (holds: boolean, sentence: string): void => {
@@ -69,7 +69,7 @@ function wrongsOfLeg({ engine }: History, sid: string, events: readonly JournalE
   return wrongs
 }
 
-/** The sentences that say what is wrong; none when all is well. */
+/** Returns sentences with the faults of a history, or none. */
 export function wrongsOf(history: History): string[] {
   const { engine, invite, others, finals, wrongs: found } = history
   const wrongs = [...found]

@@ -19,7 +19,7 @@ export function tenantOf(facts: Partial<TeamsTenantFacts> = {}): TeamsTenantFact
 
 export const encrypted = 'v=0\r\nm=audio 4000 RTP/SAVP 0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:key\r\n'
 
-/** An INVITE from an address of Microsoft. */
+/** Returns an INVITE from an address of Microsoft. */
 export function fromTeams(changes: Partial<ScriptedInviteOptions> = {}): Partial<ScriptedInviteOptions> {
   return { to: `+15550100@${fqdn}`, transport: 'tls', address: '192.0.2.201', body: encrypted, ...changes }
 }

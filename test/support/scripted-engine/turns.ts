@@ -1,11 +1,11 @@
 // Waits by turns of the event loop, not by time.
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Lets everything run that waits only for its turn. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Resolves when what takes a few such turns has come to rest: a hook, its verbs, a leg that they dial. */
+/** Waits this many turns, which is enough for a hook, its verbs, or a leg that they dial. */
 export async function calm(turns = 8): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await settle()
 }
