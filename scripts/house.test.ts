@@ -158,6 +158,7 @@ describe('the rules of the house', () => {
       'bench/d.ts:1: "of ours"',
     ],
     ['the head of a comment', 'test/d.ts', '/** Of the call: its sid. */\n', 'test/d.ts:1: "Of the"'],
+    ['the beginning of a comment', 'src/sip/c.ts', '/**\n * What is sent.\n */\n', 'src/sip/c.ts:2: "What"'],
     ['a document', 'docs/guides/d.md', 'Begin.\n\nIt is told.\n', 'docs/guides/d.md:3: "is told"'],
     [
       'a document that is not in the repository',
@@ -180,6 +181,11 @@ describe('the rules of the house', () => {
     ],
   ])('refuse a word that CONTRIBUTING lists in %s', (_where, path, text, fault) => {
     expectFault({ [path]: text }, fault)
+  })
+
+  it('let a comment have a question or a clause behind its beginning', () => {
+    const text = '// A reader asks this.\n// What is sent?\nexport const c = 1\n'
+    expect(judge({ 'src/sip/c.ts': text }).faults).toEqual([])
   })
 
   it('let the list of words stand in CONTRIBUTING, and what is no title in a test', () => {

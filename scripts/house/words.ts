@@ -28,12 +28,24 @@ const habits: readonly Habit[] = [
 
 const bareOf: Habit = { pattern: /^Of the\b/, write: 'a sentence with a subject and a verb' }
 
+/** A clause without a main clause at the beginning of a comment: "What a handler gets of a body that has passed." */
+const opener: Habit = {
+  pattern: /^(?:What|Whose|Who|Whom)\b/,
+  write: 'a noun phrase, or a sentence that names its subject',
+}
+
 /** The list of the words itself, and sentences of the interface specification. */
 const exempt: readonly string[] = ['CONTRIBUTING.md', 'docs/reference/conformance.md']
 
 export function wordFaults(sources: readonly Source[], documents: readonly Document[]): readonly string[] {
   return [
-    ...sources.flatMap(({ path, text }) => faultsOf(path, commentsOf(text), [...habits, bareOf])),
+    ...sources.flatMap(({ path, text }) => {
+      const comments = commentsOf(text)
+      return [
+        ...faultsOf(path, comments, [...habits, bareOf]),
+        ...faultsOf(path, comments.filter(isBeginning), [opener]),
+      ]
+    }),
     ...sources
       .filter(({ path }) => isTest(path))
       .flatMap(({ path, text }) => faultsOf(path, titlesOf(text), habits)),
@@ -61,18 +73,24 @@ function linesOf(text: string): readonly Line[] {
   return text.split('\n').map((line, index) => ({ number: index + 1, text: line }))
 }
 
-/** What stands in comments, without their marks. A comment's words that wrap are not seen as one. */
+/** The lines of comments, without their marks. Words that wrap are not seen as one. */
 function commentsOf(text: string): readonly Line[] {
   return linesOf(text).flatMap(({ number, text: line }) => {
     const comment = /^\s*(?:\/\*\*?|\*(?!\/)|\/\/)\s?(.*)$/.exec(line) ?? /\s\/\/\s(.*)$/.exec(line)
-    return comment === null ? [] : [{ number, text: (comment[1] ?? '').trim() }]
+    const words = (comment?.[1] ?? '').trim()
+    return words === '' ? [] : [{ number, text: words }]
   })
+}
+
+/** Whether a line is the first of its comment: no line of a comment is above it. */
+function isBeginning({ number }: Line, index: number, lines: readonly Line[]): boolean {
+  return lines[index - 1]?.number !== number - 1
 }
 
 const titleForms =
   /(?:\b(?:it|test|describe)|\))\(\s*(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>)[^\\])*)\k<quote>/g
 
-/** What stands in the titles of tests: behind `it(`, and behind the list of `it.each(...)(`. */
+/** The titles of tests: the texts behind `it(`, and behind the list of `it.each(...)(`. */
 function titlesOf(text: string): readonly Line[] {
   return Array.from(text.matchAll(titleForms), ({ index, groups }) => ({
     number: text.slice(0, index).split('\n').length,

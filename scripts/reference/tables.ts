@@ -109,7 +109,7 @@ function member({ name, columns }: Table): string {
 function typeOf(table: string, { name, type, isNullable, preset }: Column): string {
   const narrower = columnTypes[table]?.[name]
   if (narrower !== undefined) return narrower
-  // What begins as 0 or 1 is a flag, unless column-types.ts or its name says that it counts.
+  // A column that begins as 0 or 1 is a flag, unless column-types.ts or its name says that it counts.
   const isFlag = type === 'integer' && !isNullable && (preset === '0' || preset === '1') && name !== 'version'
   const plain = isFlag ? 'Flag' : type === 'text' ? 'string' : 'number'
   return isNullable ? `${plain} | null` : plain

@@ -31,11 +31,8 @@ function blockAt(lines: readonly string[], lead: Lead): Block {
     const length = end < 0 ? lines.length : end
     const [, file] = /^```\w+ (\S+)/.exec(first) ?? []
     const name = file === undefined ? '' : html`<p class="note"><code>${file}</code></p>`
-    return {
-      block: html`${name}
-        <pre>${lines.slice(1, length).join('\n')}</pre>`,
-      length: length + 1,
-    }
+    const code = html`<pre>${lines.slice(1, length).join('\n')}</pre>`
+    return { block: html`${name}${code}`, length: length + 1 }
   }
   const [, marks, heading = ''] = /^(#+) (.*)$/.exec(first) ?? []
   if (marks !== undefined) {

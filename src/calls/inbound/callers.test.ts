@@ -1,4 +1,4 @@
-// Who is calling, and which claims of a caller are trusted.
+// How a caller is identified, and which of its claims are trusted.
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent } from '../journal/journal.ts'
 import { account, application, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'

@@ -215,7 +215,7 @@ export class ScriptedSession implements MediaSession {
     })
   }
 
-  /** What its far end hears, and whether it is heard. */
+  /** The wiring in force: what the far end hears, and whether it is heard. */
   get wiring(): Wiring {
     return this.wirings.at(-1) ?? { hears: [] }
   }
