@@ -1,7 +1,7 @@
 // The download of an audio file. A long file can be played from its head on while the rest is being received.
 import { createHash } from 'node:crypto'
-import { audioKindOf, kindBytes } from '../lib/audio-kind.ts'
-import type { PlayableKind } from '../lib/audio-kind.ts'
+import { audioKindOf, kindBytes } from '../lib/audio/audio-kind.ts'
+import type { PlayableKind } from '../lib/audio/audio-kind.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'

@@ -1,6 +1,6 @@
 // Makes the call engine from its settings and from the parts that app.ts passes in.
-import { createMainThreadLoad } from '../lib/main-thread-load.ts'
-import { defaultSharePercent } from '../lib/tenant-pool.ts'
+import { createMainThreadLoad } from '../lib/bounds/main-thread-load.ts'
+import { defaultSharePercent } from '../lib/bounds/tenant-pool.ts'
 import type { CallHandlers, Calls, CallsOptions } from './calls.ts'
 import { CallEngine } from './engine.ts'
 import { createAlertingStore } from './journal/alerts.ts'

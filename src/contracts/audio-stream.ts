@@ -2,7 +2,7 @@
 // their own, so that a slow or hostile server affects nothing else.
 
 /**
- * A ring of frames of 20 ms in shared memory (lib/audio-ring.ts), at 8000 Hz, or, with room for 16000 Hz, at either
+ * A ring of frames of 20 ms in shared memory (lib/audio/audio-ring.ts), at 8000 Hz, or, with room for 16000 Hz, at either
  * rate.
  */
 export interface SharedRing {

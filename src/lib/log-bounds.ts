@@ -2,7 +2,7 @@
 // come all day, do not fill the disk.
 import type { Clock } from './clock.ts'
 import { createRecent } from './recent.ts'
-import { createTokenBuckets } from './token-buckets.ts'
+import { createTokenBuckets } from './bounds/token-buckets.ts'
 
 const perSource = { lifetimeMs: 60_000, capacity: 1_000 }
 const perKind = { capacity: 20, refillMs: 60_000 }

@@ -7,7 +7,7 @@ import { tone, toWav } from '../../test/support/audio.ts'
 import { until } from '../../test/support/wait.ts'
 import { AppError } from '../lib/errors.ts'
 import { markAsBroken, markAsGrowing, markAsWhole } from '../lib/growing-file.ts'
-import { wavHeader, wavHeaderBytes } from '../lib/wav-header.ts'
+import { wavHeader, wavHeaderBytes } from '../lib/audio/wav-header.ts'
 import { Clips } from './clips.ts'
 import { createLaws } from './codecs/g711.ts'
 

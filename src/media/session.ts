@@ -1,5 +1,5 @@
 // One media session as the call engine uses it: offer and answer here, the packets in a worker.
-import { maxAudioHours } from '../lib/audio-kind.ts'
+import { maxAudioHours } from '../lib/audio/audio-kind.ts'
 import { AppError } from '../lib/errors.ts'
 import type { LocalAddress } from '../network/local-address.ts'
 import type { BrowserPaths } from './browsers/browser-paths.ts'

@@ -1,6 +1,6 @@
 // One stream in virtual time, on sockets in memory: the packets sent in each tick, and the handling of received ones.
 import { describe, expect, it } from 'vitest'
-import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
 import type { Clips } from './clips.ts'
 import { createCoders } from './codecs/coders.ts'
 import { createLaws } from './codecs/g711.ts'

@@ -1,6 +1,6 @@
 // Handshakes in progress, by their source: the share of each source, and the choice of the one to end when the limit
 // is reached.
-import { Shares } from '../lib/shares.ts'
+import { Shares } from '../lib/bounds/shares.ts'
 import { networkOf } from './network-of.ts'
 
 interface Source<Handshake> {

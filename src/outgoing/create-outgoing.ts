@@ -10,7 +10,7 @@ import type { Logger } from '../lib/log.ts'
 import type { OutgoingAnswer, OutgoingRequest, Outgoing, StreamedBody } from './outgoing.ts'
 import { createNames } from '../network/create-names.ts'
 import type { ResolvedAddress } from '../network/names.ts'
-import { TenantPool } from '../lib/tenant-pool.ts'
+import { TenantPool } from '../lib/bounds/tenant-pool.ts'
 import { Exchange } from './exchange.ts'
 import { isLostConnection, refusedAddress, toOutgoingError } from './errors.ts'
 

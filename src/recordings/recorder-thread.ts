@@ -1,7 +1,7 @@
 // The recorder seen from outside its thread: begins and ends recordings, and starts another thread when one dies.
 import { Worker } from 'node:worker_threads'
 import type { RecordingEnd, RecordingListener } from '../contracts/recording.ts'
-import type { Ring } from '../lib/audio-ring.ts'
+import type { Ring } from '../lib/audio/audio-ring.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { createRecordingRing } from '../media/recording/recording-ring.ts'

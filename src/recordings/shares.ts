@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
-import { defaultSharePercent, mayTakeOne } from '../lib/tenant-pool.ts'
+import { defaultSharePercent, mayTakeOne } from '../lib/bounds/tenant-pool.ts'
 import { bytesPerMs } from './wav-file.ts'
 
 export interface RecordingSharesOptions {

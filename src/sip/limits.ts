@@ -1,6 +1,6 @@
 // The limits of the SIP stack, each with its reason: per source, guess, connection, transaction and registration. The
 // limits on the text of one message are in message/.
-import type { BucketRule } from '../lib/token-buckets.ts'
+import type { BucketRule } from '../lib/bounds/token-buckets.ts'
 
 /**
  * The Retry-After of each 503: long enough for a dispatcher to try another node, short enough for a phone to come back

@@ -4,7 +4,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { networkOf } from '../network/network-of.ts'
 import { createRecent } from '../lib/recent.ts'
-import { createTokenBuckets } from '../lib/token-buckets.ts'
+import { createTokenBuckets } from '../lib/bounds/token-buckets.ts'
 import { sourceLimits } from './limits.ts'
 import type { Remote } from './sip.ts'
 

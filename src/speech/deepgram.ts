@@ -7,7 +7,7 @@ import { readWav } from './read-wav.ts'
 import { spokenRate } from './vendor.ts'
 import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, WantedVoice } from './vendor.ts'
 import { addressOf, callVendor, parseAnswer, withoutResult } from './vendor-call.ts'
-import { wavHeader } from '../lib/wav-header.ts'
+import { wavHeader } from '../lib/audio/wav-header.ts'
 
 const vendor = 'deepgram'
 const publicAddress = 'https://api.deepgram.com'

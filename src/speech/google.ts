@@ -17,7 +17,7 @@ import type {
   VoicesOfLanguage,
 } from './vendor.ts'
 import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
-import { wavHeader } from '../lib/wav-header.ts'
+import { wavHeader } from '../lib/audio/wav-header.ts'
 
 const vendor = 'google'
 const json = /^application\/json/

@@ -5,7 +5,7 @@ import { microsoftOffer } from './offers/microsoft.ts'
 import { readWav } from './read-wav.ts'
 import type { Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
 import { byLanguage, callVendor, parseAnswer, regionSetting, withoutResult } from './vendor-call.ts'
-import { wavHeader } from '../lib/wav-header.ts'
+import { wavHeader } from '../lib/audio/wav-header.ts'
 
 const vendor = 'microsoft'
 

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { toDiskFull } from '../lib/full-disk.ts'
 import type { Segment } from './segments.ts'
 import type { ChosenVoice, Pcm, Settings, Synthesizer } from './vendor.ts'
-import { wavHeader } from '../lib/wav-header.ts'
+import { wavHeader } from '../lib/audio/wav-header.ts'
 
 export interface Rendering {
   readonly synthesizer: Synthesizer

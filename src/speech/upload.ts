@@ -1,6 +1,6 @@
 // A recording as a form with a file, which some vendors require.
 import type { Pcm } from './vendor.ts'
-import { wavHeader } from '../lib/wav-header.ts'
+import { wavHeader } from '../lib/audio/wav-header.ts'
 
 export interface Upload {
   readonly contentType: string

@@ -20,7 +20,7 @@ import { createGoogle } from './google.ts'
 import { createMicrosoft } from './microsoft.ts'
 import { createOpenAi } from './openai.ts'
 import type { Pcm, Settings, SpeechVendor, VendorOptions } from './vendor.ts'
-import { wavHeader } from '../lib/wav-header.ts'
+import { wavHeader } from '../lib/audio/wav-header.ts'
 
 interface Received {
   readonly method: string

@@ -1,5 +1,5 @@
 // The tone that announces that a server listens.
-import { telephoneRate } from '../lib/resampler.ts'
+import { telephoneRate } from '../lib/audio/resampler.ts'
 
 // Half a second of 1 kHz at a tenth of full scale, as recorders use.
 const beepMs = 500

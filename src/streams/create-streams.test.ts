@@ -8,7 +8,7 @@ import type { AudioServer, AudioServerOptions, ServedStream } from '../../test/s
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
-import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
 import type { Clock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStreams } from './create-streams.ts'

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { toneShare } from '../../test/support/audio.ts'
 import type { Audio } from '../../test/support/audio.ts'
 import { levelDb, longestGapMs, sine } from '../../test/support/virtual-legs.ts'
-import { AudioRing, createRing } from '../lib/audio-ring.ts'
-import { ResamplerTables } from '../lib/resampler.ts'
+import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
+import { ResamplerTables } from '../lib/audio/resampler.ts'
 import { Given } from './given.ts'
 
 /** Returns 20 ms of sines at this rate, one in each channel. */

@@ -1,7 +1,7 @@
 // The audio that a stream sends to its server: read from the ring frame by frame, and encoded for the wire.
-import { AudioRing } from '../lib/audio-ring.ts'
-import { telephoneRate } from '../lib/resampler.ts'
-import type { ResamplerTables } from '../lib/resampler.ts'
+import { AudioRing } from '../lib/audio/audio-ring.ts'
+import { telephoneRate } from '../lib/audio/resampler.ts'
+import type { ResamplerTables } from '../lib/audio/resampler.ts'
 import type { StreamOrder } from '../contracts/audio-stream.ts'
 import { callRateOf, WireCoder } from './pcm.ts'
 import type { CallRate } from './pcm.ts'

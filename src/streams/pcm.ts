@@ -1,7 +1,7 @@
 // Samples as octets of the wire (signed, 16 bit, little endian) and back, between the rates of calls and servers.
-import { createResampler, telephoneRate, wideRate } from '../lib/resampler.ts'
-import type { Resampler, ResamplerTables } from '../lib/resampler.ts'
-import { toSample } from '../lib/to-sample.ts'
+import { createResampler, telephoneRate, wideRate } from '../lib/audio/resampler.ts'
+import type { Resampler, ResamplerTables } from '../lib/audio/resampler.ts'
+import { toSample } from '../lib/audio/to-sample.ts'
 
 /** The rate of a call's audio, by its codec and the rate of its server. */
 export type CallRate = typeof telephoneRate | typeof wideRate

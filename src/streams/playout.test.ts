@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { tone, toneShare, toWav } from '../../test/support/audio.ts'
 import { levelDb, longestGapMs } from '../../test/support/virtual-legs.ts'
-import { AudioRing, createRing } from '../lib/audio-ring.ts'
-import { ResamplerTables } from '../lib/resampler.ts'
+import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
+import { ResamplerTables } from '../lib/audio/resampler.ts'
 import { WireDecoder } from './pcm.ts'
 import { maxClips, maxMarks, Playout } from './playout.ts'
 

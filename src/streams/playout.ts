@@ -1,7 +1,7 @@
 // The playout of a server's audio: clips in turn, or a stream as it comes. Frames go to media a few ahead of time, and
 // are converted to the call's rate only then, so that a long clip delays nothing.
-import { AudioRing } from '../lib/audio-ring.ts'
-import { telephoneRate, wideRate } from '../lib/resampler.ts'
+import { AudioRing } from '../lib/audio/audio-ring.ts'
+import { telephoneRate, wideRate } from '../lib/audio/resampler.ts'
 import { callRateFor, callRateOf } from './pcm.ts'
 import type { CallRate, WireDecoder } from './pcm.ts'
 

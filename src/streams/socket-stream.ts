@@ -1,9 +1,9 @@
 // One stream in its thread: the ring goes out as binary frames, and the server's audio to its playout. A server that is
 // too slow loses frames.
 import { AppError } from '../lib/errors.ts'
-import type { ResamplerTables } from '../lib/resampler.ts'
+import type { ResamplerTables } from '../lib/audio/resampler.ts'
 import type { Socket, Sockets } from '../outgoing/sockets.ts'
-import { telephoneRate } from '../lib/resampler.ts'
+import { telephoneRate } from '../lib/audio/resampler.ts'
 import { WireDecoder } from './pcm.ts'
 import { beep } from './beep.ts'
 import { Given } from './given.ts'

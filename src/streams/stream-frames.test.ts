@@ -4,7 +4,7 @@ import { serveAudio } from '../../test/support/audio-server.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { heardStreamFrames as heard, sentStreamFrames as sent } from '../api/docs/stream-frames.ts'
 import type { StreamEvent } from '../contracts/audio-stream.ts'
-import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStreams } from './create-streams.ts'
 

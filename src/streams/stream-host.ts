@@ -1,5 +1,5 @@
 // The thread of streams, seen from inside: its sockets, and the beat at which rings are read and filled.
-import { ResamplerTables } from '../lib/resampler.ts'
+import { ResamplerTables } from '../lib/audio/resampler.ts'
 import type { Sockets } from '../outgoing/sockets.ts'
 import type { HearingLimits } from './hearing.ts'
 import { SocketStream } from './socket-stream.ts'

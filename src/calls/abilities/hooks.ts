@@ -2,7 +2,7 @@
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { Pace } from '../../lib/pace.ts'
+import { Pace } from '../../lib/bounds/pace.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import { hangUpFor } from '../leg/hang-up-for.ts'

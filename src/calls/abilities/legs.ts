@@ -1,7 +1,7 @@
 // The ability to dial others for a caller.
 import { sleep } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { Pace } from '../../lib/pace.ts'
+import { Pace } from '../../lib/bounds/pace.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import { dial } from '../bridge/dial.ts'
 import { demandFromHost } from '../outbound/caller-identity.ts'

@@ -3,7 +3,7 @@
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Pace } from '../../lib/pace.ts'
+import type { Pace } from '../../lib/bounds/pace.ts'
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { HookForm } from '../application/hook-form.ts'

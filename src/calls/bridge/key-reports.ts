@@ -2,7 +2,7 @@
 // running and waiting reports use a pool that all accounts share, so both are limited.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { Pace } from '../../lib/pace.ts'
+import { Pace } from '../../lib/bounds/pace.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'

@@ -1,7 +1,7 @@
 // The rates at which applications over WebSocket are read: each socket, and all sockets of an account together. Long
 // messages count more.
 import type { Clock } from '../../lib/clock.ts'
-import { Pace } from '../../lib/pace.ts'
+import { Pace } from '../../lib/bounds/pace.ts'
 
 /** In units of a short message. A busy session sends a few messages a second. */
 const socketPace = { burst: 200, perSecond: 100 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRing } from '../../lib/audio-ring.ts'
+import { createRing } from '../../lib/audio/audio-ring.ts'
 import type { Wiring } from '../../media/graph/wiring.ts'
 import { LegSound } from './leg-sound.ts'
 import type { Background } from './leg-sound.ts'

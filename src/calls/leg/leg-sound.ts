@@ -1,7 +1,7 @@
 // The sound that the far end of a leg hears, and whether others hear it. Bridge, hold, tracks and settings each set
 // their own part of it here, so that none overwrites another.
 import type { BorrowedClip } from '../../contracts/speech.ts'
-import type { Ring } from '../../lib/audio-ring.ts'
+import type { Ring } from '../../lib/audio/audio-ring.ts'
 import type { Generated, Layer, SpeaksIn, Tap, Wiring } from '../../media/graph/wiring.ts'
 
 /** The other side of a bridge. */

@@ -1,8 +1,8 @@
 // Begins a stream: ring buffers shared by media and the streaming thread, first frame, keys, journal entries.
 import type { AudioStream, StreamEnd, StreamEvent, Streams } from '../../contracts/audio-stream.ts'
 import { actingFor } from '../../lib/acting-for.ts'
-import { createRing } from '../../lib/audio-ring.ts'
-import type { Ring } from '../../lib/audio-ring.ts'
+import { createRing } from '../../lib/audio/audio-ring.ts'
+import type { Ring } from '../../lib/audio/audio-ring.ts'
 import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { StreamPlan } from '../abilities/stream-request.ts'

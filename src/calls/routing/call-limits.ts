@@ -1,6 +1,6 @@
 // The check of one more call against the limits of its account and of the account's service provider or, if the account
 // has no limit, against its share of the calls that the platform carries.
-import { mayTakeOne } from '../../lib/tenant-pool.ts'
+import { mayTakeOne } from '../../lib/bounds/tenant-pool.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { AccountFacts, CallLimits } from '../ports.ts'
 import type { RuleName } from './rules.ts'

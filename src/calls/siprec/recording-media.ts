@@ -1,6 +1,6 @@
 // The audio of a recording: the party's voice and the audio it hears, each as an RTP stream to the recording server.
 // The streams are separate media sessions, fed by rings that the leg's media session writes.
-import { createRing } from '../../lib/audio-ring.ts'
+import { createRing } from '../../lib/audio/audio-ring.ts'
 import { AppError } from '../../lib/errors.ts'
 import { telephoneCodecs } from '../../media/codecs/codecs.ts'
 import type { Media, MediaSession } from '../../media/media.ts'

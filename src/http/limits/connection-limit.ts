@@ -2,7 +2,7 @@
 import { BlockList, isIPv6 } from 'node:net'
 import type { Socket } from 'node:net'
 import { networkOf } from '../../network/network-of.ts'
-import { Shares } from '../../lib/shares.ts'
+import { Shares } from '../../lib/bounds/shares.ts'
 
 export interface ConnectionLimitOptions {
   /** The limit for all addresses together; each connection takes memory before its client is known. */

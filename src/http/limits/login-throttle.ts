@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { networkOf, networksOf } from '../../network/network-of.ts'
 import type { Derive } from '../../passwords/password.ts'
-import { createTokenBuckets } from '../../lib/token-buckets.ts'
+import { createTokenBuckets } from '../../lib/bounds/token-buckets.ts'
 import { createPasswordQueue, placeOfLogin } from './password-queue.ts'
 import type { PasswordQueue, Place } from './password-queue.ts'
 

@@ -1,6 +1,6 @@
 // Conversion to twice and to half the sample rate, by a half-band filter: every second coefficient is zero.
-import { kaiser } from '../../lib/kaiser.ts'
-import { toSample } from '../../lib/to-sample.ts'
+import { kaiser } from '../../lib/audio/kaiser.ts'
+import { toSample } from '../../lib/audio/to-sample.ts'
 
 // Flat to 3.4 kHz and 60 dB down from 4.6 kHz on; the length is Kaiser's estimate.
 const sides = 12

@@ -1,6 +1,6 @@
 // A session of another worker, as seen in this one. It speaks here through a ring, and the sound of a room of this
 // worker goes back to it through another ring.
-import { AudioRing } from '../../lib/audio-ring.ts'
+import { AudioRing } from '../../lib/audio/audio-ring.ts'
 import type { Frame, Speaker } from './frame.ts'
 import { RingVoice } from './ring-voice.ts'
 import type { MirrorWiring } from './wiring.ts'

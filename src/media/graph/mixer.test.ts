@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toSample } from '../../lib/to-sample.ts'
+import { toSample } from '../../lib/audio/to-sample.ts'
 import { Mixer } from './mixer.ts'
 import { isSameSource, toFactor } from './wiring.ts'
 import type { Source } from './wiring.ts'

@@ -1,7 +1,7 @@
 // Adds up the sounds of one tick. The gain of each part changes evenly over the frame, so that no change clicks.
 import type { Rate } from '../codecs/codecs.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
-import { toSample } from '../../lib/to-sample.ts'
+import { toSample } from '../../lib/audio/to-sample.ts'
 
 export class Mixer {
   /** The rate of its samples. */

@@ -1,7 +1,7 @@
 // A voice that another thread writes into a ring, read in our ticks. Both threads follow one clock, so they do not
 // drift apart. Short lateness of the writer is concealed.
-import { AudioRing } from '../../lib/audio-ring.ts'
-import type { Ring } from '../../lib/audio-ring.ts'
+import { AudioRing } from '../../lib/audio/audio-ring.ts'
+import type { Ring } from '../../lib/audio/audio-ring.ts'
 import type { Rate } from '../codecs/codecs.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
 import { Concealment } from '../receive/concealment.ts'

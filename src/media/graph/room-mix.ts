@@ -4,7 +4,7 @@ import { frameSamplesAt, isLaw } from '../codecs/coders.ts'
 import type { Coders, Encoder } from '../codecs/coders.ts'
 import type { Law } from '../codecs/g711.ts'
 import type { Frame, Octets } from './frame.ts'
-import { toSample } from '../../lib/to-sample.ts'
+import { toSample } from '../../lib/audio/to-sample.ts'
 
 /** A speaker who is heard in this tick. */
 export interface Talking {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
 import { toneDb, WidePhone } from '../../../test/support/wide-phone.ts'
-import { AudioRing, createRing } from '../../lib/audio-ring.ts'
+import { AudioRing, createRing } from '../../lib/audio/audio-ring.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
 

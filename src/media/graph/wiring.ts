@@ -1,7 +1,7 @@
 // The wiring of a session, stated by the main thread: what its far end hears, and where its far end is heard. Plain
 // data. The worker applies the difference between two ticks; a layer with the same id and source continues
 // undisturbed.
-import type { Ring } from '../../lib/audio-ring.ts'
+import type { Ring } from '../../lib/audio/audio-ring.ts'
 import type { Rate } from '../codecs/codecs.ts'
 
 export interface Wiring {

@@ -1,7 +1,7 @@
 // The sound in place of missing packets: the last pitch of the voice continues and fades. Similar to ITU-T G.711
 // Appendix I, but without its delay: joints are smoothed by the samples after them.
 import type { Rate } from '../codecs/codecs.ts'
-import { toSample } from '../../lib/to-sample.ts'
+import { toSample } from '../../lib/audio/to-sample.ts'
 
 // All of these are in 1/8000 s. The history is the longest pitch twice, plus the compared samples.
 const history = 400

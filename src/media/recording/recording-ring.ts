@@ -1,7 +1,7 @@
 // The ring in shared memory that carries the recording of one session from the media worker to the recorder: for each
 // 20 ms what the far end said and heard, as samples or as the packet itself. A packet costs the worker one copy; the
 // recorder decodes it.
-import type { Ring } from '../../lib/audio-ring.ts'
+import type { Ring } from '../../lib/audio/audio-ring.ts'
 import { createSid } from '../../lib/ids.ts'
 import { frameSamples } from '../codecs/coders.ts'
 import type { Law, Laws } from '../codecs/g711.ts'

@@ -1,5 +1,5 @@
 // The writer of a session's recording: G.711 packets as they come, and decoded or mixed samples in each tick.
-import type { Ring } from '../../lib/audio-ring.ts'
+import type { Ring } from '../../lib/audio/audio-ring.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import { frameSamples, isLaw } from '../codecs/coders.ts'
 import type { RtpPacket } from '../rtp/packet.ts'

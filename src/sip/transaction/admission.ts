@@ -1,6 +1,6 @@
 // The share of the transactions that each source may hold: a request over 4 kB counts as several.
 import { networkOf } from '../../network/network-of.ts'
-import { Shares } from '../../lib/shares.ts'
+import { Shares } from '../../lib/bounds/shares.ts'
 import { transactionLimits } from '../limits.ts'
 import type { Remote } from '../sip.ts'
 import type { Sources } from '../sources.ts'

@@ -2,7 +2,7 @@
 // which to evict.
 import { networkOf } from '../../network/network-of.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { Shares } from '../../lib/shares.ts'
+import { Shares } from '../../lib/bounds/shares.ts'
 import type { SipMessage } from '../message/message.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import type { Remote } from '../sip.ts'

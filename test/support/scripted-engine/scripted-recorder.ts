@@ -1,6 +1,6 @@
 // A recorder that keeps its orders for a test.
 import type { Recorder, RecordingEnd, RecordingOrder } from '../../../src/contracts/recording.ts'
-import type { Ring } from '../../../src/lib/audio-ring.ts'
+import type { Ring } from '../../../src/lib/audio/audio-ring.ts'
 import { createRecordingRing } from '../../../src/media/recording/recording-ring.ts'
 
 /** Returns a recorder that records nothing and refuses nothing. */

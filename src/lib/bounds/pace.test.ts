@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { Pace } from './pace.ts'
 
 it('lets a burst begin at once, and the others one after the other at the rate', () => {

@@ -1,5 +1,5 @@
 // A leaky bucket, kept as one point in time: some things begin immediately, and the others at a steady rate.
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock.ts'
 
 export interface PaceOptions {
   /** The number that may begin immediately after a rest. */

@@ -1,5 +1,5 @@
 // Rate limits: one bucket of tokens per key, filled at a steady rate, bounded in number.
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock.ts'
 
 export interface BucketRule {
   /** The number that may be taken immediately after a rest. */

@@ -1,12 +1,12 @@
 // A pool that all tenants share, such as calls, bytes or places in a line. No tenant may take all of it.
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 import { isWithinShare, Shares } from './shares.ts'
 
 /** The most of a pool that one tenant may take while no other takes any, in percent. 100 means everything. */
 export const defaultSharePercent = 80
 
 /**
- * Returns the share of `lib/shares.ts`: the multiple of the free units that a single tenant may hold to get `percent`
+ * Returns the share of `lib/bounds/shares.ts`: the multiple of the free units that a single tenant may hold to get `percent`
  * of the pool.
  */
 function shareOf(percent: number): number {

@@ -1,5 +1,5 @@
 // Audio frames that one thread passes to one other in shared memory, without messages or locks, copied only in and out.
-import { createSid } from './ids.ts'
+import { createSid } from '../ids.ts'
 
 /** The frames that a reader with its own beat may fall behind by default. */
 const usualFrames = 16

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 
 const rule = { capacity: 3, refillMs: 60_000 }
