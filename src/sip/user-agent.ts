@@ -23,8 +23,8 @@ import { createReach } from './registrar/reach.ts'
 import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
 import type { Register } from './registrar/registrar.ts'
-import { capabilitiesOf, returned, toOwed, withoutState } from './replies.ts'
-import { requestOutside } from './request-outside.ts'
+import { capabilitiesOf, returned, toOwed, withoutState } from './user-agent-replies.ts'
+import { sendOutsideRequest } from './send-outside-request.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
 import type { Owed, Peer, Remote, Reply, Sip } from './sip.ts'
@@ -58,7 +58,7 @@ class Agent implements UserAgent {
   readonly resolve: ResolveUri
   readonly rest: Sip['rest']
   readonly reach: Sip['reach']
-  readonly request: Sip['request'] = (asked) => requestOutside(this.#core, asked)
+  readonly request: Sip['request'] = (asked) => sendOutsideRequest(this.#core, asked)
   readonly #options: UserAgentOptions
   readonly #core: Core
   readonly #authenticate: Authenticate

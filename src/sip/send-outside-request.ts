@@ -9,7 +9,7 @@ import type { HeaderField, SipRequest, SipResponse } from './message/message.ts'
 import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 import { isReliable } from './transport/transports.ts'
 
-export function requestOutside(core: Core, asked: OutsideRequest): Promise<OutsideOutcome> {
+export function sendOutsideRequest(core: Core, asked: OutsideRequest): Promise<OutsideOutcome> {
   const { method, uri, from, to, callId = randomHex(16), destination, credentials, headers = [] } = asked
   const { promise, resolve } = Promise.withResolvers<OutsideOutcome>()
   const beganAt = core.clock.monotonic()
