@@ -132,8 +132,7 @@ async function createClients(db: Kysely<unknown>): Promise<void> {
 
 /**
  * Creates the indexes for a table in which an account may have thousands of rows. Long lists are sent in chunks in the
- * order of their ids: without an index in that order, each chunk would read and sort every row that its caller may
- * see.
+ * order of their ids: without an index in that order, each chunk would read and sort every row that its caller may see.
  */
 async function indexInOrder(db: Kysely<unknown>, table: string, key: string): Promise<void> {
   await db.schema

@@ -18,8 +18,7 @@ import { tickMs } from './tick-clock.ts'
 
 const maxFileBytes = 256 * 1024 * 1024
 const maxSeconds = maxAudioHours * 3600
-// Prompts that callers hear again and again are shorter than this and stay in memory; music and readings are
-// streamed.
+// Prompts that callers hear again and again are shorter than this and stay in memory; music and readings are streamed.
 const maxFramesInMemory = 30_000 / tickMs
 // Small enough that converting one piece (48 kHz stereo at worst) takes about a millisecond: packets wait meanwhile.
 const pieceBytes = 16_384

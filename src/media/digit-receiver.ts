@@ -1,5 +1,4 @@
-// DTMF digits from the RFC 4733 events of a stream. Each pressed key is reported once. Pure: the time is an
-// argument.
+// DTMF digits from the RFC 4733 events of a stream. Each pressed key is reported once. Pure: the time is an argument.
 import { timestampDistance } from './rtp/packet.ts'
 import { digitsByEvent } from './rtp/telephone-event.ts'
 import type { TelephoneEvent } from './rtp/telephone-event.ts'
@@ -131,8 +130,7 @@ function continued(pressed: Pressed, packet: EventPacket, isInTime: boolean): Pr
     afterStart >= 0 || (packet.isLate && afterStart > (-lostEndAfterMs * pressed.clockRate) / 1000)
   if (ahead < 0 && isOfStart) return pressed
   if (packet.marker) return undefined
-  // The next segment of a long press starts where the last one ended. A new press starts later, or has the marker
-  // bit.
+  // The next segment of a long press starts where the last one ended. A new press starts later, or has the marker bit.
   if (ahead >= 0x8000 && ahead <= 0xffff) return { ...pressed, timestamp, duration }
   return isInTime ? { ...pressed, timestamp, duration, isMoving: true } : undefined
 }

@@ -1,5 +1,4 @@
-// Reports on the far end of one stream: the place its packets come from, other places that send to it, and its
-// silence.
+// Reports on the far end of one stream: the place its packets come from, other places that send to it, and its silence.
 import type { MediaEvent } from './media.ts'
 import type { SilenceLimits } from './worker-setup.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
@@ -70,8 +69,7 @@ export class FarEndWatch {
   }
 
   /**
-   * Returns the earliest time at which silence of the far end could be reported, from what has been received until
-   * now.
+   * Returns the earliest time at which silence of the far end could be reported, from what has been received until now.
    */
   dueMs(agreement: Agreement): number {
     const limitMs = this.#limitMs(agreement)
@@ -105,8 +103,7 @@ export class FarEndWatch {
   }
 
   /**
-   * Reports once for each time that the limit passes, since the call may have had a reason to ignore the last
-   * report.
+   * Reports once for each time that the limit passes, since the call may have had a reason to ignore the last report.
    */
   #checkSilence(agreement: Agreement, nowMs: number): void {
     if (nowMs < this.dueMs(agreement)) return

@@ -61,8 +61,7 @@ export interface StreamStats {
 
 export type MediaEvent =
   /**
-   * The first packet from the far end came: the place media really comes from (symmetric RTP), and why it is
-   * trusted.
+   * The first packet from the far end came: the place media really comes from (symmetric RTP), and why it is trusted.
    */
   | { readonly type: 'first-packet'; readonly address: string; readonly port: number; readonly trust: Trust }
   /** The packets of the far end come from another place from now on. */
@@ -97,8 +96,7 @@ export type MediaEvent =
   /** In a room, if its wiring requests it: the far end begins or stops talking. Reported twice a second at most. */
   | { readonly type: 'talk'; readonly isTalking: boolean }
   /**
-   * The path of a browser could not be opened, or has ended: no media will be received or sent in this session
-   * again.
+   * The path of a browser could not be opened, or has ended: no media will be received or sent in this session again.
    */
   | { readonly type: 'path-lost'; readonly loss: PathLoss }
   /** The media worker of this session died: no media will be received or sent in it again. */
@@ -167,15 +165,13 @@ export interface MediaSession {
   /** Notes that the far end may be gone: unless a packet of it comes, its silence is reported within seconds. */
   doubt(): void
   /**
-   * Plays a clip. A second playback ends the first one as 'stopped', unless it follows it. The position advances
-   * while the far end holds. Throws audio_not_found, audio_not_supported, overloaded, or internal if the worker
-   * died.
+   * Plays a clip. A second playback ends the first one as 'stopped', unless it follows it. The position advances while
+   * the far end holds. Throws audio_not_found, audio_not_supported, overloaded, or internal if the worker died.
    */
   play(options: PlayOptions): Promise<PlayResult>
   /**
-   * States what the far end hears in addition to playbacks, and where it is heard, and replaces the former
-   * statement. It is applied between two packets. A layer with the same id and source as before continues
-   * undisturbed.
+   * States what the far end hears in addition to playbacks, and where it is heard, and replaces the former statement.
+   * It is applied between two packets. A layer with the same id and source as before continues undisturbed.
    */
   wire(wiring: Wiring): Promise<void>
   /** Sets how keys are sent to the far end and received from it, from the next offer or answer on. */

@@ -52,8 +52,7 @@ export class PortPool {
   }
 }
 
-// Packets that the kernel has not accepted yet. With more than these waiting, the oldest would be too late to be
-// heard.
+// Packets that the kernel has not accepted yet. With more than these waiting, the oldest would be too late to be heard.
 const mostQueuedPackets = 4
 
 /** The two sockets of a session. Addresses are plain IPv4 or IPv6, also on a socket that accepts both. */
@@ -119,8 +118,7 @@ function bindSocket(address: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createSocket({
       type: `udp${family}`,
-      // Addresses are never names here. The default look-up would delay every packet to a later turn of the event
-      // loop.
+      // Addresses are never names here. The default look-up would delay every packet to a later turn of the event loop.
       lookup: (host, _options, found) => found(null, host, family),
     })
     const fail = (error: Error): void => {
@@ -147,8 +145,7 @@ async function bindPair(address: string, port: number): Promise<SocketPair> {
   }
 }
 
-// Other programs may use some of these ports. With more than this in a row taken, the range belongs to another
-// program.
+// Other programs may use some of these ports. With more than this in a row taken, the range belongs to another program.
 const mostTakenPorts = 64
 
 /** Binds the next free pair of ports that can be bound. Throws no_media_port. */

@@ -1,5 +1,4 @@
-// The keys that a far end presses, received as events (RFC 4733) and, where that was agreed on, as tones in its
-// sound.
+// The keys that a far end presses, received as events (RFC 4733) and, where that was agreed on, as tones in its sound.
 import type { Encoding } from './codecs/codecs.ts'
 import type { Coders } from './codecs/coders.ts'
 import { DigitReceiver } from './digit-receiver.ts'

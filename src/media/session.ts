@@ -268,8 +268,7 @@ export class Session implements MediaSession, Wired {
   }
 
   /**
-   * Returns the agreement with the place where the browser's handshake was made; before the handshake it has no
-   * place.
+   * Returns the agreement with the place where the browser's handshake was made; before the handshake it has no place.
    */
   #byPath(agreed: Agreement): Agreement {
     const { protection, place, isBetweenPorts } = this.#path

@@ -8,8 +8,7 @@ export const tickSamples = 160
 export const phases = 4
 const phaseMs = tickMs / phases
 
-// The ticks that a phone's jitter buffer can take together. Further ticks are skipped: audio waits, timestamps
-// advance.
+// The ticks that a phone's jitter buffer can take together. Further ticks are skipped: audio waits, timestamps advance.
 const maxCatchUpTicks = 3
 // A timer may fire a little early. Sending half a millisecond early is better than another turn of the event loop.
 const earlyMs = 0.5

@@ -86,8 +86,7 @@ export class Wirings {
   }
 
   /**
-   * Presses a session's key again for listeners in other workers, since key events stay in the worker of their
-   * session.
+   * Presses a session's key again for listeners in other workers, since key events stay in the worker of their session.
    */
   noteKey(id: string, event: MediaEvent & { type: 'digit' }): void {
     for (const { of, hearers } of this.#mirrors.values()) {

@@ -1,6 +1,5 @@
-// The one place where host names become addresses. Queries name servers directly (c-ares), because getaddrinfo
-// occupies the few threads that commits and files need too: names of one tenant without a response would stop them for
-// everyone.
+// The one place where host names become addresses. Queries name servers directly (c-ares), because getaddrinfo occupies
+// the few threads that commits and files need too: names of one tenant without a response would stop them for everyone.
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { actingTenant } from '../lib/acting-for.ts'

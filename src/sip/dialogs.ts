@@ -1,5 +1,4 @@
-// The public interface of a dialog: what its owner can do with it, and the callbacks it gets. Import it through
-// sip.ts.
+// The public interface of a dialog: what its owner can do with it, and the callbacks it gets. Import it through sip.ts.
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { ReplacesId } from './message/replaces.ts'
 import type { Reply } from './reply.ts'

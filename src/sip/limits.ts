@@ -73,8 +73,7 @@ export interface ConnectionLimits {
 export const connectionLimits: ConnectionLimits = {
   // A quarter of the usual limit of open files; RTP and HTTP need the rest.
   maxConnections: 5_000,
-  // With 5,000 phones registered, those of one address can come back before their old connections are known to be
-  // gone.
+  // With 5,000 phones registered, those of one address can come back before their old connections are known to be gone.
   maxWebSockets: 10_000,
   messageMs: 10_000,
   // RFC 5626 §4.4.1: a client sends its keep-alive at the latest every 14 minutes.
@@ -131,8 +130,7 @@ export const registrationLimits = {
 
 /** Session timers: RFC 4028. */
 export const sessionLimits = {
-  // Recommended by RFC 4028 §4: a lost far end is noticed within half an hour, with one request per quarter of an
-  // hour.
+  // Recommended by RFC 4028 §4: a lost far end is noticed within half an hour, with one request per quarter of an hour.
   seconds: 1_800,
   // RFC 4028 §5: neither side may require less.
   minSeconds: 90,

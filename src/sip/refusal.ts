@@ -1,5 +1,4 @@
-// Refusals by the stack itself: a status and a sentence in X-Reason, which never has a line break from a request
-// field.
+// Refusals by the stack itself: a status and a sentence in X-Reason, which never has a line break from a request field.
 import { entryOf } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'

@@ -307,8 +307,7 @@ export interface SipOptions {
   readonly random?: () => number
   readonly serves?: Serves
   /**
-   * Returns a MAC that is the same on all nodes of the platform; left out, nodes do not recognize each other's
-   * INVITEs.
+   * Returns a MAC that is the same on all nodes of the platform; left out, nodes do not recognize each other's INVITEs.
    */
   readonly seal?: (text: string) => string
   /** The value of Server and User-Agent. */

@@ -10,8 +10,7 @@ export interface Timers {
   /** An INVITE is given up this long after its last provisional response above 100 (RFC 3261 §16.6). */
   readonly timerCMs: number
   /**
-   * Timer D over UDP: the time that retransmitted final responses are acknowledged (RFC 3261 §17.1.1.2: at least 32
-   * s).
+   * Timer D over UDP: the time that retransmitted final responses are acknowledged (RFC 3261 §17.1.1.2: at least 32 s).
    */
   readonly timerDMs: number
   /**

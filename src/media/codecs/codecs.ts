@@ -20,8 +20,7 @@ export interface Codec {
 /**
  * In the order of our offers. G.711 costs least, so it is first unless the leg that is heard has another codec: that
  * one then comes first, so that two legs of one codec need no transcoding. G.711 and G.722, whose clock is half its
- * rate because of an old mistake: RFC 3551 §4.5.14 and §4.5.2. Opus, whose clock is 48 kHz at any rate:
- * RFC 7587 §4.1.
+ * rate because of an old mistake: RFC 3551 §4.5.14 and §4.5.2. Opus, whose clock is 48 kHz at any rate: RFC 7587 §4.1.
  */
 export const codecs: readonly Codec[] = [
   { encoding: 'PCMU', clockRate: 8000, rate: 8000, payloadType: 0, weight: 1 },

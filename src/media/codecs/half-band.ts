@@ -8,8 +8,7 @@ const beta = 5.65
 const kept = 2 * sides - 1
 
 /**
- * Returns the coefficients on one side of the middle one. The middle one is a half, and one side adds up to a
- * quarter.
+ * Returns the coefficients on one side of the middle one. The middle one is a half, and one side adds up to a quarter.
  */
 function createSide(): Float64Array {
   const side = new Float64Array(sides)

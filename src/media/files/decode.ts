@@ -178,8 +178,7 @@ class WavWriter {
 }
 
 /**
- * Returns the size of the file it wrote. Throws audio_not_supported, or the error that stopped the source from
- * growing.
+ * Returns the size of the file it wrote. Throws audio_not_supported, or the error that stopped the source from growing.
  */
 export async function decodeFile(
   { kind, source, target }: DecodeJob,

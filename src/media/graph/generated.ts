@@ -7,8 +7,7 @@ import type { Generated } from './wiring.ts'
 
 const rate = 8000
 
-// One second of ringing and four of silence, at 425 Hz: ITU-T E.180 recommends it, and callers everywhere recognize
-// it.
+// One second of ringing and four of silence, at 425 Hz: ITU-T E.180 recommends it, and callers everywhere recognize it.
 const ringHz = 425
 const ringSamples = rate
 const roundSamples = 5 * rate

@@ -1,5 +1,4 @@
-// The layers that the far end of one session hears, by their ids. A new wiring begins, continues or ends each of
-// them.
+// The layers that the far end of one session hears, by their ids. A new wiring begins, continues or ends each of them.
 import type { Clips } from '../clips.ts'
 import type { Rate } from '../codecs/codecs.ts'
 import type { ClipFormName } from '../clip-form.ts'

@@ -1,6 +1,5 @@
-// The short way of a bridge: packets of one far end go to the other as they come, without decoding, renumbered so
-// that they continue our stream. Packets lost or out of order before they reached us stay so; the far end conceals
-// that.
+// The short way of a bridge: packets of one far end go to the other as they come, without decoding, renumbered so that
+// they continue our stream. Packets lost or out of order before they reached us stay so; the far end conceals that.
 import { timestampDistance } from '../rtp/packet.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import type { Outgoing, RtpSender } from '../rtp/sender.ts'

@@ -10,8 +10,7 @@ import type { Frame } from './frame.ts'
 
 // One frame to read, and one as slack for a late tick.
 const headStart = 2
-// More frames than this wait only after our own thread stood still. They are older than necessary, so they are
-// skipped.
+// More frames than this wait only after our own thread stood still. They are older than necessary, so they are skipped.
 const maxWaiting = 5
 // A wide listener reads in every tick. After this many ticks without one the wide rate is no longer requested.
 const askedTicks = 25

@@ -1,6 +1,5 @@
 // The wiring of a session, stated by the main thread: what its far end hears, and where its far end is heard. Plain
-// data. The worker applies the difference between two ticks; a layer with the same id and source continues
-// undisturbed.
+// data. The worker applies the difference between two ticks; a layer with the same id and source continues undisturbed.
 import type { Ring } from '../../lib/audio/audio-ring.ts'
 import type { Rate } from '../codecs/codecs.ts'
 

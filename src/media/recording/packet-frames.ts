@@ -1,5 +1,4 @@
-// Places packets in the frames of a recording by their timestamps, counted from the frame in which the first one
-// came.
+// Places packets in the frames of a recording by their timestamps, counted from the frame in which the first one came.
 import { frameSamples } from '../codecs/coders.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import { timestampDistance } from '../rtp/packet.ts'
@@ -8,8 +7,7 @@ import { earlyFrames, lateFrames } from './recording-ring.ts'
 
 // A stall of the network ends within this time. Packets that stay too late for longer have another clock.
 const stallMs = 200
-// If all packets of 1 s are later than needed, they will stay so: the clocks drift, or the network path became
-// longer.
+// If all packets of 1 s are later than needed, they will stay so: the clocks drift, or the network path became longer.
 const windowPackets = 50
 const spareFrames = 2
 

@@ -121,8 +121,7 @@ export class RecordingRing {
   }
 
   /**
-   * Returns the number of frames to read; `isToEnd` includes those that packets may still fill. Called by the
-   * recorder.
+   * Returns the number of frames to read; `isToEnd` includes those that packets may still fill. Called by the recorder.
    */
   waiting(isToEnd: boolean): number {
     this.#head = Atomics.load(this.#controls, head)
@@ -135,8 +134,7 @@ export class RecordingRing {
   }
 
   /**
-   * Writes that frame as samples, one in each `step` from `from` on; zeros if it has no sound. Called by the
-   * recorder.
+   * Writes that frame as samples, one in each `step` from `from` on; zeros if it has no sound. Called by the recorder.
    */
   copy(side: Side, laws: Laws, { into, from, step, before = 0 }: Copy): void {
     const slot = this.#slot(this.#read - before, side)

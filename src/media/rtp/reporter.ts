@@ -96,8 +96,7 @@ export class Reporter {
       this.#remote = {
         packetsLost: block.packetsLost,
         jitterMs: block.jitter / this.#unitsPerMs,
-        // A report without a round trip (the far end has not received our sender report yet) keeps the last known
-        // one.
+        // A report without a round trip (the far end has not received our sender report yet) keeps the last known one.
         ...(roundTrip === undefined ? lastRoundTrip(this.#remote) : { roundTripMs: roundTrip }),
       }
     }

@@ -1,5 +1,4 @@
-// The packets of one outgoing stream: header, numbers and counts. Timestamps come from the tick, so they cannot
-// drift.
+// The packets of one outgoing stream: header, numbers and counts. Timestamps come from the tick, so they cannot drift.
 import { randomBytes } from 'node:crypto'
 import { tickMs, tickSamples } from '../tick-clock.ts'
 import { rtpHeaderBytes, timestampDistance, writeRtpHeader } from './packet.ts'

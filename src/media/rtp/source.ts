@@ -41,8 +41,7 @@ const namedPlacesFirstMs = 2000
 // Stray packets of another call seldom come for this long in one stream.
 const provenAfterMs = 200
 const minProvenPackets = 5
-// The longest gap in a stream that is being proven. A gap longer than a pause of comfort noise begins another
-// attempt.
+// The longest gap in a stream that is being proven. A gap longer than a pause of comfort noise begins another attempt.
 const maxGapMs = 100
 // The largest step of sequence numbers: half a second of loss does not prove a stream. A sender that sweeps many of
 // our ports with one counter makes larger steps.

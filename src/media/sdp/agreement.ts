@@ -57,8 +57,7 @@ export interface Agreement {
   /** The payload types that we send are the far end's choice: RFC 3264 §5.1. */
   readonly send: SendFormat
   /**
-   * All formats that both sides named, in the numbers of both: far ends switch between them, and use their own
-   * numbers.
+   * All formats that both sides named, in the numbers of both: far ends switch between them, and use their own numbers.
    */
   readonly receive: Receivable
   readonly maySend: boolean

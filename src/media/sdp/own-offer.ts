@@ -38,8 +38,7 @@ export function firstOffer({ prefers, offers }: FirstOffer, keys: LocalKeys): Lo
 }
 
 /**
- * Returns the line in use, so that a re-offer changes nothing (RFC 3264 §8). `only` is the one codec to continue
- * with.
+ * Returns the line in use, so that a re-offer changes nothing (RFC 3264 §8). `only` is the one codec to continue with.
  */
 export function nextOffer(
   former: LocalAudio,

@@ -1,5 +1,4 @@
-// The interface of a session's packet transport, with one form for each protection that offer and answer can agree
-// on.
+// The interface of a session's packet transport, with one form for each protection that offer and answer can agree on.
 import type { Endpoint, Trust } from '../rtp/source.ts'
 import type { Agreement, Protection } from '../sdp/agreement.ts'
 

@@ -1,5 +1,4 @@
-// Credentials and challenges: Authorization, Proxy-Authorization, WWW-Authenticate, Proxy-Authenticate: RFC 3261
-// §20.7.
+// Credentials and challenges: Authorization, Proxy-Authorization, WWW-Authenticate, Proxy-Authenticate: RFC 3261 §20.7.
 import { isToken } from './header-names.ts'
 import { quoted, splitOutside, unquote } from './list.ts'
 import { malformed } from './malformed.ts'

@@ -24,8 +24,7 @@ export interface Capabilities {
   readonly accept: readonly string[]
 }
 
-// The methods of the IANA registry: one of them that is not allowed gets 405, any other 501 (RFC 3261 §8.2.1,
-// §21.5.2).
+// The methods of the IANA registry: one of them that is not allowed gets 405, any other 501 (RFC 3261 §8.2.1, §21.5.2).
 const registeredMethods = new Set(
   'ACK BYE CANCEL INFO INVITE MESSAGE NOTIFY OPTIONS PRACK PUBLISH REFER REGISTER SUBSCRIBE UPDATE'.split(
     ' ',

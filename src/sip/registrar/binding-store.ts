@@ -21,8 +21,7 @@ export interface BindingStore {
   /** Returns the live bindings of an address of record, the latest registration first. */
   get(aor: string): Promise<readonly Binding[]>
   /**
-   * Like `get`, with bindings of other nodes that can be reached from here: phones behind a proxy with Path (RFC
-   * 3327).
+   * Like `get`, with bindings of other nodes that can be reached from here: phones behind a proxy with Path (RFC 3327).
    */
   find(aor: string): Promise<readonly Binding[]>
   /** Adds a binding, which replaces those of the same phone. Resolves when it survives the process. */
@@ -58,8 +57,7 @@ export interface BindingArchive {
   /** Returns the bindings of other nodes without a Path at a place. Left out if there is one node. */
   elsewhereAt?(place: Remote): Promise<readonly KeptBinding[]>
   /**
-   * Stores a binding; `gone` are the keys it replaced. Resolves when it is stored; a mere refresh is stored soon
-   * after.
+   * Stores a binding; `gone` are the keys it replaced. Resolves when it is stored; a mere refresh is stored soon after.
    */
   save(
     binding: Binding,

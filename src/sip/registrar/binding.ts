@@ -1,5 +1,4 @@
-// The facts about a phone in its registration: its identity, and whether it can be reached once its connection is
-// gone.
+// The facts about a phone in its registration: its identity, and whether it can be reached once its connection is gone.
 import { isIP } from 'node:net'
 import { unquote } from '../message/list.ts'
 import type { Params } from '../message/params.ts'
@@ -11,8 +10,7 @@ import type { Binding } from '../sip.ts'
 import { transports } from '../transport/transports.ts'
 
 /**
- * Returns the phone and flow of RFC 5626 §4.1 and §4.2 that the Contact parameters name; undefined without an
- * instance.
+ * Returns the phone and flow of RFC 5626 §4.1 and §4.2 that the Contact parameters name; undefined without an instance.
  */
 export function instanceOf(params: Params): string | undefined {
   const instance = params.get('+sip.instance')

@@ -1,5 +1,4 @@
-// The transaction layer (RFC 3261 §17): matches messages with transactions, creates new ones, and refuses bad
-// requests.
+// The transaction layer (RFC 3261 §17): matches messages with transactions, creates new ones, and refuses bad requests.
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'

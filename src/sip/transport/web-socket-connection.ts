@@ -1,5 +1,4 @@
-// One WebSocket that speaks SIP (RFC 7118 §5): one message in each frame; answers pings, closes slow and idle far
-// ends.
+// One WebSocket that speaks SIP (RFC 7118 §5): one message in each frame; answers pings, closes slow and idle far ends.
 import { isUtf8 } from 'node:buffer'
 import type { RawData, WebSocket } from 'ws'
 import type { Timer } from '../../lib/clock.ts'

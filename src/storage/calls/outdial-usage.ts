@@ -1,6 +1,5 @@
 // The outbound calls of accounts, counted by account and process. Each process writes its own rows a few times a
-// minute, in few transactions, and reads those of others. Rows from before a restart count as those of another
-// process.
+// minute, in few transactions, and reads those of others. Rows from before a restart count as those of another process.
 import type { OutdialUsage, OutdialUsageStore } from '../../contracts/outdial-usage.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Cells, Database } from '../database/database.ts'
