@@ -74,7 +74,8 @@ const schema = Type.Object({
     Type.Number({
       exclusiveMinimum: 0,
       maximum: 2_000_000,
-      description: 'How long the two may talk, in seconds.',
+      description:
+        'How long the two parties may talk, in seconds. Every call ends after 180 minutes, whatever is set.',
     }),
   ),
   confirmHook: Type.Optional(

@@ -68,7 +68,9 @@ export const callFields = {
     .describe('Seconds it may ring before it is given up.'),
   timeLimit: integer({ min: 1, max: maxCallSeconds })
     .optional()
-    .describe('Seconds it may last once it is answered.'),
+    .describe(
+      'Seconds that the call may last after its answer. Every call ends after 180 minutes, whatever is set.',
+    ),
   trunk: text({ max: 64 }).optional().describe('As `to.trunk`.'),
   answerOnBridge: boolean()
     .optional()
