@@ -160,6 +160,16 @@ describe('a name server', () => {
         return echo
       },
     ],
+    [
+      'a signature among its answers',
+      (request) => {
+        const moved = Buffer.from(request)
+        moved.writeUInt8(moved.readUInt8(2) | 0x80, 2)
+        moved.writeUInt16BE(moved.readUInt16BE(8) + 1, 8)
+        moved.writeUInt16BE(0, 10)
+        return moved
+      },
+    ],
     ['that is no message', () => Buffer.from('hello')],
     [
       'that goes round in circles',
