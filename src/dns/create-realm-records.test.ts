@@ -182,6 +182,15 @@ describe('a name server', () => {
     server.close()
   })
 
+  it('that the network does not lead to makes the removal of records fail', async () => {
+    // The system refuses to connect to a broadcast address, as it does to one without a route.
+    const records = recordsAt({ address: '255.255.255.255', port: 53, zone: 'a.test', key })
+    await expect(records.remove('x.a.test')).rejects.toMatchObject({
+      code: 'dns_update_failed',
+      message: /cannot be reached/,
+    })
+  })
+
   it('that does not listen makes the removal of records fail', async () => {
     const server = await deaf()
     server.close()
