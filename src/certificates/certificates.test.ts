@@ -87,6 +87,16 @@ it('stay as they are while the files do not match, until they do', async () => {
   expect(certificates.current().certificates).toBe(second.certificates)
 })
 
+it('stay as they are while the chain behind the certificate is only half written', async () => {
+  await certificates.start()
+  put(second)
+  writeFileSync(at('cert.pem'), second.certificates + authority.certificate.slice(0, -40))
+  clock.advance(10_000)
+  const line = await lines.next('the fault', ({ level }) => level === 'error')
+  expect(line.facts).toMatchObject({ reason: expect.stringContaining('is refused by TLS') })
+  expect(certificates.current().certificates).toBe(first.certificates)
+})
+
 it('are read again each by itself: one that cannot be used keeps none of the others back', async () => {
   const [one, two] = ['one', 'two'].map((name) => ({
     certificateFile: at(`${name}.pem`),

@@ -1,6 +1,7 @@
 // The certificates of the platform, read from files, and read again when those change.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
 import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
@@ -11,6 +12,7 @@ import { WatchedFiles } from '../lib/watched-files.ts'
 import type { TlsPair } from './certificate-choice.ts'
 import { isForDevelopment } from './own-certificate.ts'
 import { parseRevocationLists, UnknownSignature } from './revocation.ts'
+import { commonTlsOptions } from './tls-server.ts'
 import type { TlsIdentity } from './tls-server.ts'
 
 /** Paths of PEM files. */
@@ -187,7 +189,20 @@ async function readPair({ certificateFile, keyFile }: PairFiles): Promise<TlsPai
   const privateKey = parsed(keyFile, 'private key without a password', () => createPrivateKey(key))
   if (!certificate.checkPrivateKey(privateKey))
     throw new Unusable(`${keyFile} is not the key of ${certificateFile}`)
+  demandUsable({ key, certificates }, certificateFile)
   return { key, certificates }
+}
+
+/**
+ * Throws if TLS refuses the pair: the chain is cut off, which the first certificate does not show, or the key is too
+ * short. Otherwise the first handshake would throw.
+ */
+function demandUsable({ key, certificates: cert }: TlsPair, certificateFile: string): void {
+  try {
+    createSecureContext({ ...commonTlsOptions, key, cert })
+  } catch (error) {
+    throw new Unusable(`${certificateFile} is refused by TLS: ${sentenceOf(error)}`, { cause: error })
+  }
 }
 
 type Beside = Pick<TlsIdentity, 'authorities' | 'revoked'>

@@ -160,6 +160,16 @@ describe('a name server', () => {
         return echo
       },
     ],
+    [
+      'a signature among its answers',
+      (request) => {
+        const moved = Buffer.from(request)
+        moved.writeUInt8(moved.readUInt8(2) | 0x80, 2)
+        moved.writeUInt16BE(moved.readUInt16BE(8) + 1, 8)
+        moved.writeUInt16BE(0, 10)
+        return moved
+      },
+    ],
     ['that is no message', () => Buffer.from('hello')],
     [
       'that goes round in circles',
@@ -170,6 +180,15 @@ describe('a name server', () => {
     const asked = server.records.move(undefined, 'x.a.test')
     await expect(asked).rejects.toMatchObject({ code: 'dns_update_failed', message: /did not answer/ })
     server.close()
+  })
+
+  it('that the network does not lead to makes the removal of records fail', async () => {
+    // The system refuses to connect to a broadcast address, as it does to one without a route.
+    const records = recordsAt({ address: '255.255.255.255', port: 53, zone: 'a.test', key })
+    await expect(records.remove('x.a.test')).rejects.toMatchObject({
+      code: 'dns_update_failed',
+      message: /cannot be reached/,
+    })
   })
 
   it('that does not listen makes the removal of records fail', async () => {

@@ -84,8 +84,10 @@ function exchange(
     // RFC 8945 §5.4: any other unsigned response is ignored, and the wait continues.
     if (isAuthentic(bytes, reply, request, key, clock.now())) resolve(reply.rcode)
   })
+  // A callback of `connect` would also be called with its failure, and no 'error' would follow.
+  socket.once('connect', () => send(0))
   // Connected: packets from elsewhere are dropped by the system, and a closed port is reported immediately.
-  socket.connect(server.port, server.address, () => send(0))
+  socket.connect(server.port, server.address)
   return promise.finally(() => {
     timer?.cancel()
     socket.close()

@@ -96,7 +96,7 @@ export interface Reply {
   readonly isResponse: boolean
   /** The response code: RFC 1035 §4.1.1 and RFC 2136 §2.2. */
   readonly rcode: number
-  /** The last record, if it is a signature. */
+  /** The last record of the additional section, if it is a signature: RFC 8945 §5.1. */
   readonly signature: { readonly at: number; readonly name: string; readonly data: Buffer } | undefined
 }
 
@@ -105,14 +105,15 @@ export function parseReply(bytes: Buffer): Reply {
   const flags = bytes.readUInt16BE(2)
   let at = 12
   for (let left = bytes.readUInt16BE(4); left > 0; left--) at = readName(bytes, at).end + 4
-  const records = bytes.readUInt16BE(6) + bytes.readUInt16BE(8) + bytes.readUInt16BE(10)
+  const additional = bytes.readUInt16BE(10)
+  const records = bytes.readUInt16BE(6) + bytes.readUInt16BE(8) + additional
   let signature: Reply['signature']
   for (let left = records; left > 0; left--) {
     const { name, end } = readName(bytes, at)
     const start = end + 10
     const length = bytes.readUInt16BE(end + 8)
     if (start + length > bytes.length) throw new Error('a record is longer than its message')
-    if (left === 1 && bytes.readUInt16BE(end) === types.tsig)
+    if (left === 1 && additional > 0 && bytes.readUInt16BE(end) === types.tsig)
       signature = { at, name, data: bytes.subarray(start, start + length) }
     at = start + length
   }

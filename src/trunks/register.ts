@@ -120,6 +120,8 @@ async function tryRegistrar(
     ;({ cseq } = outcome)
     if (response.status < 300) {
       const granted = grantedSeconds(response, contact, seconds)
+      // The refresh would follow immediately, and so would each one after it.
+      if (granted === 0) return failed(cseq, `${registrar.place} accepted the Contact for no time`)
       const { gateway } = registrar
       return { kind: 'registered', cseq, response, contact, grantedSeconds: granted, destination, gateway }
     }

@@ -41,6 +41,7 @@ describe('a registration', () => {
       () => ({ status: 302, lines: ['Contact: <sip:gone.example>'] }),
       'reached',
     ],
+    ['a binding for no time', () => ({ status: 200, lines: ['Expires: 0'] }), 'for no time'],
     ['a redirect without a place', () => ({ status: 302 }), '302'],
   ])('that meets %s gives up after four requests at most, and says why', async (_what, answer, reason) => {
     let count = 0
