@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { offer, sipResponse } from '../../../test/support/scripted-engine/scripted-messages.ts'
@@ -24,11 +25,14 @@ interface Stage {
 async function called(
   verbs: readonly object[],
   rest: readonly object[] = [{ verb: 'answer' }],
+  to?: string,
 ): Promise<Stage> {
   const alerts: Alert[] = []
   const engine = createScriptedEngine(parseVerbs, { alerts: { raise: (alert) => void alerts.push(alert) } })
   engine.hooks.on('/call', [...verbs, ...rest, { verb: 'pause', length: 3000 }])
-  const caller = engine.ring()
+  const { application_sid } = application
+  if (to !== undefined) engine.account = { ...account, device_calling_application_sid: application_sid }
+  const caller = engine.ring(to === undefined ? {} : { to })
   for (let turn = 0; turn < 6; turn += 1) await settle()
   const journal = () => engine.store.journalOf(engine.store.batches[0]?.call_sid ?? '')
   return {
@@ -90,6 +94,15 @@ describe('a recording by a recording server', () => {
       const [ofLeg, ...ofRecording] = stage.engine.media.sessions
       expect([ofLeg?.isClosed, ofRecording.map(({ isClosed }) => isClosed)]).toEqual([false, [true, true]])
     }
+  })
+
+  it('begins where a party has a name that only looks like a URI', async () => {
+    const stage = await called([begin()], [{ verb: 'answer' }], 'sip%3A%3Cx@example.com')
+    expect(stage.problems()).toEqual([])
+    expect(String(stage.invite().options.body?.content)).toContain('aor="sip:sip%3A%3Cx@example.com"')
+    stage.invite().refuse(486)
+    await turns()
+    expect(stage.engine.media.sessions.map(({ isClosed }) => isClosed)).toEqual([false, true, true])
   })
 
   it('is refused an address that no SIP URI may lead to, and a realm of the platform', async () => {

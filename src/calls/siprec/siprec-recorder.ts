@@ -192,6 +192,10 @@ export class SiprecRecorder implements Recorder {
     const tenant = { owner: account.account_sid, peers: new Set([remote.address]) }
     const guarded = tenantMedia({ media, isAllowedHop }, tenant)
     const mayReach = reachableFor(undefined, account, this.#services)
+    const now = clock.now()
+    const realm = account.sip_realm
+    const call = wanted.call ?? recordedCall({ ...started, realm, recordingId, now })
+    wanted.call = this.#asNow({ ...call, recordedSince: now }, realm ?? started.host)
     const callId = `${randomHex(16)}@siprec`
     const session: RecordingSession = new RecordingSession({
       sip: sip(),
@@ -203,10 +207,6 @@ export class SiprecRecorder implements Recorder {
     })
     // The repeated OPTIONS checks would fill the journal.
     this.#tap.expect(callId, journal, { without: 'OPTIONS' })
-    const now = clock.now()
-    const realm = account.sip_realm
-    const call = wanted.call ?? recordedCall({ ...started, realm, recordingId, now })
-    wanted.call = this.#asNow({ ...call, recordedSince: now }, realm ?? started.host)
     const invite = { uri, remote, callId, user: 'recorder', boundary: randomHex(16) }
     const metadata = toMetadata(wanted.call)
     // The recordingID of the request overrides a header of that name.
