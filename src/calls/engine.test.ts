@@ -158,6 +158,20 @@ describe('an engine that has stopped', () => {
     expect(flushed).toEqual([1, 1])
   })
 
+  it('waits for far ends where storage fails, and is stopped then', async () => {
+    const call = await runVerbs([answer, rest])
+    const responded = Promise.withResolvers<void>()
+    call.dialog().bye = () => responded.promise
+    call.engine.store.flush = () => Promise.reject(new Error('the database is away'))
+    let isStopped = false
+    const stopping = call.engine.calls.stop().then(() => (isStopped = true))
+    await settle()
+    expect(isStopped).toBe(false)
+    responded.resolve()
+    await stopping
+    expect(isStopped).toBe(true)
+  })
+
   it('does not wait for ever for far ends that do not respond to BYE', async () => {
     const call = await runVerbs([answer, rest])
     call.dialog().bye = () => new Promise(() => undefined)
@@ -243,6 +257,13 @@ describe('a call that was asked for', () => {
     stored.resolve()
     await begun
     expect(hasBegun).toBe(true)
+  })
+
+  it('is made once where storage fails: the client hears of it as of any other', async () => {
+    const engine = platform()
+    engine.store.flush = () => Promise.reject(new Error('the database is away'))
+    await expect(placeOn(engine, callRequest)).resolves.toMatchObject({})
+    expect(engine.sent).toHaveLength(1)
   })
 
   it('does not wait longer than two seconds for a storage that is slow', async () => {

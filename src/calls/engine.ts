@@ -115,8 +115,7 @@ export class CallEngine implements Calls, CallHandlers {
     await this.#recovery.stop()
     await this.hangUpAll('the platform is stopping')
     await this.#guard.stop()
-    // Facts that can be written are flushed before the platform ends. Storage reports the rest when it stops itself.
-    await this.#options.store.flush().catch(() => undefined)
+    await this.#flushed()
     this.#isStopped = true
   }
 
@@ -204,8 +203,9 @@ export class CallEngine implements Calls, CallHandlers {
     const { sent, done } = placeCall(order, this.#context, refused)
     void done.finally(leave)
     await sent
-    // A client that has the call_sid must find a record of the call, even if this process is killed now.
-    await this.#atMost(durableWaitMs, this.#options.store.flush())
+    // A client that has the call_sid must find a record of the call, even if this process is killed now. If storage
+    // fails, the call is made nevertheless: a client that got an error would make it again.
+    await this.#atMost(durableWaitMs, this.#flushed())
   }
 
   hangUp(account_sid: string, call_sid: string): Promise<boolean> {
@@ -237,10 +237,15 @@ export class CallEngine implements Calls, CallHandlers {
     this.#close()
     const legs = this.#registry.live
     const farewells = legs.map((leg) => hangUpFor(leg, new AppError('stopping', reason)))
-    await this.#options.store.flush()
+    await this.#flushed()
     const closing = [...farewells, ...legs.map((leg) => leg.closed), this.#admission.whenIdle()]
     await this.#atMost(byeGraceMs, Promise.all(closing))
-    await this.#options.store.flush()
+    await this.#flushed()
+  }
+
+  /** Writes the facts that can be written now. Storage tries the others again, and reports them when it stops. */
+  #flushed(): Promise<void> {
+    return this.#options.store.flush().catch(() => undefined)
   }
 
   /** Refuses new calls, and those whose caller is still being identified. */

@@ -7,7 +7,7 @@ import type { Notes, Siprec } from './abilities.ts'
 
 export interface SiprecOptions {
   readonly leg: Leg
-  readonly context: Pick<CallContext, 'services' | 'tap'>
+  readonly context: Pick<CallContext, 'services' | 'tap' | 'guard'>
   readonly notes: Notes
 }
 
@@ -17,7 +17,7 @@ export function createSiprec({ leg, context, notes }: SiprecOptions): Siprec {
       const { fields, refused } = toHeaderFields(headers)
       if (refused.length > 0)
         notes.note(`these headers may not be set and were left out: ${refused.join(', ')}`)
-      leg.siprec ??= new SiprecRecorder(leg, context.services, context.tap)
+      leg.siprec ??= new SiprecRecorder(leg, context)
       leg.siprec.start({ servers, recordingId, headers: fields })
     },
     stop: () => leg.siprec?.stop(),

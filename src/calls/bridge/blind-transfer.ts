@@ -3,7 +3,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
-import { tryParseUri } from '../../sip/message/uri.ts'
+import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { IncomingReferral, ReferSubscription } from '../../sip/sip.ts'
 import type { CallContext } from '../call-context.ts'
 import { toDecision } from '../journal/decision.ts'
@@ -100,7 +100,7 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
   const { started, attempt } = by.journal.facts
   const account = await services.directory.account(started.account_sid)
   const uri = tryParseUri(referTo)
-  const name = uri?.scheme === 'sip' ? uri.user : undefined
+  const name = uri?.scheme === 'sip' && uri.user !== undefined ? unescapeUri(uri.user) : undefined
   const host = uri?.scheme === 'sip' ? uri.host : ''
   const realm = account?.is_active === true ? account.sip_realm : null
   const isOurs = host === realm || host === started.host || host === attempt?.host

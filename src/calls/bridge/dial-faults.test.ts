@@ -104,6 +104,20 @@ describe('a media worker that dies with a bridge on it', () => {
   })
 })
 
+describe('a dub of a dial that cannot be read', () => {
+  it('is a problem in the journal: the two talk, and neither is left alone', async () => {
+    const session = await dialling({ dub: [{ action: 'addTrack', track: 'rain', id: 7 }] })
+    const { engine, caller, called, types, sidOf } = session
+    await answered(called())
+    const [a, b] = engine.media.sessions
+    expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
+    expect(types(sidOf('outbound'))).toContain('problem')
+    await bye(caller.dialog)
+    expect(called().dialog.isOver).toBe(true)
+    expectNothingLeft(session)
+  })
+})
+
 const bob = { type: 'sip', sipUri: 'sip:bob@192.0.2.9' }
 const ten = Array.from({ length: 10 }, (_, n) => ({ type: 'sip', sipUri: `sip:u${n}@192.0.2.9` }))
 const hookAt = (path: string) =>

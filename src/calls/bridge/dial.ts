@@ -232,7 +232,10 @@ class Dial {
     const { nested } = this.#options
     const fail = (error: unknown): void => noteProblem(child, error)
     if (boostDb !== undefined) child.media.sound.boost(boostDb).catch(fail)
-    if (dubs.length > 0) nested.beside({ leg: child, verbs: dubs, allowed: dubbing })().catch(fail)
+    if (dubs.length === 0) return
+    // Verbs that cannot be read must not keep the two from talking.
+    const dub = async (): Promise<void> => nested.beside({ leg: child, verbs: dubs, allowed: dubbing })()
+    dub().catch(fail)
   }
 
   #orderFor(target: DialTarget): CallOrder {

@@ -216,6 +216,16 @@ describe('a blind transfer', () => {
     expect(hearings(one)).toEqual([1, 0])
   })
 
+  it('reaches a user whose name is written with escapes', async () => {
+    const one = await talking({}, (engine) => {
+      engine.hasRegistrationHook = true
+      engine.phones.set('front desk@example.com', [{ ...phone, aor: 'front desk@example.com' }])
+    })
+    const { answer } = await refer(one.called().dialog, { referTo: 'sip:front%20desk@example.com' })
+    expect(answer).toBe(202)
+    expect(one.called(1).options.to).toBe('sip:front%20desk@example.com')
+  })
+
   it('is refused by a called side that is still being asked whether it takes the call, and its journal says why', async () => {
     const late = heldAnswer()
     const one = await talking({ confirmHook: '/confirm' }, ({ hooks }) =>

@@ -79,4 +79,11 @@ describe('JournalWriter', () => {
     expect(journal.events.length).toBeLessThan(200)
     expect(journal.facts.customerData).toEqual({ raw })
   })
+
+  it('is full after a megabyte of what an application writes', () => {
+    const { journal } = open()
+    const id = 'x'.repeat(100_000)
+    for (let count = 0; count < 100; count++) journal.note({ type: 'verb-started', verb: 'pause', id })
+    expect(journal.events.length).toBeLessThan(20)
+  })
 })

@@ -22,10 +22,10 @@ const maxBytes = 1_048_576
 /** The size of an event without its longest part. An estimate is enough for a bound. */
 const eventBytes = 120
 
+/** Returns the size of an event. Applications write some of its texts, such as the ids of verbs, in any length. */
 function weightOf(fact: JournalFact): number {
   if (fact.type === 'sip') return eventBytes + fact.raw.length
-  if (fact.type === 'tagged') return eventBytes + JSON.stringify(fact.data).length
-  return eventBytes
+  return Math.max(eventBytes, JSON.stringify(fact).length)
 }
 
 export interface CommitOptions {

@@ -272,6 +272,16 @@ describe('the answer to our offer', () => {
     expect(session().answers).toEqual(['v=0 new'])
   })
 
+  it('is taken again after such a re-INVITE where it is the same as the early one', async () => {
+    const { media, session } = await offered()
+    await media.acceptEarly('v=0 early', place)
+    await media.acknowledge('v=0 early', place)
+    await media.renegotiate('v=0 hold')
+    await media.renegotiate(undefined)
+    await media.acknowledge('v=0 early')
+    expect(session().answers).toEqual(['v=0 early', 'v=0 early'])
+  })
+
   it('faces the place that gave it, where several were made an offer', async () => {
     const { media, session, facts } = open()
     const first = media.branchTo(place)

@@ -138,6 +138,8 @@ export class LegMedia {
     if (!this.#owesAnswer) return
     this.#owesAnswer = false
     const early = this.#earlyAnswer
+    // A later offer needs an answer of its own, even if that is the same again.
+    this.#earlyAnswer = undefined
     if (answer === undefined && early === undefined)
       throw new AppError('media_not_acceptable', 'the far end did not answer the offer')
     if (answer === undefined || answer === early) return

@@ -88,6 +88,23 @@ describe('a track', () => {
     expect([released.length, clock.pending]).toEqual([2, 0])
   })
 
+  it('with nothing to repeat ends when it is silenced, and lets others run', async () => {
+    const clock = createFakeClock()
+    let looks = 0
+    const monotonic = (): number => {
+      looks += 1
+      if (looks > 100) throw new Error('rounds without end')
+      return clock.monotonic()
+    }
+    const sound = { lay: () => Promise.reject(new Error('nothing to lay')), remove: () => undefined }
+    const tracks = new LegTracks(sound, { ...clock, monotonic })
+    tracks.add('rain')
+    const end = tracks.play('rain', { clips: [], isRepeated: true, gainDb: 0 }, tracks.begin('rain'))
+    await settled()
+    tracks.silence('rain')
+    expect(await end).toBe('stopped')
+  })
+
   it.each(['failed', 'stopped'] as const)(
     'whose clip has %s plays no other, and gives all back',
     async (how) => {

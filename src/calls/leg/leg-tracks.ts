@@ -77,7 +77,8 @@ export class LegTracks {
   ): Promise<BackgroundEnd> {
     const [only, ...others] = clips
     const rounds = isRepeated && only !== undefined && others.length === 0 ? Infinity : 1
-    for (;;) {
+    // `sleep` resolves at once when the signal aborts, so that rounds without clips would never let others run.
+    while (!signal.aborted) {
       const begunMs = this.#clock.monotonic()
       for (const { path } of clips) {
         if (signal.aborted) return 'stopped'
@@ -88,6 +89,7 @@ export class LegTracks {
       if (!isRepeated || rounds === Infinity) return 'completed'
       if (this.#clock.monotonic() - begunMs < minRoundMs) await sleep(pauseMs, this.#clock, signal)
     }
+    return 'stopped'
   }
 }
 

@@ -52,14 +52,17 @@ export class AttemptGate {
       destination: async () => {
         const remote = await attempt.destination()
         if (gateway === undefined && dialled !== undefined && attempt.isPhone !== true)
-          await this.#demandMayCall([remote, ...(remote.alternatives ?? [])], dialled)
+          await this.demandMayCall([remote, ...(remote.alternatives ?? [])], dialled)
         return remote
       },
     }
   }
 
-  /** Checks a SIP URI. Its user is a telephone number only at a carrier's address; elsewhere it may be anything. */
-  async #demandMayCall(places: readonly Remote[], dialled: string): Promise<void> {
+  /**
+   * Throws AppError if a SIP URI leads to a carrier that may not be called so. Its user is a telephone number only at a
+   * carrier's address; elsewhere it may be anything.
+   */
+  async demandMayCall(places: readonly Remote[], dialled: string): Promise<void> {
     const { guard, order, services, isDry = false, onUntold } = this.#options
     const isClosed = await guard.isClosed(dialled, order.account)
     if (!isClosed && !services.reservesCarriers) return

@@ -196,6 +196,16 @@ describe('a carrier that redirects', () => {
     expect(engine.gatewaySigns).toEqual(signs)
   })
 
+  it.each([false, true])('sends it to Microsoft Teams only if it is shared: %s', async (isShared) => {
+    const teams = { sip_gateway_sid: 'g3', host: '192.0.2.201', port: 5061, protocol: 'tls' } as const
+    const { engine, refuse, decisions } = await calling(number, (scripted) => {
+      scripted.waysOut = [outboundCarrier('c1', { isShared, gateways: [gateways[0], teams] })]
+    })
+    await refuse(0, 302, '<sip:4930123@192.0.2.201:5061;transport=tls>')
+    expect(engine.sent).toHaveLength(isShared ? 2 : 1)
+    expect(decisions()[0]?.code).toBe(isShared ? undefined : 'teams_by_tenant_only')
+  })
+
   it('does not send it to an address inside, and the next gateway is tried', async () => {
     const { sent, refuse, decisions } = await calling(number, withCarrier)
     await refuse(0, 302, '<sip:4930123@10.9.9.9>')

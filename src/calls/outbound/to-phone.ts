@@ -2,6 +2,7 @@
 import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
+import type { Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import { dialledIn } from '../defence/phone-context.ts'
 import type { OutboundCarrier, OutboundGateway, TrunkState } from '../ports.ts'
@@ -130,14 +131,20 @@ function toAttempt(
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host, mayReach }),
     // Not guarded, because many gateways are at private addresses, and an account that may write a carrier is trusted
     // with them (SECURITY.md).
-    async destination() {
-      const hop = firstHopOf(routes) ?? nextHopOf(carrier, gateway)
-      const found = await services.sip().resolve(hop)
-      if (!carrier.isShared) demandNoTeams(hop, [found, ...(found.alternatives ?? [])], services.teams)
-      return found
-    },
+    destination: () => placeOf(firstHopOf(routes) ?? nextHopOf(carrier, gateway), carrier, services),
     redirect: ({ uri }) => elsewhere(uri, way, { ...search, identity }),
   }
+}
+
+/** Resolves a hop to a carrier. Only the operator may lead calls to Microsoft Teams by a carrier. */
+async function placeOf(
+  hop: string,
+  { isShared }: OutboundCarrier,
+  { sip, teams }: Search['services'],
+): Promise<Resolved> {
+  const found = await sip().resolve(hop)
+  if (!isShared) demandNoTeams(hop, [found, ...(found.alternatives ?? [])], teams)
+  return found
 }
 
 function firstHopOf([first]: readonly string[]): string | undefined {
@@ -155,7 +162,6 @@ async function elsewhere(
   { carrier, gateway: first }: Way,
   { identity, ...search }: Search & Pick<PhoneAttempt, 'identity'>,
 ): Promise<Round> {
-  const { sip } = search.services
   const parsed = parseTargetUri(uri, 'the Contact of a redirect')
   const near = carrier.gateways.filter(({ host }) => host === parsed.host)
   if (near.length === 0) return (await toSipUri({ type: 'sip', sipUri: uri }, search)).flat()
@@ -185,7 +191,7 @@ async function elsewhere(
         }),
         uri,
       }),
-      destination: () => sip().resolve(uri),
+      destination: () => placeOf(uri, carrier, search.services),
     },
   ]
 }

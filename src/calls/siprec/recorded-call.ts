@@ -1,6 +1,6 @@
 // The participants of a recorded leg, in the form of the metadata.
 import { randomHex } from '../../lib/ids.ts'
-import { escapeUser, parseUri, serializeUri } from '../../sip/message/uri.ts'
+import { escapeUser, serializeUri, tryParseUri } from '../../sip/message/uri.ts'
 import type { JournalEvent, StartedFact } from '../journal/journal.ts'
 import type { LegPeer } from '../leg/leg-options.ts'
 import type { Participant, RecordedCall } from './metadata.ts'
@@ -75,7 +75,8 @@ function participant({ aor, key = aor, now, shown = '' }: Who): Participant {
   return { key, id: randomHex(16), aor, name: shown, since: now }
 }
 
-/** Returns the address of record; the name may be one. */
+/** Returns the address of record; the name may be one. A caller may write any name, also one that only looks so. */
 function aorOf(name: string, domain: string): string {
-  return /^(?:sip|tel):/i.test(name) ? serializeUri(parseUri(name)) : `sip:${escapeUser(name)}@${domain}`
+  const uri = /^(?:sip|tel):/i.test(name) ? tryParseUri(name) : undefined
+  return uri === undefined ? `sip:${escapeUser(name)}@${domain}` : serializeUri(uri)
 }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { offer, sipResponse } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { Alert } from '../../contracts/alert.ts'
+import type { CallsOptions } from '../calls.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const both = `${offer}m=audio 26002 RTP/AVP 0\r\n`
@@ -24,11 +26,17 @@ interface Stage {
 async function called(
   verbs: readonly object[],
   rest: readonly object[] = [{ verb: 'answer' }],
+  { to, ...options }: { readonly to?: string } & Partial<CallsOptions> = {},
 ): Promise<Stage> {
   const alerts: Alert[] = []
-  const engine = createScriptedEngine(parseVerbs, { alerts: { raise: (alert) => void alerts.push(alert) } })
+  const engine = createScriptedEngine(parseVerbs, {
+    ...options,
+    alerts: { raise: (alert) => void alerts.push(alert) },
+  })
   engine.hooks.on('/call', [...verbs, ...rest, { verb: 'pause', length: 3000 }])
-  const caller = engine.ring()
+  const { application_sid } = application
+  if (to !== undefined) engine.account = { ...account, device_calling_application_sid: application_sid }
+  const caller = engine.ring(to === undefined ? {} : { to })
   for (let turn = 0; turn < 6; turn += 1) await settle()
   const journal = () => engine.store.journalOf(engine.store.batches[0]?.call_sid ?? '')
   return {
@@ -92,6 +100,15 @@ describe('a recording by a recording server', () => {
     }
   })
 
+  it('begins where a party has a name that only looks like a URI', async () => {
+    const stage = await called([begin()], [{ verb: 'answer' }], { to: 'sip%3A%3Cx@example.com' })
+    expect(stage.problems()).toEqual([])
+    expect(String(stage.invite().options.body?.content)).toContain('aor="sip:sip%3A%3Cx@example.com"')
+    stage.invite().refuse(486)
+    await turns()
+    expect(stage.engine.media.sessions.map(({ isClosed }) => isClosed)).toEqual([false, true, true])
+  })
+
   it('is refused an address that no SIP URI may lead to, and a realm of the platform', async () => {
     for (const [server, why] of [
       ['sip:x@10.0.0.9', 'an address that may not be called'],
@@ -101,6 +118,20 @@ describe('a recording by a recording server', () => {
       const { engine, problems } = await called([begin(server)])
       expect([engine.sent.length, problems()]).toEqual([0, [expect.stringContaining(why)]])
     }
+  })
+
+  it.each([
+    ['for a closed number', 'sip:+881612345678@192.0.2.20', false, /\+881612345678 may not be called/],
+    ['where the operator reserves carriers', first, true, /to a carrier that is not of this account/],
+  ])('is not led to a carrier %s', async (_what, server, reservesCarriers, why) => {
+    const verbs = [{ verb: 'answer' }, { verb: 'pause', length: 1 }, begin(server)]
+    const { engine, problems } = await called(verbs, [], { reservesCarriers })
+    const sids = { voip_carrier_sid: 'c1', account_sid: 'another', service_provider_sid: null }
+    const carrier = { ...sids, application_sid: null, name: 'c1', registration: undefined }
+    engine.carriers = [{ carrier, netmask: 32 }]
+    engine.clock.advance(1000)
+    await turns()
+    expect([engine.sent.length, problems()]).toEqual([0, [expect.stringMatching(why)]])
   })
 
   it('takes a start, a pause and a stop in their order, however fast they come', async () => {

@@ -4,6 +4,8 @@ import { randomHex } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
 import { serializeUri } from '../../sip/message/uri.ts'
 import type { CallServices } from '../call-services.ts'
+import type { OutdialGuard } from '../defence/outdial-guard.ts'
+import { dialledIn } from '../defence/phone-context.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { WireTap } from '../journal/wire-tap.ts'
 import type { LegEvents } from '../leg/leg-events.ts'
@@ -11,6 +13,7 @@ import type { LegMember } from '../leg/leg-options.ts'
 import type { LegSound } from '../leg/leg-sound.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
+import { AttemptGate } from '../outbound/attempt-gate.ts'
 import { guardedPlace } from '../outbound/to-sip-uri.ts'
 import { parseTargetUri } from '../outbound/target-uri.ts'
 import { reachableFor } from '../reachable-places.ts'
@@ -43,8 +46,24 @@ export interface RecordedLeg {
 
 type Services = Pick<
   CallServices,
-  'sip' | 'media' | 'directory' | 'clock' | 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'teams'
+  | 'sip'
+  | 'media'
+  | 'directory'
+  | 'clock'
+  | 'isAllowedAddress'
+  | 'isAllowedHop'
+  | 'isSipProxy'
+  | 'reservesCarriers'
+  | 'teams'
 >
+
+type Guard = Pick<OutdialGuard, 'isClosed' | 'demandOpen'>
+
+export interface SiprecMeans {
+  readonly services: Services
+  readonly tap: Tap
+  readonly guard: Guard
+}
 
 /** A requested recording, from `start` until it is over. */
 interface Wanted {
@@ -59,6 +78,7 @@ export class SiprecRecorder implements Recorder {
   readonly #leg: RecordedLeg
   readonly #services: Services
   readonly #tap: Tap
+  readonly #guard: Guard
   #turn: Promise<void> = Promise.resolve()
   #wanted: Wanted | undefined
   #session: RecordingSession | undefined
@@ -66,10 +86,11 @@ export class SiprecRecorder implements Recorder {
   #isPaused = false
   #isUpdateDue = false
 
-  constructor(leg: RecordedLeg, services: Services, tap: Tap) {
+  constructor(leg: RecordedLeg, { services, tap, guard }: SiprecMeans) {
     this.#leg = leg
     this.#services = services
     this.#tap = tap
+    this.#guard = guard
     leg.events.watch((event) => {
       if (event === 'bridged' || event === 'room') this.#followCompany()
     })
@@ -189,9 +210,21 @@ export class SiprecRecorder implements Recorder {
     if ((await directory.accountByRealm(given.host)) !== undefined)
       throw new AppError('loop_detected', 'it leads back into this platform')
     const remote = await guardedPlace(uri, account, { ...this.#services })
+    // A carrier would read its user as the number to call.
+    const gate = new AttemptGate({
+      leg: this.#leg,
+      order: { account },
+      guard: this.#guard,
+      services: this.#services,
+    })
+    await gate.demandMayCall([remote, ...(remote.alternatives ?? [])], dialledIn(given))
     const tenant = { owner: account.account_sid, peers: new Set([remote.address]) }
     const guarded = tenantMedia({ media, isAllowedHop }, tenant)
     const mayReach = reachableFor(undefined, account, this.#services)
+    const now = clock.now()
+    const realm = account.sip_realm
+    const call = wanted.call ?? recordedCall({ ...started, realm, recordingId, now })
+    wanted.call = this.#asNow({ ...call, recordedSince: now }, realm ?? started.host)
     const callId = `${randomHex(16)}@siprec`
     const session: RecordingSession = new RecordingSession({
       sip: sip(),
@@ -203,10 +236,6 @@ export class SiprecRecorder implements Recorder {
     })
     // The repeated OPTIONS checks would fill the journal.
     this.#tap.expect(callId, journal, { without: 'OPTIONS' })
-    const now = clock.now()
-    const realm = account.sip_realm
-    const call = wanted.call ?? recordedCall({ ...started, realm, recordingId, now })
-    wanted.call = this.#asNow({ ...call, recordedSince: now }, realm ?? started.host)
     const invite = { uri, remote, callId, user: 'recorder', boundary: randomHex(16) }
     const metadata = toMetadata(wanted.call)
     // The recordingID of the request overrides a header of that name.
