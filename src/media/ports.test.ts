@@ -1,5 +1,6 @@
+import { createSocket } from 'node:dgram'
 import { describe, expect, it } from 'vitest'
-import { PortPool, portPairs, splitPorts } from './ports.ts'
+import { PortPool, portPairs, SocketPair, splitPorts } from './ports.ts'
 
 describe('a range of ports', () => {
   it.each([
@@ -32,5 +33,20 @@ describe('a range of ports', () => {
     const first = pool.take() ?? 0
     pool.giveBack(first)
     expect([pool.take(), pool.take(), pool.take(), pool.take()]).toEqual([40_002, 40_004, 40_000, undefined])
+  })
+})
+
+describe.each([['IPv4'], ['IPv6']])('the sockets of a session over %s', (version) => {
+  it('take no datagram from port 0, since none can be sent back', async () => {
+    const [rtp, rtcp] = [createSocket('udp4'), createSocket('udp4')]
+    const pair = new SocketPair(40_000, rtp, rtcp, version === 'IPv6')
+    const heard: number[] = []
+    const take = (_datagram: Buffer, { port }: { readonly port: number }) => void heard.push(port)
+    pair.listen(take, take)
+    // Only a raw socket sends from port 0, which not every machine lets a test open.
+    for (const socket of [rtp, rtcp])
+      for (const port of [0, 5004]) socket.emit('message', Buffer.of(0x80), { address: '127.0.0.1', port })
+    expect(heard).toEqual([5004, 5004])
+    await pair.close()
   })
 })

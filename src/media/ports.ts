@@ -71,14 +71,8 @@ export class SocketPair {
 
   /** Sets the receivers of datagrams and removes the former ones. */
   listen(onRtp: (datagram: Buffer, from: Endpoint) => void, onRtcp: typeof onRtp): void {
-    for (const socket of [this.#rtp, this.#rtcp]) socket.removeAllListeners('message')
-    if (!this.#isV6) {
-      this.#rtp.on('message', onRtp)
-      this.#rtcp.on('message', onRtcp)
-      return
-    }
-    this.#rtp.on('message', (datagram, from) => onRtp(datagram, toPlain(from)))
-    this.#rtcp.on('message', (datagram, from) => onRtcp(datagram, toPlain(from)))
+    this.#hear(this.#rtp, onRtp)
+    this.#hear(this.#rtcp, onRtcp)
   }
 
   /** Returns false if the packet was dropped because the kernel is behind. */
@@ -93,6 +87,15 @@ export class SocketPair {
   /** Resolves when both ports are free again. */
   async close(): Promise<void> {
     await Promise.all([closeSocket(this.#rtp), closeSocket(this.#rtcp)])
+  }
+
+  #hear(socket: Socket, take: (datagram: Buffer, from: Endpoint) => void): void {
+    const isV6 = this.#isV6
+    socket.removeAllListeners('message')
+    socket.on('message', (datagram, from) => {
+      // A stranger may forge port 0. A packet sent back there would end the worker and all its calls.
+      if (from.port !== 0) take(datagram, isV6 ? toPlain(from) : from)
+    })
   }
 
   #send(socket: Socket, packet: Buffer, bytes: number, to: Endpoint): boolean {

@@ -213,20 +213,18 @@ describe('a recording', () => {
 
   it('is silent while it is masked, and goes on where it was', async () => {
     const call = await begin()
-    const taken = () =>
-      until('the recorder has them', () => new RecordingRing(call.running.ring.memory).waiting(true) === 0)
+    // The recorder reads them later: its thread is still starting.
     say(call, 10)
     call.running.mask(true)
-    await taken()
     say(call, 10)
     call.running.mask(false)
-    await taken()
     say(call, 10)
     await end(call)
     await settled(call, 'stored')
     const samples = samplesOf(puts[0]!.bytes)
     expect(samples.length).toBe(30 * 320)
-    expect([samples[0], samples[15 * 320], samples[29 * 320]]).toEqual([1000, 0, 1000])
+    const loud = Array.from({ length: 30 }, (_, frame) => samples[frame * 320] === 1000)
+    expect(loud).toEqual(loud.map((_, frame) => frame < 10 || frame >= 20))
   })
 
   it('of a call that is over before its first frame is stored nowhere, and the hook hears why', async () => {

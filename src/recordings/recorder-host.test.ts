@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRecordingRing, RecordingRing } from '../media/recording/recording-ring.ts'
+import { createRecordingRing, maskRing, RecordingRing } from '../media/recording/recording-ring.ts'
+import type { Ring } from '../lib/audio-ring.ts'
 import { RecorderHost } from './recorder-host.ts'
 import type { FromRecorder } from './recorder-host.ts'
 
@@ -11,6 +12,7 @@ let scratch: string
 let path: string
 let posted: FromRecorder[]
 let host: RecorderHost
+let shared: Ring
 let ring: RecordingRing
 
 beforeEach(() => {
@@ -18,9 +20,10 @@ beforeEach(() => {
   path = join(scratch, 'a.wav')
   posted = []
   host = new RecorderHost((message) => posted.push(message), 1_000_000)
-  const { memory } = createRecordingRing(200)
+  shared = createRecordingRing(200)
+  const { memory } = shared
   ring = new RecordingRing(memory)
-  host.take({ kind: 'begin', id: 'a', path, memory, maxBytes: 1_000_000, goesOn: false, isMasked: false })
+  host.take({ kind: 'begin', id: 'a', path, memory, maxBytes: 1_000_000, goesOn: false })
 })
 afterEach(() => rmSync(scratch, { recursive: true }))
 
@@ -36,9 +39,9 @@ const samples = (): Int16Array => new Int16Array(Uint8Array.from(readFileSync(pa
 describe('a recording', () => {
   it('is exactly silent from the frame on at which it is masked to that at which it is not', () => {
     say(30)
-    host.take({ kind: 'mask', id: 'a', isMasked: true })
+    maskRing(shared, true)
     say(13)
-    host.take({ kind: 'mask', id: 'a', isMasked: false })
+    maskRing(shared, false)
     say(7)
     host.take({ kind: 'end', id: 'a' })
     const kept = samples()

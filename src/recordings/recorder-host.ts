@@ -16,12 +16,10 @@ export interface BeginRecording {
   readonly maxBytes: number
   /** Whether an earlier thread has begun the file. */
   readonly goesOn: boolean
-  readonly isMasked: boolean
 }
 
 export type ToRecorder =
   | BeginRecording
-  | { readonly kind: 'mask'; readonly id: string; readonly isMasked: boolean }
   | { readonly kind: 'end'; readonly id: string; readonly reason?: string }
   /** The number of further bytes that all recordings together may write. */
   | { readonly kind: 'room'; readonly bytes: number }
@@ -57,7 +55,6 @@ interface Taking {
   filled: number
   written: number
   lost: number
-  isMasked: boolean
 }
 
 export class RecorderHost {
@@ -83,12 +80,7 @@ export class RecorderHost {
       this.#begin(message)
     } else {
       const taking = this.#takings.get(message.id)
-      if (taking === undefined) return
-      // Audio up to now is written with the former mask.
-      const reason = this.#empty(taking, true)
-      if (message.kind === 'end') this.#end(taking, reason ?? message.reason)
-      else if (reason !== undefined) this.#end(taking, reason)
-      else taking.isMasked = message.isMasked
+      if (taking !== undefined) this.#end(taking, this.#empty(taking, true) ?? message.reason)
     }
   }
 
@@ -123,7 +115,7 @@ export class RecorderHost {
     }
   }
 
-  #begin({ id, path, memory, maxBytes, goesOn, isMasked }: BeginRecording): void {
+  #begin({ id, path, memory, maxBytes, goesOn }: BeginRecording): void {
     let file: number | undefined
     try {
       this.#look(path)
@@ -135,7 +127,7 @@ export class RecorderHost {
       if (!goesOn) writeSync(file, headerOf(0), 0, headerBytes, 0)
       const kept = Math.min(maxBytes, maxDataBytes)
       this.#takings.set(id, {
-        ...{ id, path, file, ring, piece, written, isMasked, maxBytes: kept, filled: 0 },
+        ...{ id, path, file, ring, piece, written, maxBytes: kept, filled: 0 },
         bytes: Buffer.from(piece.buffer),
         lost: goesOn ? ring.lost : 0,
       })
@@ -153,10 +145,8 @@ export class RecorderHost {
     try {
       const { ring, piece } = taking
       while (ring.read(piece, taking.filled, isToEnd)) {
-        const end = taking.filled + ring.frameSamples
-        if (taking.isMasked) piece.fill(0, taking.filled, end)
-        taking.filled = end
-        if (end === piece.length) this.#write(taking)
+        taking.filled += ring.frameSamples
+        if (taking.filled === piece.length) this.#write(taking)
       }
       this.#makeUp(taking)
       return undefined

@@ -77,7 +77,7 @@ describe('a recording', () => {
     begin('b')
     expect(workers).toHaveLength(1)
     expect(workers[0]?.posted).toMatchObject([
-      { kind: 'begin', id: 'a', path: '/spool/a.wav', maxBytes: 5000, goesOn: false, isMasked: false },
+      { kind: 'begin', id: 'a', path: '/spool/a.wav', maxBytes: 5000, goesOn: false },
       { kind: 'begin', id: 'b' },
     ])
     expect([workers[0]?.room, thread.size]).toEqual([10_010, 2])
@@ -128,16 +128,16 @@ describe('a recording', () => {
 })
 
 describe('a thread that dies', () => {
-  it('is followed by another, which goes on with the same files and rings, as masked as they were', () => {
+  it('is followed by another, which goes on with the same files and rings', () => {
     const { workers, heard, begin, last } = stage()
-    const [a] = [begin('a'), begin('b')]
-    a.mask(true)
+    begin('a')
+    begin('b')
     const before = workers[0]?.posted[0]
     last().dies()
     expect(workers).toHaveLength(2)
     expect(last().posted).toMatchObject([
-      { kind: 'begin', id: 'a', goesOn: true, isMasked: true },
-      { kind: 'begin', id: 'b', goesOn: true, isMasked: false },
+      { kind: 'begin', id: 'a', goesOn: true },
+      { kind: 'begin', id: 'b', goesOn: true },
     ])
     expect(last().posted[0]).toHaveProperty('memory', before && 'memory' in before && before.memory)
     expect(heard).toEqual(['a gap: 600', 'b gap: 600'])

@@ -4,7 +4,7 @@ import type { RecordingEnd, RecordingListener } from '../contracts/recording.ts'
 import type { Ring } from '../lib/audio/audio-ring.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import { createRecordingRing } from '../media/recording/recording-ring.ts'
+import { createRecordingRing, maskRing } from '../media/recording/recording-ring.ts'
 import type { FromRecorder, ToRecorder } from './recorder-host.ts'
 
 /** Four seconds: a shorter stall of the disk loses nothing. */
@@ -42,7 +42,6 @@ interface Open extends RecordingFile {
   readonly ring: Ring
   readonly listener: RecordingListener
   readonly ended: PromiseWithResolvers<RecordingEnd>
-  isMasked: boolean
   isEnding: boolean
 }
 
@@ -110,8 +109,8 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
     }
   }
 
-  function begin(id: string, { path, maxBytes, ring, isMasked }: Open, goesOn: boolean): void {
-    post({ kind: 'begin', id, path, maxBytes, goesOn, isMasked, memory: ring.memory })
+  function begin(id: string, { path, maxBytes, ring }: Open, goesOn: boolean): void {
+    post({ kind: 'begin', id, path, maxBytes, goesOn, memory: ring.memory })
   }
 
   return {
@@ -121,15 +120,12 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
     begin(id, file, listener) {
       const ring = createRecordingRing(ringFrames)
       const ended = Promise.withResolvers<RecordingEnd>()
-      const one: Open = { ...file, ring, listener, ended, isMasked: false, isEnding: false }
+      const one: Open = { ...file, ring, listener, ended, isEnding: false }
       open.set(id, one)
       begin(id, one, false)
       return {
         ring,
-        mask(isMasked) {
-          one.isMasked = isMasked
-          if (open.has(id)) post({ kind: 'mask', id, isMasked })
-        },
+        mask: (isMasked) => maskRing(ring, isMasked),
         end() {
           if (!one.isEnding && open.has(id)) post({ kind: 'end', id })
           one.isEnding = true

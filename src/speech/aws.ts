@@ -69,7 +69,8 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
     const own = ownKeys(settings)
     const role = textOf(settings, 'role_arn')
     if (role === undefined) return own
-    const name = JSON.stringify([own.accessKeyId, role])
+    // The secret is part of the name: another account that knows only the id of the key must not get the role's keys.
+    const name = JSON.stringify([own, role])
     const known = roles.get(name)
     if (known !== undefined && known.expiresAt - renewBeforeMs > clock.now()) return known.keys
     const answer = await send(settings, own, {

@@ -55,6 +55,13 @@ describe('toSegments', () => {
     ['', []],
   ])('reads %j', (text, segments) => expect(toSegments(text)).toEqual(segments))
 
+  it('pauses for two minutes at most in all: silence takes memory as speech does', () => {
+    const segments = toSegments(`<speak>${'<break time="10s"/>'.repeat(500)}done</speak>`)
+    const pauses = segments.flatMap((segment) => ('pauseMs' in segment ? [segment.pauseMs] : []))
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBe(120_000)
+    expect(segments.at(-1)).toEqual({ text: 'done' })
+  })
+
   it('needs no more than a moment for hostile markup', () => {
     const read = (): void => {
       toSegments(`<speak>${'<'.repeat(10_000)}`)

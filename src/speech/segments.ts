@@ -4,6 +4,8 @@ import { splitSentences } from './split-sentences.ts'
 export type Segment = { readonly text: string } | { readonly pauseMs: number }
 
 const maxPauseMs = 10_000
+// A short text can ask for hours of silence, which would all be held in memory.
+const maxPausesMs = 120_000
 const breakStrengthMs: Readonly<Record<string, number>> = {
   none: 0,
   'x-weak': 100,
@@ -37,13 +39,16 @@ function readSsml(text: string): Segment[] {
   let words = ''
   let isSpelt = false
   let substituteDepth = 0
+  let leftMs = maxPausesMs
   const flush = (): void => {
     segments.push({ text: words })
     words = ''
   }
-  const pause = (pauseMs: number): void => {
+  const pause = (wantedMs: number): void => {
     flush()
-    if (pauseMs > 0) segments.push({ pauseMs: Math.min(pauseMs, maxPauseMs) })
+    const pauseMs = Math.min(wantedMs, maxPauseMs, leftMs)
+    leftMs -= pauseMs
+    if (pauseMs > 0) segments.push({ pauseMs })
   }
   for (let at = 0; at < text.length;) {
     const open = text.indexOf('<', at)

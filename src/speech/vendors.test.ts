@@ -521,6 +521,9 @@ describe('aws', () => {
     clock.advance(3_590_000)
     await vendor.synthesizer!.synthesize(utterance, settings)
     expect(received[3]!.url.pathname).toContain('/sts')
+    // Another account may know the id of the key, which is not secret, but it has not proven that it has the key.
+    await vendor.synthesizer!.synthesize(utterance, { ...settings, secret_access_key: 'guessed' })
+    expect(received[5]!.url.pathname).toContain('/sts')
   })
 
   it('lists voices by language', async () => {

@@ -95,6 +95,13 @@ export class WireDecoder {
     return this.#resampled(toSamples(bytes.subarray(0, whole)))
   }
 
+  /** Forgets what came before, which is not continued. */
+  reset(): void {
+    this.#to = undefined
+    this.#resampler = undefined
+    this.#odd = undefined
+  }
+
   flush(): Int16Array {
     const tail = this.#resampler?.flush() ?? new Float32Array(0)
     return Int16Array.from(tail, toSample)

@@ -214,6 +214,17 @@ describe('a mark', () => {
 })
 
 describe('a kill', () => {
+  it('drops the half of a sample that came last, so that later samples are not read across their bounds', () => {
+    const { playout, hear } = stage()
+    const decoder = new WireDecoder(8000, tables)
+    const push = (bytes: Uint8Array): void => playout.push({ bytes, rate: 8000, decoder })
+    push(octets(3 * frame + 1).subarray(0, -1))
+    hear(8)
+    playout.kill()
+    push(octets(3 * frame))
+    expect(new Set(hear(10))).toEqual(new Set([1000, undefined]))
+  })
+
   it('silences what waits; of each clip the end is reported with what was heard of it', () => {
     const { playout, clip, hear, events } = stage()
     clip(9, 1, { id: 'a' })

@@ -41,6 +41,8 @@ export class Playout {
   readonly #takesWide: boolean
   readonly #onEvent: (event: PlayoutEvent) => void
   #pieces: Piece[] = []
+  /** The decoder of the stream. */
+  #streamed: WireDecoder | undefined
   /** The octets of the first piece that were decoded, and the decoded samples that were not handed over. */
   #at = 0
   #ready: Int16Array = new Int16Array(0)
@@ -83,6 +85,7 @@ export class Playout {
 
   /** Adds audio of a stream. */
   push(speech: Speech): void {
+    this.#streamed = speech.decoder
     if (speech.bytes.length === 0 || this.#joins(speech)) return
     // A short piece is copied: it would keep the memory of all that came with it.
     const isShort = speech.bytes.length < joinedOctets / 2
@@ -111,6 +114,8 @@ export class Playout {
     this.#at = 0
     this.#ready = new Int16Array(0)
     this.#waitingMs = 0
+    // A server that drops its audio does so at any octet, and goes on with a whole sample.
+    this.#streamed?.reset()
     for (const piece of ended) this.#finish(piece)
     if (this.#isSounding) this.#end()
   }

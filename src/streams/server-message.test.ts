@@ -47,6 +47,11 @@ describe('playAudio', () => {
     ['a rate that is too high', { audioContent, sampleRate: 96_000 }, '8000 to 64000'],
     ['half a Hz', { audioContent, sampleRate: 8000.5 }, '8000 to 64000'],
     ['a rate that is no number', { audioContent, sampleRate: 'fast' }, '8000 to 64000'],
+    [
+      'a rate that has no value as a number',
+      { audioContent, sampleRate: { valueOf: 1, toString: 1 } },
+      '8000 to 64000',
+    ],
     ['another kind of file', { audioContent, audioContentType: 'mp3' }, 'a WAV file of one channel'],
     ['raw samples that are said to be a file', { audioContent, audioContentType: 'wav' }, 'a WAV file'],
     [

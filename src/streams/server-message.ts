@@ -67,7 +67,8 @@ function readPlayAudio(data: Readonly<Record<string, unknown>>): ServerMessage {
   const bytes = Buffer.from(audioContent, 'base64')
   const named = { id: toId(id), isQueued: queuePlay === true } as const
   if (audioContentType === 'raw') {
-    const rate = Number(sampleRate)
+    // An object is not converted: one whose conversion fails would end the thread of all streams.
+    const rate = typeof sampleRate === 'object' ? NaN : Number(sampleRate)
     if (!isRate(rate)) return misunderstood(`playAudio takes a sampleRate of ${minRate} to ${maxRate}`)
     return { type: 'playAudio', bytes, rate, ...named }
   }

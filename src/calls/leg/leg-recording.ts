@@ -92,8 +92,7 @@ export class LegRecording {
     this.#state = 'stopped'
     this.#leg.media.sound.part(name)
     this.#leg.journal.note({ type: 'recording-stopped' })
-    // A later start records audibly.
-    if (this.#isMasked) this.#running?.mask(false)
+    // A later start records audibly; until then the last frames stay masked.
     this.#isMasked = false
   }
 
@@ -174,7 +173,7 @@ export class LegRecording {
       return
     }
     this.#state = 'on'
-    if (this.#isMasked) running.mask(true)
+    if (wasStopped || this.#isMasked) running.mask(this.#isMasked)
     if (wasStopped) this.#leg.journal.note({ type: 'recording-resumed' })
     await this.#leg.media.sound.join(name, { taps: [{ of: 'recording', ring: running.ring }] })
   }

@@ -137,6 +137,18 @@ describe('the first path', () => {
   })
 })
 
+describe('a process that has died', () => {
+  it('gets messages until that is noticed, each of which is an error of its own', async () => {
+    const { last, open, said } = createPaths()
+    const paths = [await open(), await open()]
+    // Node.js reports so each message that it cannot write.
+    last().send = () => last().emit('error', new Error('write EPIPE'))
+    expect(() => paths.forEach((path) => path.close())).not.toThrow()
+    last().end()
+    expect(said).toEqual([])
+  })
+})
+
 describe('a path', () => {
   it('is refused by the process with its reason', async () => {
     const { paths, events, last, ready, clock } = createPaths()

@@ -132,7 +132,8 @@ export class BrowserPaths {
             unavailable(`the UDP port ${port} of browsers cannot be used (${message.reason}): see the log`),
           )
         })
-        child.once('error', (error) => {
+        // It reports each message that it does not take. One without a listener would end the platform.
+        child.on('error', (error) => {
           limit.cancel()
           reject(unavailable('the process of browsers could not be started', error))
         })

@@ -142,4 +142,13 @@ describe('the audio decoder', () => {
     controller.abort(new Error('hung up'))
     await expect(decoding).rejects.toThrow('hung up')
   })
+
+  it('stops while the thread of a file that is not wanted any more is ending', async () => {
+    const controller = new AbortController()
+    const decoder = decoderWith()
+    const job = { kind: 'mp3', source: join(fixtures, 'mono-16k.mp3'), target: target() } as const
+    const decoding = decoder.decode(job, { signal: controller.signal })
+    controller.abort(new Error('hung up'))
+    await Promise.all([decoder.stop(), expect(decoding).rejects.toThrow('hung up')])
+  })
 })

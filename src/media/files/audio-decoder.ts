@@ -51,7 +51,8 @@ interface Waiting {
 interface Running {
   readonly tenant: string
   isLong: boolean
-  readonly end: (outcome: () => void) => void
+  /** Resolves when the thread has ended. Only the first outcome counts. */
+  readonly end: (outcome: () => void) => Promise<void>
 }
 
 export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions): AudioDecoder & Part {
@@ -89,15 +90,15 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     })
     const fail = (sentence: string, cure?: string): void =>
-      end(() => reject(new AppError('audio_not_supported', sentence, cure === undefined ? {} : { cure })))
+      void end(() =>
+        reject(new AppError('audio_not_supported', sentence, cure === undefined ? {} : { cure })),
+      )
     const watch = (): Timer => clock.after(pieceMs, () => fail('the audio file is broken'))
     let piece = watch()
-    let hasEnded = false
-    function end(outcome: () => void): void {
-      if (hasEnded) return
-      hasEnded = true
+    let leaving: Promise<void> | undefined
+    function end(outcome: () => void): Promise<void> {
       piece.cancel()
-      void leave(outcome)
+      return (leaving ??= leave(outcome))
     }
     /** The place is free once the thread has ended. */
     async function leave(outcome: () => void): Promise<void> {
@@ -108,11 +109,11 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       startWaiting()
     }
     function makeWay(): void {
-      if (onHead === undefined || hasEnded) return
+      if (onHead === undefined || leaving !== undefined) return
       try {
         longPlaces.take(tenant, 1)
       } catch (error) {
-        return end(() => reject(error))
+        return void end(() => reject(error))
       }
       entry.isLong = true
       onHead()
@@ -125,7 +126,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
         piece.cancel()
         piece = watch()
       } else if (message.kind === 'head') makeWay()
-      else if (message.kind === 'done') end(() => resolve(message.bytes))
+      else if (message.kind === 'done') void end(() => resolve(message.bytes))
       else fail(message.message, message.cure)
     })
     // The thread may have run out of memory.
@@ -142,17 +143,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
         places.give(tenant, 1)
         reject(stopped)
       }
-      await Promise.all(
-        [...running].map(
-          ([{ reject }, { end }]) =>
-            new Promise<void>((done) => {
-              end(() => {
-                reject(stopped)
-                done()
-              })
-            }),
-        ),
-      )
+      await Promise.all([...running].map(([{ reject }, { end }]) => end(() => reject(stopped))))
     },
     async decode(job, { signal, onHead } = {}) {
       signal?.throwIfAborted()
@@ -162,7 +153,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       const waiting: Waiting = { job, onHead, tenant, resolve, reject }
       const abort = (): void => {
         const refuse = (): void => reject(signal?.reason)
-        running.get(waiting)?.end(refuse)
+        void running.get(waiting)?.end(refuse)
         if (line.take((one) => one === waiting) === undefined) return
         places.give(tenant, 1)
         refuse()

@@ -28,13 +28,14 @@ export class RecordingReader {
   }
 
   /**
-   * Reads one frame into `into` at `from`. Returns false if there is none. `isToEnd` includes frames that late
+   * Reads one frame into `into` at `from`, silent if it is masked. Returns false if there is none. `isToEnd` includes frames that late
    * packets may still fill.
    */
   read(into: Int16Array, from: number, isToEnd: boolean): boolean {
     if (this.#ring.waiting(isToEnd) <= 0) return false
     this.#in.read(into, from)
     this.#out.read(into, from + 1)
+    if (this.#ring.isMasked) into.fill(0, from, from + this.frameSamples)
     this.#ring.taken()
     return true
   }

@@ -29,15 +29,24 @@ const head = 0
 const read = 1
 const capacity = 2
 const lost = 3
-const controls = 4
+const mask = 4
+const controls = 5
 // One side of a frame in samples. A packet takes half of it.
 const slotBytes = 2 * frameSamples
 
 /** `frames` is the number of frames by which the recorder may fall behind. */
 export function createRecordingRing(frames: number): Ring {
-  const memory = new SharedArrayBuffer(controls * 4 + frames * 2 * (slotBytes + 1))
+  const memory = new SharedArrayBuffer(controls * 4 + frames * (2 * (slotBytes + 1) + 1))
   new Int32Array(memory, 0, controls)[capacity] = frames
   return { id: createSid(), memory }
+}
+
+/**
+ * Masks all frames from the present one on, or no further ones. It is noted with each frame, since the recorder may
+ * read the frame seconds later.
+ */
+export function maskRing({ memory }: Ring, isMasked: boolean): void {
+  Atomics.store(new Int32Array(memory, 0, controls), mask, isMasked ? 1 : 0)
 }
 
 interface Copy {
@@ -53,6 +62,7 @@ export class RecordingRing {
   readonly #samples: Int16Array
   readonly #octets: Uint8Array
   readonly #kinds: Uint8Array
+  readonly #masks: Uint8Array
   readonly #frames: number
   /** This side's counter, which no other thread changes, and the last value read of the other side's counter. */
   #head: number
@@ -66,6 +76,7 @@ export class RecordingRing {
     this.#samples = new Int16Array(memory, controls * 4, samples)
     this.#octets = new Uint8Array(memory, controls * 4, samples * 2)
     this.#kinds = new Uint8Array(memory, controls * 4 + samples * 2, this.#frames * 2)
+    this.#masks = new Uint8Array(memory, controls * 4 + samples * 2 + this.#frames * 2, this.#frames)
     this.#head = Atomics.load(this.#controls, head)
     this.#read = Atomics.load(this.#controls, read)
   }
@@ -110,6 +121,7 @@ export class RecordingRing {
       }
     }
     this.#forget(this.#head + earlyFrames + 1)
+    this.#masks[this.#head % this.#frames] = Atomics.load(this.#controls, mask)
     this.#head += 1
     Atomics.store(this.#controls, head, this.#head)
     return true
@@ -126,6 +138,11 @@ export class RecordingRing {
   waiting(isToEnd: boolean): number {
     this.#head = Atomics.load(this.#controls, head)
     return this.#head - this.#read - (isToEnd ? 0 : lateFrames)
+  }
+
+  /** Whether the next frame is to be silent. For the recorder. */
+  get isMasked(): boolean {
+    return this.#masks[this.#read % this.#frames] === 1
   }
 
   /** Returns the content of the frame `before` frames before the next one. Called by the recorder. */

@@ -93,9 +93,12 @@ describe('where the far end wants its media', () => {
     expect(rtcpOf(section, { address: '198.51.100.9', port: 5004 })).toEqual(expected)
   })
 
-  it('and its reports is never past the last port', () => {
-    expect(rtcpOf(sectionOf(), { address: '198.51.100.9', port: 65_535 })?.port).toBe(65_535)
-  })
+  it.each([[], ['a=rtcp:0'], ['a=rtcp:70000']])(
+    'and its reports is never past the last port, with %j',
+    (...lines) => {
+      expect(rtcpOf(sectionOf(...lines), { address: '198.51.100.9', port: 65_535 })?.port).toBe(65_535)
+    },
+  )
 
   it('and its reports is nowhere while it holds without an address', () => {
     expect(rtcpOf(sectionOf('a=rtcp:6001'), undefined)).toBeUndefined()

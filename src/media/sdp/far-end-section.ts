@@ -184,10 +184,12 @@ export function remoteOf({ section, address }: Chosen): Endpoint | undefined {
 export function rtcpOf(section: MediaSection, remote: Endpoint | undefined): Endpoint | undefined {
   if (remote === undefined) return undefined
   const { rtcp } = section
-  if (rtcp === undefined) return { address: remote.address, port: Math.min(remote.port + 1, 65_535) }
+  // No socket sends to a port that does not exist: the attempt would end the worker and all its calls.
+  const next = Math.min(remote.port + 1, 65_535)
+  if (rtcp === undefined) return { address: remote.address, port: next }
   const { address } = rtcp
   const isUsable = address !== undefined && isIP(address) === isIP(remote.address) && !isMulticast(address)
-  const port = rtcp.port > 0 && rtcp.port <= 65_535 ? rtcp.port : remote.port + 1
+  const port = rtcp.port > 0 && rtcp.port <= 65_535 ? rtcp.port : next
   return { address: isUsable ? address : remote.address, port }
 }
 
