@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, connect } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -299,6 +300,8 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
     expect((await applications.find(application_sid))?.name).toBe('nul\uFFFDname')
     const wide = { name: 'wide', use_for_fallback_speech: (2 ** 40) as 1 }
     await expect(applications.insert(wide)).rejects.toMatchObject({ code: 'bad_request' })
+    const long = { name: randomBytes(4000).toString('base64url') }
+    await expect(applications.insert(long)).rejects.toMatchObject({ code: 'bad_request' })
   })
 
   it('ends a transaction whose first failure was swallowed', async () => {
