@@ -54,6 +54,8 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   let enqueued: () => void = () => undefined
   let listener: CallStoreListener | undefined
   let waiting: CallBatch[] = []
+  /** The first of the waiting batches whose last write failed: it may have been committed all the same. */
+  let doubtful: readonly CallBatch[] = []
   let dropped = 0
   let timer: Timer | undefined
   let nowTimer: Timer | undefined
@@ -87,6 +89,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     while (waiting.length > 0 || lease.isLost) {
       let batches: readonly CallBatch[] = []
       try {
+        await dropWritten()
         if (lease.isLost) await rejoin()
         batches = waiting.slice(0, singly > 0 ? 1 : maxPerTransaction)
         if (batches.length === 0) break
@@ -111,8 +114,20 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     }
   }
 
+  /** Drops the doubtful batches that were committed: a second write would repeat their notifications. */
+  async function dropWritten(): Promise<void> {
+    if (doubtful.length === 0) return
+    const isWritten = await writer.isWritten(doubtful)
+    if (isWritten) {
+      waiting = waiting.slice(doubtful.length)
+      enqueued()
+    }
+    doubtful = []
+  }
+
   function tryLater(error: unknown, batches: readonly CallBatch[]): void {
     outage({ err: error, waiting: waiting.length }, 'call records could not be written')
+    if (batches.length > 0) doubtful = batches
     writer.forget(batches.map(({ call_sid }) => call_sid))
     timer ??= clock.after(retryMs, begin)
   }

@@ -21,6 +21,8 @@ import { migrate } from '../database/migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { callCounts, endedCall } from '../../../test/support/ended-calls.ts'
 import { makeAccount } from '../../../test/support/each-store.ts'
+import { createHastenedClock } from '../../../test/support/hastened-clock.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 
 /** A connection between storage and the server that the test can cut. */
 interface Line {
@@ -111,8 +113,8 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
   })
 
   /** All nodes share the key file. */
-  async function startNode(url = database.url): Promise<Storage> {
-    const storage = createStorage({ dataDir, databaseUrl: url, clock: systemClock, log: silentLogger })
+  async function startNode(url = database.url, clock = systemClock): Promise<Storage> {
+    const storage = createStorage({ dataDir, databaseUrl: url, clock, log: silentLogger })
     await storage.start()
     running.push(storage)
     return storage
@@ -193,6 +195,30 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       await storage.calls.flush()
       const rows = await database.query('select sequence from outbox order by sequence')
       expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2])
+    })
+
+    it('makes nothing of a call twice and loses nothing of it, however long the answer stays away', async () => {
+      const fast = createHastenedClock(10)
+      const storage = await startNode(line.url, { ...fast, now: () => Math.round(fast.now()) })
+      const owner = await makeAccount(storage)
+      const { account_sid } = owner
+      const { call_sid, record } = endedCall(owner, { attempted_at: 1000 })
+      const hook = { url: 'http://app/', method: 'POST' as const, username: null, password: null }
+      const notifications = [{ account_sid, call_sid, hook, payload: {} }]
+      const event = (seq: number): StoredEvent => ({ seq, at: seq, type: 'fact' })
+      const cut = line.cutAfter('COMMIT')
+      storage.calls.write({ call_sid, account_sid, events: [event(1), event(2)], notifications: [] }, 'now')
+      storage.calls.write({ call_sid: 'other', account_sid, events: [event(1)], notifications }, 'now')
+      await cut
+      storage.calls.write({ call_sid, account_sid, events: [event(3)], notifications, record }, 'now')
+      await expect(storage.calls.flush()).rejects.toThrow('could not be written')
+      line.restore()
+      await storage.calls.flush()
+      const events = await storage.journal.read(systemTenancy, account_sid, call_sid)
+      expect(events).toEqual([event(1), event(2), event(3)])
+      expect(await database.query('select call_sid from open_calls')).toEqual([{ call_sid: 'other' }])
+      expect(await database.query('select call_sid from outbox')).toHaveLength(2)
+      expect(await storage.recentCalls.find(systemTenancy, account_sid, call_sid)).toBeDefined()
     })
   })
 
