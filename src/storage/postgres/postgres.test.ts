@@ -283,6 +283,26 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       expect(await database.query('select id from outbox')).toEqual([])
     })
 
+    it('each lose the calls that the other one has taken, also when the database goes away meanwhile', async () => {
+      const [slow, other] = [await startNode(line.url), await startNode()]
+      const { account_sid } = await makeAccount(other)
+      const events = [{ seq: 1, at: 1, type: 'fact' }]
+      const lost: string[] = []
+      slow.calls.watch({ abandoned: () => undefined, lost: (calls) => void lost.push(...calls) })
+      slow.calls.write({ call_sid: 'taken', account_sid, events, notifications: [] }, 'now')
+      await slow.calls.flush()
+      const [open] = await database.query('select node_id from open_calls')
+      await database.query(`delete from nodes where node_id = '${String(open?.['node_id'])}'`)
+      expect((await other.calls.adopt()).map(({ call_sid }) => call_sid)).toEqual(['taken'])
+      const cut = line.cutAfter('from "call_journal"')
+      slow.calls.write({ call_sid: 'new', account_sid, events, notifications: [] }, 'now')
+      await cut
+      await expect(slow.calls.flush()).rejects.toThrow('could not be written')
+      line.restore()
+      await slow.calls.flush()
+      expect(lost).toEqual(['taken'])
+    })
+
     it('count the calls they write and remove beside each other, and never wait in a circle', async () => {
       const nodes = await Promise.all([startNode(), startNode()])
       const provider = (await makeAccount(nodes[0]!)).service_provider_sid
