@@ -64,6 +64,17 @@ describe('Alerts', () => {
   })
 
   it.each([
+    'outbound-calls-stopped',
+    'destination-closed',
+    'call-rate-limit',
+    'outbound-call-limit',
+    'call-minutes-limit',
+    'certificate-failure',
+  ])('are found by the type %s, which the platform raises', async (alert_type) => {
+    expect((await ofAccount(`?page=1&count=1&alert_type=${alert_type}`)).body).toMatchObject({ total: 0 })
+  })
+
+  it.each([
     ['', 'page and count are required'],
     ['?page=1', 'count is required'],
     ['?page=0&count=1', 'page must be at least 1'],

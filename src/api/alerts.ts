@@ -38,6 +38,12 @@ const alertTypes = [
   'disk-full',
   'error-updating-call',
   'user-locked-out',
+  'outbound-calls-stopped',
+  'destination-closed',
+  'call-rate-limit',
+  'outbound-call-limit',
+  'call-minutes-limit',
+  'certificate-failure',
 ] as const
 
 const query = {

@@ -26,6 +26,8 @@ export type Settlement =
       readonly durationMs: number
     }
   | { readonly id: number; readonly outcome: 'retry'; readonly at: number; readonly error: string }
+  /** Due again at `at`, with no attempt counted: its receiver has not failed. */
+  | { readonly id: number; readonly outcome: 'put-back'; readonly at: number }
   | { readonly id: number; readonly outcome: 'abandoned'; readonly error: string }
 
 /** Accounts, and their destinations, whose items are skipped. */

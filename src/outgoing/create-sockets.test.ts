@@ -242,6 +242,15 @@ describe('a socket', () => {
     expect(heard).toEqual(['later'])
   })
 
+  it('is given up when its signal aborts while the library is being loaded', async () => {
+    const server = await serve()
+    const leaving = new AbortController()
+    const { socket } = ask(server.url, { signal: leaving.signal })
+    leaving.abort(new Error('the caller hung up'))
+    await expect(socket).rejects.toThrow('the caller hung up')
+    expect(server.handshakes).toEqual([])
+  })
+
   it('is given up when its signal aborts, before and after the handshake', async () => {
     const gone = new Error('over')
     const silent = await serveLocally(() => undefined)

@@ -53,6 +53,7 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
       }
       // Loaded at the first use, because no start needs it.
       const ws = await import('ws')
+      signal?.throwIfAborted()
       const socket = new ws.WebSocket(url, [...protocols], wishes)
       socket.on('upgrade', (response: IncomingMessage) => {
         // The library treats a server that picks no protocol as one that speaks none of them.

@@ -40,6 +40,10 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
       await queries.retry.all(session, { id, due_at: result.at })
       return
     }
+    if (result.outcome === 'put-back') {
+      await queries.putBack.all(session, { id, due_at: result.at })
+      return
+    }
     const [removed] = await queries.remove.all(session, { id })
     // The item was settled already, by a worker whose lease had run out before this one's began.
     if (removed === undefined) return
@@ -190,6 +194,12 @@ function createQueries(database: Db) {
       db
         .updateTable('outbox')
         .set((eb) => ({ due_at: slot('due_at'), attempts: eb('attempts', '+', 1) }))
+        .where('id', '=', slot('id')),
+    ),
+    putBack: prepare(
+      db
+        .updateTable('outbox')
+        .set({ due_at: slot('due_at') })
         .where('id', '=', slot('id')),
     ),
     remove: prepare(db.deleteFrom('outbox').where('id', '=', slot('id')).returningAll()),

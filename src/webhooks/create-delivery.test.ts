@@ -367,17 +367,17 @@ describe('stop', () => {
     expect(app.received).toHaveLength(1)
   })
 
-  it('cuts what does not finish in its grace and leaves it due at once', async () => {
+  it('cuts what does not finish in its grace and leaves it due at once, as one that was not tried', async () => {
     const app = await receiver(() => ({ hangs: true }))
     const { outbox, delivery } = setUp({ dueGraceMs: 0, stopGraceMs: 50 })
     await delivery.start()
     outbox.add(app.url, 'c1')
     await app.arrived(1)
     await Promise.all([delivery.stop(), delivery.stop()])
-    expect(outbox.log).toMatchObject([
-      { outcome: 'retry', error: 'the platform stopped before it was answered' },
-    ])
+    expect(outbox.log).toMatchObject([{ outcome: 'put-back' }])
     expect(outbox.rows[0]?.dueAt).toBeLessThanOrEqual(Date.now())
+    // An attempt that counted would take the alert from the first one that fails.
+    expect(outbox.rows[0]?.item.attempts).toBe(0)
   })
 
   it('returns at once when nothing runs', async () => {

@@ -204,12 +204,7 @@ class Delivery implements Part {
   }
 
   #putBack({ id }: OutboxItem): Settlement {
-    return {
-      id,
-      outcome: 'retry',
-      at: this.#clock.now(),
-      error: 'the platform stopped before it was answered',
-    }
+    return { id, outcome: 'put-back', at: this.#clock.now() }
   }
 
   #finish(outcome: Settlement): void {

@@ -113,6 +113,16 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(await claimOne()).toMatchObject({ id, sequence: 1, attempts: 1 })
   })
 
+  it('hands out an item that was put back once more before the later ones of its call, with no attempt counted', async () => {
+    const call_sid = createSid()
+    await place.add(account, call_sid, hook)
+    await place.add(account, call_sid, hook)
+    const { id } = await claimOne()
+    await outbox.settle([{ id, outcome: 'put-back', at: clock.now() }])
+    expect(await claimOne()).toMatchObject({ id, sequence: 1, attempts: 0 })
+    expect(await claim()).toEqual([])
+  })
+
   it('the next item of a call follows when one is abandoned', async () => {
     const call_sid = createSid()
     await place.add(account, call_sid, hook)

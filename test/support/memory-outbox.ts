@@ -69,8 +69,9 @@ export class MemoryOutbox implements OutboxStore {
       const index = this.rows.findIndex(({ item }) => item.id === outcome.id)
       const row = this.rows[index]
       if (row === undefined) continue
-      if (outcome.outcome === 'retry') {
-        row.item = { ...row.item, attempts: row.item.attempts + 1 }
+      if (outcome.outcome === 'retry' || outcome.outcome === 'put-back') {
+        const tried = outcome.outcome === 'retry' ? 1 : 0
+        row.item = { ...row.item, attempts: row.item.attempts + tried }
         row.dueAt = outcome.at
       } else this.rows.splice(index, 1)
       this.log.push(outcome)

@@ -190,6 +190,13 @@ describe('an account beside others', () => {
     expect((await claim('x.nottwo.test')).status).toBe(204)
   })
 
+  it('does not take the root domain of another provider itself', async () => {
+    const root_domain = fresh()
+    const path = `/ServiceProviders/${api.foreign.service_provider_sid}`
+    expect((await api.put(path, api.adminKey, { root_domain })).status).toBe(204)
+    await refused(root_domain, `${root_domain} is the root domain of another service provider`)
+  })
+
   it('takes no name below the SIP realm of another account, and below its own', async () => {
     const theirs = fresh()
     expect((await claim(theirs, api.sibling.accountKey, api.sibling)).status).toBe(204)

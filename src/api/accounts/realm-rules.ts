@@ -39,8 +39,8 @@ export async function demandRealm({ realm, account }: RealmClaim, asking: Asking
 }
 
 /**
- * Returns a fault if the realm lies below another owner's name: people and DNS wildcards treat calls there as that
- * owner's.
+ * Returns a fault if the realm is, or lies below, another owner's name: people and DNS wildcards treat calls there as
+ * that owner's.
  */
 async function neighbourOf(
   { realm, account }: Required<RealmClaim>,
@@ -50,13 +50,14 @@ async function neighbourOf(
   const [tenant] = await ms_teams_tenants.list({ where: { tenant_fqdn: realm }, limit: 1 })
   if (tenant !== undefined && tenant.account_sid !== account?.account_sid)
     return `${realm} is the Microsoft Teams tenant of another account`
-  for (const parent of parentsOf(realm)) {
-    const [provider] = await service_providers.list({ where: { root_domain: parent }, limit: 1 })
+  for (const name of [realm, ...parentsOf(realm)]) {
+    const [provider] = await service_providers.list({ where: { root_domain: name }, limit: 1 })
     if (provider !== undefined && provider.service_provider_sid !== account?.service_provider_sid)
-      return `${parent} is the root domain of another service provider`
-    const [owner] = await accounts.list({ where: { sip_realm: parent }, limit: 1 })
+      return `${name} is the root domain of another service provider`
+    // The realm itself is refused as a duplicate where another account has it.
+    const [owner] = name === realm ? [] : await accounts.list({ where: { sip_realm: name }, limit: 1 })
     if (owner !== undefined && owner.account_sid !== account?.account_sid)
-      return `${parent} is the SIP realm of another account`
+      return `${name} is the SIP realm of another account`
   }
   return undefined
 }

@@ -151,6 +151,14 @@ describe('POST /Users', () => {
     const email = taken.email.toUpperCase()
     expectRefusal(await api.post('/Users', api.own.accountKey, body({ email })), 'email is already')
   })
+
+  it('makes one of two users at once that have the same address', async () => {
+    const first = body()
+    const requests = [first, body({ email: first.email.toUpperCase() })].map((user) =>
+      api.post('/Users', api.adminKey, user),
+    )
+    expect((await Promise.all(requests)).map(({ status }) => status).toSorted()).toEqual([200, 403])
+  })
 })
 
 describe('GET /Users', () => {

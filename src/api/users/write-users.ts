@@ -53,15 +53,19 @@ export const createUser = defineRoute({
     const hashed_password = await services.throttle.hashing(placeOfTenant(caller), (derive) =>
       hashPassword(initial_password, derive),
     )
-    const { user_sid } = await rows.users.insert({
-      ...owner,
-      name,
-      email: body.email,
-      is_active,
-      force_change,
-      hashed_password,
-      provider: 'local',
-      permissions: toPermissions(is_view_only),
+    const { user_sid } = await services.storage.transaction(systemTenancy, async (all) => {
+      // Another request may have taken the address while the password was being hashed.
+      await demandFreeEmail(body.email, undefined, all)
+      return all.users.insert({
+        ...owner,
+        name,
+        email: body.email,
+        is_active,
+        force_change,
+        hashed_password,
+        provider: 'local',
+        permissions: toPermissions(is_view_only),
+      })
     })
     services.log.info({ user_sid, ...owner }, 'user made')
     return { user_sid }

@@ -35,11 +35,24 @@ export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
   }
 }
 
+// An entry of an index of PostgreSQL takes up to 2704 bytes, a character up to three, and one index holds three such
+// texts. The far end chooses Call-ID and numbers, and its record must be kept whatever their length is.
+const maxIndexedChars = 256
+
+/** Returns as much of a text as an index holds. */
+export function indexed(text: string): string {
+  return text.slice(0, maxIndexedChars)
+}
+
 /** Returns the row of a record. Leaving out a column is a compile error. */
 function toRow(record: RecentCall): Schema['recent_calls'] {
-  const { answered, attempts, stir_shaken, failure } = record
+  const { sip_call_id, from, to, trunk, answered, attempts, stir_shaken, failure } = record
   return {
     ...record,
+    sip_call_id: indexed(sip_call_id),
+    from: indexed(from),
+    to: indexed(to),
+    trunk: indexed(trunk),
     answered: answered ? 1 : 0,
     attempts: attempts && JSON.stringify(attempts),
     stir_shaken: stir_shaken && JSON.stringify(stir_shaken),

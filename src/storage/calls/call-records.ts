@@ -6,6 +6,7 @@ import type { StoredEvent } from '../../contracts/journal.ts'
 import { matchOf } from './call-match.ts'
 import type { CallOwner, RecentCallQuery } from './call-match.ts'
 import { createCallPages } from './call-pages.ts'
+import { indexed } from './call-record-writer.ts'
 import type { RecentCallPage } from './call-pages.ts'
 import { parseEvents, selectEvents } from './journal-events.ts'
 import type { Database, Readers, Session } from '../database/database.ts'
@@ -80,7 +81,9 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
       async bySipCallId(tenancy, owner, sip_call_id) {
         const query = seenBy(tenancy)
           .where((eb) => eb.and(owner))
-          .where((eb) => eb.or([eb('sip_call_id', '=', sip_call_id), eb('call_sid', '=', sip_call_id)]))
+          .where((eb) =>
+            eb.or([eb('sip_call_id', '=', indexed(sip_call_id)), eb('call_sid', '=', sip_call_id)]),
+          )
           .orderBy('attempted_at')
           .limit(maxLegs)
         const rows = await run(readers.reader, query)

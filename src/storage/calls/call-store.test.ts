@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
@@ -101,6 +102,25 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recentCalls.find(owner.asAccount, owner.account_sid, call_sid)).toStrictEqual(page.rows[0])
     })
   })
+
+  it.each(['sip_call_id', 'from', 'to', 'trunk'] as const)(
+    'a %s that no index can hold costs neither its call its record nor any other',
+    async (column) => {
+      const [odd, plain] = [createSid(), createSid()]
+      const { calls, recentCalls } = test.storage
+      const { account_sid } = owner
+      const long = randomBytes(4000).toString('base64url')
+      calls.write(batch(odd, { events: [event(1)], record: record(odd, { [column]: long }) }), 'now')
+      calls.write(batch(plain, { events: [event(1)], record: record(plain) }), 'now')
+      await calls.flush()
+      expect(await recentCalls.find(systemTenancy, owner.account_sid, plain)).toBeDefined()
+      const kept = await recentCalls.find(systemTenancy, owner.account_sid, odd)
+      expect(kept?.[column]).toBe(long.slice(0, 256))
+      if (column !== 'sip_call_id') return
+      const legs = await recentCalls.bySipCallId(owner.asAccount, { account_sid }, long)
+      expect(legs.map(({ call_sid }) => call_sid)).toEqual([odd])
+    },
+  )
 
   describe('unfinished calls', () => {
     it('are those without an end, with all their events, also after a restart', async () => {

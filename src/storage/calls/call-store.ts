@@ -54,6 +54,10 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   let enqueued: () => void = () => undefined
   let listener: CallStoreListener | undefined
   let waiting: CallBatch[] = []
+  /** The first of the waiting batches whose last write failed: it may have been committed all the same. */
+  let doubtful: readonly CallBatch[] = []
+  /** The calls that the last rejoin has kept, until all others are given up. */
+  let kept: ReadonlySet<string> | undefined
   let dropped = 0
   let timer: Timer | undefined
   let nowTimer: Timer | undefined
@@ -84,10 +88,12 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   async function drain(): Promise<void> {
     // The number of batches still to be written one by one, in the search for the one that cannot be written.
     let singly = 0
-    while (waiting.length > 0 || lease.isLost) {
+    while (waiting.length > 0 || lease.isLost || kept !== undefined) {
       let batches: readonly CallBatch[] = []
       try {
-        if (lease.isLost) await rejoin()
+        await dropWritten()
+        if (lease.isLost) kept = await lease.rejoin()
+        if (kept !== undefined) await giveUpOthers(kept)
         batches = waiting.slice(0, singly > 0 ? 1 : maxPerTransaction)
         if (batches.length === 0) break
         await commit(batches)
@@ -111,23 +117,35 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     }
   }
 
+  /** Drops the doubtful batches that were committed: a second write would repeat their notifications. */
+  async function dropWritten(): Promise<void> {
+    if (doubtful.length === 0) return
+    const isWritten = await writer.isWritten(doubtful)
+    if (isWritten) {
+      waiting = waiting.slice(doubtful.length)
+      enqueued()
+    }
+    doubtful = []
+  }
+
   function tryLater(error: unknown, batches: readonly CallBatch[]): void {
     outage({ err: error, waiting: waiting.length }, 'call records could not be written')
+    if (batches.length > 0) doubtful = batches
     writer.forget(batches.map(({ call_sid }) => call_sid))
     timer ??= clock.after(retryMs, begin)
   }
 
   /**
-   * Joins again after another node has declared this one dead. Calls that another node has begun to close belong to
-   * it; this node takes the others back.
+   * Follows on a rejoin after another node has declared this one dead. Calls that another node has begun to close
+   * belong to it; this node has taken the others back. If this fails, it is done again.
    */
-  async function rejoin(): Promise<void> {
-    const kept = await lease.rejoin()
-    const gone = new Set([...writer.open()].filter((call_sid) => !kept.has(call_sid)))
+  async function giveUpOthers(own: ReadonlySet<string>): Promise<void> {
+    const gone = new Set([...writer.open()].filter((call_sid) => !own.has(call_sid)))
     for (const { call_sid } of waiting) {
       // No other node can take a call that is not in the database yet.
-      if (!kept.has(call_sid) && !gone.has(call_sid) && (await writer.isForeign(call_sid))) gone.add(call_sid)
+      if (!own.has(call_sid) && !gone.has(call_sid) && (await writer.isForeign(call_sid))) gone.add(call_sid)
     }
+    kept = undefined
     waiting = waiting.filter(({ call_sid }) => !gone.has(call_sid))
     writer.forget(gone)
     for (const call_sid of gone) lost.add(call_sid)
@@ -136,7 +154,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       lost.delete(call_sid)
     }
     log.error(
-      { calls: gone.size, kept: kept.size },
+      { calls: gone.size, kept: own.size },
       'another node declared this one dead and closed its calls',
     )
     listener?.lost([...gone])

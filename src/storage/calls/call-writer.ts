@@ -27,6 +27,8 @@ export interface CallWriter {
   open(): Iterator<string> & Iterable<string>
   /** Reports whether the database holds something of the call that was not written here. */
   isForeign(call_sid: string): Promise<boolean>
+  /** Reports whether a write of these batches, whose outcome was unknown, was committed. */
+  isWritten(batches: readonly CallBatch[]): Promise<boolean>
 }
 
 export interface WrittenBatches {
@@ -185,6 +187,11 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     async isForeign(call_sid) {
       if (known.has(call_sid)) return false
       return (await queries.hasJournal.all(database.reader, { call_sid })).length > 0
+    },
+    async isWritten(batches) {
+      // The transaction wrote all of them or none.
+      const sign = batches.find(({ events }) => events.length > 0)
+      return sign !== undefined && (await laterEvents.isStored(database.reader, sign))
     },
     keep({ calls }) {
       for (const [call_sid, state] of calls) {

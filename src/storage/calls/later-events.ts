@@ -2,6 +2,7 @@
 // so they are numbered here. The journal may continue meanwhile without counting them: from then on its numbers are
 // raised, so that its events come behind them.
 import type { Kysely } from 'kysely'
+import type { CallBatch } from '../../contracts/call-record.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { Session } from '../database/database.ts'
 import { prepare, slot } from '../database/prepared.ts'
@@ -15,6 +16,8 @@ export interface LaterEvents {
    * state is not in memory. Undefined if the batch has no events.
    */
   shiftOf(session: Session, batch: Pick<MergedBatch, 'call_sid' | 'events'>): Promise<number | undefined>
+  /** Reports whether the first event of the batch is stored. */
+  isStored(session: Session, batch: Pick<CallBatch, 'call_sid' | 'events'>): Promise<boolean>
   /** Returns all events of the batch, with the numbers under which they are stored. */
   numbered(session: Session, batch: MergedBatch, shift: number): Promise<readonly StoredEvent[]>
 }
@@ -29,14 +32,22 @@ export function createLaterEvents(db: Kysely<Schema>): LaterEvents {
       .orderBy('first_seq', 'desc')
       .limit(1),
   )
+  async function read(session: Session, call_sid: string): Promise<readonly StoredEvent[]> {
+    const rows = await all.all(session, { call_sid })
+    return rows.flatMap((row) => parseEvents(row['events']))
+  }
+  const sameAs = (first: StoredEvent, stored: readonly StoredEvent[]): StoredEvent | undefined =>
+    stored.find((event) => event.seq >= first.seq && textOf(event) === textOf(first))
   return {
+    async isStored(session, { call_sid, events: [first] }) {
+      return first !== undefined && sameAs(first, await read(session, call_sid)) !== undefined
+    },
     async shiftOf(session, { call_sid, events: [first] }) {
       if (first === undefined) return undefined
       if (first.seq === 1) return 0
-      const rows = await all.all(session, { call_sid })
-      const stored = rows.flatMap((row) => parseEvents(row['events']))
+      const stored = await read(session, call_sid)
       // An earlier write of unknown outcome did succeed: the stored event is the same one.
-      const same = stored.find((event) => event.seq >= first.seq && textOf(event) === textOf(first))
+      const same = sameAs(first, stored)
       const end = stored.at(-1)?.seq ?? 0
       return same === undefined ? Math.max(0, end - first.seq + 1) : same.seq - first.seq
     },

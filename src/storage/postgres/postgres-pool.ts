@@ -126,6 +126,8 @@ const unavailableClasses = new Set(['08', '53', '57', '58'])
 const unavailableCodes = new Set(['25006', '25P03'])
 const lockNotAvailable = '55P03'
 const retryable = new Set(['40001', '40P01'])
+// A text is longer than an index can hold.
+const tooLongForIndex = '54000'
 
 /** Turns failures that a caller can act on into an AppError, and returns others as they are. */
 export function translated(error: unknown): unknown {
@@ -168,6 +170,8 @@ export function brokenRule(error: unknown): BrokenRule | undefined {
       return { rule: 'foreign_key' }
     case '23514':
       return { rule: 'check' }
+    case tooLongForIndex:
+      return { rule: 'value' }
     default:
       return code.startsWith('22') ? { rule: 'value' } : undefined
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, connect } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,6 +21,8 @@ import { migrate } from '../database/migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { callCounts, endedCall } from '../../../test/support/ended-calls.ts'
 import { makeAccount } from '../../../test/support/each-store.ts'
+import { createHastenedClock } from '../../../test/support/hastened-clock.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 
 /** A connection between storage and the server that the test can cut. */
 interface Line {
@@ -110,8 +113,8 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
   })
 
   /** All nodes share the key file. */
-  async function startNode(url = database.url): Promise<Storage> {
-    const storage = createStorage({ dataDir, databaseUrl: url, clock: systemClock, log: silentLogger })
+  async function startNode(url = database.url, clock = systemClock): Promise<Storage> {
+    const storage = createStorage({ dataDir, databaseUrl: url, clock, log: silentLogger })
     await storage.start()
     running.push(storage)
     return storage
@@ -193,6 +196,30 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       const rows = await database.query('select sequence from outbox order by sequence')
       expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2])
     })
+
+    it('makes nothing of a call twice and loses nothing of it, however long the answer stays away', async () => {
+      const fast = createHastenedClock(10)
+      const storage = await startNode(line.url, { ...fast, now: () => Math.round(fast.now()) })
+      const owner = await makeAccount(storage)
+      const { account_sid } = owner
+      const { call_sid, record } = endedCall(owner, { attempted_at: 1000 })
+      const hook = { url: 'http://app/', method: 'POST' as const, username: null, password: null }
+      const notifications = [{ account_sid, call_sid, hook, payload: {} }]
+      const event = (seq: number): StoredEvent => ({ seq, at: seq, type: 'fact' })
+      const cut = line.cutAfter('COMMIT')
+      storage.calls.write({ call_sid, account_sid, events: [event(1), event(2)], notifications: [] }, 'now')
+      storage.calls.write({ call_sid: 'other', account_sid, events: [event(1)], notifications }, 'now')
+      await cut
+      storage.calls.write({ call_sid, account_sid, events: [event(3)], notifications, record }, 'now')
+      await expect(storage.calls.flush()).rejects.toThrow('could not be written')
+      line.restore()
+      await storage.calls.flush()
+      const events = await storage.journal.read(systemTenancy, account_sid, call_sid)
+      expect(events).toEqual([event(1), event(2), event(3)])
+      expect(await database.query('select call_sid from open_calls')).toEqual([{ call_sid: 'other' }])
+      expect(await database.query('select call_sid from outbox')).toHaveLength(2)
+      expect(await storage.recentCalls.find(systemTenancy, account_sid, call_sid)).toBeDefined()
+    })
   })
 
   describe('two nodes', () => {
@@ -256,6 +283,26 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       expect(await database.query('select id from outbox')).toEqual([])
     })
 
+    it('each lose the calls that the other one has taken, also when the database goes away meanwhile', async () => {
+      const [slow, other] = [await startNode(line.url), await startNode()]
+      const { account_sid } = await makeAccount(other)
+      const events = [{ seq: 1, at: 1, type: 'fact' }]
+      const lost: string[] = []
+      slow.calls.watch({ abandoned: () => undefined, lost: (calls) => void lost.push(...calls) })
+      slow.calls.write({ call_sid: 'taken', account_sid, events, notifications: [] }, 'now')
+      await slow.calls.flush()
+      const [open] = await database.query('select node_id from open_calls')
+      await database.query(`delete from nodes where node_id = '${String(open?.['node_id'])}'`)
+      expect((await other.calls.adopt()).map(({ call_sid }) => call_sid)).toEqual(['taken'])
+      const cut = line.cutAfter('from "call_journal"')
+      slow.calls.write({ call_sid: 'new', account_sid, events, notifications: [] }, 'now')
+      await cut
+      await expect(slow.calls.flush()).rejects.toThrow('could not be written')
+      line.restore()
+      await slow.calls.flush()
+      expect(lost).toEqual(['taken'])
+    })
+
     it('count the calls they write and remove beside each other, and never wait in a circle', async () => {
       const nodes = await Promise.all([startNode(), startNode()])
       const provider = (await makeAccount(nodes[0]!)).service_provider_sid
@@ -299,6 +346,8 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
     expect((await applications.find(application_sid))?.name).toBe('nul\uFFFDname')
     const wide = { name: 'wide', use_for_fallback_speech: (2 ** 40) as 1 }
     await expect(applications.insert(wide)).rejects.toMatchObject({ code: 'bad_request' })
+    const long = { name: randomBytes(4000).toString('base64url') }
+    await expect(applications.insert(long)).rejects.toMatchObject({ code: 'bad_request' })
   })
 
   it('ends a transaction whose first failure was swallowed', async () => {
