@@ -214,6 +214,18 @@ describe('an answer', () => {
     expect(stage.agent.counters.calls).toBe(0)
   })
 
+  it('of a far end that sends many, each with another tag, makes sixteen dialogs at most', async () => {
+    const stage = await openStage()
+    const { outcome } = stage.agent.invite(outgoing)
+    await stage.soon()
+    for (let fork = 0; fork < 40; fork += 1)
+      stage.peer.respond('INVITE', 200, { tag: `fork${fork}`, body: sdp.content })
+    await stage.soon()
+    expect((await settled(outcome)).kind).toBe('answered')
+    expect(stage.peer.starts.filter((start) => start === 'BYE')).toHaveLength(15)
+    expect(stage.agent.counters.calls).toBe(16)
+  })
+
   it('that comes to an INVITE given up is acknowledged and its call ended', async () => {
     const stage = await openStage()
     const { outcome } = stage.agent.invite(outgoing)

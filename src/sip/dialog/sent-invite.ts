@@ -27,6 +27,9 @@ import { sendRequest } from './send-request.ts'
 import { askFor } from './session-timer.ts'
 import { createOwnTag } from '../own-tags.ts'
 
+// A proxy forks to a handful of places. Answers with further tags make no dialogs, and get neither ACK nor BYE.
+const maxForks = 16
+
 export class SentInvite implements OutgoingInvite {
   readonly callId: string
   readonly outcome: Promise<InviteOutcome>
@@ -224,6 +227,7 @@ export class SentInvite implements OutgoingInvite {
     const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
     const known = this.#forks.get(remoteTag)
     if (known !== undefined) return known.acknowledge(invite)
+    if (this.#forks.size >= maxForks) return
     const { credentials, mayReach, user } = this.#options
     // No answer arrives before a request was sent.
     const source = this.#remote

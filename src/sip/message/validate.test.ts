@@ -48,6 +48,8 @@ describe('a request that may be served', () => {
     ['has several Contacts in a field', invite, { contact: '<sip:a@b>, "x" <sip:c@d>;q=1' }, ''],
     ['asks to remove all bindings', 'REGISTER sip:b.example SIP/2.0', { contact: '*' }, ''],
     ['requires what is supported', invite, { require: 'path, timer' }, ''],
+    // RFC 3261 §7.3.1: tokens are compared in any case.
+    ['requires it in capitals', invite, { require: 'Path, TIMER' }, ''],
     ['has an SDP', invite, { 'content-type': 'Application/SDP;charset=x' }, 'v=0'],
     // RFC 2046 §5.1.3: an unknown multipart subtype is treated as multipart/mixed.
     [

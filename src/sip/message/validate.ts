@@ -166,7 +166,7 @@ function refuseRequestUri({ uri }: SipRequest): Reply | undefined {
 function refuseExtensions(request: SipRequest, { supported }: Capabilities): Reply | undefined {
   if (request.method === 'ACK' || request.method === 'CANCEL') return undefined
   const required = headersOf(request, 'require').flatMap(splitList)
-  const unknown = required.filter((tag) => !supported.includes(tag))
+  const unknown = required.filter((tag) => !supported.includes(tag.toLowerCase()))
   if (unknown.length === 0) return undefined
   return { status: 420, headers: [{ name: 'unsupported', value: unknown.join(', ') }] }
 }

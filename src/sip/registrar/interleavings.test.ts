@@ -155,6 +155,31 @@ describe('a REGISTER under way', () => {
     bindings.close()
   })
 
+  it('that a later one of its phone overtakes changes nothing (RFC 3261 §10.3 step 7)', async () => {
+    const bindings = createBindings({ clock: createFakeClock() })
+    const verdict = Promise.withResolvers<void>()
+    const answer = createRegistrar({
+      log: silentLogger,
+      async authenticate(_request, { address }) {
+        if (address === remote.address) await verdict.promise
+        return { verdict: 'accepted', user: alice }
+      },
+      bindings,
+      directory: { realmState: async () => 'active', findUser: async () => alice },
+      clock: createFakeClock(),
+    })
+    const headers = register.headers.map((field) =>
+      field.name === 'cseq' ? { name: 'cseq', value: '2 REGISTER' } : field,
+    )
+    const earlier = answer(register, remote)
+    const moved = { ...remote, address: '198.51.100.8' }
+    expect((await answer({ ...register, headers }, moved)).status).toBe(200)
+    verdict.resolve()
+    expect((await earlier).status).toBe(500)
+    expect(await bindings.get(aor)).toMatchObject([{ cseq: 2, remote: moved }])
+    bindings.close()
+  })
+
   it('binds nothing when it cannot be known whether it still may', async () => {
     const clock = createFakeClock()
     const bindings = createBindings({ clock })

@@ -70,7 +70,6 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   // Another node removed the bindings that it had. A phone that may not stay is then challenged or refused, as it
   // would be there.
   if (kept !== undefined) for (const { key } of standing) await bindings.remove(aor, key)
-  const bound = kept === undefined ? standing : []
 
   const authentication = await authenticate(request, remote)
   if (authentication.verdict !== 'accepted') return authentication.reply
@@ -78,6 +77,8 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   if (authentication.user.username !== username) {
     return refusal('not_permitted', 'These credentials are not for this address of record')
   }
+  // Read again, since a later REGISTER may have overtaken this one meanwhile.
+  const bound = await bindings.get(aor)
   return change({ aor, user: authentication.user, wish, bound, request, remote }, options)
 }
 

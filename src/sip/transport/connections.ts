@@ -47,7 +47,9 @@ const maxLookedAt = 64
 export class Connections {
   readonly #options: ConnectionsOptions
   readonly #shares: Shares
-  readonly #connections = new Map<string, Connection>()
+  readonly #all = new Set<Connection>()
+  /** The latest connection to each far end: the port of one may have connected to two of our ports. */
+  readonly #latest = new Map<string, Connection>()
 
   constructor(options: ConnectionsOptions) {
     this.#options = options
@@ -72,12 +74,12 @@ export class Connections {
   }
 
   get size(): number {
-    return this.#connections.size
+    return this.#all.size
   }
 
   /** Returns the open connection to `remote`. */
   find(remote: Remote): Connection | undefined {
-    const connection = this.#connections.get(keyOf(remote))
+    const connection = this.#latest.get(keyOf(remote))
     return connection?.isOpen === true ? connection : undefined
   }
 
@@ -95,18 +97,18 @@ export class Connections {
 
   /** At the limit, evicts the oldest connection that is a stranger's or never brought a message. */
   makeRoom(): boolean {
-    if (this.#connections.size < this.#options.limits.maxConnections) return true
+    if (this.size < this.#options.limits.maxConnections) return true
     let left = maxLookedAt
-    for (const [key, connection] of this.#connections) {
+    for (const connection of this.#all) {
       if (!this.#isKept(connection)) {
         this.#options.misbehaved('gave way to a new connection', 'slow', connection.remote)
-        this.#forget(key, connection)
+        this.#forget(connection)
         connection.close()
         return true
       }
       // Moved behind the others, so that the next search begins with those not examined yet.
-      this.#connections.delete(key)
-      this.#connections.set(key, connection)
+      this.#all.delete(connection)
+      this.#all.add(connection)
       left -= 1
       if (left === 0) break
     }
@@ -114,24 +116,21 @@ export class Connections {
   }
 
   #add(connection: Connection): void {
-    const key = keyOf(connection.remote)
-    this.#forget(key, this.#connections.get(key))
     this.#shares.take(networkOf(connection.remote.address))
-    this.#connections.set(key, connection)
+    this.#all.add(connection)
+    this.#latest.set(keyOf(connection.remote), connection)
   }
 
   /** Handles a connection that has closed. */
   #gone(connection: Connection): void {
-    const { remote } = connection
-    const key = keyOf(remote)
-    const isCurrent = this.#connections.get(key) === connection
-    this.#forget(key, connection)
-    if (isCurrent) this.#options.handlers.closed?.(remote)
+    const isCurrent = this.#latest.get(keyOf(connection.remote)) === connection
+    this.#forget(connection)
+    if (isCurrent) this.#options.handlers.closed?.(connection.remote)
   }
 
   /** Flushes and closes all connections within a second, with the listener, which accepts no more. Idempotent. */
   async closeWith(listener: { stop(): Promise<void> }): Promise<void> {
-    for (const connection of this.#connections.values()) connection.closeSoon()
+    for (const connection of this.#all) connection.closeSoon()
     const lastChance = this.#options.clock.after(1_000, () => this.#closeAll())
     await listener.stop()
     lastChance.cancel()
@@ -139,7 +138,7 @@ export class Connections {
   }
 
   #closeAll(): void {
-    for (const connection of this.#connections.values()) connection.close()
+    for (const connection of this.#all) connection.close()
   }
 
   #isKept({ hasSpoken, remote }: Connection): boolean {
@@ -147,9 +146,10 @@ export class Connections {
     return hasSpoken && (handlers.isProven?.(remote) === true || handlers.isNeeded?.(remote) === true)
   }
 
-  #forget(key: string, connection: Connection | undefined): void {
-    if (connection === undefined || this.#connections.get(key) !== connection) return
-    this.#connections.delete(key)
+  #forget(connection: Connection): void {
+    if (!this.#all.delete(connection)) return
+    const key = keyOf(connection.remote)
+    if (this.#latest.get(key) === connection) this.#latest.delete(key)
     this.#shares.give(networkOf(connection.remote.address))
   }
 }

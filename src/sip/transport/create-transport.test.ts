@@ -272,6 +272,18 @@ describe('TCP', () => {
     await until(() => clock.pending === 0)
   })
 
+  it('does not wait for a message after a line end that arrived in two parts', async () => {
+    const socket = await connect()
+    socket.write(options('1'))
+    await arrivals(1)
+    socket.write('\r')
+    await until(() => clock.pending === 2)
+    socket.write('\n')
+    await until(() => clock.pending === 1)
+    clock.advance(10_000)
+    expect(transport.counters).toMatchObject({ connections: 1, slowConnections: 0 })
+  })
+
   it('closes a connection that it opened itself when a message there is not complete in 10 s', async () => {
     const server = createServer()
     server.listen(0, '127.0.0.1')

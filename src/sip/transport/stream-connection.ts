@@ -99,7 +99,8 @@ export class StreamConnection {
     }
     // Pings that arrive together get one response.
     if (hasPinged) this.send(pong).catch(() => undefined)
-    if (!this.#framer.isInsideMessage) return
+    // A line end that was cut in two looked like the beginning of a message.
+    if (!this.#framer.isInsideMessage) return this.hasSpoken ? this.#settled() : undefined
     const hasJustBegun = !wasInside || this.#messageTimer === undefined
     if (hasJustBegun && this.hasSpoken) this.#watchMessage('message not complete in time')
   }

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net'
-import { get } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer, get } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthority } from '../../../test/support/certificates.ts'
@@ -13,6 +13,7 @@ import { Inbox } from '../../../test/support/wait.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
+import { ApiWebSockets } from './api-web-sockets.ts'
 import { createTransport } from './create-transport.ts'
 import type { TransportLayer } from './transport.ts'
 
@@ -37,6 +38,7 @@ let transport: TransportLayer
 let received: Inbox<Received>
 let closed: Inbox<Remote>
 let isSilenced = false
+let besideApi: ApiWebSockets
 const open: (WebSocketPhone | Socket)[] = []
 
 beforeEach(async () => {
@@ -44,11 +46,12 @@ beforeEach(async () => {
   received = new Inbox()
   closed = new Inbox()
   isSilenced = false
+  besideApi = new ApiWebSockets()
   transport = createTransport({
     bind: '127.0.0.1',
     port: 0,
     secure: { identity: () => ({ ...certificate, authorities: undefined }), wssPort: 0 },
-    webSockets: { port: 0, origins: ['https://app.example'] },
+    webSockets: { port: 0, besideApi, origins: ['https://app.example'] },
     clock,
     log: silentLogger,
   })
@@ -122,6 +125,25 @@ describe('a WebSocket', () => {
     clock.advance(30_000)
     await gone.closed
     expect(browser.socket.readyState).toBe(browser.socket.OPEN)
+  })
+
+  it('is closed at a stop, also if another one from the same port came in by the API after it', async () => {
+    const one = await phone()
+    one.send(options)
+    const { remote } = await received.next('the request', () => true)
+    const api = createServer()
+    api.on('upgrade', (request, socket: Socket, head) => {
+      const { address, port } = remote
+      besideApi.take({ request, socket, head, address, port, isSecure: false })
+    })
+    api.listen(0, '127.0.0.1')
+    await once(api, 'listening')
+    const other = await openWebSocketPhone(`ws://127.0.0.1:${(api.address() as AddressInfo).port}/`)
+    open.push(other)
+    expect(transport.counters.connections).toBe(2)
+    await transport.stop()
+    expect(await Promise.all([one.closed, other.closed])).toEqual([1001, 1001])
+    api.close()
   })
 
   it('is closed when its first frame is not SIP; later frames that are not SIP are dropped', async () => {
