@@ -57,6 +57,19 @@ const typing = { enable: true, url: '/typing.wav', startDelaySecs: 2 }
 const withFiller = (fillerNoise: object) => [{ verb: 'config', fillerNoise }, gather]
 
 describe('fillerNoise', () => {
+  it('that cannot be played is named in the journal without the token in its URL', async () => {
+    const { engine, pass } = await asking(withFiller({ ...typing, url: '/typing.wav?token=secret' }))
+    await pass(2000)
+    engine.media.sessions[0]?.emit({ type: 'layer-ended', layer: 'filler#1', reason: 'failed' })
+    await waited()
+    expect(engine.store.batches.flatMap((batch) => batch.events)).toContainEqual(
+      expect.objectContaining({
+        type: 'problem',
+        sentence: 'fillerNoise cannot be played: http://app.test/typing.wav?[redacted]',
+      }),
+    )
+  })
+
   it.each([
     ['config', withFiller(typing)],
     ['gather', [{ ...gather, fillerNoise: typing }]],

@@ -2,6 +2,7 @@
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Filler, HookDelay, WaitWishes } from '../application/settings.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -79,7 +80,8 @@ export class HookWait {
       rounds: Infinity,
       staysUnderPrompts: false,
     })
-    if (end === 'failed') throw new AppError('audio_not_supported', `fillerNoise cannot be played: ${url}`)
+    if (end === 'failed')
+      throw new AppError('audio_not_supported', `fillerNoise cannot be played: ${shownUrl(url ?? '')}`)
   }
 
   /** Runs the actions one after another, each at its time, even if the one before it has not ended. */

@@ -166,6 +166,18 @@ describe('onHoldHook', () => {
 })
 
 describe('onHoldMusic', () => {
+  it('that cannot be played is named in the journal without the token in its URL', async () => {
+    const { engine, hold, facts } = await talking({}, undefined, [
+      { verb: 'config', onHoldMusic: 'http://app.test/music.wav?token=secret' },
+    ])
+    await hold('called')
+    engine.media.sessions[0]?.emit({ type: 'layer-ended', layer: 'hold#1', reason: 'failed' })
+    await waited()
+    expect(facts('caller', 'problem')).toMatchObject([
+      { sentence: 'onHoldMusic cannot be played: http://app.test/music.wav?[redacted]' },
+    ])
+  })
+
   it('of config is heard again and again, and stops at once when the two talk again', async () => {
     const session = await talking({}, undefined, [music])
     await session.hold('called')

@@ -4,6 +4,7 @@ import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Pace } from '../../lib/bounds/pace.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { HookForm } from '../application/hook-form.ts'
@@ -137,7 +138,8 @@ export class Hold {
     const end = await other.media.sound.lay(slot, { clip, rounds: Infinity, staysUnderPrompts: false })
     if (signal.aborted) return
     this.#silenceHolder(other, false)
-    if (end === 'failed') throw new AppError('audio_not_supported', `onHoldMusic cannot be played: ${url}`)
+    if (end === 'failed')
+      throw new AppError('audio_not_supported', `onHoldMusic cannot be played: ${shownUrl(url)}`)
   }
 
   /** Journals the first sound, and silences the holder from now on, also between two verbs. */

@@ -5,6 +5,7 @@ import { createScriptedEngine } from '../../../test/support/scripted-engine/scri
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { AppError } from '../../lib/errors.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
@@ -51,6 +52,14 @@ const notesOf = (engine: ScriptedEngine): readonly string[] =>
   )
 
 describe('a recording session that comes in', () => {
+  it('leaves no port taken where media cannot join its two streams', async () => {
+    const engine = platform()
+    engine.media.failure = { at: 'wire', error: new AppError('media_lost', 'media did not respond in time') }
+    const invite = await ring(engine)
+    expect([invite.final?.status, engine.media.sessions.length]).toEqual([503, 2])
+    expect(engine.media.openSessions).toBe(0)
+  })
+
   it('goes to the application of the account whose carriers are at the address, and is heard in two sessions', async () => {
     const engine = platform({ application: { ...application, record_all_calls: true } })
     const invite = await ring(engine)

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
+import { byeHeaders } from '../leg/bye-headers.ts'
 import type { CallScript } from '../ports.ts'
 import {
   toCallHookPayload,
@@ -54,6 +56,20 @@ function received(origin: PayloadOrigin = user, headers: readonly HeaderField[] 
 
 const sipOf = (payload: Record<string, unknown>): { headers: Record<string, string>; version: string } =>
   payload['sip'] as never
+
+describe('a header that is named like a member of every object', () => {
+  it('has its own value, in the call hook and in the last status', () => {
+    const headers = [{ name: 'constructor', value: 'yes' }]
+    const payload = toCallHookPayload({
+      facts: sum(),
+      script: application,
+      node,
+      invite: received(user, headers),
+    })
+    expect(sipOf(payload).headers['constructor']).toBe('yes')
+    expect(byeHeaders(sipRequest('BYE', { headers }))).toEqual({ constructor: 'yes' })
+  })
+})
 
 describe('every hook of a call', () => {
   it('has the facts of the call, under both names of its Call-ID', () => {

@@ -203,7 +203,7 @@ function headersAsReceived(request: SipRequest, raw: string): Record<string, str
   for (const { name, value } of request.headers) {
     if (withheld.has(name) || vouched.has(name)) continue
     const key = isKnownName(name) ? name : (spelling.get(name) ?? name)
-    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
+    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]}, ${value}` : value
   }
   return headers
 }

@@ -150,6 +150,35 @@ describe('the messages of a call', () => {
     expect(summaries(journal)).toEqual(['INVITE', '180 Ringing'])
   })
 
+  it('stay in it where a proxy sends its INVITE back with the same Call-ID, and the other call gets none of them', () => {
+    const tap = new WireTap()
+    const [made, taken] = [open(), open()]
+    const invite = ring()
+    const headersOf = (toTag: string) => [
+      { name: 'from', value: '<sip:a@example.com>;tag=made' },
+      { name: 'to', value: `<sip:x@example.com>${toTag}` },
+    ]
+    const event = received(
+      Object.assign(invite, { request: sipRequest('INVITE', { headers: headersOf('') }) }),
+    )
+    const response = (direction: 'sent' | 'received', reason: string): WireEvent => {
+      const message = { kind: 'response', status: 200, reason, body: Buffer.alloc(0) } as const
+      return { ...event, direction, message: { ...message, headers: headersOf(';tag=taken') } }
+    }
+    tap.expect(invite.callId, made)
+    tap.record({ ...event, direction: 'sent' })
+    tap.record(event)
+    tap.attach(invite, taken)
+    tap.record(response('sent', 'of the called'))
+    tap.record(response('received', 'to the caller'))
+    const bye = sipRequest('BYE', { headers: headersOf(';tag=taken') })
+    tap.record({ ...event, direction: 'sent', message: bye })
+    expect(summaries(made)).toEqual(['INVITE', '200 to the caller', 'BYE'])
+    expect(summaries(taken)).toEqual(['INVITE', '200 of the called'])
+    tap.record({ ...event, message: bye })
+    expect([summaries(made).length, summaries(taken).at(-1)]).toEqual([3, 'BYE'])
+  })
+
   it('are in it from both sides: a re-INVITE begins no other call', () => {
     const tap = new WireTap()
     const journal = open()

@@ -16,23 +16,38 @@ interface Thread {
   readonly cseq: string | undefined
   readonly aside: SipFact[]
   journal: JournalWriter | undefined
+}
+
+/** The dialogs of INVITEs that the platform sends. */
+interface Made {
+  readonly journal: JournalWriter
+  /** The tags of the platform in them. */
+  readonly tags: Set<string>
   /** The method of requests that are left out, together with their responses. */
-  readonly without?: string | undefined
+  readonly without: string | undefined
 }
 
 export class WireTap {
   readonly #threads = new Map<string, Thread>()
+  /** A proxy may send such an INVITE back here, to another account, with the same Call-ID. */
+  readonly #made = new Map<string, Made>()
   readonly #waiting = new Set<string>()
 
   record(event: WireEvent): void {
     const { callId, message } = event
+    const isInitial = message.kind === 'request' && isInitialInvite(message)
     let thread = this.#threads.get(callId)
-    if (event.direction === 'received' && message.kind === 'request' && isInitialInvite(message)) {
+    if (event.direction === 'received' && isInitial) {
       const cseq = headerOf(message, 'cseq')
       if (thread === undefined || thread.cseq !== cseq) thread = this.#begin(callId, cseq)
+    } else {
+      const made = this.#made.get(callId)
+      const tag = made && ownTagIn(event)
+      if (isInitial && tag !== undefined) made?.tags.add(tag)
+      if (made !== undefined && (thread === undefined || (tag !== undefined && made.tags.has(tag))))
+        return noteMade(event, made)
     }
     if (thread === undefined) return
-    if (thread.without !== undefined && methodOf(message) === thread.without) return
     if (thread.journal !== undefined) thread.journal.note(toSipFact(event))
     else if (thread.aside.length < maxEventsAside) thread.aside.push(toSipFact(event))
   }
@@ -52,7 +67,7 @@ export class WireTap {
 
   /** Writes messages with this Call-ID, of an INVITE that will be sent, to `journal` from now on. */
   expect(callId: string, journal: JournalWriter, { without }: { readonly without?: string } = {}): void {
-    this.#threads.set(callId, { cseq: undefined, aside: [], journal, without })
+    this.#made.set(callId, { journal, tags: new Set(), without })
   }
 
   /** Forgets an INVITE that was refused before its account was known. */
@@ -63,6 +78,7 @@ export class WireTap {
   /** Forgets a leg. Late messages of it are dropped. */
   detach(callId: string, journal: JournalWriter): void {
     if (this.#threads.get(callId)?.journal === journal) this.#threads.delete(callId)
+    if (this.#made.get(callId)?.journal === journal) this.#made.delete(callId)
   }
 
   #begin(callId: string, cseq: string | undefined): Thread {
@@ -75,6 +91,16 @@ export class WireTap {
     }
     return thread
   }
+}
+
+function noteMade(event: WireEvent, { journal, without }: Made): void {
+  if (without === undefined || methodOf(event.message) !== without) journal.note(toSipFact(event))
+}
+
+/** Returns the tag of the platform in a message: in From of its own requests and of the responses to them. */
+function ownTagIn({ direction, message }: WireEvent): string | undefined {
+  const isOwnRequest = (direction === 'sent') === (message.kind === 'request')
+  return tagOf(headerOf(message, isOwnRequest ? 'from' : 'to'))
 }
 
 /** Returns the method of a request, or that of the request to which a response belongs. */

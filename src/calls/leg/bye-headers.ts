@@ -7,7 +7,7 @@ export function byeHeaders(bye: SipRequest): Record<string, string> {
   for (const { name, value } of bye.headers) {
     if (plumbingHeaders.has(name)) continue
     const key = name.replaceAll('-', '_')
-    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
+    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]}, ${value}` : value
   }
   return headers
 }

@@ -23,16 +23,15 @@ export function receivedMedia(media: Opened, callerLine: number): Opened {
   return {
     async open(options = {}) {
       const caller = await media.open(options)
+      const opened = [caller]
       try {
-        const streams = new ReceivedStreams(
-          caller,
-          await media.open({ ...options, near: caller.id }),
-          callerLine,
-        )
+        const called = await media.open({ ...options, near: caller.id })
+        opened.push(called)
+        const streams = new ReceivedStreams(caller, called, callerLine)
         await streams.wire({ hears: [] })
         return streams
       } catch (error) {
-        await caller.close()
+        await Promise.allSettled(opened.map((session) => session.close()))
         throw error
       }
     },
