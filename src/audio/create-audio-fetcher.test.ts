@@ -98,6 +98,28 @@ describe('fetch', () => {
     await whenEmpty()
   })
 
+  it('lends a file that is there, also when the same content is given back at that moment', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    let decoded = 0
+    const fetcher = makeFetcher({
+      async decode({ target }) {
+        await writeFile(target, wav())
+        await gates[decoded++]?.promise
+        return 1644
+      },
+    })
+    const url = await servingFile(Buffer.from(`ID3${'x'.repeat(900)}`))
+    const fetching = [fetcher.fetch(url, {}), fetcher.fetch(url, {})]
+    await until('both to be decoded', () => decoded === 2)
+    gates[0].resolve()
+    const first = await Promise.race(fetching)
+    first.release()
+    gates[1].resolve()
+    for (const clip of await Promise.all(fetching)) if (clip !== first) await access(clip.path)
+    for (const clip of await Promise.all(fetching)) clip.release()
+    await whenEmpty()
+  })
+
   it('keeps a short file for a while after its last borrower, and takes no step on the disk for the next', async () => {
     const clock = createFakeClock()
     const url = await servingFile(wav())

@@ -72,6 +72,8 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   const lent = new LentFiles({ clock, keptMs: options.keptMs ?? 30_000, ...keeping })
   const room = { freeBytes: roomBytes }
   const fetching = new Set<Fetching>()
+  /** The last step on the disk for each path that has one under way. */
+  const steps = new Map<string, Promise<void>>()
   const held = new TenantPool({
     size: maxHeldBytes,
     percent: options.sharePercent,
@@ -83,6 +85,18 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     await Promise.all([rm(path, { force: true }), markAsWhole(path)]).catch((error: unknown) =>
       log.warn({ err: error }, 'audio file stays behind'),
     )
+  }
+
+  /** Runs the steps for one path in the order requested: a file is removed before another one takes its place. */
+  function inTurn(path: string, step: () => Promise<void>): Promise<void> {
+    const done = (steps.get(path) ?? Promise.resolve()).then(step)
+    const last = done
+      .catch(() => undefined)
+      .finally(() => {
+        if (steps.get(path) === last) steps.delete(path)
+      })
+    steps.set(path, last)
+    return done
   }
 
   function begin(): Fetching {
@@ -150,6 +164,8 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     const known = lent.borrow(digest)
     if (known !== undefined) {
       await end(one, [])
+      // The other call may still be moving it there.
+      await steps.get(path)
       return known
     }
     const clip = lent.add(digest, {
@@ -157,11 +173,17 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       bytes: heldBytes,
       onReturned() {
         held.give(one.tenant, heldBytes)
-        void remove(path)
+        void inTurn(path, () => remove(path))
       },
     })
     one.counted -= heldBytes
-    await rename(kind === 'wav' ? source : decoded, path)
+    try {
+      await inTurn(path, () => rename(kind === 'wav' ? source : decoded, path))
+    } catch (error) {
+      lent.withdraw(digest)
+      clip.release()
+      throw error
+    }
     await end(one, [], path)
     return clip
   }

@@ -1,7 +1,8 @@
 import { appendFile, mkdtemp, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises'
-import { mkdtempSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { tone, toWav } from '../../test/support/audio.ts'
 import { until } from '../../test/support/wait.ts'
@@ -198,6 +199,23 @@ describe('clips', () => {
     expect(await clips.acquire(path, 'PCMU')).toBe(clip)
     // The space reserved for two hours of it is free again.
     await clips.acquire(await longWav('hour.wav', 3600), 'PCMU')
+  })
+
+  it('are whole when their file becomes whole while it is being opened', async () => {
+    const clips = clipsOf(0, 2 * 3600)
+    const second = toWav(tone(440, 1000)).subarray(wavHeaderBytes)
+    for (let turns = 0; turns < 40; turns += 1) {
+      const { path } = await growing(`opened-${turns}.wav`)
+      const acquiring = clips.acquire(path, 'PCMU')
+      // The end comes between two steps of the opening, another two each time.
+      for (let passed = 0; passed < turns; passed += 1) await turn()
+      appendFileSync(path, second)
+      rmSync(`${path}.grows`)
+      const clip = await acquiring
+      await until('the end', () => clip.isWhole)
+      expect([turns, clip.totalFrames]).toEqual([turns, 100])
+      clips.release(clip)
+    }
   })
 
   it('do not wait for one whose file has not grown', async () => {

@@ -145,10 +145,12 @@ export class Clips {
         throw new AppError('audio_not_supported', 'the audio file is larger than 256 MB')
       const known = this.#known(key, stats)
       if (known !== undefined) return known
-      const stamps = stampsOf(stats)
       const grows = await isGrowing(path)
+      // It may have grown to its end since the first look.
+      const last = grows ? stats : await file.stat()
+      const stamps = stampsOf(last)
       const readAt = readerOf(file, path)
-      const format = await readWavFormat(readAt, grows ? Infinity : stats.size)
+      const format = await readWavFormat(readAt, grows ? Infinity : last.size)
       const clip = await this.#reserve(
         key,
         formFor(form, format),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { AppError } from '../lib/errors.ts'
 import { KeySender } from './key-sender.ts'
 import { parseRtp } from './rtp/packet.ts'
 import type { RtpPacket } from './rtp/packet.ts'
@@ -33,6 +34,17 @@ function pressed(digits: string, durationMs: number, { isTaken = true } = {}) {
 }
 
 const eventOf = ({ packet }: Sent) => parseTelephoneEvent(packet.payload)
+
+describe('keys that are pressed', () => {
+  it('are refused while too many wait: a far end could press more than can be sent to another one', async () => {
+    const keys = new KeySender(new RtpSender())
+    const presses = Array.from({ length: 1000 }, () => keys.press('5', 100))
+    keys.close()
+    const outcomes = await Promise.allSettled(presses)
+    const codes = outcomes.map((one) => one.status === 'rejected' && (one.reason as AppError).code)
+    expect(new Set(codes)).toEqual(new Set(['not_found', 'overloaded']))
+  })
+})
 
 describe('a key that is pressed', () => {
   it('grows from packet to packet, is marked at its start, and its end is sent three times (RFC 4733 §2.5.1.4)', () => {

@@ -16,6 +16,9 @@ const longPauseTicks = 500 / tickMs
 // Longer presses would need segments, RFC 4733 §2.5.1.3: 8 s at 8000 Hz, and 1.3 s at 48 kHz.
 const maxTicks = 8000 / tickMs
 const maxUnits = 0xffff
+// Eight requests with as many keys as each may have, with the pauses after the keys. A far end whose keys are pressed
+// again for one of another worker could name more than can ever be sent.
+const maxPresses = 8 * 2 * 64
 // A key whose end packet was lost holds speech back for no longer than this.
 const heldBackTicks = 2
 
@@ -45,8 +48,13 @@ export class KeySender {
     return this.#presses.length > 0
   }
 
-  /** Presses keys and resolves when the last one was pressed. `w` is a pause of half a second. */
+  /**
+   * Presses keys and resolves when the last one was pressed. `w` is a pause of half a second. Throws AppError
+   * overloaded if too many wait.
+   */
   async press(digits: string, durationMs: number, isTone = false): Promise<void> {
+    if (this.#presses.length + 2 * digits.length > maxPresses)
+      throw new AppError('overloaded', 'too many keys are waiting to be pressed')
     const ticks = Math.max(1, Math.min(maxTicks, Math.round(durationMs / tickMs)))
     for (const digit of digits.toUpperCase()) {
       const event = digitsByEvent.indexOf(digit)

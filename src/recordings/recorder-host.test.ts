@@ -60,4 +60,15 @@ describe('a recording', () => {
     expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(30_000)
     host.take({ kind: 'end', id: 'a' })
   })
+
+  it('whose first thread died before it had made the file is begun by the next one', () => {
+    const { memory } = createRecordingRing(200)
+    ring = new RecordingRing(memory)
+    path = join(scratch, 'b.wav')
+    host.take({ kind: 'begin', id: 'b', path, memory, maxBytes: 1_000_000, goesOn: true })
+    say(10)
+    host.take({ kind: 'end', id: 'b' })
+    expect(posted).toEqual([{ kind: 'ended', id: 'b', bytes: 6400, durationMs: 200, reason: undefined }])
+    expect(readFileSync(path).toString('latin1', 0, 4)).toBe('RIFF')
+  })
 })

@@ -1,5 +1,5 @@
 // The recorder seen from inside its thread: writes the rings of all recordings to their files, ten times a second.
-import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDiskFull } from '../lib/full-disk.ts'
 import { createLaws } from '../media/codecs/g711.ts'
@@ -120,11 +120,13 @@ export class RecorderHost {
     try {
       this.#look(path)
       if (this.#disk <= 0) throw new RecordingEnded(noRoom)
-      file = openSync(path, goesOn ? 'r+' : 'w+', 0o600)
+      // An earlier thread may have died before it created the file.
+      file = openSync(path, goesOn ? constants.O_RDWR | constants.O_CREAT : 'w+', 0o600)
       const ring = new RecordingReader(memory, this.#laws)
       const piece = new Int16Array(ring.frameSamples * pieceFrames)
-      const written = goesOn ? dataBytesIn(fstatSync(file).size) : 0
-      if (!goesOn) writeSync(file, headerOf(0), 0, headerBytes, 0)
+      const { size } = fstatSync(file)
+      const written = dataBytesIn(size)
+      if (size < headerBytes) writeSync(file, headerOf(0), 0, headerBytes, 0)
       const kept = Math.min(maxBytes, maxDataBytes)
       this.#takings.set(id, {
         ...{ id, path, file, ring, piece, written, maxBytes: kept, filled: 0 },
