@@ -303,6 +303,26 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       expect(lost).toEqual(['taken'])
     })
 
+    it('keep the calls that none has taken, also when the connection breaks as one joins again', async () => {
+      const node = await startNode(line.url)
+      const { account_sid } = await makeAccount(node)
+      const events = [{ seq: 1, at: 1, type: 'fact' }]
+      const lost: string[] = []
+      node.calls.watch({ abandoned: () => undefined, lost: (calls) => void lost.push(...calls) })
+      node.calls.write({ call_sid: 'old', account_sid, events, notifications: [] }, 'now')
+      await node.calls.flush()
+      await database.query('delete from nodes')
+      const cut = line.cutAfter('COMMIT')
+      node.calls.write({ call_sid: 'new', account_sid, events, notifications: [] }, 'now')
+      await cut
+      await expect(node.calls.flush()).rejects.toThrow('could not be written')
+      line.restore()
+      await node.calls.flush()
+      expect(lost).toEqual([])
+      const open = await database.query('select call_sid from open_calls join nodes using (node_id)')
+      expect(open.map(({ call_sid }) => call_sid).toSorted()).toEqual(['new', 'old'])
+    })
+
     it('count the calls they write and remove beside each other, and never wait in a circle', async () => {
       const nodes = await Promise.all([startNode(), startNode()])
       const provider = (await makeAccount(nodes[0]!)).service_provider_sid
