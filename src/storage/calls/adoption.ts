@@ -21,19 +21,41 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
   /** Calls that were taken over but not yet returned, because reading them failed. */
   const adopted = new Map<string, Omit<UnfinishedCall, 'events'>>()
+  /** What a failed transaction was taking: it may have been committed all the same, and no node would look again. */
+  let doubtful: readonly Cells[] = []
 
   /**
    * Takes calls by the id of the dead node. Calls that this node took back since, under its new id, no longer match.
    */
-  function take(gone: string): Promise<Cells[]> {
-    return database.commitBeside(async (session) => {
+  async function take(gone: string): Promise<readonly Cells[]> {
+    let rows: readonly Cells[] = []
+    try {
+      await database.commitBeside(async (session) => {
+        await lease.demand(session)
+        rows = await queries.adopt.all(session, { gone, node_id: lease.nodeId, limit: maxAtOnce })
+      })
+    } catch (error) {
+      doubtful = rows
+      throw error
+    }
+    return rows
+  }
+
+  async function takenInDoubt(): Promise<readonly Cells[]> {
+    if (doubtful.length === 0) return []
+    const own = await database.commitBeside(async (session) => {
       await lease.demand(session)
-      return queries.adopt.all(session, { gone, node_id: lease.nodeId, limit: maxAtOnce })
+      return queries.own.all(session, { node_id: lease.nodeId })
     })
+    const calls = new Set(own.map(({ call_sid }) => call_sid))
+    const taken = doubtful.filter(({ call_sid }) => calls.has(call_sid))
+    doubtful = []
+    return taken
   }
 
   return {
     async adopt() {
+      for (const row of await takenInDoubt()) adopted.set(String(row['call_sid']), callOf(row))
       const [gone] = await queries.abandoned.all(database.reader, {})
       const rows = gone === undefined ? [] : await take(String(gone['node_id']))
       for (const row of rows) adopted.set(String(row['call_sid']), callOf(row))
@@ -83,6 +105,7 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .where('call_sid', 'in', (eb) => eb.selectFrom('abandoned').select('abandoned.call_sid'))
         .returning(['call_sid', 'account_sid', 'alive_at']),
     ),
+    own: prepare(db.selectFrom('open_calls').select('call_sid').where('node_id', '=', slot('node_id'))),
     journal: prepare(selectEvents(db)),
   }
 }

@@ -64,6 +64,8 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
   const queries = createQueries(database)
   const watch = createSilenceWatch({ clock, silentMs, gapMs })
   let node_id = createSid()
+  /** The id of a rejoin that has failed: it may have been committed all the same, so the next one uses the id again. */
+  let next: string | undefined
   let isLost = false
   let isFailing = false
   let timer: Timer | undefined
@@ -140,12 +142,14 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       await write(session)
     },
     async rejoin() {
-      const next = createSid()
+      next ??= createSid()
+      const ids = { node_id, next }
       const calls = await database.commitBeside(async (session) => {
-        await queries.join.all(session, { node_id: next, place: place() })
-        return queries.takeBack.all(session, { node_id, next })
+        await queries.join.all(session, { node_id: ids.next, place: place() })
+        return queries.takeBack.all(session, ids)
       })
-      node_id = next
+      node_id = ids.next
+      next = undefined
       isLost = false
       return new Set(calls.map(({ call_sid }) => String(call_sid)))
     },
@@ -177,7 +181,12 @@ function createQueries({ builder: db, rowLocks }: Database) {
   const own = db.selectFrom('nodes').select('node_id').where('node_id', '=', node_id)
   const silent = own.where('beats', '=', slot('beats'))
   return {
-    join: prepare(db.insertInto('nodes').values({ node_id, place: slot('place'), beats: 0, alive_at: null })),
+    join: prepare(
+      db
+        .insertInto('nodes')
+        .values({ node_id, place: slot('place'), beats: 0, alive_at: null })
+        .onConflict((conflict) => conflict.column('node_id').doNothing()),
+    ),
     own: removal(db, own),
     everywhere: removal(db, db.selectFrom('nodes').select('node_id')),
     at: removal(db, db.selectFrom('nodes').select('node_id').where('place', '=', slot('place'))),
@@ -214,7 +223,7 @@ function createQueries({ builder: db, rowLocks }: Database) {
       db
         .updateTable('open_calls')
         .set({ node_id: slot('next'), alive_at: null })
-        .where('node_id', '=', node_id)
+        .where('node_id', 'in', [node_id, slot('next')])
         .returning('call_sid'),
     ),
   }

@@ -12,6 +12,7 @@ import { isMissing } from '../../../test/support/tools.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createSid } from '../../lib/ids.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { createStorage } from '../create-storage.ts'
@@ -112,6 +113,12 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
     await rm(dataDir, { recursive: true })
   })
 
+  /** For a database that stays away longer than storage waits. */
+  function fastClock(): Clock {
+    const fast = createHastenedClock(10)
+    return { ...fast, now: () => Math.round(fast.now()) }
+  }
+
   /** All nodes share the key file. */
   async function startNode(url = database.url, clock = systemClock): Promise<Storage> {
     const storage = createStorage({ dataDir, databaseUrl: url, clock, log: silentLogger })
@@ -198,8 +205,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
     })
 
     it('makes nothing of a call twice and loses nothing of it, however long the answer stays away', async () => {
-      const fast = createHastenedClock(10)
-      const storage = await startNode(line.url, { ...fast, now: () => Math.round(fast.now()) })
+      const storage = await startNode(line.url, fastClock())
       const owner = await makeAccount(storage)
       const { account_sid } = owner
       const { call_sid, record } = endedCall(owner, { attempted_at: 1000 })
@@ -301,6 +307,41 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       line.restore()
       await slow.calls.flush()
       expect(lost).toEqual(['taken'])
+    })
+
+    it('keep the calls that none has taken, also when the connection breaks as one joins again', async () => {
+      const node = await startNode(line.url, fastClock())
+      const { account_sid } = await makeAccount(node)
+      const events = [{ seq: 1, at: 1, type: 'fact' }]
+      const lost: string[] = []
+      node.calls.watch({ abandoned: () => undefined, lost: (calls) => void lost.push(...calls) })
+      node.calls.write({ call_sid: 'old', account_sid, events, notifications: [] }, 'now')
+      await node.calls.flush()
+      await database.query('delete from nodes')
+      const cut = line.cutAfter('COMMIT')
+      node.calls.write({ call_sid: 'new', account_sid, events, notifications: [] }, 'now')
+      await cut
+      await expect(node.calls.flush()).rejects.toThrow('could not be written')
+      line.restore()
+      await node.calls.flush()
+      expect(lost).toEqual([])
+      const open = await database.query('select call_sid from open_calls join nodes using (node_id)')
+      expect(open.map(({ call_sid }) => call_sid).toSorted()).toEqual(['new', 'old'])
+    })
+
+    it('close the calls of a dead one also when the connection breaks as they are taken', async () => {
+      const [node, dead] = [await startNode(line.url, fastClock()), await startNode()]
+      const { account_sid } = await makeAccount(node)
+      const events = [{ seq: 1, at: 1, type: 'fact' }]
+      dead.calls.write({ call_sid: 'left', account_sid, events, notifications: [] }, 'now')
+      await dead.stop()
+      const cut = line.cutAfter('COMMIT')
+      const adoption = expect(node.calls.adopt()).rejects.toThrow('does not respond')
+      await cut
+      await adoption
+      line.restore()
+      expect(await node.calls.adopt()).toMatchObject([{ call_sid: 'left', account_sid, events }])
+      expect(await node.calls.adopt()).toEqual([])
     })
 
     it('count the calls they write and remove beside each other, and never wait in a circle', async () => {
