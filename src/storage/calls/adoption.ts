@@ -21,7 +21,7 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
   /** Calls that were taken over but not yet returned, because reading them failed. */
   const adopted = new Map<string, Omit<UnfinishedCall, 'events'>>()
-  /** What a failed transaction was taking: it may have been committed all the same, and no node would look again. */
+  /** The calls of a failed transaction: it may have been committed all the same, and no node would look for them again. */
   let doubtful: readonly Cells[] = []
 
   /**
