@@ -113,7 +113,10 @@ describe.skipIf(isMissing('pebble'))('an ACME server', () => {
     try {
       await first.start()
       await until('the certificate', async () => shared.state.certificate)
-      await until('its file', () => existsSync(file) && readFileSync(file, 'utf8') === shared.state.certificate)
+      await until(
+        'its file',
+        () => existsSync(file) && readFileSync(file, 'utf8') === shared.state.certificate,
+      )
       expect(new X509Certificate(readFileSync(file)).subjectAltName).toBe(
         'DNS:voice.example.test, DNS:sip.example.test',
       )
