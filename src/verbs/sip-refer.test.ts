@@ -271,6 +271,17 @@ describe('whom it names', () => {
     expect(wish()?.referTo).toBe('sip:+4930123@sbc.carrier.example')
   })
 
+  it('is completed with the address of a SIP URI, also where a carrier is named as its calls are in records', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [{ verb: 'sip:refer', referTo: '4930123' }])
+    const gateways = [{ host: 'sbc.carrier.example', port: 5060, protocol: 'udp' }]
+    carrierCall({ gateways, e164_leading_plus: true }, 'sipUri')(engine)
+    await placeOn(engine, { ...callRequest, to: { type: 'sip', sipUri: 'sip:bob@192.0.2.9' } })
+    engine.sent[0]?.answer()
+    await calm()
+    expect(engine.sent[0]?.dialog.referred[0]?.referTo).toBe('sip:4930123@192.0.2.9')
+  })
+
   it('asked for by another one, where the verb says so', async () => {
     const { wish } = await referring({ referredBy: 'sales', referredByDisplayName: 'Sales "North"' })
     expect(wish()?.referredBy).toBe(String.raw`"Sales \"North\"" <sip:sales@example.com>`)

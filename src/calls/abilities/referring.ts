@@ -79,7 +79,9 @@ async function peerOf(leg: Leg, account: AccountFacts, { services }: CallContext
   const trunk = attempt?.trunk ?? started.trunk
   const host = attempt?.remote_host ?? started.remote_host
   const asItIs = (number: string): string => number
-  if (farEndKindOf(leg) === 'user') return { host: account.sip_realm ?? host, dialled: asItIs }
+  const farEnd = farEndKindOf(leg)
+  if (farEnd === 'user') return { host: account.sip_realm ?? host, dialled: asItIs }
+  if (farEnd !== 'carrier') return { host, dialled: asItIs }
   const carriers = await services.directory.outboundCarriers(account)
   const carrier = carriers.find(({ name }) => name === trunk)
   if (carrier === undefined) return { host, dialled: asItIs }

@@ -42,6 +42,7 @@ class Dial {
   readonly #options: DialOptions
   readonly #legs: Leg[] = []
   readonly #unfollow = new Map<Leg, () => void>()
+  readonly #pickUps: Promise<void>[] = []
   readonly #won = Promise.withResolvers<Leg | undefined>()
   readonly #ringing: Ringing
   /** Aborts when it is decided which leg talks with the caller, or that none does. */
@@ -68,7 +69,7 @@ class Dial {
     signal.addEventListener('abort', stop, { once: true })
     try {
       this.#ringing.begin()
-      void Promise.all(targets.map((target) => this.#call(target))).then(() => this.#decide(stopped('done')))
+      void this.#callAll(targets).then(() => this.#decide(stopped('done')))
       const winner = await this.#won.promise
       await this.#ringing.stopped
       if (winner !== undefined) await this.#talk(winner)
@@ -122,6 +123,13 @@ class Dial {
     })
   }
 
+  /** Calls the targets. Resolves when none of them will be bridged any more, or one is. Never rejects. */
+  async #callAll(targets: readonly DialTarget[]): Promise<void> {
+    await Promise.all(targets.map((target) => this.#call(target)))
+    // A phone that picks up may be confirmed later than the one that rang refuses.
+    await Promise.all(this.#pickUps)
+  }
+
   /** Calls a target. Resolves when it has answered and been confirmed, or will not be bridged. Never rejects. */
   async #call(target: DialTarget): Promise<void> {
     const { context, parent, turn } = this.#options
@@ -130,7 +138,11 @@ class Dial {
     const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), context, parent)
     this.#legs.push(leg)
     this.#unfollow.set(leg, unfollow)
-    letPickUp(leg, (by) => this.#pickUp(by, target))
+    letPickUp(leg, async (by) => {
+      const pickUp = this.#pickUp(by, target)
+      this.#pickUps.push(pickUp)
+      await pickUp
+    })
     this.#ringing.follow(leg)
     await ring()
     await this.#choose(leg, target)

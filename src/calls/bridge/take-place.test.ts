@@ -132,6 +132,24 @@ describe('to a phone that rings', () => {
     expect(hearings(one).filter((heard) => heard !== undefined)).toHaveLength(2)
   })
 
+  it('talks with the caller also where the phone that rings refuses before it is confirmed', async () => {
+    const one = await dialled(parseVerbs, { confirmHook: '/confirm' }, ({ hooks }) =>
+      hooks.on('/confirm', [{ verb: 'pause', length: 1 }]),
+    )
+    const third = await rings(one, { kind: 'ringing', invite: one.called() })
+    one.called().refuse(480)
+    await calm()
+    expect(one.results()).toEqual([])
+    one.engine.clock.advance(1000)
+    await calm()
+    expect(third.dialog?.sentBye).toBeUndefined()
+    expect(hearings(one).filter((heard) => heard !== undefined)).toHaveLength(2)
+    await bye(third.dialog)
+    expect(one.results()).toMatchObject([{ dial_call_status: 'completed' }])
+    await bye(one.caller.dialog)
+    expectNothingLeft(one, 3)
+  })
+
   it('is hung up on when the phone that rings answers first', async () => {
     const one = await dialled(parseVerbs, { confirmHook: '/confirm' }, ({ hooks }) =>
       hooks.answers.set('/confirm', ({ payload }) =>

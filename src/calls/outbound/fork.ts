@@ -93,7 +93,7 @@ class Fork {
   constructor(attempts: readonly Attempt[], options: ForkOptions) {
     this.#options = options
     this.#isAlone = attempts.length === 1
-    const tried = Promise.all(attempts.map((attempt) => this.#try(attempt)))
+    const tried = Promise.all(attempts.map((attempt) => this.#try(attempt, [])))
     tried.then(() => this.#settled.resolve(this.#sum()), this.#settled.reject)
   }
 
@@ -101,15 +101,18 @@ class Fork {
     return this.#settled.promise
   }
 
-  /** Tries the addresses of a place, one after another, until one of them responds: RFC 3263 §4.3. */
-  async #try(attempt: Attempt): Promise<void> {
+  /**
+   * Tries the addresses of a place, one after another, until one of them responds: RFC 3263 §4.3. Adds the refusals of
+   * the place, and of those where it leads, to `heard`.
+   */
+  async #try(attempt: Attempt, heard: SipResponse[]): Promise<void> {
     const found = await attempt.destination().catch(asAppError)
     if (found instanceof AppError) return this.#unreachable(attempt, found, this.#watch(attempt, false))
     const { alternatives = [], ...first } = found
     const places = [first, ...alternatives]
     for (const [index, place] of places.entries()) {
       const hasOthers = index < places.length - 1
-      if ((await this.#tryAt(attempt, place, hasOthers)) === 'over' || this.#isGone()) return
+      if ((await this.#tryAt(attempt, place, hasOthers, heard)) === 'over' || this.#isGone()) return
       const { leg } = this.#options.dialled
       const at = serializeHostPort({ host: place.address, port: place.port })
       const outcome = `${attempt.place} does not respond at ${at}: its next address is tried`
@@ -133,7 +136,12 @@ class Fork {
   }
 
   /** Tries one address. Returns `next` if it does not respond or is overloaded, and there are others. */
-  async #tryAt(attempt: Attempt, destination: Remote, hasOthers: boolean): Promise<'over' | 'next'> {
+  async #tryAt(
+    attempt: Attempt,
+    destination: Remote,
+    hasOthers: boolean,
+    heard: SipResponse[],
+  ): Promise<'over' | 'next'> {
     const { dialled, services } = this.#options
     const patienceMs = hasOthers ? silenceMs : this.#options.silenceMs
     const watch = this.#watch(attempt, hasOthers)
@@ -164,9 +172,10 @@ class Fork {
     const isDown = !this.#isGone() && (isSilent || response.status === 503)
     if (isDown) services.sip().rest(destination)
     if (isDown && hasOthers) return 'next'
-    if (this.#isOver || (await this.#offerAgain(attempt, response))) return 'over'
-    if (await this.#follow(attempt, response, redirects)) return 'over'
+    if (this.#isOver || (await this.#offerAgain(attempt, response, heard))) return 'over'
+    if (await this.#follow(attempt, response, redirects, heard)) return 'over'
     this.#refusals.push(response)
+    heard.push(response)
     this.#note(`${response.status} ${response.reason} from ${attempt.place}`)
     if (response.status >= 600) this.#finish(this.#sum(), becauseOf(response.status, response.reason))
     return 'over'
@@ -177,13 +186,13 @@ class Fork {
    * and a gateway may refuse another kind. Does so immediately, since other places may ring for long. Returns false
    * without a second offer.
    */
-  async #offerAgain(attempt: Attempt, { status }: SipResponse): Promise<boolean> {
+  async #offerAgain(attempt: Attempt, { status }: SipResponse, heard: SipResponse[]): Promise<boolean> {
     const { protectionAgain: protection, place } = attempt
     if (status !== 488 || protection === undefined || this.#hadEarlyMedia || this.#isGone()) return false
     const kind = 'dtls' in protection ? 'DTLS-SRTP' : 'SRTP alone'
     const outcome = `488 from ${place}: ${kind} is offered now`
     this.#options.dialled.leg.journal.note(toDecision({ rule: 'failover', outcome }))
-    await this.#try({ ...attempt, protection, protectionAgain: undefined })
+    await this.#try({ ...attempt, protection, protectionAgain: undefined }, heard)
     return true
   }
 
@@ -192,6 +201,7 @@ class Fork {
     attempt: Attempt,
     response: SipResponse,
     targets: readonly RedirectTarget[],
+    heard: SipResponse[],
   ): Promise<boolean> {
     let isFollowed = false
     for (const target of targets) {
@@ -201,8 +211,9 @@ class Fork {
       if (places.length === 0) continue
       isFollowed = true
       if (places.length > 1) this.#isAlone = false
-      await Promise.all(places.map((place) => this.#try(place)))
-      const last = this.#refusals.at(-1)
+      await Promise.all(places.map((place) => this.#try(place, heard)))
+      // Another place of the fork may have refused meanwhile, which says nothing about these.
+      const last = heard.at(-1)
       if (this.#isOver || (last !== undefined && !mayTryNext({ status: last.status, hadEarlyMedia: false })))
         return true
     }

@@ -1,5 +1,6 @@
 // 3xx responses of called parties: the places where they lead, and those where they may not.
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/errors.ts'
 import {
   account,
   callRequest,
@@ -144,6 +145,22 @@ describe('a phone of a user that redirects', () => {
     sent(1).answer()
     await calm()
     expect(engine.calls.list(account.account_sid)).toMatchObject([{ call_status: 'in-progress' }])
+  })
+
+  it('sends them to its next Contact when the first is out of reach, also where another phone was busy', async () => {
+    const desk = { ...phone, key: 'sip:alice@10.0.0.7:5070;', contact: 'sip:alice@10.0.0.7:5070' }
+    const dave = { ...phone, aor: 'dave@example.com', contact: 'sip:dave@10.0.0.10:5070' }
+    const { engine, sent, refuse } = await calling(user, (scripted) => {
+      withCarol(scripted)
+      scripted.phones.set('alice@example.com', [phone, desk])
+      scripted.phones.set('dave@example.com', [dave])
+      scripted.reach = async ({ aor, remote }) => (aor === carol.aor ? { ...remote, name: 'carol' } : remote)
+      scripted.open = async () => Promise.reject(new AppError('sip_unreachable', 'the phone is gone'))
+    })
+    await refuse(0, 486)
+    await refuse(1, 302, '<sip:carol@example.com>, <sip:dave@example.com>')
+    expect(engine.sent).toHaveLength(3)
+    expect(sent(2).options.uri).toBe(dave.contact)
   })
 
   it.each([
