@@ -44,7 +44,8 @@ export async function servingHosts(wanted: Wanted, names: ServiceNames): Promise
     transport === undefined ? names.pointers(host) : [],
     ...asked.map((way) => servicesBy(way, `${prefixes[way] ?? ''}${host}`, names, random)),
   ])
-  const chosen = choose(pointers, wanted)
+  // Bounded, since any peer may name a domain, and each of its pointers costs a query.
+  const chosen = choose(pointers, wanted).slice(0, maxHosts)
   const places =
     chosen.length === 0
       ? found
