@@ -157,6 +157,17 @@ describe('a domain with records of services', () => {
 })
 
 describe('targets of one priority', () => {
+  it('are drawn until there are eight, also among thousands', () => {
+    const records = Array.from({ length: 3_000 }, (_, n) => record(`${n}`, n < 4 ? 1 : 2, 1))
+    let draws = 0
+    const drawn = inOrder(records, () => {
+      draws += 1
+      return 0
+    })
+    expect(drawn.map(({ name }) => name)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
+    expect(draws).toBe(8)
+  })
+
   it('come first as often as their weights say, and each of them once', () => {
     const records = [
       record('a', 1, 60),
