@@ -60,6 +60,22 @@ describe('names', () => {
     expect(await names.lookup('hook.test')).toEqual([{ address: '192.0.2.3', family: 4 }])
   })
 
+  it('have 32 records at most, those of services by their priority, since each is remembered', async () => {
+    const numbers = Array.from({ length: 36 }, (_, n) => n)
+    server.addresses(
+      'many.test',
+      numbers.map((n) => `192.0.2.${n}`),
+    )
+    server.services(
+      's.test',
+      numbers.map((n) => ({ target: 't', port: n + 1, priority: 36 - n })),
+    )
+    const names = namesWith()
+    expect(await names.lookup('many.test')).toHaveLength(32)
+    const ports = (await names.services('s.test')).map(({ port }) => port)
+    expect([ports.length, ports[0], ports.at(-1)]).toEqual([32, 36, 5])
+  })
+
   it('of services are asked for once a minute, those that are absent every five seconds', async () => {
     server.services('_sip._udp.call.test', [
       { target: 'b.call.test', port: 5070, priority: 2 },
@@ -69,8 +85,8 @@ describe('names', () => {
     const names = namesWith()
     const both = await Promise.all([1, 2].map(() => names.services('_SIP._udp.call.test')))
     expect(both[1]).toEqual([
-      { name: 'b.call.test', port: 5070, priority: 2, weight: 0 },
       { name: 'a.call.test', port: 5060, priority: 1, weight: 0 },
+      { name: 'b.call.test', port: 5070, priority: 2, weight: 0 },
     ])
     expect(await names.pointers('call.test')).toMatchObject([
       { service: 'SIP+D2U', replacement: '_sip._udp.call.test', order: 0 },

@@ -29,6 +29,8 @@ const otherFamilyMs = 50
 const maxUnderWay = 1000
 const maxRemembered = 10_000
 const maxRememberedMs = 3_600_000
+// No service has more. One response can have thousands, which would all be kept.
+const maxAddresses = 32
 // A record that was just created is found soon.
 const absentMs = 5000
 // The machine may have moved to another network, with other servers.
@@ -243,7 +245,7 @@ async function collect(
   family: 4 | 6,
 ): Promise<Found | Error> {
   try {
-    const records = await asked
+    const records = (await asked).slice(0, maxAddresses)
     return {
       addresses: records.map(({ address }) => ({ address, family })),
       ttlMs: Math.min(...records.map(({ ttl }) => ttl)) * 1000,

@@ -16,6 +16,8 @@ const keptMs = 60_000
 // A record that was just created is found soon, as an address is.
 const absentMs = 5_000
 const maxKept = 10_000
+// No domain has more. One response can have thousands, which would all be kept.
+const maxRecords = 32
 
 export function createServiceRecords({
   ask,
@@ -28,7 +30,7 @@ export function createServiceRecords({
     const underWay = new Map<string, Promise<readonly T[]>>()
     const learn = async (name: string): Promise<readonly T[]> => {
       try {
-        const found = await ask(name, (resolver) => of(resolver, name))
+        const found = (await ask(name, (resolver) => of(resolver, name))).slice(0, maxRecords)
         known.keep(name, found, found.length === 0 ? absentMs : keptMs)
         return found
       } catch (error) {
@@ -54,10 +56,12 @@ export function createServiceRecords({
   }
   return {
     services: remembering<ServiceRecord>(async (resolver, name) =>
-      (await resolver.resolveSrv(name)).map(({ name: target, port, priority, weight }) => {
-        return { name: target, port, priority, weight }
-      }),
+      (await resolver.resolveSrv(name))
+        .map(({ name: target, port, priority, weight }) => ({ name: target, port, priority, weight }))
+        .toSorted((one, other) => one.priority - other.priority),
     ),
-    pointers: remembering<PointerRecord>((resolver, name) => resolver.resolveNaptr(name)),
+    pointers: remembering<PointerRecord>(async (resolver, name) =>
+      (await resolver.resolveNaptr(name)).toSorted((one, other) => one.order - other.order),
+    ),
   }
 }

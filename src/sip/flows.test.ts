@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect as connectTcp, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { openRawPhone } from '../../test/support/phone.ts'
 import type { RawPhone } from '../../test/support/phone.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
@@ -58,6 +59,7 @@ interface TcpPhone {
   readonly port: number
   readonly lines: Inbox<string>
   write(text: string): void
+  readonly closed: Promise<unknown>
   close(): Promise<unknown>
 }
 
@@ -72,10 +74,11 @@ function toPhone(socket: Socket): TcpPhone {
     return gone
   }
   closing.push(close)
-  return { port: socket.localPort ?? 0, lines, write: (text) => void socket.write(text), close }
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  return { port: socket.localPort ?? 0, lines, write: (text) => void socket.write(text), closed, close }
 }
 
-async function openTcpPhone({ target }: Stage): Promise<TcpPhone> {
+async function openTcpPhone({ target }: Pick<Stage, 'target'>): Promise<TcpPhone> {
   const socket = connectTcp(target.port, target.address)
   await once(socket, 'connect')
   return toPhone(socket)
@@ -223,6 +226,59 @@ describe('a stack that starts with phones from before', () => {
     const { sip } = await start(archive)
     expect((await sip.bindings.get(aor)).map(({ key }) => key)).toEqual(['udp', 'listens'])
     expect(removed).toEqual(['behind NAT'])
+  })
+})
+
+describe('a caller over TCP that has not registered', () => {
+  it('keeps its connection while it is in a call, and not afterwards', async () => {
+    const clock = createFakeClock()
+    const dialogs = new Inbox<Dialog>()
+    const sip = createSip({
+      bind: '127.0.0.1',
+      port: 0,
+      directory: { realmState: async () => 'active', findUser: async () => undefined },
+      handlers: { invited: (invite) => dialogs.push(invite.accept({})) },
+      clock,
+      log: silentLogger,
+      userAgent: 'test',
+    })
+    await sip.start()
+    closing.push(() => sip.stop())
+    const phone = await openTcpPhone({ target: { address: '127.0.0.1', port: sip.listening.port } })
+    const ask = (method: string, to: string): void => {
+      const fields = [
+        `Via: SIP/2.0/TCP 10.0.0.9;branch=z9hG4bK${method}`,
+        `From: <sip:me@${realm}>;tag=me`,
+        to,
+        'Call-ID: idle',
+        `CSeq: 1 ${method}`,
+        'Contact: <sip:me@10.0.0.9>',
+        'Content-Length: 0',
+      ]
+      phone.write([`${method} sip:b@${realm} SIP/2.0`, ...fields, '', ''].join('\r\n'))
+    }
+    ask('INVITE', `To: <sip:b@${realm}>`)
+    const answer = await phone.lines.next('the 200', (text) => text.startsWith('SIP/2.0 200'))
+    const dialog = await dialogs.next('the call', () => true)
+    const confirmed = Promise.withResolvers<void>()
+    dialog.listen({
+      ended: () => undefined,
+      confirmed: () => confirmed.resolve(),
+      failed: () => undefined,
+      offered: async () => ({ status: 488 }),
+      requested: async () => ({ status: 501 }),
+    })
+    ask('ACK', /^To: .*$/m.exec(answer)?.[0] ?? '')
+    await confirmed.promise
+    const minutes = (count: number): void => clock.advance(count * 60_000)
+    minutes(31)
+    void dialog.bye()
+    const bye = await phone.lines.next('the BYE', (text) => text.startsWith('BYE '))
+    const kept = bye.split('\r\n').filter((line) => /^(?:Via|From|To|Call-ID|CSeq):/i.test(line))
+    phone.write(['SIP/2.0 200 OK', ...kept, 'Content-Length: 0', '', ''].join('\r\n'))
+    await until('the call to be over', () => sip.counters.calls === 0)
+    minutes(15)
+    await phone.closed
   })
 })
 

@@ -112,6 +112,17 @@ describe('a domain with records of services', () => {
     expect(await all.places('sips:bob@example.test')).toEqual(['tls 11:5071 example.test'])
   })
 
+  it('is asked for the services of eight pointers at most, the best ones, however many it has', async () => {
+    const pointers = Array.from({ length: 500 }, (_, n) => pointer('SIP+D2U', `_sip._udp.${n}.test`, 500 - n))
+    const { places, asked } = resolverOf({
+      pointers,
+      services: { '_sip._udp.499.test': [record('a.example.test', 1)] },
+    })
+    expect(await places('sip:bob@example.test')).toEqual(['udp 11:5062'])
+    expect(asked.filter((name) => name.endsWith('9.test'))).toEqual(['_sip._udp.499.test'])
+    expect(asked.filter((name) => /\d\.test$/.test(name))).toHaveLength(8)
+  })
+
   it('is not asked for records where the URI has a port or an address, or the machine knows the name', async () => {
     const { places, asked } = resolverOf({ services, ofMachine: 'a.example.test' })
     expect(await places('sip:bob@example.test:5080')).toEqual(['udp 1:5080'])
@@ -146,6 +157,17 @@ describe('a domain with records of services', () => {
 })
 
 describe('targets of one priority', () => {
+  it('are drawn until there are eight, also among thousands', () => {
+    const records = Array.from({ length: 3_000 }, (_, n) => record(`${n}`, n < 4 ? 1 : 2, 1))
+    let draws = 0
+    const drawn = inOrder(records, () => {
+      draws += 1
+      return 0
+    })
+    expect(drawn.map(({ name }) => name)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
+    expect(draws).toBe(8)
+  })
+
   it('come first as often as their weights say, and each of them once', () => {
     const records = [
       record('a', 1, 60),

@@ -44,7 +44,8 @@ export async function servingHosts(wanted: Wanted, names: ServiceNames): Promise
     transport === undefined ? names.pointers(host) : [],
     ...asked.map((way) => servicesBy(way, `${prefixes[way] ?? ''}${host}`, names, random)),
   ])
-  const chosen = choose(pointers, wanted)
+  // Bounded, since any peer may name a domain, and each of its pointers costs a query.
+  const chosen = choose(pointers, wanted).slice(0, maxHosts)
   const places =
     chosen.length === 0
       ? found
@@ -78,11 +79,14 @@ async function servicesBy(
   return inOrder(real, random).map(({ name: host, port }) => ({ transport, host, port }))
 }
 
-/** Sorts by priority and, within one priority, at random by weight: RFC 2782. */
+/**
+ * Returns the first eight by priority and, within one priority, at random by weight: RFC 2782. Sorting all of thousands
+ * for each request would hold up the main thread.
+ */
 export function inOrder(records: readonly ServiceRecord[], random: () => number): readonly ServiceRecord[] {
   const left = records.toSorted((one, other) => one.priority - other.priority || one.weight - other.weight)
   const ordered: ServiceRecord[] = []
-  while (left.length > 0) {
+  while (left.length > 0 && ordered.length < maxHosts) {
     const equals = left.filter(({ priority }) => priority === left[0]?.priority)
     const sum = equals.reduce((total, { weight }) => total + weight, 0)
     let drawn = random() * sum

@@ -161,6 +161,7 @@ class Agent implements UserAgent {
         transactions.connectionLost(remote)
       },
       isNeeded: (remote) => this.bindings.isBound(remote),
+      isInCall: (remote) => this.#core.dialogs.isInCall(remote),
     })
   }
 

@@ -128,6 +128,21 @@ describe('the watch over gateways', () => {
     expect(watch.isUp('g')).toBe(true)
   })
 
+  it('asks a gateway once at a time, however many calls find it silent: they are one miss', async () => {
+    watch.follow([trunkOf()])
+    await stage.pass(3_000)
+    carrier.answers = () => undefined
+    for (let call = 0; call < 5; call += 1) {
+      watch.noted('g', { kind: 'silent' })
+      await stage.pass(100)
+    }
+    expect(carrier.requests).toHaveLength(2)
+    await stage.pass(4_000)
+    expect([watch.of('g')?.condition, turns]).toEqual(['up', []])
+    await stage.pass(10_000)
+    expect([watch.of('g')?.condition, turns.length]).toEqual(['down', 1])
+  })
+
   it('lets one rest that is not watched for half a minute, or as Retry-After says, five minutes at most', async () => {
     watch.noted('x', { kind: 'silent' })
     watch.noted('y', { kind: 'overloaded', retryAfterSeconds: 100 })

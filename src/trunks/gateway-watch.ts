@@ -26,6 +26,7 @@ interface Watched {
   gateway: TrunkGateway
   health: GatewayHealth
   last: Ping | undefined
+  /** Undefined while its answer is awaited. */
   timer: Timer | undefined
 }
 
@@ -93,7 +94,8 @@ export class GatewayWatch {
       const [oldest] = this.#resting.keys()
       if (oldest !== undefined) this.#resting.delete(oldest)
     }
-    if (sign.kind === 'silent' && watched !== undefined) this.#after(watched, 0)
+    // Several calls at the same time are one sign: an OPTIONS for each would count as misses in a row.
+    if (sign.kind === 'silent' && watched?.timer !== undefined) this.#after(watched, 0)
   }
 
   of(sip_gateway_sid: string): WatchedGateway | undefined {
@@ -148,6 +150,7 @@ export class GatewayWatch {
     const { random, log, turned } = this.#options
     const { gateway } = watched
     const sid = gateway.sip_gateway_sid
+    watched.timer = undefined
     try {
       const ping = await this.ping(gateway)
       if (this.#isStopped || this.#watched.get(sid) !== watched) return

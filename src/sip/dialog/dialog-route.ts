@@ -50,19 +50,17 @@ export class DialogRoute {
     if (phones.length > 0) this.#phones = phones
   }
 
+  /** Reports whether the peer's packets come from there. */
+  isBy({ transport, address, port }: Remote): boolean {
+    const { source } = this.#flow
+    return source.transport === transport && source.address === address && source.port === port
+  }
+
   /**
    * Reports whether this WebSocket is the peer's own. Over TCP a phone may open another connection for each request.
    */
-  isBy({ transport, address, port }: Remote): boolean {
-    const { source, isDirect } = this.#flow
-    const isWebSocket = !transports[transport].isOpenedHere
-    return (
-      isWebSocket &&
-      isDirect &&
-      source.transport === transport &&
-      source.address === address &&
-      source.port === port
-    )
+  isByWebSocket(remote: Remote): boolean {
+    return !transports[remote.transport].isOpenedHere && this.#flow.isDirect && this.isBy(remote)
   }
 
   async find(): Promise<Destination> {

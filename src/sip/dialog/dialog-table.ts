@@ -12,6 +12,8 @@ export interface DialogEntry {
   readonly guard?: DialogGuard | undefined
   receive(transaction: ServerTransaction): void
   receiveAck(ack: SipRequest): void
+  /** Reports whether the packets of the peer come by this connection. */
+  isBy?(remote: Remote): boolean
   /** A connection has closed, which may be the peer's. */
   connectionLost?(remote: Remote): void
   /** Discards the entry without sending anything to the peer. */
@@ -52,6 +54,11 @@ export class DialogTable {
 
   get(id: DialogId): DialogEntry | undefined {
     return this.#entries.get(keyOf(id))
+  }
+
+  /** Reports whether a call uses this connection. */
+  isInCall(remote: Remote): boolean {
+    return this.#entries.values().some((entry) => entry.isBy?.(remote) === true)
   }
 
   connectionLost(remote: Remote): void {

@@ -119,8 +119,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     return this.#phase === 'live' ? { kind: 'confirmed', dialog: this } : { kind: 'over' }
   }
 
+  isBy(remote: Remote): boolean {
+    return this.#phase !== 'over' && this.#route.isBy(remote)
+  }
+
   connectionLost(remote: Remote): void {
-    if (this.#phase === 'live' && this.#route.isBy(remote))
+    if (this.#phase === 'live' && this.#route.isByWebSocket(remote))
       this.#owner.tell((listener) => listener.disconnected?.())
   }
 

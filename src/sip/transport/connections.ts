@@ -66,7 +66,7 @@ export class Connections {
       message: (message, raw, from) => handlers.message(message, raw, from),
       admits: () => handlers.admits?.(remote) !== false,
       misbehaved: (reason, kind) => misbehaved(reason, kind, remote),
-      isNeeded: () => handlers.isNeeded?.(remote) ?? false,
+      isNeeded: () => handlers.isNeeded?.(remote) === true || handlers.isInCall?.(remote) === true,
       closed: () => this.#gone(connection),
     })
     this.#add(connection)

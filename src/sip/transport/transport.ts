@@ -49,4 +49,6 @@ export interface TransportHandlers {
   closed?(remote: Remote): void
   /** Reports whether an idle connection is kept, since a registered phone is reached by it. */
   isNeeded?(remote: Remote): boolean
+  /** Reports whether an idle connection is kept, since a call uses it: its far end may accept no other. */
+  isInCall?(remote: Remote): boolean
 }
