@@ -3,6 +3,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import type { Worker } from 'node:worker_threads'
 import { Worker as Thread } from 'node:worker_threads'
@@ -184,6 +185,31 @@ describe('a recording', () => {
         recording_bytes: 44 + 100 * 640,
       },
     ])
+  })
+
+  it('is not treated as left by a dead process while the database has not taken its end yet', async () => {
+    let isGone = true
+    const { calls } = storage
+    await recordings.stop()
+    recordings = await open({
+      calls: {
+        write: (changes, when) => calls.write(changes, when),
+        flush: () => (isGone ? Promise.reject(new Error('gone')) : calls.flush()),
+      },
+    })
+    const call = await begin()
+    say(call, 10)
+    const ended = await call.running.end()
+    for (let looks = 0; looks < 3; looks += 1) {
+      clock.advance(6000)
+      await setTimeout(50)
+    }
+    expect(await stateOf(call)).toBe('recording')
+    write(call.call_sid, [{ change: 'ended', at: clock.now(), ...ended, reason: ended.reason }])
+    isGone = false
+    await storage.calls.flush()
+    clock.advance(6000)
+    await settled(call, 'stored')
   })
 
   it('is put where the application has placed it', async () => {

@@ -106,6 +106,17 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return { ...end, bytes, durationMs: durationOf(bytes) }
   }
 
+  /** Notes that a recording is over, once its end is in the database, which may be slow or gone meanwhile. */
+  function leaveLater(call_sid: string): void {
+    const leave = (): void => {
+      live.delete(call_sid)
+      storer.wake()
+    }
+    clock.after(dueAfterMs, () => {
+      if (!isStopping) calls.flush().then(leave, () => leaveLater(call_sid))
+    })
+  }
+
   async function remove(path: string): Promise<void> {
     await rm(path, { force: true }).catch((error: unknown) => {
       log.warn({ err: error }, 'the file of a recording could not be removed')
@@ -197,11 +208,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
           // An empty recording has no file to store.
           if (ended.bytes === 0) await remove(path)
           freeBytes -= ended.bytes
-          // Its end is in the database by then.
-          clock.after(dueAfterMs, () => {
-            live.delete(call_sid)
-            storer.wake()
-          })
+          leaveLater(call_sid)
           return ended
         },
       }

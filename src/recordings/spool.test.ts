@@ -1,5 +1,6 @@
 // The recordings folder, in a real directory.
-import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { existsSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -19,6 +20,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
+/** A directory on another disk than the temporary one, if the machine has such. */
+const otherDisk = ['/tmp', '/var/tmp', '/dev/shm'].find(
+  (path) => existsSync(path) && statSync(path).dev !== statSync(tmpdir()).dev,
+)
 const recordingAt = (spoolId: string): StoredRecording =>
   ({ call_sid: 'c', account_sid: 'a', key: '2026/11/21/c.wav', spool: spoolId }) as StoredRecording
 const kept = (): string => join(dataDir, 'recordings/kept/a/2026/11/21/c.wav')
@@ -111,6 +116,16 @@ describe('a recording that is kept', () => {
     expect([await isThere(kept()), await isThere(spool.wavOf('c'))]).toEqual([true, true])
     await spool.clear('c')
     expect([await isThere(kept()), await isThere(spool.wavOf('c'))]).toEqual([true, false])
+  })
+
+  // The operator may give kept recordings a disk of their own.
+  it.skipIf(otherDisk === undefined)('may lie on another disk, and stays in the spool then too', async () => {
+    const other = await mkdtemp(join(otherDisk ?? '', 'switchhook-kept-'))
+    await symlink(other, join(dataDir, 'recordings/kept'))
+    await keep()
+    expect(await readFile(join(other, 'a/2026/11/21/c.wav'), 'utf8')).toBe('0123456789')
+    expect(await isThere(spool.wavOf('c'))).toBe(true)
+    await rm(other, { recursive: true })
   })
 
   it('is kept again by the process that comes after one that was killed', async () => {

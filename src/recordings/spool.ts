@@ -1,7 +1,18 @@
 // The recordings folder of the data directory: audio that is being recorded or waits to be stored, and the recordings
 // of accounts without a bucket.
 import { createReadStream } from 'node:fs'
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { StoredRecording } from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
@@ -94,7 +105,8 @@ export function createSpool(dataDir: string): Spool {
       // If the process is killed here, the file is still in the spool.
       await rm(target, { force: true })
       if (bytes !== undefined) await writeFile(target, bytes, { mode: 0o600 })
-      else await link(path, target).catch(() => rename(path, target))
+      // Not every file system has links, and none across disks.
+      else await link(path, target).catch(() => copyFile(path, target))
     },
     async clear(call_sid) {
       await rm(wavOf(call_sid), { force: true })

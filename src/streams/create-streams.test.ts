@@ -453,6 +453,32 @@ describe('a server that', () => {
     },
   )
 
+  it('changes the rate with each clip has to wait: each rate takes the time of all streams', async () => {
+    const { url } = await server({
+      onStream: ({ socket }) => {
+        let rate = 50_000
+        const play = (): void => {
+          rate += 1
+          const data = { audioContent: 'AAAA', sampleRate: rate, queuePlay: true }
+          socket.send(JSON.stringify({ type: 'playAudio', data }))
+        }
+        for (let count = 0; count < 10; count += 1) play()
+        socket.on('message', (message: Buffer) => {
+          if (!message.includes('playDone')) return
+          done += 1
+          play()
+        })
+      },
+    })
+    let done = 0
+    platform = streamsWith(loopback, 100, { atOnce: 1024 * 1024 })
+    const call = new Call(url).talk(0)
+    await opened(call)
+    await setTimeout(2000)
+    expect(done).toBeGreaterThan(2)
+    expect(done).toBeLessThan(20)
+  })
+
   it('sends long texts that are no clip is not understood, and one that is a clip is', async () => {
     const served = await server()
     const call = new Call(served.url).talk(0)
