@@ -23,6 +23,7 @@ import { RecordingRing } from '../media/recording/recording-ring.ts'
 import { createStorage } from '../storage/create-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createRecordings } from './create-recordings.ts'
+import { finishInThread } from './finish-thread.ts'
 import type { PutRecording, RecordingObject, Recordings, RecordingsOptions } from './recordings.ts'
 import { lostAfterMs } from './lost-recordings.ts'
 import { maxRemovals } from './remove-expired.ts'
@@ -424,6 +425,47 @@ describe('a bucket that fails', () => {
     // Less than the wait before the next attempt.
     clock.advance(6000)
     await settled(call, 'stored')
+  })
+
+  it('for its credential gets no recording a second time that is on its way when the account has another one', async () => {
+    await recordings.stop()
+    const slow = Promise.withResolvers<void>()
+    const finished: string[] = []
+    let slowKey: string | undefined
+    recordings = await open({
+      finish: (audio, signal) => {
+        finished.push(audio.path)
+        return finishInThread(audio, signal)
+      },
+      put: async (object) => {
+        if (object.key === slowKey) await slow.promise
+        await put(object)
+      },
+    })
+    refusal = new AppError('bucket_failed', 'aws_s3 refused the credential (status 403)')
+    const refused = await begin()
+    say(refused, 2)
+    await end(refused)
+    await until('the refusal', async () => (await storage.recordings.find(refused.call_sid))?.attempts === 1)
+    const sent = await begin()
+    slowKey = sent.running.key
+    say(sent, 2)
+    await end(sent)
+    const isSent = (path: string) => path.includes(sent.call_sid)
+    await until('it is on its way', () => finished.some(isSent))
+    refusal = undefined
+    credential = { vendor: 'aws_s3', secret: 'renewed' }
+    clock.advance(6000)
+    await settled(refused, 'stored')
+    // Its turn comes after that of the one on its way.
+    const later = await begin()
+    say(later, 2)
+    await end(later)
+    clock.advance(6000)
+    await settled(later, 'stored')
+    slow.resolve()
+    await settled(sent, 'stored')
+    expect(finished.filter(isSent)).toHaveLength(1)
   })
 
   it('holds up no recording of another account', async () => {

@@ -67,6 +67,8 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
     while (running.size < maxAtOnce && !stopping.signal.aborted) {
       const [due] = await store.claim(spool.id, { limit: 1, leaseMs, except: busyAccounts() })
       if (due === undefined) return
+      // A new credential makes those due too that are being stored. The claim has put it off again.
+      if (running.has(due.call_sid)) continue
       const done = storeOne(due)
         .catch((error: unknown) => {
           if (!stopping.signal.aborted)
