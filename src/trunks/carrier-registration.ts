@@ -117,7 +117,10 @@ export class Registration {
       const outcome = await register(this.#wish(), sip)
       this.#known = { ...this.#known, cseq: Math.max(this.#known.cseq, outcome.cseq) }
       if (this.#isOver) {
-        if (this.#isLeft && outcome.kind === 'registered') await this.#takeBack(outcome.contact)
+        if (!this.#isLeft || outcome.kind !== 'registered') return
+        // It is removed where it was granted.
+        this.#known = { ...this.#known, gateway: outcome.gateway?.sip_gateway_sid ?? null }
+        await this.#takeBack(outcome.contact)
         return
       }
       if (outcome.kind === 'registered') await this.#registered(outcome)

@@ -162,6 +162,19 @@ describe('a registration', () => {
     expect(test.rows.holders.size).toBe(0)
   })
 
+  it('that another gateway grants after the carrier was removed is taken back there', async () => {
+    test.trunks = [trunkOf({}, [first, second])]
+    registrar.answers = () => undefined
+    let answered = 0
+    test.stage.network.drops = (message) => message.kind === 'response' && answered++ < 2
+    await test.started()
+    await passed(8)
+    expect(test.spare.requests).toHaveLength(1)
+    await test.change([])
+    await passed(4)
+    expect(expiresOf(test.spare)).toEqual(['3600', '0'])
+  })
+
   it('takes back the Contact under which an earlier process was known', async () => {
     const known = { callId: 'old', cseq: 40, gateway: null, addresses: [], routes: [] }
     const contact = '<sip:me@198.51.100.9:5060>'

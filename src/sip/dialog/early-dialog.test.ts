@@ -48,6 +48,19 @@ describe('a reliable provisional response (RFC 3262 §4)', () => {
     expect(heard).toEqual(['180 500'])
   })
 
+  it('that the answer follows immediately is confirmed by a PRACK whose CSeq no later request has', async () => {
+    const { stage, invite } = await call()
+    stage.peer.respond('INVITE', 180, reliable(1))
+    stage.peer.respond('INVITE', 200, { body: sdp.content })
+    await stage.soon()
+    const outcome = await settled(invite.outcome)
+    if (outcome.kind !== 'answered') expect.fail()
+    void outcome.dialog.bye()
+    await stage.soon()
+    expect(stage.peer.valuesOf('PRACK', 'cseq')).toEqual(['2 PRACK'])
+    expect(stage.peer.valuesOf('BYE', 'cseq')).toEqual(['3 BYE'])
+  })
+
   it('is reported once and in order: a copy, or one that is too early, is neither confirmed nor handed on', async () => {
     const { stage, heard } = await call()
     for (const rseq of [10, 10, 12, 11, 12, 9]) {

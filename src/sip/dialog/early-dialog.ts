@@ -63,10 +63,14 @@ export class EarlyDialog implements DialogEntry {
     core.dialogs.set(state, this)
   }
 
-  /** The CSeq numbers of the requests so far, which the established dialog continues. */
-  get sequences(): Pick<DialogState, 'localSequence' | 'remoteSequence'> {
+  /**
+   * Returns its state with the facts of the 2xx, for the established dialog (RFC 3261 §13.2.2.4). Both use the same CSeq
+   * numbers, since a PRACK may be sent after the 2xx.
+   */
+  confirmed(response: SipResponse): DialogState {
     const { localSequence, remoteSequence } = this.#state
-    return { localSequence, remoteSequence }
+    const confirmed = uacDialogState(this.#options.invite, response)
+    return Object.assign(this.#state, confirmed, { localSequence, remoteSequence })
   }
 
   get standing(): Standing {

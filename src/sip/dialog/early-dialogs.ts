@@ -43,9 +43,9 @@ export class EarlyDialogs {
     return dialog?.provisional(response) ?? true
   }
 
-  /** Returns the latest CSeq numbers of the dialog that is answered now. */
-  sequencesOf(tag: string): Partial<Pick<DialogState, 'localSequence' | 'remoteSequence'>> {
-    return this.#byTag.get(tag)?.sequences ?? {}
+  /** Returns the state of the early dialog that this 2xx confirms; undefined if there is none. */
+  confirmed(response: SipResponse): DialogState | undefined {
+    return this.#byTag.get(tagOf(headerOf(response, 'to')) ?? '')?.confirmed(response)
   }
 
   stop(): void {

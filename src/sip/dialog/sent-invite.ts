@@ -232,7 +232,7 @@ export class SentInvite implements OutgoingInvite {
     // No answer arrives before a request was sent.
     const source = this.#remote
     if (source === undefined) return
-    const state = { ...uacDialogState(invite, response), ...this.#early.sequencesOf(remoteTag) }
+    const state = this.#early.confirmed(response) ?? uacDialogState(invite, response)
     const dialog = new EstablishedDialog({
       core: this.#core,
       state,
