@@ -59,6 +59,16 @@ onEachStore(({ open: openTestStorage }) => {
       expect(labels(await test.storage.outbox.claim(10, 1000))).toEqual(['busy01', 'busy11', 'busy21'])
     })
 
+    it('abandons an item whose password cannot be decrypted, and gives out those beside it', async () => {
+      await enqueue('a', 1)
+      await enqueue('b', 1)
+      await test.query("update outbox set password = 'broken' where call_sid = 'a'")
+      expect(labels(await test.storage.outbox.claim(10, 1000))).toEqual(['b1'])
+      expect(await deliveryLog()).toMatchObject([
+        { call_sid: 'a', outcome: 'abandoned', error: 'its password cannot be decrypted' },
+      ])
+    })
+
     it('never gives one item to two that ask at once', async () => {
       for (let n = 0; n < 20; n++) await enqueue(`call${n}`, 1)
       const claims = await Promise.all(Array.from({ length: 5 }, () => test.storage.outbox.claim(7, 1000)))

@@ -66,6 +66,15 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
     await queries.release.all(session, { call_sid, url, due_at: clock.now() })
   }
 
+  async function settle(results: readonly Settlement[]): Promise<void> {
+    if (results.length === 0) return
+    // No sync is awaited. If a crash loses this, the notification is delivered once more, with the same id.
+    await database.commitBeside(async (session) => {
+      await lock(session, results)
+      for (const result of results) await settleOne(session, result)
+    })
+  }
+
   return {
     async claim(limit, leaseMs, { accounts, lanes } = { accounts: [], lanes: [] }) {
       const now = clock.now()
@@ -85,18 +94,20 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
         queries.claim(slotsFor(accounts.length), slotsFor(lanes.length)).all(session, values),
       )
       // A lease need not reach the disk: if it is lost, the item is due again, and delivery is at least once anyway.
-      return (rows as unknown as Schema['outbox'][])
-        .map(itemOf)
-        .sort((a, b) => a.created_at - b.created_at || a.id - b.id)
+      const items: OutboxItem[] = []
+      const unreadable: Settlement[] = []
+      for (const row of rows as unknown as Schema['outbox'][]) {
+        try {
+          items.push(itemOf(row))
+        } catch {
+          // It would hold up the items that are claimed with it again and again.
+          unreadable.push({ id: row.id, outcome: 'abandoned', error: 'its password cannot be decrypted' })
+        }
+      }
+      await settle(unreadable)
+      return items.sort((a, b) => a.created_at - b.created_at || a.id - b.id)
     },
-    async settle(results) {
-      if (results.length === 0) return
-      // No sync is awaited. If a crash loses this, the notification is delivered once more, with the same id.
-      await database.commitBeside(async (session) => {
-        await lock(session, results)
-        for (const result of results) await settleOne(session, result)
-      })
-    },
+    settle,
     onEnqueued,
     async nextDueAt() {
       const [row] = await queries.next.all(database.reader, {})

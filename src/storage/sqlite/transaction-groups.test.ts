@@ -19,6 +19,8 @@ let commit: Commit
 let commits: number
 /** A function to run instead of the next COMMIT. */
 let insteadOfCommit: (() => void) | undefined
+/** A function to run instead of the next ROLLBACK. */
+let insteadOfRollback: (() => void) | undefined
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'switchhook-groups-'))
@@ -36,6 +38,11 @@ beforeEach(async () => {
         insteadOfCommit = undefined
         if (instead !== undefined) return instead()
         commits++
+      }
+      if (sql === 'ROLLBACK') {
+        const instead = insteadOfRollback
+        insteadOfRollback = undefined
+        if (instead !== undefined) return instead()
       }
       connection.run(sql)
     },
@@ -141,6 +148,18 @@ describe('transactions that come together', () => {
     ])
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
     expect(outcomes[0]).toMatchObject({ reason: { code: 'database_unavailable' } })
+    expect(names()).toEqual(['b'])
+  })
+
+  it('run again after a ROLLBACK has failed, since the next group makes up for it', async () => {
+    insteadOfCommit = () => {
+      insteadOfRollback = () => {
+        throw new Error('disk I/O error')
+      }
+      throw new Error('disk I/O error')
+    }
+    await expect(commit(insert('a'))).rejects.toThrow()
+    await commit(insert('b'))
     expect(names()).toEqual(['b'])
   })
 

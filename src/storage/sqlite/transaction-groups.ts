@@ -52,12 +52,18 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
     schedule()
   }
 
+  /** After some failures, such as a full disk, the database has already rolled back. */
+  function rollBack(): void {
+    if (writer.isInTransaction()) writer.run('ROLLBACK')
+  }
+
   /** Returns the members for which no time was left. */
   async function runGroup(members: readonly Member[]): Promise<readonly Member[]> {
     const until = clock.monotonic() + maxGroupMs
     const settles: (() => void)[] = []
     let begun = 0
     try {
+      rollBack()
       writer.run('BEGIN IMMEDIATE')
       for (const member of members) {
         begun++
@@ -66,8 +72,11 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
       }
       writer.run('COMMIT')
     } catch (error) {
-      // After some failures, such as a full disk, the database has already rolled back and nothing is left to do here.
-      if (writer.isInTransaction()) writer.run('ROLLBACK')
+      try {
+        rollBack()
+      } catch {
+        // The next group rolls back first.
+      }
       for (const { reject } of members.slice(0, Math.max(begun, 1))) reject(toDiskFailure(error))
       return members.slice(Math.max(begun, 1))
     }
