@@ -1,8 +1,9 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { durationMs, fromWav, rms, slice, toneShare } from '../../../test/support/audio.ts'
+import { mountVolume } from '../../../test/support/small-volume.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
@@ -133,6 +134,21 @@ describe('the audio decoder', () => {
     await expect(decoderWith().decode({ kind, source, target: target() })).rejects.toMatchObject({
       code: 'audio_not_supported',
     })
+  })
+
+  it('says that the disk is full, and not that the file is broken', async (context) => {
+    const volume = join(directory, 'volume')
+    await mkdir(volume)
+    const mounted = mountVolume(volume, '64k')
+    if (typeof mounted === 'string') return context.skip(mounted)
+    try {
+      const half = await readFile(join(fixtures, 'mono-16k.mp3'))
+      const source = await fileOf(Buffer.concat(Array<Buffer>(20).fill(half)))
+      const decoding = decoderWith().decode({ kind: 'mp3', source, target: join(volume, 'decoded.wav') })
+      await expect(decoding).rejects.toMatchObject({ code: 'disk_full' })
+    } finally {
+      mounted.unmount()
+    }
   })
 
   it('ends with the reason of its signal', async () => {

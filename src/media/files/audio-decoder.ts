@@ -89,10 +89,8 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       workerData: job,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     })
-    const fail = (sentence: string, cure?: string): void =>
-      void end(() =>
-        reject(new AppError('audio_not_supported', sentence, cure === undefined ? {} : { cure })),
-      )
+    const fail = (sentence: string): void =>
+      void end(() => reject(new AppError('audio_not_supported', sentence)))
     const watch = (): Timer => clock.after(pieceMs, () => fail('the audio file is broken'))
     let piece = watch()
     let leaving: Promise<void> | undefined
@@ -127,7 +125,10 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
         piece = watch()
       } else if (message.kind === 'head') makeWay()
       else if (message.kind === 'done') void end(() => resolve(message.bytes))
-      else fail(message.message, message.cure)
+      else {
+        const { code, message: sentence, cure } = message
+        void end(() => reject(new AppError(code, sentence, { cure })))
+      }
     })
     // The thread may have run out of memory.
     worker.on('error', () => fail('the audio file is broken'))

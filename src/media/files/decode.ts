@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { MPEGDecoder } from 'mpg123-decoder'
 import { OpusDecoder } from 'opus-decoder'
 import { AppError } from '../../lib/errors.ts'
+import { diskFull, isDiskFull } from '../../lib/full-disk.ts'
 import { markAsWhole, readerOf } from '../../lib/growing-file.ts'
 import type { ReadGrowing } from '../../lib/growing-file.ts'
 import { maxAudioHours } from '../../lib/audio/audio-kind.ts'
@@ -147,7 +148,10 @@ class WavWriter {
     const waiting = this.#waiting
     if (waiting.length === 0) return
     this.#waiting = []
-    await this.#file.writev(waiting, wavHeaderBytes + 2 * this.#written)
+    const bytes = 2 * (this.#samples - this.#written)
+    const { bytesWritten } = await this.#file.writev(waiting, wavHeaderBytes + 2 * this.#written)
+    // A disk that is filling up takes only a part.
+    if (bytesWritten < bytes) throw diskFull()
     this.#written = this.#samples
   }
 
@@ -204,6 +208,7 @@ export async function decodeFile(
     }
   } catch (error) {
     if (error instanceof AppError) throw error
+    if (isDiskFull(error)) throw diskFull(error)
     throw notPlayable(`the ${kind === 'mp3' ? 'MP3' : 'Ogg'} file is broken`, error)
   } finally {
     await input.close()

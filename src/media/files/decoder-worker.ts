@@ -2,6 +2,7 @@
 import { constants, getPriority, platform, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../lib/errors.ts'
+import type { ErrorCode } from '../../lib/errors.ts'
 import { decodeFile } from './decode.ts'
 import type { DecodeJob } from './decode.ts'
 
@@ -9,7 +10,7 @@ export type FromDecoder =
   | { readonly kind: 'progress' }
   | { readonly kind: 'head' }
   | { readonly kind: 'done'; readonly bytes: number }
-  | { readonly kind: 'failure'; readonly message: string; readonly cure: string }
+  | { readonly kind: 'failure'; readonly code: ErrorCode; readonly message: string; readonly cure: string }
 
 if (parentPort === null) throw new Error('decoder-worker.ts runs in a worker thread only')
 const port = parentPort
@@ -40,7 +41,7 @@ try {
   })
   post({ kind: 'done', bytes })
 } catch (error) {
-  const { message, cure } =
+  const { code, message, cure } =
     error instanceof AppError ? error : new AppError('audio_not_supported', 'the file cannot be decoded')
-  post({ kind: 'failure', message, cure })
+  post({ kind: 'failure', code, message, cure })
 }
