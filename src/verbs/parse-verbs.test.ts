@@ -37,6 +37,11 @@ describe('parseVerbs', () => {
     ['no verb at all', [{ text: 'a', loop: 1 }], 'verb 1: "verb" is required'],
     ['an empty object', [{}], 'verb 1: "verb" is required'],
     [
+      'a name of a file that no disk can hold',
+      [{ verb: 'conference', name: 'a', record: { path: `weekly/${'x'.repeat(200)}.wav` } }],
+      'verb 1 (conference): "record.path" must be a path of letters, digits, _, - and ., with at most 128 of them between two slashes, that does not begin with a day',
+    ],
+    [
       'the end of a line in the id of a recording',
       [{ verb: 'config', record: { action: 'startCallRecording', recordingID: 'a\u2028b' } }],
       'verb 1 (config): "record.recordingID" must not contain control characters',

@@ -88,7 +88,7 @@ class DataChannelPeer implements Peer {
     connection.onIceStateChange((state) => {
       if (state !== 'connected' && state !== 'completed') return
       this.#hasPath = true
-      this.#standIn?.connected()
+      this.#safely(() => this.#standIn?.connected())
     })
     connection.onTrack((track) => this.#safely(() => this.#take(track)))
     try {

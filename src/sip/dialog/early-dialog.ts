@@ -138,7 +138,9 @@ export class EarlyDialog implements DialogEntry {
       case 'MESSAGE':
         return { status: 405 }
       case 'INFO':
-        if (listener?.requested !== undefined) return this.#offers.safely(listener.requested(request))
+        return this.#offers.safely(
+          () => listener?.requested?.(request) ?? Promise.resolve(this.#offers.later),
+        )
     }
     return this.#offers.later
   }

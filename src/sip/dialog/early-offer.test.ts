@@ -41,6 +41,27 @@ const bodiesOf = (stage: Stage, status: string, method: string): number[] =>
     .map(({ body }) => body.byteLength)
 
 describe('an offer before the answer', () => {
+  it('whose owner throws is refused with 500, and a later one is taken', async () => {
+    const { stage, invite } = await ring(able)
+    invite.progress(early)
+    await stage.soon()
+    await prack(stage, 1, sdp.content.toString())
+    let isBroken = true
+    invite.listen({
+      answered: () => undefined,
+      offered: () => {
+        if (isBroken) throw new Error('broken')
+        return Promise.resolve({ status: 200, body: sdp })
+      },
+    })
+    for (const cseq of [3, 4]) {
+      stage.peer.send('UPDATE', { cseq, body: sdp.content })
+      await stage.soon()
+      isBroken = false
+    }
+    expect(stage.peer.starts.slice(-2)).toEqual(['500', '200'])
+  })
+
   it.each([able, 'Require: 100rel'])(
     'goes out reliably to a caller with %s, and its PRACK brings the answer',
     async (line) => {

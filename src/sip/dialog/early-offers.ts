@@ -39,14 +39,15 @@ export class EarlyOffers {
   }
 
   ask(offer: string, message: SipMessage): Promise<Reply> {
-    const answer = this.#options.listener()?.offered?.(offer, message)
-    return answer === undefined ? Promise.resolve({ status: 488 }) : this.safely(answer)
+    return this.safely(
+      () => this.#options.listener()?.offered?.(offer, message) ?? Promise.resolve({ status: 488 }),
+    )
   }
 
   /** Returns the owner's reply, or 500 if the owner fails. */
-  async safely(reply: Promise<Reply>): Promise<Reply> {
+  async safely(react: () => Promise<Reply>): Promise<Reply> {
     try {
-      return await reply
+      return await react()
     } catch (error) {
       this.#options.core.log.error({ err: error, callId: this.#options.callId }, 'early listener failed')
       return failure()

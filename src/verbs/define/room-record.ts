@@ -3,8 +3,9 @@ import type { RecordingWish } from '../../contracts/recording.ts'
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
 
-// Names that no file system or bucket interprets. A day would look like the place of other recordings.
-const segment = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
+// Names that no file system or bucket interprets. A day would look like the place of other recordings. The name of a
+// file has at most 255 octets on a disk, and the call_sid is added to it.
+const segment = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
 const day = '/?\\d{4}/\\d{2}/\\d{2}(/|$)'
 
 export const roomRecord = Type.Object(
@@ -13,8 +14,10 @@ export const roomRecord = Type.Object(
       Type.String({
         maxLength: 255,
         pattern: `^(?!${day})/?${segment}(/${segment})*/?$`,
+        'x-rule':
+          'must be a path of letters, digits, _, - and ., with at most 128 of them between two slashes, that does not begin with a day',
         description:
-          'The folder of the file in the bucket of the account, or on the disk of the platform, instead of its day; the file in it is named `<call_sid>.mp3`. A path that ends with `.mp3` or `.wav` also sets the format, instead of `record_format` of the account: `weekly/team.wav` is stored as `weekly/team-<call_sid>.wav`. Letters, digits, `_`, `-` and `.`; it may not begin with a day.',
+          'The folder of the file in the bucket of the account, or on the disk of the platform, instead of its day; the file in it is named `<call_sid>.mp3`. A path that ends with `.mp3` or `.wav` also sets the format, instead of `record_format` of the account: `weekly/team.wav` is stored as `weekly/team-<call_sid>.wav`. Letters, digits, `_`, `-` and `.`, at most 128 between two slashes; it may not begin with a day.',
       }),
     ),
   },
