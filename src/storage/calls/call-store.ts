@@ -59,18 +59,16 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   /** The calls that the last rejoin has kept, until all others are given up. */
   let kept: ReadonlySet<string> | undefined
   let dropped = 0
-  let timer: Timer | undefined
-  let nowTimer: Timer | undefined
-  let syncTimer: Timer | undefined
+  const timers: { retry?: Timer | undefined; now?: Timer | undefined; sync?: Timer | undefined } = {}
   let lastCommitAt = Number.NEGATIVE_INFINITY
   let immediate: NodeJS.Immediate | undefined
   let running: Promise<void> | undefined
 
   function begin(): void {
-    timer?.cancel()
-    nowTimer?.cancel()
-    timer = undefined
-    nowTimer = undefined
+    timers.retry?.cancel()
+    timers.now?.cancel()
+    timers.retry = undefined
+    timers.now = undefined
     clearImmediate(immediate)
     immediate = undefined
     running ??= drain().finally(() => {
@@ -79,10 +77,10 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   }
 
   function beginNow(): void {
-    if (immediate !== undefined || nowTimer !== undefined) return
+    if (immediate !== undefined || timers.now !== undefined) return
     const waitMs = lastCommitAt + spacingMs - clock.monotonic()
     if (waitMs <= 0 || waiting.length >= maxPerTransaction) immediate = setImmediate(begin)
-    else nowTimer = clock.after(waitMs, begin)
+    else timers.now = clock.after(waitMs, begin)
   }
 
   async function drain(): Promise<void> {
@@ -132,7 +130,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     outage({ err: error, waiting: waiting.length }, 'call records could not be written')
     if (batches.length > 0) doubtful = batches
     writer.forget(batches.map(({ call_sid }) => call_sid))
-    timer ??= clock.after(retryMs, begin)
+    timers.retry ??= clock.after(retryMs, begin)
   }
 
   /**
@@ -171,12 +169,12 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     const written = await database.commitBeside((session) => writer.write(session, batches))
     writer.keep(written)
     lastCommitAt = clock.monotonic()
-    syncTimer ??= clock.after(syncMs, syncInBackground)
+    timers.sync ??= clock.after(syncMs, syncInBackground)
     if (written.notifications > 0) enqueued()
   }
 
   function syncInBackground(): void {
-    syncTimer = undefined
+    timers.sync = undefined
     database.durable().catch((error: unknown) => outage({ err: error }, 'call records are not on the disk'))
   }
 
@@ -205,7 +203,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       waiting.push(batch)
       if (running !== undefined) return
       if (urgency === 'now' || waiting.length >= maxPerTransaction) beginNow()
-      else timer ??= clock.after(soonMs, begin)
+      else timers.retry ??= clock.after(soonMs, begin)
     },
     flush,
     async settle(call_sid) {
@@ -230,7 +228,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       await flush().catch((error: unknown) =>
         log.error({ err: error, lost: waiting.length }, 'call records were lost at the stop'),
       )
-      for (const pending of [timer, nowTimer, syncTimer]) pending?.cancel()
+      for (const pending of [timers.retry, timers.now, timers.sync]) pending?.cancel()
     },
   }
 }
