@@ -153,6 +153,16 @@ describe('the settings', () => {
     expect(() => parseConfig(one)).toThrow('SWITCHHOOK_SIP_PORT must not be SWITCHHOOK_HTTP_PORT')
   })
 
+  it('refuse a port of browsers that is also one of RTP or SIP', () => {
+    const within = { SWITCHHOOK_RTP_PORTS: '40000-46000' }
+    expect(() => parseConfig(within)).toThrow(
+      'SWITCHHOOK_BROWSER_PORT must not be within SWITCHHOOK_RTP_PORTS',
+    )
+    expect(() => parseConfig({ ...within, SWITCHHOOK_BROWSER_PORT: '0' })).not.toThrow()
+    const one = { SWITCHHOOK_BROWSER_PORT: '5060' }
+    expect(() => parseConfig(one)).toThrow('SWITCHHOOK_BROWSER_PORT must not be SWITCHHOOK_SIP_PORT')
+  })
+
   it.each([
     [{ SWITCHHOOK_TLS_CERTIFICATE: 'a.pem' }, 'SWITCHHOOK_TLS_CERTIFICATE needs SWITCHHOOK_TLS_KEY'],
     [{ SWITCHHOOK_ACME_DOMAINS: 'a.example' }, 'SWITCHHOOK_ACME_DOMAINS needs SWITCHHOOK_HTTPS_PORT'],

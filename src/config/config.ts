@@ -116,8 +116,9 @@ function nearestSetting(name: string, known: readonly string[]): string {
   return `the nearest one is ${prefix}${nearest}`
 }
 
-/** Throws ConfigError if two of them share a TCP port. */
-function demandOwnPorts({ httpPort, sipPort, httpsPort, sipsPort, wssPort }: Config): void {
+/** Throws ConfigError if two of them share a port. */
+function demandOwnPorts(config: Config): void {
+  const { httpPort, sipPort, httpsPort, sipsPort, wssPort, browserPort, rtpPorts } = config
   const taken = new Map<number, string>()
   const ports = [
     ['SWITCHHOOK_HTTP_PORT', httpPort],
@@ -132,6 +133,12 @@ function demandOwnPorts({ httpPort, sipPort, httpsPort, sipsPort, wssPort }: Con
     if (other !== undefined) throw new ConfigError(`${name} must not be ${other}: both take it for TCP`)
     taken.set(port, name)
   }
+  if (browserPort >= rtpPorts.first && browserPort <= rtpPorts.last)
+    throw new ConfigError(
+      'SWITCHHOOK_BROWSER_PORT must not be within SWITCHHOOK_RTP_PORTS: both take it for UDP',
+    )
+  if (browserPort === sipPort && browserPort !== 0)
+    throw new ConfigError('SWITCHHOOK_BROWSER_PORT must not be SWITCHHOOK_SIP_PORT: both take it for UDP')
 }
 
 function missingForDns(config: Config): string | undefined {

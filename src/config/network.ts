@@ -62,7 +62,8 @@ export const networkSettings = {
         const isPort = Number(port) >= 1 && Number(port) <= 65_535
         return isIP(server) !== 0 || (isIP(six ?? four ?? '') !== 0 && isPort)
       }
-      if (!servers.every(isServer)) throw new Error('must be a comma-separated list of IP-ADDRESS:PORT')
+      if (!servers.every(isServer))
+        throw new Error('must be a comma-separated list of IP-ADDRESS or IP-ADDRESS:PORT')
       return servers
     },
   } satisfies Setting<readonly string[] | undefined>,

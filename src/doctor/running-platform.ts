@@ -1,6 +1,6 @@
 // The platform that runs with these settings, if any: the response of /health, and the process that has the data
 // directory.
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, readdir, readlink, stat } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
 
@@ -23,7 +23,10 @@ const answerMs = 6_000
 export async function findPlatform({ bind, httpPort, dataDir }: PlatformPlace): Promise<RunningPlatform> {
   const locks = ['switchhook.db.lock', 'node.lock'].map((name) => holderOf(join(dataDir, name)))
   const [health, ...pids] = await Promise.all([healthAt(reachable(bind), httpPort), ...locks])
-  return { health, pid: pids.find((pid) => pid !== undefined) }
+  const pid = pids.find((one) => one !== undefined)
+  // Another platform on this machine responds there: it is not the one that has the data directory.
+  const isOther = pid !== undefined && (await listensAt(pid, httpPort)) === false
+  return { health: isOther && health !== 'none' ? 'foreign' : health, pid }
 }
 
 export function isRunning({ health }: RunningPlatform): boolean {
@@ -64,6 +67,31 @@ function meaningOf(text: string): RunningPlatform['health'] {
   return text === '{"status":"unavailable","reason":"database_unavailable"}'
     ? 'database_unavailable'
     : 'foreign'
+}
+
+// proc(5): local address and port in hexadecimal, the state (0A is LISTEN), and the inode of the socket.
+const listener = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) \S+ 0A (?:\S+ +){5}(\d+) /
+
+/** Returns whether a process listens at a TCP port. Undefined if the system does not say. */
+async function listensAt(pid: number, port: number): Promise<boolean | undefined> {
+  try {
+    const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8')))
+    const inodes = tables
+      .join('\n')
+      .split('\n')
+      .map((line) => listener.exec(line))
+      .flatMap((match) => (match !== null && Number.parseInt(match[1] ?? '', 16) === port ? [match[2]] : []))
+    if (inodes.length === 0) return undefined
+    const sockets = new Set(inodes.map((inode) => `socket:[${inode}]`))
+    const folder = `/proc/${pid}/fd`
+    const links = await Promise.all(
+      (await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => '')),
+    )
+    return links.some((link) => sockets.has(link))
+  } catch {
+    // The process belongs to another user, or the system is not Linux.
+    return undefined
+  }
 }
 
 // proc_locks(5): SQLite locks whole processes, by POSIX.

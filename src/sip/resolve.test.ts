@@ -19,6 +19,16 @@ const resolveSecure = createUriResolver({ lookup, bind: '0.0.0.0', serves: () =>
 const resolveFromSix = createUriResolver({ lookup, bind: '::' })
 
 describe('resolveUri', () => {
+  it('says that no name server could be asked, where that is the reason, and not that the host has no address', async () => {
+    const gone = Object.assign(new Error('gone'), { code: 'EAI_AGAIN' })
+    const resolve = createUriResolver({ lookup: () => Promise.reject(gone), bind: '0.0.0.0' })
+    await expect(resolve('sip:bob@sip.example.com')).rejects.toMatchObject({
+      code: 'sip_unreachable',
+      message: 'no name server could say where the host of the URI is',
+      cure: expect.stringContaining('SWITCHHOOK_NAME_SERVERS'),
+    })
+  })
+
   it.each([
     ['sip:bob@192.0.2.4', { transport: 'udp', address: '192.0.2.4', port: 5060 }],
     ['sip:192.0.2.4:5080;transport=TCP;lr', { transport: 'tcp', address: '192.0.2.4', port: 5080 }],

@@ -110,5 +110,11 @@ function isClear(transport: Transport): boolean {
 
 function unresolved(host: string, cause?: unknown): AppError {
   if (cause instanceof AppError) return cause
+  if (cause instanceof Error && 'code' in cause && cause.code === 'EAI_AGAIN')
+    return new AppError('sip_unreachable', 'no name server could say where the host of the URI is', {
+      cause,
+      detail: { host },
+      cure: 'Check the name servers of the machine, or of SWITCHHOOK_NAME_SERVERS, and try again. `npm run doctor` asks them.',
+    })
   return new AppError('sip_unreachable', 'the host of the URI has no address', { cause, detail: { host } })
 }

@@ -106,6 +106,20 @@ describe('npm run doctor', () => {
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(files.sort())
     expect(await api.must('GET', '/AuditLog?page=1&count=100')).toEqual(audit)
   })
+  it('doctor does not treat the port of another platform as that of its own', async () => {
+    const other = await startPlatform()
+    try {
+      const { output } = await seeDoctor({ SWITCHHOOK_HTTP_PORT: String(other.httpPort) })
+      expect(output).toMatch(
+        new RegExp(
+          `BAD +ports +REST API: TCP port ${other.httpPort} of 127.0.0.1 is in use by another program`,
+        ),
+      )
+    } finally {
+      await other.remove()
+    }
+  })
+
   it('doctor has a cure for each bad line if neither data nor temporary folders can be made', async () => {
     const { code, output } = await seeDoctor({ SWITCHHOOK_DATA_DIR: '/proc/data', TMPDIR: '/proc/tmp' })
     expect(code).toBe(1)

@@ -123,7 +123,7 @@ function noSuchUser(called: string): AppError {
 
 function noSuchApplication(called: string): AppError {
   return new AppError('no_application', `${called} names no application of the account`, {
-    cure: 'Dial app-<application_sid>, with the application_sid as GET /Applications lists it.',
+    cure: 'The account has no application with this id: GET /Applications lists them. Dial app-<application_sid>.',
   })
 }
 

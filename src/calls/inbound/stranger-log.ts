@@ -8,7 +8,7 @@ import { createOutageLog } from '../../lib/outage-log.ts'
 import { unknownRealm } from '../../sip/refusal.ts'
 import { sourceOf } from './source.ts'
 import type { UnknownInvite } from './identity.ts'
-import { calledUserOf } from './invite.ts'
+import { calledHostOf, calledUserOf } from './invite.ts'
 
 const maxCalledChars = 64
 
@@ -34,7 +34,8 @@ export function createStrangerLog({
     const remote = sourceOf(invite, proxies)
     if (!mayLog(refused.code, remote)) return
     const called = calledUserOf(invite.request).slice(0, maxCalledChars)
-    log.info({ ...refused, remote, called }, 'call from an unknown address refused with 404')
+    const realm = calledHostOf(invite.request)?.slice(0, maxCalledChars)
+    log.info({ ...refused, remote, called, realm }, 'call from an unknown address refused with 404')
   }
 }
 

@@ -1,6 +1,7 @@
 // Reasons why the database cannot be opened, for the operator. Failures that no operator can repair stay as they are.
 import { DatabaseError } from 'pg'
 import { AppError } from '../../lib/errors.ts'
+import { isDiskFull } from '../../lib/full-disk.ts'
 import { StartError } from '../../lib/start-error.ts'
 
 const setting = 'SWITCHHOOK_DATABASE_URL'
@@ -37,18 +38,21 @@ export function toFileStartError(error: unknown, dataDir: string): unknown {
   if (!(cause instanceof Error)) return error
   const reason = reasonOf(cause)
   if (reason === undefined) return error
+  const cure = isDiskFull(cause) || reason === diskIsFull ? 'make room on its disk' : 'repair it'
   return new StartError(
-    `The data directory ${dataDir} cannot be used (${reason}): repair it, or name another one in SWITCHHOOK_DATA_DIR.`,
+    `The data directory ${dataDir} cannot be used (${reason}): ${cure}, or name another one in SWITCHHOOK_DATA_DIR.`,
     { cause: error },
   )
 }
+
+const diskIsFull = 'the disk is full'
 
 // https://www.sqlite.org/rescode.html
 const sqliteReasons: Readonly<Record<number, string>> = {
   8: 'the database is read-only',
   10: 'the disk fails',
   11: 'the database is damaged',
-  13: 'the disk is full',
+  13: diskIsFull,
   14: 'the database cannot be opened',
   23: 'access is not permitted',
   26: 'switchhook.db is not a database',
