@@ -3,12 +3,17 @@ import { callIn, listenerOf, openStage, sdp } from '../../test/support/sip-stage
 import type { PeerFields, Stage } from '../../test/support/sip-stage.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'
+import { cleanHeaderValue } from './refusal.ts'
 import type { Owed, Reply } from './sip.ts'
 
 const offer = { body: sdp.content }
 const timer = ['Supported: timer', 'Session-Expires: 30']
 
 type Row = readonly [what: string, fields: PeerFields, status: number, reason: RegExp, code: ErrorCode]
+
+it('a text becomes a header value on one line, for any reader', () => {
+  expect(cleanHeaderValue(' a\r\nb\u0085c\u2028d\u2029e ')).toBe('a  b c d e')
+})
 
 /** Requests that are refused alike outside calls and within them. */
 const everywhere: readonly Row[] = [

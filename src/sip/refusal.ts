@@ -9,7 +9,8 @@ import type { Reply } from './sip.ts'
 // Longer text belongs in the journal, not in a header that must fit a datagram with all the others.
 const maxValueChars = 256
 
-const controls = /\p{Cc}/gu
+// Some readers of headers, logs for one, take the separators of Unicode as the end of a line.
+const controls = /[\p{Cc}\p{Zl}\p{Zp}]/gu
 
 /** Returns the text made safe as a header value: on one line, without control characters, bounded. */
 export function cleanHeaderValue(text: string): string {

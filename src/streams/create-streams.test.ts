@@ -580,6 +580,14 @@ describe('the thread', () => {
     await opened(other)
   })
 
+  it('carries fewer streams of a higher rate and of two channels, as they cost more', async () => {
+    const served = await server()
+    platform = streamsWith(loopback, 50)
+    const open = (): Call => actingFor('greedy', () => new Call(served.url, { rate: 64_000, channels: 2 }))
+    for (let count = 0; count < 24; count += 1) open()
+    expect(open).toThrow(expect.objectContaining({ code: 'account_share' }))
+  })
+
   it('is gone when the platform stops, and the sockets with it', async () => {
     platform = streamsWith(loopback)
     const served = await server()

@@ -6,11 +6,12 @@ import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
+import { telephoneRate } from '../lib/audio/resampler.ts'
 import { TenantPool } from '../lib/bounds/tenant-pool.ts'
 import type { FromThread, ThreadSetup, ToThread } from './messages.ts'
 import { ThreadWatch } from './thread-watch.ts'
 import { noFigures } from '../contracts/audio-stream.ts'
-import type { AudioStream, StreamEvent, Streams } from '../contracts/audio-stream.ts'
+import type { AudioStream, StreamEvent, StreamOrder, Streams } from '../contracts/audio-stream.ts'
 
 export interface StreamsOptions extends ThreadSetup {
   readonly log: Logger
@@ -20,8 +21,14 @@ export interface StreamsOptions extends ThreadSetup {
   readonly createThread?: (setup: ThreadSetup) => Worker
 }
 
-/** The streams that one thread can carry at 8 kHz in both directions, on a processor of its own. */
+/** The streams that one thread can carry with one channel at 8 kHz in both directions, on a processor of its own. */
 const maxStreams = 400
+/** The cost of such a stream. Half of it is the same for each stream, half grows with the samples that are sent. */
+const unitsOfOne = 2
+
+function costOf({ rate, channels }: Pick<StreamOrder, 'rate' | 'channels'>): number {
+  return 1 + Math.ceil((rate * channels) / telephoneRate)
+}
 const stopLimitMs = 2000
 const ended = 'the thread of the stream ended'
 
@@ -34,6 +41,7 @@ interface Running {
 interface Open {
   readonly onEvent: (event: StreamEvent) => void
   readonly tenant: string | undefined
+  readonly cost: number
 }
 
 function createStreamThread(workerData: ThreadSetup): Worker {
@@ -50,7 +58,11 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     clock = systemClock,
     createThread = createStreamThread,
   } = options
-  const pool = new TenantPool({ size: maxStreams, percent, tooMany: 'too many audio streams are open' })
+  const pool = new TenantPool({
+    size: unitsOfOne * maxStreams,
+    percent,
+    tooMany: 'too many audio streams are open',
+  })
   const open = new Map<number, Open>()
   let thread: Running | undefined
   let lastId = 0
@@ -60,7 +72,7 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     if (stream === undefined) return
     if (event.type === 'ended') {
       open.delete(id)
-      pool.give(stream.tenant, 1)
+      pool.give(stream.tenant, stream.cost)
       if (open.size === 0) thread?.watch.end()
     }
     stream.onEvent(event)
@@ -104,10 +116,11 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     start: () => Promise.resolve(),
     open(order, onEvent): AudioStream {
       const tenant = actingTenant()
-      pool.take(tenant, 1)
+      const cost = costOf(order)
+      pool.take(tenant, cost)
       lastId += 1
       const id = lastId
-      open.set(id, { onEvent, tenant })
+      open.set(id, { onEvent, tenant, cost })
       const own = running()
       const post = (message: ToThread): void => {
         // A dead thread gets no messages, and its streams have ended.

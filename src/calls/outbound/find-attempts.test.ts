@@ -136,6 +136,24 @@ describe('a call to a SIP URI', () => {
   })
 
   it.each([
+    [{ isShared: false }, 'sip_refused_address'],
+    [{ isShared: true }, undefined],
+  ])(
+    'of a phone of another account is not that of a gateway, unless the operator says so: %j',
+    async (changes, code) => {
+      const { host, port } = { host: phone.remote.address, port: phone.remote.port }
+      const gateways = [{ sip_gateway_sid: 'g1', host, port, protocol: 'udp' as const }]
+      const { sent, events } = await call({ to: { type: 'phone', number: '+4420' } }, (engine) => {
+        engine.phones.clear()
+        engine.phones.set('eve', [{ ...phone, aor: 'eve@other.example' }])
+        engine.waysOut = [outboundCarrier('c1', { gateways, ...changes })]
+      })
+      expect(events().find((event) => event.type === 'refusal')?.code).toBe(code)
+      expect(sent).toHaveLength(code === undefined ? 1 : 0)
+    },
+  )
+
+  it.each([
     ['of another account', { aor: 'eve@other.example' }, 'sip_refused_address'],
     ['of its own account', {}, undefined],
     [

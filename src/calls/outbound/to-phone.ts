@@ -13,7 +13,7 @@ import type { TargetOf } from '../calls.ts'
 import { cleanNumber } from './number-parameters.ts'
 import { hostPortOf, nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'
-import { apartFromPhones } from '../reachable-places.ts'
+import { apartFromPhones, isPhoneOfAnother } from '../reachable-places.ts'
 import { signedCaller } from './signed-caller.ts'
 import type { SignedCaller } from './signed-caller.ts'
 import { parseTargetUri } from './target-uri.ts'
@@ -131,19 +131,28 @@ function toAttempt(
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host, mayReach }),
     // Not guarded, because many gateways are at private addresses, and an account that may write a carrier is trusted
     // with them (SECURITY.md).
-    destination: () => placeOf(firstHopOf(routes) ?? nextHopOf(carrier, gateway), carrier, services),
+    destination: () => placeOf(firstHopOf(routes) ?? nextHopOf(carrier, gateway), carrier, search),
     redirect: ({ uri }) => elsewhere(uri, way, { ...search, identity }),
   }
 }
 
-/** Resolves a hop to a carrier. Only the operator may lead calls to Microsoft Teams by a carrier. */
+/**
+ * Resolves a hop to a carrier. Only the operator may lead calls to Microsoft Teams by a carrier, or to the address of a
+ * phone of another account.
+ */
 async function placeOf(
   hop: string,
   { isShared }: OutboundCarrier,
-  { sip, teams }: Search['services'],
+  { order, services }: Pick<Search, 'order' | 'services'>,
 ): Promise<Resolved> {
+  const { sip, teams } = services
   const found = await sip().resolve(hop)
-  if (!isShared) demandNoTeams(hop, [found, ...(found.alternatives ?? [])], teams)
+  if (isShared) return found
+  const places = [found, ...(found.alternatives ?? [])]
+  demandNoTeams(hop, places, teams)
+  for (const place of places)
+    if (isPhoneOfAnother(await sip().bindings.findBoundTo(place), order.account))
+      throw new AppError('sip_refused_address', 'the gateway is at the address of a phone of another account')
   return found
 }
 
@@ -191,7 +200,7 @@ async function elsewhere(
         }),
         uri,
       }),
-      destination: () => placeOf(uri, carrier, search.services),
+      destination: () => placeOf(uri, carrier, search),
     },
   ]
 }
