@@ -18,6 +18,7 @@ import type { ApiOptions } from './api.ts'
 import { createRouteBinder } from './define/bind-route.ts'
 import type { ApiStorage, Services } from './services.ts'
 import { createListMemo } from './define/list-memo.ts'
+import { createListTurns } from './define/list-turns.ts'
 import { noOperatorRules } from './define/operator-rules.ts'
 import { createShapeCompiler } from './define/shape.ts'
 import { createDocsPages } from './docs/pages.ts'
@@ -42,6 +43,7 @@ export function createApi(options: ApiOptions): HttpServer {
   const services: Services = {
     storage: options.storage,
     lists: createListMemo(options.storage, clock),
+    listTurns: createListTurns(),
     calls: options.calls,
     trunks: options.trunks,
     bindings: options.bindings,

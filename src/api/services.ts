@@ -15,6 +15,7 @@ import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { Trunks } from '../trunks/trunks.ts'
 import type { ListAnswer } from './define/list-text.ts'
+import type { ListTurns } from './define/list-turns.ts'
 
 export interface Bindings {
   /** The phones of a user, the one that registered last first. */
@@ -69,6 +70,7 @@ export interface Services {
   readonly storage: BoundStorage
   /** Lists as they were sent, until they change. */
   readonly lists: ListMemo
+  readonly listTurns: ListTurns
   readonly calls: Pick<
     Calls,
     | 'list'

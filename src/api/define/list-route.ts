@@ -82,14 +82,16 @@ async function readList(
     ...(typeof text !== 'string' ? {} : { contains: { column, text } }),
   }
   const source = sourceOf(plan, matching, request)
+  const { services, caller, query } = request
   const read = (): Promise<ListAnswer> =>
-    page === undefined
-      ? readWhole(source, orderBy)
-      : // Clients that count pages from zero mean the first one.
-        readPage(source, { orderBy: [column], number: Math.max(1, page), size: page_size })
+    services.listTurns(() =>
+      page === undefined
+        ? readWhole(source, orderBy)
+        : // Clients that count pages from zero mean the first one.
+          readPage(source, { orderBy: [column], number: Math.max(1, page), size: page_size }),
+    )
   // Joined members may come from outside the database, so such a list is not kept.
   if (plan.join !== undefined) return read()
-  const { services, caller, query } = request
   return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
 }
 

@@ -63,7 +63,7 @@ async function inOrder(orderBy: readonly string[], { read }: ListSource): Promis
 }
 
 // The first rows show how large a row is: one may have a quarter of a megabyte.
-const firstRows = 16
+const firstRows = 4
 // A list below both bounds is sent in one piece: about five milliseconds of work.
 const headRows = 512
 const headBytes = 2 * 2 ** 20
@@ -98,6 +98,7 @@ interface Head {
 async function readHead(chunks: AsyncGenerator<readonly string[]>): Promise<Head> {
   const texts: string[] = []
   while (texts.length < headRows && lengthOf(texts) < headBytes) {
+    if (texts.length > firstRows) await setImmediate()
     const chunk = await chunks.next()
     if (chunk.done === true) return { texts, rest: undefined }
     texts.push(...chunk.value)
