@@ -1,4 +1,4 @@
-// A hook: the URL of an application that a call asks, or that is notified of events.
+// A hook: a URL of an application. A call requests verbs there, or events are reported to it.
 
 /** For HTTP Basic authentication. Null if none are sent. */
 export interface HookCredentials {

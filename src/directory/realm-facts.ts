@@ -25,7 +25,7 @@ export function createRealmFacts(options: RealmFactsOptions): RealmFacts {
   const { names, storage, carrierHosts, isProduction } = options
 
   async function ownAddresses(): Promise<ReadonlySet<string>> {
-    // More than any operator has. The operator configures where carriers send calls.
+    // 1000 is more addresses than any operator has. The operator lists there the addresses to which carriers send calls.
     const told = await storage.for(systemTenancy).sbc_addresses.list({ limit: 1000 })
     const local = Object.values(networkInterfaces()).flatMap(
       (all) => all?.map(({ address }) => address) ?? [],

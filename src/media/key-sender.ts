@@ -16,10 +16,10 @@ const longPauseTicks = 500 / tickMs
 // Longer presses would need segments, RFC 4733 §2.5.1.3: 8 s at 8000 Hz, and 1.3 s at 48 kHz.
 const maxTicks = 8000 / tickMs
 const maxUnits = 0xffff
-// Eight requests with as many keys as each may have, with the pauses after the keys. A far end whose keys are pressed
-// again for one of another worker could name more than can ever be sent.
+// Room for eight requests of 64 keys, the most that one may have, each key with its pause. The keys of a far end in
+// another worker are pressed again here; this bounds them too, as they may arrive faster than they can be sent.
 const maxPresses = 8 * 2 * 64
-// A key whose end packet was lost holds speech back for no longer than this.
+// If the end packet of a key is lost, speech is held back for at most this long.
 const heldBackTicks = 2
 
 interface Press {

@@ -53,8 +53,8 @@ export interface AuditQuery extends PageQuery {
 
 const headId = 1
 /**
- * In bytes. A record and its changes may each take a quarter of a megabyte, and the main thread parses the entries
- * that are read as JSON.
+ * The most bytes of a page of entries. A record and its changes may each take a quarter of a megabyte, and the main
+ * thread parses the entries as JSON.
  */
 const maxPageBytes = 4 * 1024 * 1024
 

@@ -37,9 +37,10 @@ export interface TrunksOptions extends Pick<
 }
 
 const lookEveryMs = 500
-// Another node may have considered this one dead, or have left carriers behind.
+// How often the node renews its hold on carriers: another node may have considered this one dead, or have left carriers
+// behind.
 const holdEveryMs = 5_000
-// The time of three failed attempts; after it another node may register.
+// How long a hold lasts: three attempts to renew it. After that another node may register.
 const heldForMs = 15_000
 // At a start, registrations are spread, so that they are not all refreshed together.
 const spreadMs = { each: 20, max: 3_000 }

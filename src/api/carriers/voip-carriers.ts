@@ -49,7 +49,9 @@ export const voipCarriers = defineResource({
     register_username: sipWord({ max: 64 }).nullable().describe('For digest authentication at the carrier.'),
     register_sip_realm: domain({ max: 64 })
       .nullable()
-      .describe('Null: the gateway of the carrier is the registrar.')
+      .describe(
+        'The domain in a REGISTER: the host of its Request-URI and To, and of From without register_from_domain. REGISTER goes to the outbound gateways, or to this domain if there is none. Null: the host of the gateway.',
+      )
       .example('sip.carrier.example.com'),
     register_password: secret({ max: 64 }),
     register_from_user: sipWord({ max: 128 })
@@ -57,7 +59,7 @@ export const voipCarriers = defineResource({
       .describe('The user part of From in a REGISTER; null: register_username.'),
     register_from_domain: domain({ max: 255, mayBeEmpty: true })
       .nullable()
-      .describe('The host part of From in a REGISTER; null: register_sip_realm.'),
+      .describe('The host part of From in a REGISTER; null: that of To, see register_sip_realm.'),
     register_public_ip_in_contact: flag()
       .default(0)
       .describe(

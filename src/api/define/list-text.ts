@@ -35,14 +35,14 @@ export async function readPage(source: ListSource, { orderBy, number, size }: Pa
   return toAnswer(`{"total":${total},"page":${number},"page_size":${size},"data":[`, head, ']}')
 }
 
-/** Returns everything that matches, as an array. */
+/** Returns all matching rows as a JSON array. */
 export async function readWhole(source: ListSource, orderBy: readonly string[]): Promise<ListAnswer> {
   const isByKey = orderBy.length === 1 && orderBy[0] === source.key
   const next = isByKey ? byKey(source) : await inOrder(orderBy, source)
   return toAnswer('[', await readHead(chunksOf(source, next)), ']')
 }
 
-/** Returns the next rows of a list, at most `limit`. Fewer rows are the last ones. */
+/** Returns the next rows of a list. If there are fewer than `limit`, they are the last ones. */
 type NextRows = (limit: number) => Promise<readonly Cells[]>
 
 /** Reads each chunk when the one before it has been sent: a long list is never in memory as a whole. */

@@ -5,6 +5,27 @@ import type { SearchEntry } from './search-script.ts'
 /** Entries for such names, and for the pages themselves. */
 export const otherWords: readonly SearchEntry[] = [
   ['Settings', 'environment variables, configuration, ports', '/docs/settings'],
+  [
+    'Port in use (EADDRINUSE)',
+    'a start fails because a port is taken: the ports and their settings',
+    '/docs/guides/production#settings',
+  ],
+  ['Webhook timeout', 'hook_timeout: the time budget of a hook', '/docs/errors/hook_timeout'],
+  [
+    'Call forwarding',
+    'transfer a call to another party, from your program or from a phone',
+    '/docs/guides/connect-two#transfer-a-call',
+  ],
+  [
+    'Call forwarding by the phone',
+    'a called phone forwards a call: redirect with 300, 301 or 302',
+    '/docs/routing#redirect',
+  ],
+  [
+    'Metrics and monitoring',
+    'Prometheus, health check, alerts: what to watch; no metrics endpoint is served',
+    '/docs/guides/production#what-to-watch',
+  ],
   ['WebSocket', 'messages, acks and commands of an application over WebSocket', '/docs/websocket'],
   ['Audio servers', 'audio streams: what they are sent, and may say', '/docs/audio-streams'],
   [

@@ -273,7 +273,7 @@ describe('/docs/search.json', () => {
 })
 
 describe('what /docs/search.json says', () => {
-  it('finds what people call transfer, ring group, softphone and settings', async () => {
+  it('finds what people call transfer, ring group, softphone, settings, a port in use and metrics', async () => {
     const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
     const urls = (words: string): string[] =>
       entries.filter(([title]) => title.toLowerCase().includes(words)).map(([, , url]) => url)
@@ -286,6 +286,14 @@ describe('what /docs/search.json says', () => {
     expect(urls('480')).toEqual(['/docs/errors'])
     expect(urls('settings')).toContain('/docs/settings')
     expect(urls('switchhook_http_port')).toEqual(['/docs/settings#SWITCHHOOK_HTTP_PORT'])
+    for (const words of ['port in use', 'eaddrinuse'])
+      expect(urls(words)).toEqual(['/docs/guides/production#settings'])
+    expect(urls('webhook timeout')).toEqual(['/docs/errors/hook_timeout'])
+    expect(urls('call forwarding')).toEqual([
+      '/docs/guides/connect-two#transfer-a-call',
+      '/docs/routing#redirect',
+    ])
+    expect(urls('metrics')).toEqual(['/docs/guides/production#what-to-watch'])
   })
 
   it('finds audio servers: their page, their messages, and what verbs say of them', async () => {

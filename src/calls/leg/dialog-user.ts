@@ -1,4 +1,5 @@
-// The user at the far end of a leg. The stack binds the dialog to it, and the journal notes requests of others.
+// The user at the far end of a leg. The dialog accepts requests of this user only, and the journal notes those
+// that come from elsewhere.
 import type { DialogUser, SipUser } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'

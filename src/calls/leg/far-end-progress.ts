@@ -31,7 +31,10 @@ export class FarEndProgress {
     this.#options = options
   }
 
-  /** Handles a provisional response. Of several places the latest is heard (RFC 3261 §13.2.2.4 leaves the choice). */
+  /**
+   * Handles a provisional response. If several phones send early media, the latest is heard (RFC 3261 §13.2.2.4 leaves
+   * the choice).
+   */
   follow(response: SipResponse, from: SipPlace): void {
     if (this.#changes === maxChanges) return
     const { journal, status } = this.#options

@@ -38,7 +38,7 @@ export class LegPath {
     return this.#options.session()?.place
   }
 
-  /** Whether packets come from the very address in the SDP. Then it is the far end's own, and no NAT is between. */
+  /** Whether packets come from the very address in the SDP. Then the address is the far end's own, with no NAT in between. */
   get isWhereItSays(): boolean {
     const { place } = this
     const heard = this.#heard

@@ -14,7 +14,7 @@ export interface OwnRequest {
   readonly body?: NonNullable<Reply['body']>
 }
 
-/** The final response. 408, 481 or 503 also if none came. */
+/** The final response; 408, 481 or 503 if none came. */
 export interface OwnRequestOutcome {
   readonly status: number
   readonly reason: string

@@ -25,7 +25,7 @@ const hookSchema: JsonSchema = {
   ],
 }
 
-/** Returns undefined for a frame that no command has. Throws AppError bad_request. */
+/** Returns undefined if no command has this frame. Throws AppError bad_request. */
 export function readFrameOf(
   frame: string,
   data: unknown,

@@ -74,7 +74,7 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   }
 }
 
-/** Returns the one that refuses, or else will do so first. */
+/** Returns the verdict that refuses, or else the one that will refuse first. */
 export function nearer(one: Verdict | undefined, other: Verdict): Verdict {
   if (one === undefined || !other.isAllowed) return other
   return other.remaining < one.remaining ? other : one
@@ -88,7 +88,7 @@ function limitOf({ owner, perMinute }: RequestQuota): Limit {
   return { name: 'account_sid' in owner ? 'account' : 'service_provider', perMinute }
 }
 
-/** Includes the limit, so that a changed one begins with a full bucket. */
+/** Returns the key of a bucket. It contains the limit, so that a changed limit begins with a full bucket. */
 function keyOf({ owner, perMinute }: RequestQuota): string {
   return `${Object.values(owner).join()} ${perMinute}`
 }
@@ -106,8 +106,8 @@ interface Buckets {
   take(key: string, limit: Limit): Verdict
 }
 
-// The size of a generation. There are two: a bucket that was not used for long is dropped with the older one, without
-// keeping an order.
+// The most buckets in a generation. There are two generations. The older one is dropped, with the buckets that were not
+// used for long; so no order is kept.
 const maxPerGeneration = 20_000
 
 function createBuckets(clock: Clock): Buckets {

@@ -22,7 +22,8 @@ export const applicationErrors = {
     cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if the hook is meant to be inside.',
   },
   hook_timeout: {
-    cause: 'The hook did not answer within its time budget.',
+    cause:
+      'The hook did not answer within its time budget: 10 s until the answer begins and 20 s in all, for a registration hook 3 s and 5 s.',
     http: 480,
     sip: 480,
     cure: 'Answer sooner, and do long work after the answer.',

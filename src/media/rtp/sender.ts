@@ -62,9 +62,9 @@ export class RtpSender {
   // Random starts: RFC 3550 §5.1. The sequence starts far from its wrap, for a receiver that decrypts and loses the
   // first packet: RFC 3711 §3.3.1.
   #sequence = randomBytes(2).readUInt16BE() & 0x7fff
-  /** The timestamp of tick 0. It moves if the timestamps did not follow the ticks. */
+  /** The timestamp of tick 0. It changes when timestamps continue from a value that does not follow the ticks. */
   #timestampStart = randomBytes(4).readUInt32BE()
-  /** The timestamp after the last sent sample, as a signed 32-bit number: larger numbers are objects of their own. */
+  /** The timestamp after the last sent sample, as a signed 32-bit number: V8 allocates an object for a larger one. */
   #nextTimestamp = 0
   #hasTimestamp = false
   readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + tickSamples))
@@ -78,7 +78,7 @@ export class RtpSender {
     return this.#ssrc
   }
 
-  /** Changes the SSRC. A far end that starts its numbers again, as most do with a new key, gets another stream. */
+  /** Changes the SSRC, so that a far end that restarts its numbering, as most do with a new key, gets another stream. */
   changeSource(): void {
     this.#ssrc = newSsrc()
   }

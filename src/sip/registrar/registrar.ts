@@ -67,8 +67,8 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
     bindings.touch(kept)
     return registered({ bound: standing, own: [kept], request, seconds: keepAliveSeconds, now: clock.now() })
   }
-  // Another node removed the bindings that it had. A phone that may not stay is then challenged or refused, as it
-  // would be there.
+  // The phone has lost the right to its bindings, and another node has removed those that it had. This node removes
+  // its own too, and then challenges or refuses the phone, as that node would.
   if (kept !== undefined) for (const { key } of standing) await bindings.remove(aor, key)
 
   const authentication = await authenticate(request, remote)
@@ -130,7 +130,7 @@ async function change(input: ChangeInput, options: RegistrarOptions): Promise<Re
   return registered({ bound: left, own: wanted, request, now, isRemoval: wanted.length === 0 })
 }
 
-/** Returns undefined when it is bound. */
+/** Returns the refusal; undefined when the phone is bound. */
 async function bind(
   binding: Binding,
   { user, bound }: ChangeInput,
@@ -201,7 +201,7 @@ async function refusalOf(
   const state = await directory.realmState(realm)
   if (state === 'unknown') return refuseRealm()
   if (state === 'inactive') return accountRefusal('REGISTER')
-  // The judge decided a moment ago, and the user is not in the directory.
+  // The judge of the realm accepted this user a moment ago. The directory has no such user.
   if (judged !== undefined) return undefined
   const user = await directory.findUser(realm, username)
   return user?.password === password ? undefined : credentialsRefusal()
