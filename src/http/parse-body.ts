@@ -3,6 +3,8 @@ import { AppError } from '../lib/errors.ts'
 import { endOfString, isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 
 export const maxBodyBytes = 1_048_576
+/** The limit where no caller is known: a login is far shorter, and JSON of a megabyte takes a tenth of a second. */
+export const maxStrangerBytes = 65_536
 // Far more than any resource has. Each name costs a microsecond or more, also where it is not known.
 const maxNames = 1000
 // The limit of a multipart body: no text that is sent as a file is longer, and each part takes four lines.
