@@ -9,7 +9,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { isGrowing } from '../lib/growing-file.ts'
-import { silentLogger } from '../lib/log.ts'
+import { createLogger, silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { createAudioFetcher } from './create-audio-fetcher.ts'
 import type { AudioFetcherOptions } from './create-audio-fetcher.ts'
@@ -367,6 +367,27 @@ describe('fetch', () => {
     await expect(fetcher.fetch(url, {})).rejects.toMatchObject({ code: 'audio_not_found' })
     expect(count()).toBe(before + 1)
     clip.release()
+    await whenEmpty()
+  })
+
+  it('goes on where the disk does not take the reason', async () => {
+    const { url, end } = await servingSlowly(hour)
+    const warnings: string[] = []
+    const log = createLogger('warn', { write: (line) => void warnings.push(line) })
+    const unhandled: unknown[] = []
+    const onUnhandled = (error: unknown): void => void unhandled.push(error)
+    process.on('unhandledRejection', onUnhandled)
+    const fetcher = makeFetcher({ log })
+    const clip = await fetcher.fetch(url, {})
+    await rm(join(cacheDir, 'fetched'), { recursive: true })
+    end('cut')
+    await until('its end', () => warnings.length + unhandled.length > 0)
+    process.off('unhandledRejection', onUnhandled)
+    expect([warnings, unhandled]).toEqual([[expect.stringContaining('audio file keeps no reason')], []])
+    await mkdir(join(cacheDir, 'fetched'))
+    clip.release()
+    const other = await fetcher.fetch(await servingFile(wav()), {})
+    other.release()
     await whenEmpty()
   })
 

@@ -214,6 +214,16 @@ describe('bodies', () => {
     expect(answer.json()).toMatchObject({ code: 'too_large' })
   })
 
+  it.each(['/v1/Things/1', '/nothing'])(
+    'answers so to a stranger who sends more than 64 KiB to %s',
+    async (url) => {
+      const sent = (bytes: number) =>
+        server.inject({ method: 'POST', url, headers: json(), payload: `"${'x'.repeat(bytes - 2)}"` })
+      expect((await sent(65_536)).statusCode).not.toBe(413)
+      expect((await sent(65_537)).statusCode).toBe(413)
+    },
+  )
+
   it('answers so to a client that reads once it has sent all of 16 MiB, and serves its next request', async () => {
     const socket = connect(server.address.port, '127.0.0.1')
     const head = 'POST /v1/Things/1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'

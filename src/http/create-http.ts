@@ -12,7 +12,7 @@ import { HttpClient, isClientGone } from './client-gone.ts'
 import { Entrance, isWebSocket } from './entrance.ts'
 import type { HttpServer, HttpServerOptions } from './http.ts'
 import { KnownPaths } from './known-paths.ts'
-import { maxBodyBytes } from './parse-body.ts'
+import { maxBodyBytes, maxStrangerBytes } from './parse-body.ts'
 import { createPageHandler } from './pages.ts'
 import { addPlatformRoutes } from './platform-routes.ts'
 import { nearer } from './limits/rate-limits.ts'
@@ -103,7 +103,7 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
     logger: false,
     genReqId: requestIdOf,
     requestIdHeader: false,
-    bodyLimit: maxBodyBytes,
+    bodyLimit: maxStrangerBytes,
     // The proxies whose X-Forwarded-For is trusted.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // Slow senders: headers within 10 s, the whole request within 30 s. An idle socket is closed.
@@ -205,7 +205,9 @@ function addRoute(
       done()
     },
     // Runs before the body is read: that of a refused caller is not read.
-    ...(route.access === 'public' ? {} : { onRequest: createAccessHook(route, authenticator, rateLimits) }),
+    ...(route.access === 'public'
+      ? {}
+      : { onRequest: createAccessHook(route, authenticator, rateLimits), bodyLimit: maxBodyBytes }),
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
       reply.code(status)

@@ -61,7 +61,10 @@ export const missingToken = 'a bearer token is required'
 
 // Refusals of Fastify, which come before a handler runs.
 const refusals: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'too_large', message: 'the body is larger than 1 MiB' },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    code: 'too_large',
+    message: 'the body is larger than 1 MiB, or 64 KiB where no caller is known',
+  },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     code: 'malformed_body',
     message: 'the body is not as long as Content-Length says',

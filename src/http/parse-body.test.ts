@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../test/support/cpu.ts'
 import { parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
 
 describe('parseJsonBody', () => {
@@ -49,6 +50,13 @@ describe('parseJsonBody', () => {
     expect(parseJsonBody(JSON.stringify(value, null, 2))).toEqual(value)
   })
 
+  it('refuses more names than an object has', () => {
+    const names = Array.from({ length: 100_000 }, (_, index) => `"${index.toString(36)}":1`)
+    const text = `{"a":{${names.join(',')}}}`
+    expect(() => parseJsonBody(text)).toThrow('more than 1000 names')
+    expect(Object.keys(parseJsonBody(`{${names.slice(0, 1000).join(',')}}`) as object)).toHaveLength(1000)
+  })
+
   it('takes as many levels as are allowed', () => {
     const text = '['.repeat(32) + ']'.repeat(32)
     expect(JSON.stringify(parseJsonBody(text))).toBe(text)
@@ -70,6 +78,14 @@ describe('parseFormBody', () => {
     expect(parseFormBody('a=%ef%bf%bd&b=\ufffd')).toEqual({ a: '\ufffd', b: '\ufffd' })
   })
 
+  it('refuses more fields than a form has, before they are read', () => {
+    const fields = Array.from({ length: 200_000 }, (_, index) => index.toString(36))
+    const refuse = (text: string) => () => expect(() => parseFormBody(text)).toThrow('more than 1000 names')
+    expect(quickestMs(refuse(fields.join('&')), 100)).toBeLessThan(100)
+    expect(quickestMs(refuse('&'.repeat(1_000_000)), 100)).toBeLessThan(100)
+    expect(Object.keys(parseFormBody(fields.slice(0, 1000).join('&')) ?? {})).toHaveLength(1000)
+  })
+
   it.each(['a=1&a=2', '__proto__=1', 'a=b%ff', 'b%c3=1', 'a=%ed%a0%80'])('refuses %s', (text) => {
     expect(() => parseFormBody(text)).toThrow('body')
   })
@@ -84,6 +100,12 @@ describe('parseMultipartBody', () => {
   it('takes fields, and files as text', async () => {
     const body = `${part('name="a"', '1')}${part('name="file"; filename="k.txt"', 'é\r\n2')}--b--\r\n`
     expect(await parse(body)).toEqual({ a: '1', file: 'é\r\n2' })
+  })
+
+  it('refuses more lines than a form has, before they are read', async () => {
+    const parts = Array.from({ length: 15_000 }, (_, index) => part(`name="${index}"`, ''))
+    for (const body of [`${parts.join('')}--b--`, `--b\r\n${'a: b\r\n'.repeat(100_000)}`])
+      await expect(parse(body)).rejects.toThrow('more than 10000 lines')
   })
 
   it.each([

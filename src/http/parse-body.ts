@@ -3,6 +3,12 @@ import { AppError } from '../lib/errors.ts'
 import { endOfString, isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 
 export const maxBodyBytes = 1_048_576
+/** The limit where no caller is known: a login is far shorter, and JSON of a megabyte takes a tenth of a second. */
+export const maxStrangerBytes = 65_536
+// Far more than any resource has. Each name costs a microsecond or more, also where it is not known.
+const maxNames = 1000
+// The limit of a multipart body: no text that is sent as a file is longer, and each part takes four lines.
+const maxLines = 10_000
 
 /** Returns undefined for an empty body, which some clients send with a JSON content type on every request. */
 export function parseJsonBody(text: string): unknown {
@@ -25,6 +31,8 @@ export function parseFormBody(text: string): Record<string, string> | undefined 
   if (text === '') return undefined
   if (isJsonObject(text))
     throw new AppError('malformed_body', 'the body is JSON, and its Content-Type says that it is a form')
+  // Each separator counts, since the library takes its time for each.
+  if (text.split('&', maxNames + 1).length > maxNames) throw tooManyNames()
   const fields = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
     refuseName(name, undefined, fields)
@@ -63,6 +71,8 @@ export async function parseMultipartBody(
   bytes: Uint8Array,
   contentType = '',
 ): Promise<Record<string, string>> {
+  if (hasMoreLines(bytes, maxLines))
+    throw new AppError('malformed_body', `the body has more than ${maxLines} lines`)
   let form: FormData
   try {
     form = await new Response(Buffer.from(bytes), { headers: { 'content-type': contentType } }).formData()
@@ -80,6 +90,15 @@ export async function parseMultipartBody(
   return Object.fromEntries(fields)
 }
 
+function hasMoreLines(bytes: Uint8Array, max: number): boolean {
+  let lines = 0
+  for (let at = bytes.indexOf(lineFeed); at !== -1 && lines <= max; at = bytes.indexOf(lineFeed, at + 1))
+    lines += 1
+  return lines > max
+}
+
+const lineFeed = 0x0a
+
 interface Level {
   /** Undefined within an array. */
   readonly names: Set<string> | undefined
@@ -87,7 +106,7 @@ interface Level {
   readonly under: string | undefined
 }
 
-/** Refuses dangerous and repeated names: JSON.parse keeps the last of two. `text` is valid JSON. */
+/** Refuses dangerous, repeated and too many names: JSON.parse keeps the last of two. `text` is valid JSON. */
 function refuseDangerousNames(text: string): void {
   const levels: Level[] = []
   let name: string | undefined
@@ -100,6 +119,7 @@ function refuseDangerousNames(text: string): void {
           name = JSON.parse(text.slice(at, end + 1)) as string
           refuseName(name, level.under, level.names)
           level.names.add(name)
+          if (level.names.size > maxNames) throw tooManyNames()
         }
         at = end
         break
@@ -151,6 +171,10 @@ function refuseName(name: string, under: string | undefined, siblings: { has(nam
   if (name === '__proto__' || (name === 'prototype' && under === 'constructor'))
     throw new AppError('malformed_body', `the body must not name ${name}`)
   if (siblings.has(name)) throw new AppError('malformed_body', `the body names ${quoted(name)} twice`)
+}
+
+function tooManyNames(): AppError {
+  return new AppError('malformed_body', `the body has more than ${maxNames} names in one object`)
 }
 
 const maxQuotedLength = 64

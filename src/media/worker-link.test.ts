@@ -67,6 +67,24 @@ afterEach(async () => {
 })
 
 describe('a worker that dies', () => {
+  it('is replaced later where the system has no thread for another one at once', async () => {
+    const clock = createFakeClock()
+    let attempts = 0
+    const createWorker = (): Worker => {
+      attempts += 1
+      if (attempts === 2) throw new Error('EAGAIN')
+      return createDeafWorker()
+    }
+    const plane = mediaWith({ clock, createWorker })
+    await plane.start()
+    await threads[0]!.terminate()
+    await until('another worker', () => {
+      clock.advance(50)
+      return threads.length === 2
+    })
+    expect(attempts).toBe(3)
+  })
+
   it('ends its playbacks, reports to its calls, is replaced, and leaves other workers alone', async () => {
     const plane = mediaWith({ workers: 2 })
     await plane.start()

@@ -79,8 +79,8 @@ export class WorkerLink {
     return this.#load
   }
 
-  /** Resolves when the worker ticks. */
-  start(): Promise<void> {
+  /** Resolves when the worker ticks. Rejects also if the system has no thread left, for which Node.js throws. */
+  async start(): Promise<void> {
     const { createWorker, setup, index, clock, log } = this.#options
     const worker = createWorker(setup, `media-${index}`)
     this.#state = { at: 'starting', worker }

@@ -48,7 +48,10 @@ class ScriptedWorker extends EventEmitter {
 function stage() {
   const clock = createFakeClock()
   const workers: ScriptedWorker[] = []
+  // As where the system has no thread left.
+  let isRefused = false
   const createWorker = (room: number): Worker => {
+    if (isRefused) throw new Error('EAGAIN')
     const worker = new ScriptedWorker(room)
     workers.push(worker)
     return worker as unknown as Worker
@@ -65,7 +68,8 @@ function stage() {
         gap: (ms) => heard.push(`${id} gap: ${ms}`),
       },
     )
-  return { clock, workers, thread, heard, begin, last: () => workers.at(-1)! }
+  const refuse = (refused: boolean): void => void (isRefused = refused)
+  return { clock, workers, thread, heard, begin, refuse, last: () => workers.at(-1)! }
 }
 
 describe('a recording', () => {
@@ -194,6 +198,21 @@ describe('a thread that dies', () => {
       clock.advance(20_000)
     }
     expect(heard).toEqual(Array(5).fill('a gap: 600'))
+  })
+
+  it('ends what it recorded where no other can be started, and the next recording tries again', async () => {
+    const { workers, heard, begin, last, thread, refuse } = stage()
+    const taken = begin('a')
+    void begin('b').end()
+    refuse(true)
+    last().dies()
+    expect(heard).toEqual(['a ended: the recorder failed'])
+    expect(await taken.end()).toMatchObject({ reason: 'the recorder failed' })
+    expect(() => begin('c')).toThrow('EAGAIN')
+    expect(thread.size).toBe(0)
+    refuse(false)
+    begin('d')
+    expect(workers).toHaveLength(2)
   })
 
   it('late, after another one has begun, changes nothing', () => {

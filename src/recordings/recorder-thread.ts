@@ -99,14 +99,22 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
     const now = clock.monotonic()
     deaths = [...deaths.filter((at) => now - at < deathsMs), now]
     for (const [id, one] of open) {
-      if (deaths.length >= maxDeaths) {
+      if (deaths.length >= maxDeaths || !goOn(id, one))
         close(id, one, { bytes: 0, durationMs: 0, reason: 'the recorder failed' })
-        continue
-      }
-      begin(id, one, true)
-      one.listener.gap(unwrittenMs)
-      if (one.isEnding) post({ kind: 'end', id })
     }
+  }
+
+  /** Returns false if no other thread can be started. */
+  function goOn(id: string, one: Open): boolean {
+    try {
+      begin(id, one, true)
+    } catch (error) {
+      log.error({ err: error }, 'the recorder cannot be started again')
+      return false
+    }
+    one.listener.gap(unwrittenMs)
+    if (one.isEnding) post({ kind: 'end', id })
+    return true
   }
 
   function begin(id: string, { path, maxBytes, ring }: Open, goesOn: boolean): void {
@@ -121,8 +129,8 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
       const ring = createRecordingRing(ringFrames)
       const ended = Promise.withResolvers<RecordingEnd>()
       const one: Open = { ...file, ring, listener, ended, isEnding: false }
-      open.set(id, one)
       begin(id, one, false)
+      open.set(id, one)
       return {
         ring,
         mask: (isMasked) => maskRing(ring, isMasked),

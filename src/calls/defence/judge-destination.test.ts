@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import { combine, noChoices } from './defence-settings.ts'
 import type { DefenceChoices } from './defence-settings.ts'
 import { numberRanges } from './destination-classes.ts'
@@ -15,6 +16,11 @@ function closed(
   const found = closedDestination(text, defenceOf(account, provider))
   return found && (found.class ?? found.because)
 }
+
+it.each(['a#*1', 'a1#'])('judges a text with many marks like those of %s in linear time', (text) => {
+  const long = text.replace('#', '#'.repeat(8000))
+  expect(quickestMs(() => closed(long), 100)).toBeLessThan(100)
+})
 
 const allow = (changes: Partial<DefenceChoices['allow']>) => ({ allow: { ...noChoices.allow, ...changes } })
 

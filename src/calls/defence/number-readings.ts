@@ -57,12 +57,15 @@ const maxCountryDigits = 3
  */
 function numbersIn(text: string, country: string | undefined): readonly Dialled[] {
   if (!onlyDialled.test(text)) return []
-  return behindCodes({ text: text.replace(/[*#]+$/, ''), country }).flatMap((dialled) => {
+  return behindCodes({ text: text.replace(marksAtEnd, ''), country }).flatMap((dialled) => {
     if (/^\+?\d+$/.test(dialled.text)) return [dialled]
     const runs = dialled.text.match(/\+?\d+/g) ?? []
     return runs.flatMap((run) => behindCodes({ text: run, country: dialled.country }))
   })
 }
+
+// Only the first mark of a run begins a match, as the time would be quadratic.
+const marksAtEnd = /(?<![*#])[*#]+$/
 
 /** Reports whether a text has up to three digits, as only emergency numbers and similar services have. */
 export function isShortCode(text: string): boolean {

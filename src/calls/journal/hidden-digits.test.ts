@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { digitOf } from '../digits/info-digits.ts'
 import { withoutDigits } from './hidden-digits.ts'
@@ -44,6 +45,15 @@ describe('what is kept of keys that are hidden', () => {
     expect(digitOf(sipRequest('INFO', { type, body }))?.digit).toBe('7')
     expect(withoutDigits(info(type, body))).toEqual(info(type, kept))
   })
+
+  it.each(['\n', '\r\n', '\v', '\u2028', 'signal\n'])(
+    'is found in linear time in a body of many %j',
+    (run) => {
+      const body = run.repeat(8000 / run.length)
+      const long = info('application/dtmf-relay', body)
+      expect(quickestMs(() => withoutDigits(long), 20)).toBeLessThan(20)
+    },
+  )
 
   it('leaves an INFO without a body as it was', () => {
     const bare = { ...info('application/dtmf', ''), raw: 'INFO sip:a@b SIP/2.0\r\nCSeq: 5 INFO' }

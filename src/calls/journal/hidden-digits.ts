@@ -2,8 +2,9 @@
 import type { JournalFact } from './journal.ts'
 
 const hidden = 'x'
-// Matches every form in which `digitOf` reads keys.
-const relayed = /^(\s*signal\s*=\s*)\S[^\r\n]*/gim
+// Matches every form in which `digitOf` reads keys. The blanks before it are those of one line: with those of all lines
+// before it, the time would be quadratic.
+const relayed = /^([^\S\r\n\u2028\u2029]*signal\s*=\s*)\S[^\r\n]*/gim
 /** Matches the header also in compact form, and folded (RFC 3261 §7.3.1, §7.3.3). */
 const typeOfKeyAlone = /^(?:content-type|c)[ \t]*:\s*application\/dtmf[ \t]*(?:;|$)/im
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { byCarrier, byNumber, byPattern, byProvider, calledNumber, ownerOf } from './carrier-call.ts'
 import type { CarrierCall, Outcome } from './carrier-call.ts'
@@ -38,6 +39,11 @@ describe('the called number', () => {
     ['anonymous', 'anonymous'],
   ])('%s is %s', (user, expected) => {
     expect(calledNumber(user)).toBe(expected)
+  })
+
+  it('is found in linear time in a name with many digits', () => {
+    const name = `${'1'.repeat(8000)}x`
+    expect(quickestMs(() => calledNumber(name), 20)).toBeLessThan(20)
   })
 })
 

@@ -115,7 +115,14 @@ export class BrowserPaths {
   async #start(): Promise<Running> {
     const { bind, port, limits, clock, log, createProcess = createThisProcess } = this.#options
     if (this.#isStopped) throw unavailable('the platform is stopping')
-    const child = createProcess()
+    let child: ChildProcess
+    try {
+      child = createProcess()
+    } catch (error) {
+      // Node.js throws if the system has no memory left, for example. The next call tries again.
+      this.#starting = undefined
+      throw unavailable('the process of browsers could not be started', error)
+    }
     this.#child = child
     const token = randomBytes(32).toString('hex')
     try {

@@ -7,6 +7,8 @@ import { mountVolume } from '../../../test/support/small-volume.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { actingFor } from '../../lib/acting-for.ts'
+import { AppError } from '../../lib/errors.ts'
 import { markAsGrowing, markAsWhole } from '../../lib/growing-file.ts'
 import { createAudioDecoder } from './audio-decoder.ts'
 
@@ -48,6 +50,22 @@ function page(packets: readonly Buffer[]): Buffer {
 const head = Buffer.from([...Buffer.from('OpusHead'), 1, 1, 0, 0, 0x80, 0xbb, 0, 0, 0, 0, 0])
 
 describe('the audio decoder', () => {
+  it('refuses a file for which no thread can be started, and goes on with the others', async () => {
+    const decoder = decoderWith()
+    const job = (name: string) => ({ kind: 'mp3', source: join(fixtures, name), target: target() }) as const
+    // A job that cannot be handed over fails immediately, like a system that has no thread left.
+    const broken = { ...job('mono-16k.mp3'), odd: () => undefined }
+    const decoded = (tenant: string, one: object) =>
+      actingFor(tenant, () => decoder.decode(one as ReturnType<typeof job>)).then(
+        () => 'decoded',
+        (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+      )
+    const outcomes = ['a', 'b', 'c', 'd'].map((tenant) =>
+      decoded(tenant, tenant === 'c' ? broken : job('mono-16k.mp3')),
+    )
+    expect(await Promise.all(outcomes)).toEqual(['decoded', 'decoded', 'overloaded', 'decoded'])
+  })
+
   it.each([
     ['mp3', 'mono-16k.mp3'],
     ['mp3', 'stereo-44k-tagged.mp3'],

@@ -55,6 +55,14 @@ interface Running {
   readonly end: (outcome: () => void) => Promise<void>
 }
 
+function startWorker(workerData: DecodeJob): Worker {
+  return new Worker(new URL('./decoder-worker.ts', import.meta.url), {
+    name: 'decoder',
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  })
+}
+
 export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions): AudioDecoder & Part {
   const line = new FairLine<Waiting>()
   const places = new TenantPool({
@@ -84,11 +92,13 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
 
   function run(waiting: Waiting): void {
     const { job, onHead, tenant, resolve, reject } = waiting
-    const worker = new Worker(new URL('./decoder-worker.ts', import.meta.url), {
-      name: 'decoder',
-      workerData: job,
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-    })
+    let worker: Worker
+    try {
+      worker = startWorker(job)
+    } catch (cause) {
+      // The system has no thread left.
+      return reject(new AppError('overloaded', 'no thread can be started for the audio file', { cause }))
+    }
     const fail = (sentence: string): void =>
       void end(() => reject(new AppError('audio_not_supported', sentence)))
     const watch = (): Timer => clock.after(pieceMs, () => fail('the audio file is broken'))

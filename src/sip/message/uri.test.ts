@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import { AppError } from '../../lib/errors.ts'
 import { areUrisEqual, escapeUser, parseUri, serializeUri, tryParseUri, unescapeUri } from './uri.ts'
 import { schemeOf, serializeHostPort, telephoneNumber } from './uri.ts'
@@ -95,6 +96,12 @@ describe('parseUri', () => {
     `sip:a@${'b'.repeat(300)}`,
   ])('refuses %j', (text) => {
     expect(() => parseUri(text)).toThrow(AppError)
+  })
+
+  it.each(['1', '+1', 'A', '(', '+('])('refuses a tel URI with thousands of %s in linear time', (start) => {
+    const uri = `tel:${start}${start.slice(-1).repeat(8000)}x`
+    const refuse = (): void => expect(() => parseUri(uri)).toThrow(AppError)
+    expect(quickestMs(refuse, 20)).toBeLessThan(20)
   })
 })
 

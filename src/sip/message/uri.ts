@@ -146,8 +146,9 @@ function parseUriHeaders(text: string): ReadonlyMap<string, string> {
 function parseTelUri(rest: string): TelUri {
   const semicolon = rest.indexOf(';')
   const number = semicolon === -1 ? rest : rest.slice(0, semicolon)
-  // RFC 3966 §3: a global number has digits after its +, a local one may have *, # and hex digits.
-  if (!/^(?:\+[\d\-.()]*\d[\d\-.()]*|[\dA-Fa-f*#\-.()]*[\dA-Fa-f*#][\dA-Fa-f*#\-.()]*)$/.test(number)) {
+  // RFC 3966 §3: a global number has digits after its +, a local one may have *, # and hex digits. The part before the
+  // first digit takes no digits, as the time would be quadratic.
+  if (!/^(?:\+[\-.()]*\d[\d\-.()]*|[\-.()]*[\dA-Fa-f*#][\dA-Fa-f*#\-.()]*)$/.test(number)) {
     throw malformed('Bad number in a tel URI')
   }
   return {
