@@ -134,7 +134,7 @@ describe('a WebSocket', () => {
     const api = createServer()
     api.on('upgrade', (request, socket: Socket, head) => {
       const { address, port } = remote
-      besideApi.take({ request, socket, head, address, port, isSecure: false })
+      besideApi.take({ request, socket, head, address, port, isSecure: false, opened: () => undefined })
     })
     api.listen(0, '127.0.0.1')
     await once(api, 'listening')
@@ -209,6 +209,36 @@ describe('the opening of a WebSocket', () => {
       '403 {"msg":"SWITCHHOOK_WS_ORIGINS',
     )
     await phone('ws', { origin: 'https://APP.example' })
+  })
+
+  /** Connects, requests a WebSocket that is refused, and keeps sending. Resolves once the refusal has come. */
+  async function stubborn(): Promise<{ socket: Socket; ended: Promise<void> }> {
+    const socket = createConnection({ port: portOf('ws'), host: '127.0.0.1', allowHalfOpen: true })
+    open.push(socket)
+    socket.on('error', () => undefined)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await once(socket, 'data')
+    // Writing shows it that it was closed.
+    const sending = setInterval(() => socket.write('more'), 20)
+    const ended = new Promise((resolve) => socket.once('close', resolve)).then(() => clearInterval(sending))
+    return { socket, ended }
+  }
+
+  it('that is refused counts until its far end has closed, for five seconds at most', async () => {
+    const { ended } = await stubborn()
+    expect(transport.counters.handshakes).toBe(1)
+    clock.advance(5_000)
+    await ended
+    expect(transport.counters.handshakes).toBe(0)
+    const { socket } = await stubborn()
+    socket.destroy()
+    await until(() => transport.counters.handshakes === 0)
+  })
+
+  it('that is refused keeps no stop waiting', async () => {
+    const { ended } = await stubborn()
+    await transport.stop()
+    await ended
   })
 
   it('is the only use of the port, as its response to plain HTTP states', async () => {
