@@ -63,6 +63,9 @@ export class WebSocketHandshake {
     const gone = (): void => done(new Error('closed before it was a WebSocket'))
     socket.once('close', gone)
     const opened = (channel: WebSocket): void => {
+      // Its taker may have no room for it and close it, and its first bytes may be no frame: an error without a
+      // listener would end the process.
+      channel.on('error', () => undefined)
       socket.off('close', gone)
       done(channel)
     }

@@ -2,6 +2,7 @@ import { createConnection } from 'node:net'
 import { createServer, get } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { once } from 'node:events'
+import { connect as connectTls } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthority } from '../../../test/support/certificates.ts'
 import type { Authority, Certificate } from '../../../test/support/certificates.ts'
@@ -239,6 +240,43 @@ describe('the opening of a WebSocket', () => {
     const { ended } = await stubborn()
     await transport.stop()
     await ended
+  })
+
+  // Without a listener for the error of the frame, it is an uncaught exception, which fails the run.
+  it('for which there is no room any more ends nothing else, also if no frame follows the request', async () => {
+    const full = createTransport({
+      bind: '127.0.0.1',
+      port: 0,
+      secure: { identity: () => ({ ...certificate, authorities: undefined }), wssPort: 0 },
+      clock,
+      log: silentLogger,
+      limits: { maxWebSockets: 1 },
+    })
+    await full.start({ message: () => undefined })
+    const { wss: port = 0 } = full.listening.ports ?? {}
+    const begin = (): Socket => connectTls({ port, host: '127.0.0.1', ca: authority.certificate })
+    const [first, second] = [begin(), begin()]
+    open.push(first, second)
+    await Promise.all([once(first, 'secureConnect'), once(second, 'secureConnect')])
+    await until(() => full.counters.handshakes === 2)
+    const request = [
+      'GET / HTTP/1.1',
+      'Host: a',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Protocol: sip',
+    ]
+    first.write(`${request.join('\r\n')}\r\n\r\n`)
+    await until(() => full.counters.connections === 1)
+    const noFrame = Buffer.alloc(16, 0xff)
+    second.write(Buffer.concat([Buffer.from(`${request.join('\r\n')}\r\n\r\n`), noFrame]))
+    second.resume()
+    await once(second, 'close')
+    expect(full.counters).toMatchObject({ connections: 1, refusedConnections: 1 })
+    first.destroy()
+    await full.stop()
   })
 
   it('is the only use of the port, as its response to plain HTTP states', async () => {
