@@ -10,7 +10,7 @@ import { createAuthority } from '../../test/support/certificates.ts'
 import type { Authority } from '../../test/support/certificates.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
-import { Inbox } from '../../test/support/wait.ts'
+import { Inbox, until } from '../../test/support/wait.ts'
 import type { TlsIdentity } from '../certificates/tls-server.ts'
 import type { WebSocketUpgrade } from '../network/web-socket-upgrade.ts'
 import { silentLogger } from '../lib/log.ts'
@@ -41,7 +41,10 @@ beforeEach(async () => {
     webSockets: {
       take: (upgrade) => {
         taken.push(upgrade)
-        sockets.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, () => undefined)
+        // As the SIP stack does with one that it refuses.
+        if (upgrade.request.url === '/refused')
+          return void upgrade.socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+        sockets.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, () => upgrade.opened())
       },
       close: async () => {
         for (const socket of sockets.clients) socket.close(1001)
@@ -135,6 +138,25 @@ it('counts no WebSocket that it has handed on, and closes all of them when it st
   const codes = sockets.map(async (socket) => (await once(socket, 'close'))[0] as number)
   await server.stop()
   expect(new Set(await Promise.all(codes))).toEqual(new Set([1001]))
+})
+
+it('counts one that was refused until it is closed', async () => {
+  const head = 'GET /refused HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const refused = Array.from({ length: 10 }, () => {
+    const socket = connect({ host: '127.0.0.1', port: server.address.port, allowHalfOpen: true })
+    opened.push(socket)
+    socket.write(head)
+    return once(socket, 'data').then(() => socket)
+  })
+  const [first] = await Promise.all(refused)
+  await expect(ask('/health')).rejects.toThrow(/ECONNRESET|disconnected|hang up/)
+  first?.end()
+  await until('room for another connection', () =>
+    ask('/health').then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  )
 })
 
 it('ends a handshake that takes too long, and bounds how many an address begins', async () => {

@@ -63,15 +63,15 @@ export class Entrance {
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const raw = this.#beneath.get(socket)
-    // Its new owner has its own limits.
-    this.#limit.release(raw ?? socket)
     this.#upgraded.add(socket)
     socket.on('error', () => undefined)
     socket.once('close', () => this.#upgraded.delete(socket))
     const { remotePort: port = 0 } = request.socket
     const address = this.#addressOf(request)
     const isSecure = raw !== undefined
-    this.#options.webSockets?.take({ request, socket, head, address, port, isSecure })
+    // One that is refused counts until it is closed.
+    const opened = (): void => this.#limit.release(raw ?? socket)
+    this.#options.webSockets?.take({ request, socket, head, address, port, isSecure, opened })
   }
 
   /** Returns the nearest address that is not that of a trusted proxy. */

@@ -11,6 +11,8 @@ export interface WebSocketUpgrade {
   readonly address: string
   readonly port: number
   readonly isSecure: boolean
+  /** Called when it is a WebSocket: from then on the limits of its taker apply to it, and not those of HTTP. */
+  readonly opened: () => void
 }
 
 export interface WebSocketTaker {

@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createRecorderThread } from './recorder-thread.ts'
+import { createRecorderThread, stopLimitMs } from './recorder-thread.ts'
 import type { FromRecorder, ToRecorder } from './recorder-host.ts'
 
 class ScriptedWorker extends EventEmitter {
@@ -238,6 +238,19 @@ describe('the end of the platform', () => {
     last().ends('b')
     await Promise.all([stopped, b])
     expect([workers.length, workers[0]?.isTerminated, heard]).toEqual([1, true, []])
+  })
+
+  it('does not wait for a thread that a stalled disk holds', async () => {
+    const { clock, workers, thread, begin } = stage()
+    const end = begin('a').end()
+    const worker = workers[0]!
+    // A system call that does not return cannot be interrupted.
+    worker.terminate = () => new Promise(() => undefined)
+    const stopped = thread.stop()
+    clock.advance(stopLimitMs)
+    await stopped
+    expect(await end).toEqual({ bytes: 0, durationMs: 0, reason: 'the disk did not respond' })
+    expect(clock.pending).toBe(0)
   })
 
   it('without a recording is immediate', async () => {

@@ -14,6 +14,8 @@ const frameMs = 20
 const unwrittenMs = 600
 // If the thread dies again and again, something in a recording kills it.
 const maxDeaths = 5
+/** The longest wait at the end of the platform for a disk that stalls: the parts that stop later must still be stopped. */
+export const stopLimitMs = 5000
 const deathsMs = 60_000
 
 export interface RecorderThread {
@@ -53,6 +55,8 @@ export interface RecorderThreadOptions {
   /** Replaced by tests. */
   readonly createWorker?: ((room: number) => Worker) | undefined
 }
+
+const stalled = 'the disk did not respond'
 
 const startWorker = (room: number): Worker =>
   new Worker(new URL('./recorder-worker.ts', import.meta.url), { name: 'recorder', workerData: { room } })
@@ -154,10 +158,17 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
         one.isEnding = true
         return one.ended.promise
       })
-      await Promise.all(ends)
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const limit = clock.after(stopLimitMs, resolve)
+      await Promise.race([Promise.all(ends), late])
       const last = worker
       worker = undefined
-      await last?.terminate()
+      if (open.size > 0) log.error({ recordings: open.size }, 'the recorder did not end in time')
+      // The next start finishes their files.
+      for (const [id, one] of open) close(id, one, { bytes: 0, durationMs: 0, reason: stalled })
+      // A thread within a system call ends only with that.
+      await Promise.race([last?.terminate(), late])
+      limit.cancel()
     },
   }
 }

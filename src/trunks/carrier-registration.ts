@@ -35,6 +35,7 @@ export interface RegisteredTrunk extends Trunk {
 }
 
 const maxAddresses = 32
+const leaveMs = 2_000
 const spareSequence = 10
 
 export class Registration {
@@ -90,9 +91,16 @@ export class Registration {
     this.#isLeft = true
     this.#timer?.cancel()
     const { contact } = this.#known
-    if (contact !== null) await this.#takeBack(contact)
+    if (contact !== null) await this.#atMost(leaveMs, this.#takeBack(contact))
     this.#known = { ...this.#known, contact: null, expiresAt: 0, addresses: [], routes: [] }
     await this.#services.save(this.#known, 'none')
+  }
+
+  /** Waits for work that first has to find the registrar and to connect with it, which may take longer. */
+  async #atMost(ms: number, work: Promise<void>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = this.#services.clock.after(ms, resolve)
+    await Promise.race([work, late]).finally(() => timer.cancel())
   }
 
   async #takeBack(contact: string): Promise<void> {

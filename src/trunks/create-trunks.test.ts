@@ -238,9 +238,16 @@ describe('the registration with a carrier', () => {
     expect(other.registerStatus('c')).toMatchObject({ status: 'ok' })
   })
 
-  it('stops within two seconds where the registrar is silent', async () => {
+  it.each([
+    ['the registrar is silent', first],
+    ['the look-up of its name does not end', 'slow.example'],
+  ])('stops within two seconds where %s', async (_, host) => {
+    names.set('slow.example', [first])
+    test.trunks = [trunkOf({}, [host])]
     const node = await started()
+    expect(node.registerStatus('c')).toMatchObject({ status: 'ok' })
     registrar.answers = () => undefined
+    names.delete('slow.example')
     let isStopped = false
     void node.stop().then(() => (isStopped = true))
     await stage.pass(2_500)

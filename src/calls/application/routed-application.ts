@@ -86,7 +86,13 @@ export class RoutedApplication implements Application {
     if (way === 'relative') return await this.#current.tell(notice)
     if (way === 'http')
       return await new HttpApplication(this.script, this.#options.context.services).tell(notice)
-    return await this.#socketTo(this.#absolute(notice.hook)).tell(notice)
+    const answerer = this.#socketTo(this.#absolute(notice.hook))
+    try {
+      await answerer.tell(notice)
+    } finally {
+      // The end of the session does not close a socket that was opened after it.
+      if (this.#options.leg.session.isOver) answerer.channel.close(1000, sessionIsOver)
+    }
   }
 
   follow({ by }: Pick<VerbsAnswer, 'by'>): void {

@@ -78,3 +78,29 @@ it('conf:participant-action kicks, mutes and holds, in both spellings', async ()
   expect(engine.calls.conferences(account.account_sid)).toEqual([])
   expect(a.invite.dialog?.isOver).toBe(false)
 })
+
+it('the socket of a statusHook elsewhere is closed once it has the event of a call that has ended', async () => {
+  const engine = engineOverSocket()
+  const invite = engine.ring()
+  await calm()
+  const own = engine.sockets.last
+  const elsewhere = { ...conference, statusHook: 'wss://events.test/room' }
+  own.ack(own.last('session:new'), [elsewhere])
+  await calm()
+  const [, during] = engine.sockets.opened
+  for (const frame of during?.frames ?? []) during?.ack(frame)
+  await calm()
+  await bye(invite.dialog)
+  await calm()
+  const events: unknown[] = []
+  for (let taken = 2; taken < engine.sockets.opened.length; taken += 1) {
+    const socket = engine.sockets.opened[taken]
+    for (const frame of socket?.frames ?? []) {
+      events.push(frame.data['event'])
+      socket?.ack(frame)
+    }
+    await calm()
+  }
+  expect(events).toEqual(['leave', 'end'])
+  expect(engine.sockets.opened.filter(({ isOver }) => !isOver)).toEqual([])
+})

@@ -351,4 +351,20 @@ describe('an application over WebSocket', () => {
     )
     expect(failures).toEqual([])
   })
+
+  it('elsewhere, for the actionHook alone, has its socket closed when it knows that the caller has hung up', async () => {
+    const queueing = start()
+    const { engine } = queueing
+    const call = await queueing.ring([{ ...waiting, actionHook: 'wss://events.test/left' }])
+    await call.bye()
+    await calm()
+    const socket = engine.sockets.last
+    const told = socket.last('verb:hook')
+    expect(told.data).toMatchObject({ queue_result: 'hangup' })
+    expect(socket.isOver).toBe(false)
+    socket.ack(told)
+    await calm()
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+    expect(engine.clock.pending).toBe(0)
+  })
 })

@@ -61,6 +61,11 @@ export class Session {
     return new Session(this.#clock, { ...this.status }, settings)
   }
 
+  /** Whether all its legs have ended, or belong to other sessions now. */
+  get isOver(): boolean {
+    return this.#legs.size === 0
+  }
+
   enter(leg: object): void {
     this.#legs.add(leg)
   }

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { WebSocket, WebSocketServer } from 'ws'
+import type { Clock } from '../../lib/clock.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { once } from '../../lib/once.ts'
 import { messageLimits } from '../message/parse-message.ts'
@@ -10,19 +11,21 @@ type Done = (outcome: WebSocket | Error) => void
 
 // Enough for the request of a browser with its cookies, and for any that is of use.
 const maxHeaderBytes = 16_384
-// The wait for a refused far end to read the refusal.
+// The wait for a refused far end to read the refusal, whatever it still sends.
 const refusalMs = 5_000
 
 export class WebSocketHandshake {
   readonly #origins: readonly string[] | undefined
+  readonly #clock: Clock
   readonly #waiting = new Map<Socket, Done>()
   /** Loaded only when a WebSocket is requested. */
   readonly #sockets = once(openSockets)
   #http: Server | undefined
 
   /** `origins` are the web pages that may connect; all if left out. Programs other than browsers send no origin. */
-  constructor(origins: readonly string[] | undefined) {
+  constructor(origins: readonly string[] | undefined, clock: Clock) {
     this.#origins = origins
+    this.#clock = clock
   }
 
   /** Prepares its own port. node:http is loaded only then, since it slows a start. */
@@ -46,16 +49,23 @@ export class WebSocketHandshake {
     this.#http?.emit('connection', socket)
   }
 
-  /** Handles an upgrade request. Calls `done` once, also if the far end closes before. */
+  /**
+   * Handles an upgrade request. Calls `done` once, also if the far end closes before. A refused one is a handshake in
+   * progress until it has closed, so that the limits of handshakes apply to it.
+   */
   upgrade({ request, socket, head }: UpgradeRequest, done: Done): void {
     const refusal = this.#refusalOf(request)
     if (refusal !== undefined) {
-      refuseUpgrade(socket, refusal)
-      return done(new Error(refusal.msg))
+      refuseUpgrade(socket, refusal, this.#clock)
+      // Before the listener of `accept`, which does not know the reason.
+      return void socket.prependOnceListener('close', () => done(new Error(refusal.msg)))
     }
     const gone = (): void => done(new Error('closed before it was a WebSocket'))
     socket.once('close', gone)
     const opened = (channel: WebSocket): void => {
+      // Its taker may have no room for it and close it, and its first bytes may be no frame: an error without a
+      // listener would end the process.
+      channel.on('error', () => undefined)
       socket.off('close', gone)
       done(channel)
     }
@@ -103,6 +113,7 @@ export interface UpgradeRefusal {
 export function refuseUpgrade(
   socket: Socket,
   { status, code, msg, retryAfterSeconds }: UpgradeRefusal,
+  clock: Clock,
 ): void {
   const body = JSON.stringify({ msg, code })
   const headers = [
@@ -113,7 +124,10 @@ export function refuseUpgrade(
     ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
   ]
   socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`)
-  socket.setTimeout(refusalMs, () => socket.destroy())
+  // Its close is noticed only when all that it has sent before is read.
+  socket.resume()
+  const limit = clock.after(refusalMs, () => socket.destroy())
+  socket.once('close', () => limit.cancel())
 }
 
 async function openSockets(): Promise<WebSocketServer> {

@@ -2,6 +2,7 @@ import { createConnection } from 'node:net'
 import { createServer, get } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { once } from 'node:events'
+import { connect as connectTls } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthority } from '../../../test/support/certificates.ts'
 import type { Authority, Certificate } from '../../../test/support/certificates.ts'
@@ -134,7 +135,7 @@ describe('a WebSocket', () => {
     const api = createServer()
     api.on('upgrade', (request, socket: Socket, head) => {
       const { address, port } = remote
-      besideApi.take({ request, socket, head, address, port, isSecure: false })
+      besideApi.take({ request, socket, head, address, port, isSecure: false, opened: () => undefined })
     })
     api.listen(0, '127.0.0.1')
     await once(api, 'listening')
@@ -209,6 +210,73 @@ describe('the opening of a WebSocket', () => {
       '403 {"msg":"SWITCHHOOK_WS_ORIGINS',
     )
     await phone('ws', { origin: 'https://APP.example' })
+  })
+
+  /** Connects, requests a WebSocket that is refused, and keeps sending. Resolves once the refusal has come. */
+  async function stubborn(): Promise<{ socket: Socket; ended: Promise<void> }> {
+    const socket = createConnection({ port: portOf('ws'), host: '127.0.0.1', allowHalfOpen: true })
+    open.push(socket)
+    socket.on('error', () => undefined)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await once(socket, 'data')
+    // Writing shows it that it was closed.
+    const sending = setInterval(() => socket.write('more'), 20)
+    const ended = new Promise((resolve) => socket.once('close', resolve)).then(() => clearInterval(sending))
+    return { socket, ended }
+  }
+
+  it('that is refused counts until its far end has closed, for five seconds at most', async () => {
+    const { ended } = await stubborn()
+    expect(transport.counters.handshakes).toBe(1)
+    clock.advance(5_000)
+    await ended
+    expect(transport.counters.handshakes).toBe(0)
+    const { socket } = await stubborn()
+    socket.destroy()
+    await until(() => transport.counters.handshakes === 0)
+  })
+
+  it('that is refused keeps no stop waiting', async () => {
+    const { ended } = await stubborn()
+    await transport.stop()
+    await ended
+  })
+
+  // Without a listener for the error of the frame, it is an uncaught exception, which fails the run.
+  it('for which there is no room any more ends nothing else, also if no frame follows the request', async () => {
+    const full = createTransport({
+      bind: '127.0.0.1',
+      port: 0,
+      secure: { identity: () => ({ ...certificate, authorities: undefined }), wssPort: 0 },
+      clock,
+      log: silentLogger,
+      limits: { maxWebSockets: 1 },
+    })
+    await full.start({ message: () => undefined })
+    const { wss: port = 0 } = full.listening.ports ?? {}
+    const begin = (): Socket => connectTls({ port, host: '127.0.0.1', ca: authority.certificate })
+    const [first, second] = [begin(), begin()]
+    open.push(first, second)
+    await Promise.all([once(first, 'secureConnect'), once(second, 'secureConnect')])
+    await until(() => full.counters.handshakes === 2)
+    const request = [
+      'GET / HTTP/1.1',
+      'Host: a',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Protocol: sip',
+    ]
+    first.write(`${request.join('\r\n')}\r\n\r\n`)
+    await until(() => full.counters.connections === 1)
+    const noFrame = Buffer.alloc(16, 0xff)
+    second.write(Buffer.concat([Buffer.from(`${request.join('\r\n')}\r\n\r\n`), noFrame]))
+    second.resume()
+    await once(second, 'close')
+    expect(full.counters).toMatchObject({ connections: 1, refusedConnections: 1 })
+    first.destroy()
+    await full.stop()
   })
 
   it('is the only use of the port, as its response to plain HTTP states', async () => {

@@ -35,11 +35,11 @@ export class WebSocketTransport {
   #isStopped = false
 
   constructor(options: WebSocketTransportOptions) {
-    const { tls, origins, limits } = options
+    const { tls, origins, limits, clock } = options
     this.#options = options
     const own = { ...limits, maxConnections: limits.maxWebSockets }
     this.#connections = new Connections({ ...options, limits: own })
-    this.#handshake = new WebSocketHandshake(origins)
+    this.#handshake = new WebSocketHandshake(origins, clock)
     this.#listener = new Listener<WebSocket>({
       ...options,
       connections: this.#connections,
@@ -56,19 +56,22 @@ export class WebSocketTransport {
 
   /** Accepts a WebSocket that was requested at the port of the API. */
   take(upgrade: WebSocketUpgrade): void {
-    const { request, socket, head, address, port } = upgrade
-    const { transport, handlers, limits, misbehaved, refused } = this.#options
+    const { request, socket, head, address, port, opened } = upgrade
+    const { transport, handlers, limits, clock, misbehaved, refused } = this.#options
     const remote = { transport, address, port }
     socket.setKeepAlive(true, limits.keepAliveMs)
     const mayConnect = !this.#isStopped && handlers.admits?.(remote) !== false
     if (!mayConnect || !this.#connections.mayEnter(remote)) {
       refused()
-      return refuseUpgrade(socket, busy)
+      return refuseUpgrade(socket, busy, clock)
     }
     this.#handshake.upgrade({ request, socket, head }, (outcome) => {
       if (outcome instanceof Error) misbehaved(`handshake: ${outcome.message}`, 'unparsable', remote)
       else if (this.#isStopped) outcome.terminate()
-      else this.#add(outcome, remote)
+      else {
+        opened()
+        this.#add(outcome, remote)
+      }
     })
   }
 
