@@ -97,6 +97,23 @@ describe('a calling number', () => {
   const verify = (identity: string, more: Partial<typeof numbers> = {}) =>
     shaken.verify({ identities: [identity], ...numbers, ...more })
 
+  it.each(['account_share', 'overloaded'] as const)(
+    'is proven although a call before it, of an account that may send no more requests, was not: %s',
+    async (code) => {
+      let isFull = true
+      const outgoing: ShakenOptions['outgoing'] = {
+        async request() {
+          if (isFull) throw new AppError(code, 'too many outgoing requests are running')
+          return { status: 200, headers: {}, body: Buffer.from(own.certificates) }
+        },
+      }
+      shaken = await open({ outgoing })
+      expect(await verify(headerOf())).toMatchObject({ code: 'certificate_unavailable' })
+      isFull = false
+      expect(await verify(headerOf())).toMatchObject({ verstat: 'TN-Validation-Passed' })
+    },
+  )
+
   it('is proven by one that leads to the trust list, whose certificate is fetched once an hour', async () => {
     const proven = { verstat: 'TN-Validation-Passed', attest: 'A', origid }
     expect(await verify(headerOf())).toEqual(proven)

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/errors.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { NotProven } from './finding.ts'
 
@@ -22,6 +23,8 @@ const maxKept = 500
 const keptMs = 3_600_000
 // Not every call requests a failed server again, and a call soon after it is back is proven.
 const failureKeptMs = 30_000
+/** The codes of failures that are due to the requests that are in progress, and not to the server. */
+const ofCaller: ReadonlySet<ErrorCode> = new Set(['account_share', 'overloaded'])
 
 interface Kept {
   readonly chain: Promise<readonly X509Certificate[]>
@@ -71,8 +74,10 @@ export class SignerCertificates {
       if (status !== 200) throw unavailable(`the server responded ${status}`)
       return parseChain(body)
     } catch (error) {
-      if (error instanceof AppError) throw unavailable(error.message)
-      throw error
+      if (!(error instanceof AppError)) throw error
+      // Such a failure is about the account of this call, and must not reach the calls of others.
+      if (ofCaller.has(error.code)) this.#kept.delete(url)
+      throw unavailable(error.message)
     }
   }
 }

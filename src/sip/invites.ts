@@ -15,6 +15,8 @@ export interface IncomingInvite {
   readonly raw: Uint8Array
   readonly remote: Remote
   readonly callId: string
+  /** The tag of the platform in its responses, and in all messages of its dialog. */
+  readonly localTag: string
   /**
    * The dialog or INVITE that this one replaces, if `SipOptions.serves` enables it. The stack does not check the right
    * to do so (RFC 3891 §5) and ends nothing: the owner accepts this INVITE, then sends BYE to that dialog or CANCEL to

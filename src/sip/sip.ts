@@ -112,10 +112,10 @@ export interface Sip {
   hasUserAt(realm: string, address: string): boolean
   /**
    * Returns the destination of an INVITE for a registered phone: the flow it registered over or, once that is gone,
-   * its Contact, if `mayReach` allows that. Rejects with AppError sip_unreachable when neither leads to it; the phone
-   * is then unregistered.
+   * its Contact, if `mayReach` allows every place that it names. Rejects with AppError sip_unreachable when neither
+   * leads to it; the phone is then unregistered.
    */
-  reach(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Remote>
+  reach(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Resolved>
 }
 
 /** The refusal of an INVITE, independent of its sender. */

@@ -49,4 +49,14 @@ describe('the clip cache', () => {
     await speak('one', 'a')
     expect(await readdir(directory)).toEqual(['one.wav'])
   })
+
+  it('makes a clip for an account itself if it waited for another account, whose share of the voice ended', async () => {
+    const busy = async (): Promise<never> => {
+      throw new Error('too many texts of a are waiting')
+    }
+    const wanted = [cache.obtain('one', busy, 'a'), cache.obtain('one', busy, 'a'), speak('one', 'b')]
+    const outcomes = await Promise.allSettled(wanted)
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    expect(await readdir(directory)).toEqual(['one.wav'])
+  })
 })

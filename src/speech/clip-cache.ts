@@ -10,6 +10,12 @@ interface Entry {
   users: number
 }
 
+interface Making {
+  readonly done: Promise<void>
+  /** The account that asked first. The clip is made by its share of the voice. */
+  readonly account_sid: string
+}
+
 export interface ClipCacheOptions {
   readonly directory: string
   readonly maxBytes: number
@@ -25,7 +31,7 @@ export class ClipCache {
   readonly #options: ClipCacheOptions
   /** The clips in order of use, the latest last. */
   readonly #entries = new Map<string, Entry>()
-  readonly #making = new Map<string, Promise<void>>()
+  readonly #making = new Map<string, Making>()
   #bytes = 0
   #isLoaded: Promise<void> | undefined
 
@@ -39,7 +45,10 @@ export class ClipCache {
     return this.#isLoaded
   }
 
-  /** Returns a clip. `make` writes a whole file to the given path; if it fails, all callers that waited fail. */
+  /**
+   * Returns a clip. `make` writes a whole file to the given path; if it fails, all callers of the account that waited
+   * fail. Those of other accounts try it themselves: the account may only have used up its share of the voice.
+   */
   async obtain(
     name: string,
     make: (path: string) => Promise<void>,
@@ -54,10 +63,15 @@ export class ClipCache {
       }
       let making = this.#making.get(name)
       if (making === undefined) {
-        making = this.#make(name, make).finally(() => this.#making.delete(name))
+        const done = this.#make(name, make).finally(() => this.#making.delete(name))
+        making = { done, account_sid }
         this.#making.set(name, making)
       }
-      await making
+      try {
+        await making.done
+      } catch (error) {
+        if (making.account_sid === account_sid) throw error
+      }
     }
   }
 

@@ -43,6 +43,7 @@ export async function runOutbound(
   const gate = new AttemptGate({ leg, order, guard, services, isDry: true, onUntold })
   const full = admission.refusal()
   const names: string[] = []
+  const places: string[] = []
   const outcome = await outcomeOf(journal, services.log, async () => {
     if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
     await demandFromHost(fromHost, account, services.directory)
@@ -50,10 +51,11 @@ export async function runOutbound(
     const admit = (): Promise<void> => guard.wouldAdmit(leg, account, to)
     const found = await findWay({ leg, order, registry, services, admit, gate })
     if (found.kind === 'refused') return { refusal: found.refusal.fact }
-    return { outcome: 'attempts', attempts: await placesOf(found.rounds, { leg, services, names }) }
+    return { outcome: 'attempts', attempts: await placesOf(found.rounds, { leg, services, names, places }) }
   })
   const assumptions = [
     ...names.map((name) => `${name} has an address that may be called: names are not looked up`),
+    ...places.map((place) => `${place} has no phone of another account: those are not shown`),
     ...untold.map(
       (address) =>
         `${address} is searched for carriers of the account only: those of other accounts are not shown`,
@@ -65,38 +67,42 @@ export async function runOutbound(
 interface Means {
   readonly leg: { readonly journal: JournalWriter }
   readonly services: CallServices
+  /** SIP URIs with a name. */
   readonly names: string[]
+  /** SIP URIs with an address. */
+  readonly places: string[]
 }
 
 /** Skips places that no request can be sent to, like `tryRounds`. Throws AppError if that is true of all. */
 async function placesOf(
   rounds: readonly Round[],
-  { leg, services, names }: Means,
+  { leg, services, ...unproven }: Means,
 ): Promise<DryRun['attempts']> {
   const { host } = services.sip().addressFor()
-  const places: DryRun['attempts'][number][] = []
+  const tried: DryRun['attempts'][number][] = []
   const failed: { readonly round: Round; readonly error: AppError }[] = []
   for (const [index, round] of rounds.entries()) {
-    const errors = await Promise.all(round.map((attempt) => failureOf(attempt, names)))
+    const errors = await Promise.all(round.map((attempt) => failureOf(attempt, unproven)))
     const [error] = errors.filter((one) => one !== undefined)
     if (error !== undefined && errors.every((one) => one !== undefined)) failed.push({ round, error })
     for (const [at, { trunk, place, invite }] of round.entries())
       if (errors[at] === undefined)
-        places.push({ round: index + 1, trunk, place, request_uri: invite(host).uri })
+        tried.push({ round: index + 1, trunk, place, request_uri: invite(host).uri })
   }
-  const last = places.length === 0 ? failed.pop() : undefined
+  const last = tried.length === 0 ? failed.pop() : undefined
   for (const { round, error } of failed) noteFailover(leg, round, error.message)
   if (last !== undefined) throw last.error
-  return places
+  return tried
 }
 
 /** Returns undefined if a request could be sent there, as far as can be known without DNS. */
 async function failureOf(
   { trunk, place, destination }: Attempt,
-  names: string[],
+  { names, places }: Pick<Means, 'names' | 'places'>,
 ): Promise<AppError | undefined> {
   try {
     await destination()
+    if (trunk === 'sipUri') places.push(place)
     return undefined
   } catch (error) {
     if (!(error instanceof AppError)) throw error

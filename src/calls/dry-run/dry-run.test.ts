@@ -287,4 +287,21 @@ describe('a dry run', () => {
       ]),
     )
   })
+
+  it.each(['this node', 'another node'])(
+    'does not say that a phone of another account, which is registered with %s, is at an address',
+    async (node) => {
+      const engine = createScriptedEngine(parsePlainVerbs)
+      const sipUri = `sip:bob@${phone.remote.address}:${phone.remote.port}`
+      const question = { direction: 'outbound', from: '+4420', to: { type: 'sip', sipUri } } as const
+      engine.phones.clear()
+      const without = await engine.calls.dryRun(account_sid, question)
+      expect(without.outcome).toBe('attempts')
+      const others = [{ ...phone, aor: `eve@${otherAccount.sip_realm}` }]
+      if (node === 'this node') engine.phones.set('eve', others)
+      else engine.phonesElsewhere = others
+      expect(await engine.calls.dryRun(account_sid, question)).toEqual(without)
+      expect(without.assumptions).toEqual([`${sipUri} has no phone of another account: those are not shown`])
+    },
+  )
 })

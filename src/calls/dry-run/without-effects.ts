@@ -5,7 +5,7 @@ import { silentLogger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { parseUri, serializeUri } from '../../sip/message/uri.ts'
 import { refusal } from '../../sip/refusal.ts'
-import type { Resolved, Sip } from '../../sip/sip.ts'
+import type { BindingStore, Resolved, Sip } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
 
@@ -33,7 +33,7 @@ export function withoutEffects(account: AccountFacts, services: CallServices): C
       const real = sip()
       return {
         authenticate: proven,
-        bindings: real.bindings,
+        bindings: withoutOthers(real.bindings),
         listening: real.listening,
         hasUserAt: (realm, address) => real.hasUserAt(realm, address),
         addressFor: (peer) => real.addressFor(peer),
@@ -47,6 +47,25 @@ export function withoutEffects(account: AccountFacts, services: CallServices): C
         },
       }
     },
+  }
+}
+
+/**
+ * Returns the bindings by address of record only, and changes none. A dry run is free and leaves no trace. Without this,
+ * it could be used to search for the phones of other accounts.
+ */
+function withoutOthers(real: BindingStore): BindingStore {
+  const nothing = (): Promise<void> => Promise.resolve()
+  return {
+    get: (aor) => real.get(aor),
+    find: (aor) => real.find(aor),
+    list: (realm) => real.list(realm),
+    put: nothing,
+    touch: () => undefined,
+    remove: nothing,
+    forget: nothing,
+    boundTo: () => [],
+    findBoundTo: () => Promise.resolve([]),
   }
 }
 

@@ -179,6 +179,30 @@ describe('the messages of a call', () => {
     expect([summaries(made).length, summaries(taken).at(-1)]).toEqual([3, 'BYE'])
   })
 
+  it.each(['takes', 'turns away'])(
+    'stay in it where the platform %s another call with the same Call-ID',
+    (does) => {
+      const tap = new WireTap()
+      const [journal, other] = [open(), open()]
+      const invite = ring()
+      tap.record(received(invite))
+      tap.attach(invite, journal)
+      const next = ring('7 INVITE')
+      tap.record(received(next))
+      if (does === 'takes') tap.attach(next, other)
+      else tap.drop(next.callId)
+      const headers = [{ name: 'to', value: `<sip:x@example.com>;tag=${invite.localTag}` }]
+      const response = { ...sent(invite, 200, 'OK').message, headers }
+      tap.record({ ...sent(invite, 200, 'OK'), message: response })
+      tap.record({ ...received(invite), message: sipRequest('BYE', { headers }) })
+      expect(summaries(journal)).toEqual(['INVITE', '200 OK', 'BYE'])
+      expect(summaries(other)).toEqual(does === 'takes' ? ['INVITE'] : [])
+      tap.detach(invite.callId, journal)
+      tap.record({ ...received(invite), message: sipRequest('BYE', { headers }) })
+      expect(summaries(journal)).toHaveLength(3)
+    },
+  )
+
   it('are in it from both sides: a re-INVITE begins no other call', () => {
     const tap = new WireTap()
     const journal = open()

@@ -31,10 +31,14 @@ export class WireTap {
   readonly #threads = new Map<string, Thread>()
   /** A proxy may send such an INVITE back here, to another account, with the same Call-ID. */
   readonly #made = new Map<string, Made>()
+  /** The journals of received INVITEs, by the tag of the platform: another account may send the same Call-ID. */
+  readonly #taken = new Map<string, Map<string, JournalWriter>>()
   readonly #waiting = new Set<string>()
 
   record(event: WireEvent): void {
     const { callId, message } = event
+    const taken = this.#taken.get(callId)?.get(ownTagIn(event) ?? '')
+    if (taken !== undefined) return taken.note(toSipFact(event))
     const isInitial = message.kind === 'request' && isInitialInvite(message)
     let thread = this.#threads.get(callId)
     if (event.direction === 'received' && isInitial) {
@@ -53,7 +57,9 @@ export class WireTap {
   }
 
   /** Writes messages with the INVITE's Call-ID to `journal` from now on, and adds those seen so far. */
-  attach({ callId, request, raw, remote }: IncomingInvite, journal: JournalWriter): void {
+  attach({ callId, localTag, request, raw, remote }: IncomingInvite, journal: JournalWriter): void {
+    const taken = this.#taken.get(callId) ?? new Map<string, JournalWriter>()
+    this.#taken.set(callId, taken.set(localTag, journal))
     const cseq = headerOf(request, 'cseq')
     let thread = this.#threads.get(callId)
     if (thread === undefined || thread.cseq !== cseq || thread.journal !== undefined)
@@ -79,6 +85,9 @@ export class WireTap {
   detach(callId: string, journal: JournalWriter): void {
     if (this.#threads.get(callId)?.journal === journal) this.#threads.delete(callId)
     if (this.#made.get(callId)?.journal === journal) this.#made.delete(callId)
+    const taken = this.#taken.get(callId)
+    for (const [tag, one] of taken ?? []) if (one === journal) taken?.delete(tag)
+    if (taken?.size === 0) this.#taken.delete(callId)
   }
 
   #begin(callId: string, cseq: string | undefined): Thread {

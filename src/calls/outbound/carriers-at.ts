@@ -1,4 +1,5 @@
 // The carriers at an address that was not chosen as a gateway.
+import { AppError } from '../../lib/errors.ts'
 import type { CallServices } from '../call-services.ts'
 import type { CarrierHop } from '../ports.ts'
 
@@ -10,8 +11,13 @@ export interface CarrierPlace {
 
 // The most gateway names resolved for one call. That is done only for closed numbers, or where carriers are reserved.
 const maxLookedUp = 500
+// Half of the look-ups that one tenant may have in progress.
+const atOnce = 16
 
-/** Returns the carriers of all accounts that call from one of these addresses, or are called there. */
+/**
+ * Returns the carriers of all accounts that call from one of these addresses, or are called there. Throws AppError
+ * overloaded if a name cannot be looked up because too many look-ups are in progress.
+ */
 export async function carriersAt(
   addresses: ReadonlySet<string>,
   { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
@@ -20,8 +26,26 @@ export async function carriersAt(
   for (const address of addresses)
     for (const { carrier } of await directory.carriersAt(address))
       found.push({ address, account_sid: carrier.account_sid })
-  const hops = (await directory.carrierHops()).slice(0, maxLookedUp)
-  return [...found, ...(await Promise.all(hops.map((hop) => among(addresses, hop, sip)))).flat()]
+  const hops = hopsWorthLook(await directory.carrierHops(), addresses)
+  for (let at = 0; at < hops.length; at += atOnce) {
+    const some = hops.slice(at, at + atOnce)
+    found.push(...(await Promise.all(some.map((hop) => among(addresses, hop, sip)))).flat())
+  }
+  return found
+}
+
+/** Matches a hop that is an address. */
+const isAddress = /^sips?:(?:[^@]*@)?(?:\[|[\d.]+(?:[:;]|$))/i
+
+/** Returns the hops at the addresses, and names: those of the operator first, since accounts may make many. */
+function hopsWorthLook(hops: readonly CarrierHop[], addresses: ReadonlySet<string>): readonly CarrierHop[] {
+  const known = hops.filter(
+    ({ hop }) => isAddress.test(hop) && [...addresses].some((one) => hop.includes(one)),
+  )
+  const names = hops.filter(({ hop }) => !isAddress.test(hop))
+  const isShared = ({ account_sid }: CarrierHop): boolean => account_sid === null
+  const ordered = [...names.filter(isShared), ...names.filter((hop) => !isShared(hop))]
+  return [...known, ...ordered.slice(0, maxLookedUp)]
 }
 
 async function among(
@@ -31,7 +55,11 @@ async function among(
 ): Promise<readonly CarrierPlace[]> {
   const found = await sip()
     .resolve(hop)
-    .catch(() => undefined)
+    .catch((error: unknown) => {
+      // A tenant that uses up its look-ups must not hide the carriers.
+      if (error instanceof AppError && error.code === 'overloaded') throw error
+      return undefined
+    })
   const places = found === undefined ? [] : [found, ...(found.alternatives ?? [])]
   return places
     .filter(({ address }) => addresses.has(address))

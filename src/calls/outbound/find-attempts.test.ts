@@ -12,7 +12,7 @@ import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { numberOf } from '../../../test/support/scripted-engine/carriers.ts'
+import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { CallRequest, TargetOf } from '../calls.ts'
 import type { DialPlan } from '../ports.ts'
@@ -80,6 +80,22 @@ describe('a call to a user', () => {
     expect(inside(engine)).toEqual(['192.0.2.7', '192.0.2.99', '10.0.0.9'])
     const { engine: other } = await call({})
     expect(inside(other)).toEqual(['192.0.2.7', '192.0.2.99'])
+  })
+
+  it.each([
+    ['of a carrier', '192.0.2.10', 'sip_refused_address'],
+    ['of a carrier, where the phone signals from too', phone.remote.address, undefined],
+    ['of Microsoft Teams', '192.0.2.201', 'teams_by_tenant_only'],
+    ['of no carrier', '192.0.2.99', undefined],
+  ])('whose Contact leads to the address %s: whether it rings', async (_, address, code) => {
+    const { sent, events } = await call({}, (engine) => {
+      engine.waysOut = [outboundCarrier('a', { gateways: [gateway('192.0.2.10')] })]
+      engine.phones.set(phone.aor, [{ ...phone, contact: `sip:+19005551212@${address}` }])
+      engine.carriers = ['192.0.2.10', phone.remote.address].includes(address) ? [matchOf('a')] : []
+      engine.reach = () => Promise.resolve(udpAt(address))
+    })
+    expect(events().find((event) => event.type === 'refusal')?.code).toBe(code)
+    expect(sent).toHaveLength(code === undefined ? 1 : 0)
   })
 
   it('who is no client rings where the registration hook knows users', async () => {

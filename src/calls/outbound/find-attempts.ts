@@ -1,17 +1,18 @@
 // The places to try for an outbound call, by the type of its target, in rounds that are tried one after another.
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
-import type { Binding, Remote } from '../../sip/sip.ts'
+import type { Binding, Remote, Resolved } from '../../sip/sip.ts'
 import { heardByEdge, phoneOf } from '../../sip/registrar/binding.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import { toDecision } from '../journal/decision.ts'
 import { reachableFor } from '../reachable-places.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
+import { carriersAt } from './carriers-at.ts'
 import type { TargetOf } from '../calls.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
 import { toPhone } from './to-phone.ts'
-import { toSipUri } from './to-sip-uri.ts'
+import { demandNoTeams, toSipUri } from './to-sip-uri.ts'
 import { toTeams } from './to-teams.ts'
 
 /** Returns the rounds. Throws AppError when there is no place to try. */
@@ -57,14 +58,35 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
         user: dialogUser({ username: name, realm, place: heardByEdge(binding) }, { journal, services }),
         mayReach: reachableFor(binding.remote.address, { sip_realm: realm }, services),
       }),
-      destination: () =>
-        sip().reach(binding, reachableFor(binding.remote.address, { sip_realm: realm }, services)),
+      destination: () => reachPhone(binding, realm, services),
       redirect: async ({ uri }) => {
         const { host } = sip().addressFor(binding.remote)
         return (await toUser({ type: 'user', name: userAt(uri, [realm, host]), realm }, search)).flat()
       },
     })),
   ]
+}
+
+/**
+ * Resolves to the place of the phone. Throws AppError if its Contact leads to a carrier or to Microsoft Teams: calls to
+ * users do not pass the fraud defence, and the user of the Contact would be a number there.
+ */
+async function reachPhone(
+  binding: Binding,
+  sip_realm: string,
+  services: Search['services'],
+): Promise<Resolved> {
+  const { remote, contact } = binding
+  const found = await services.sip().reach(binding, reachableFor(remote.address, { sip_realm }, services))
+  const elsewhere = [found, ...(found.alternatives ?? [])].filter(
+    ({ address }) => address !== remote.address && !services.isSipProxy(address),
+  )
+  if (elsewhere.length === 0) return found
+  demandNoTeams(contact, elsewhere, services.teams)
+  const [at] = await carriersAt(new Set(elsewhere.map(({ address }) => address)), services)
+  if (at !== undefined)
+    throw new AppError('sip_refused_address', `the Contact of the phone leads to a carrier at ${at.address}`)
+  return found
 }
 
 /** Returns the user in the URI. Throws not_permitted for another realm: a phone must not redirect calls elsewhere. */

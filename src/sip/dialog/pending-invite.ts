@@ -104,6 +104,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     return headerOf(this.request, 'call-id') ?? ''
   }
 
+  get localTag(): string {
+    return this.#transaction.localTag
+  }
+
   restrict(mayReach: (place: Remote) => boolean): void {
     this.#mayReach = mayReach
   }

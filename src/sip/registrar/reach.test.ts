@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
+import type { Resolved } from '../resolve.ts'
 import type { Binding, Remote } from '../sip.ts'
 import { createBindings } from './bindings.ts'
 import type { Bindings } from './bindings.ts'
@@ -18,7 +19,7 @@ let bindings: Bindings
 let reach: Reach
 let isOpen: boolean
 let opened: Remote[]
-let resolved: Remote | Error
+let resolved: Resolved | Error
 let whileOpening: (() => Promise<void>) | undefined
 
 beforeEach(() => {
@@ -106,6 +107,15 @@ describe('a phone is not registered any more', () => {
       'the Contact names no address',
     ],
     ['its Contact leads where no call may go', () => register(), () => false, 'may not be called'],
+    [
+      'a further address of its Contact leads where no call may go',
+      () => {
+        resolved = { ...elsewhere, alternatives: [{ ...elsewhere, address: '10.0.0.8' }] }
+        return register({ contact: 'sip:alice@two.example;transport=tcp' })
+      },
+      ({ address }) => address !== '10.0.0.8',
+      'may not be called',
+    ],
     [
       'its Contact has no address',
       () => {

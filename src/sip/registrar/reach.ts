@@ -2,6 +2,7 @@
 // gone (RFC 5626 §5.3). A phone that neither leads to is unregistered.
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
+import type { ResolveUri, Resolved } from '../resolve.ts'
 import type { Binding, Remote } from '../sip.ts'
 import type { TransportLayer } from '../transport/transport.ts'
 import { contactOf } from './binding.ts'
@@ -11,16 +12,16 @@ import { isReliable } from '../transport/transports.ts'
 export interface ReachOptions {
   readonly bindings: Pick<Bindings, 'boundTo' | 'get' | 'remove'>
   readonly transport: Pick<TransportLayer, 'isOpen' | 'open'>
-  readonly resolve: (uri: string) => Promise<Remote>
+  readonly resolve: ResolveUri
   readonly log: Logger
 }
 
 export interface Reach {
   /**
    * Rejects with AppError `sip_unreachable` when there is no way to the phone, which is then unregistered. `mayReach`
-   * is called with the place that the Contact names.
+   * is called with each place that the Contact names, since each is tried when the one before it is silent.
    */
-  find(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Remote>
+  find(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Resolved>
   /** Returns the new connection of a phone that lost one and has registered over another since. */
   again(binding: Binding): Promise<Remote | undefined>
   /** Handles a closed connection: phones that used it and have no other way are unregistered. */
@@ -41,12 +42,14 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
     binding: Binding,
     uri: string,
     mayReach: (place: Remote) => boolean,
-  ): Promise<Remote> => {
+  ): Promise<Resolved> => {
     const remote = await resolve(uri)
-    if (!mayReach(remote))
-      throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
-    if (bindings.boundTo(remote).some(({ aor }) => aor !== binding.aor))
-      throw new AppError('sip_unreachable', 'the Contact leads to the connection of another phone')
+    for (const place of [remote, ...(remote.alternatives ?? [])]) {
+      if (!mayReach(place))
+        throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
+      if (bindings.boundTo(place).some(({ aor }) => aor !== binding.aor))
+        throw new AppError('sip_unreachable', 'the Contact leads to the connection of another phone')
+    }
     if (isReliable(remote)) await transport.open(remote)
     return remote
   }

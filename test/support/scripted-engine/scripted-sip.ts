@@ -1,5 +1,6 @@
 // An INVITE and its dialog that a test controls, for races that cannot be repeated with real sockets.
 import { AppError } from '../../../src/lib/errors.ts'
+import { randomHex } from '../../../src/lib/ids.ts'
 import { sdpOf } from '../../../src/sip/message/body.ts'
 import type { HeaderField, SipRequest } from '../../../src/sip/message/message.ts'
 import { redirectTargets } from '../../../src/sip/message/redirect.ts'
@@ -50,6 +51,7 @@ export class ScriptedInvite implements IncomingInvite {
   readonly raw: Uint8Array
   readonly remote: Remote
   readonly callId: string
+  readonly localTag = randomHex(8)
   readonly provisionals: Reply[] = []
   readonly takesEarlyOffer: boolean
   readonly replaces: Replaced | undefined
