@@ -38,7 +38,7 @@ export class DialogClient {
 
   /** Resolves with the final response, or with one made here if none arrives. Sends the ACK of an INVITE itself. */
   async send(method: string, options: RequestOptions): Promise<SipResponse> {
-    const { state, session } = this.#options
+    const { session } = this.#options
     let response = await this.#exchange(method, options)
     if (!isTargetRefresh(method)) return response
     // RFC 4028 §7.3: the interval is too short for the peer.
@@ -46,17 +46,15 @@ export class DialogClient {
       if (session?.raise(response) !== true) break
       response = await this.#exchange(method, options)
     }
-    if (response.status < 300) {
-      refreshTarget(state, response)
-      session?.confirmed(response)
-    }
+    if (response.status < 300) session?.confirmed(response)
     return response
   }
 
   async #exchange(method: string, options: RequestOptions): Promise<SipResponse> {
-    const { core, route, credentials } = this.#options
+    const { core, state, route, credentials } = this.#options
     const { remote, keepsTransport } = await route.find()
     const answered = Promise.withResolvers<SipResponse>()
+    let isRepeated = false
     sendRequest({
       transactions: core.transactions,
       remote,
@@ -65,7 +63,11 @@ export class DialogClient {
       build: (authorization) => this.#build(method, remote, options, authorization),
       response: (response, request) => {
         if (response.status < 200) return
-        if (method === 'INVITE' && response.status < 300) void this.acknowledge(request)
+        const isAccepted = response.status < 300 && isTargetRefresh(method)
+        // The ACK goes to the new target. A repeated 2xx may be older than another refresh.
+        if (isAccepted && !isRepeated) refreshTarget(state, response)
+        isRepeated = true
+        if (isAccepted && method === 'INVITE') void this.acknowledge(request)
         answered.resolve(response)
       },
     })
