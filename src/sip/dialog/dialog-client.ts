@@ -103,9 +103,11 @@ export class DialogClient {
     const { core, state, contact, session } = this.#options
     state.localSequence += 1
     const { uri } = addressed(state.remoteTarget, state.routeSet)
+    const agent = { name: 'user-agent', value: core.product }
+    const place = needsContact(method) ? [{ name: 'contact', value: core.contactFor(remote, contact) }] : []
     const ours = isTargetRefresh(method)
       ? [...capabilityHeaders(core, remote, contact).map(asClient), ...(session?.fields ?? [])]
-      : [{ name: 'user-agent', value: core.product }]
+      : [...place, agent]
     return buildRequest({
       method,
       uri,
@@ -122,4 +124,9 @@ export class DialogClient {
 /** Reports whether the method restates where a side is reached: RFC 3261 §12.2 and RFC 3311 §5.1. */
 function isTargetRefresh(method: string): boolean {
   return method === 'INVITE' || method === 'UPDATE'
+}
+
+/** Reports whether a request that restates no target must have a Contact: RFC 3515 §2.2 and RFC 3265 §7.1. */
+function needsContact(method: string): boolean {
+  return method === 'REFER' || method === 'NOTIFY'
 }
