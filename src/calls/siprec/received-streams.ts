@@ -46,7 +46,7 @@ class ReceivedStreams implements MediaSession {
   readonly #caller: MediaSession
   readonly #called: MediaSession
   readonly #callerLine: number
-  /** The indexes of the two streams among the lines of the offer, fixed with the first offer. */
+  /** The indexes of the two streams among the lines of the last offer. */
   #lines: readonly [number, number] | undefined
   #labels: readonly (string | undefined)[] = []
   #version = 0
@@ -76,11 +76,12 @@ class ReceivedStreams implements MediaSession {
 
   async answer(offer: string): Promise<FarEnd & { readonly sdp: string }> {
     const parts = splitSdp(offer)
-    const [caller, called] = (this.#lines ??= this.#choose(parts))
+    const [caller, called] = this.#linesIn(parts)
     const [ofCaller, ofCalled] = [parts[caller], parts[called]]
     if (parts.length > maxLines || ofCaller === undefined || ofCalled === undefined) throw noTwoStreams()
     const { sdp, ...farEnd } = await this.#caller.answer(onlySent(ofCaller))
     const other = await this.#called.answer(onlySent(ofCalled))
+    this.#lines = [caller, called]
     this.#labels = parts.map(labelOf)
     this.#version += 1
     const answers = new Map([
@@ -109,7 +110,10 @@ class ReceivedStreams implements MediaSession {
   async acceptAnswer(sdp: string): Promise<FarEnd> {
     const parts = splitSdp(sdp)
     const [caller, called] = this.#lines ?? [0, 1]
-    const [ofCaller, ofCalled] = caller < called ? [parts[0], parts[1]] : [parts[1], parts[0]]
+    // The answer to our own offer has the two lines alone; that to an answer that was sent again has all of them.
+    const isOfAll = parts.length > Math.max(caller, called)
+    const inOrder = caller < called ? [parts[0], parts[1]] : [parts[1], parts[0]]
+    const [ofCaller, ofCalled] = isOfAll ? [parts[caller], parts[called]] : inOrder
     if (ofCaller === undefined || ofCalled === undefined) throw noTwoStreams()
     const farEnd = await this.#caller.acceptAnswer(onlySent(ofCaller))
     await this.#called.acceptAnswer(onlySent(ofCalled))
@@ -173,6 +177,18 @@ class ReceivedStreams implements MediaSession {
 
   get #both(): readonly [MediaSession, MediaSession] {
     return [this.#caller, this.#called]
+  }
+
+  /** Returns the present lines. A line that the client has removed gives its place to one that it has added. */
+  #linesIn(parts: readonly string[]): readonly [number, number] {
+    if (this.#lines === undefined) return this.#choose(parts)
+    const [caller, called] = this.#lines
+    const isKept = (line: number): boolean => isSound(parts[line] ?? '')
+    const added = parts.flatMap((part, line) =>
+      isSound(part) && line !== caller && line !== called ? [line] : [],
+    )
+    const placeOf = (line: number): number => (isKept(line) ? line : (added.shift() ?? line))
+    return [placeOf(caller), placeOf(called)]
   }
 
   #choose(parts: readonly string[]): readonly [number, number] {
