@@ -49,6 +49,8 @@ class ReceivedStreams implements MediaSession {
   /** The indexes of the two streams among the lines of the last offer. */
   #lines: readonly [number, number] | undefined
   #labels: readonly (string | undefined)[] = []
+  /** The lines of the last offer that are not in use, by their indexes, as they are refused. */
+  #refused: readonly (readonly [line: number, sdp: string])[] = []
   #version = 0
   readonly #heard = new Map<MediaSession, number>()
 
@@ -83,6 +85,9 @@ class ReceivedStreams implements MediaSession {
     const other = await this.#called.answer(onlySent(ofCalled))
     this.#lines = [caller, called]
     this.#labels = parts.map(labelOf)
+    this.#refused = parts.flatMap((part, line) =>
+      line === caller || line === called ? [] : [[line, refusedLine(part)] as const],
+    )
     this.#version += 1
     const answers = new Map([
       [caller, sdp],
@@ -103,17 +108,16 @@ class ReceivedStreams implements MediaSession {
       const line = at === 0 ? caller : called
       return { sdp, label: this.#labels[line] ?? String(line + 1), line }
     })
-    const joined = parts.toSorted((a, b) => a.line - b.line)
+    // RFC 3264 §8: no line disappears from an offer.
+    const unused = this.#refused.map(([line, sdp]) => ({ sdp, label: this.#labels[line], line }))
+    const joined = [...parts, ...unused].toSorted((a, b) => a.line - b.line)
     return joinSdp(joined, { direction: 'recvonly', version: this.#version })
   }
 
   async acceptAnswer(sdp: string): Promise<FarEnd> {
     const parts = splitSdp(sdp)
     const [caller, called] = this.#lines ?? [0, 1]
-    // The answer to our own offer has the two lines alone; that to an answer that was sent again has all of them.
-    const isOfAll = parts.length > Math.max(caller, called)
-    const inOrder = caller < called ? [parts[0], parts[1]] : [parts[1], parts[0]]
-    const [ofCaller, ofCalled] = isOfAll ? [parts[caller], parts[called]] : inOrder
+    const [ofCaller, ofCalled] = [parts[caller], parts[called]]
     if (ofCaller === undefined || ofCalled === undefined) throw noTwoStreams()
     const farEnd = await this.#caller.acceptAnswer(onlySent(ofCaller))
     await this.#called.acceptAnswer(onlySent(ofCalled))
