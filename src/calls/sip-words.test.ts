@@ -148,6 +148,16 @@ describe('an INVITE', () => {
     ['"Alice \\"A\\"" <sip:+4420@h>;tag=1', undefined, '+4420', 'Alice "A"', '+4420'],
     ['<sip:%2B4420@h>;tag=1', '<sip:+999@h>, <tel:+1>', '+4420', '', '+999'],
     ['<tel:+4420>;tag=1', undefined, '+4420', '', '+4420'],
+    // Carriers state there whether they have verified the number, and the category of the caller.
+    [
+      '<sip:+1-201-555-0123;verstat=TN-Validation-Passed@h;user=phone>;tag=1',
+      '<sip:+12015550124;cpc=ordinary;oli=0@h>',
+      '+12015550123',
+      '',
+      '+12015550124',
+    ],
+    ['<sip:555-0123;phone-context=+1@h>;tag=1', undefined, '+15550123', '', '+15550123'],
+    ['<sip:alice;day=tuesday@h>;tag=1', undefined, 'alice;day=tuesday', '', 'alice;day=tuesday'],
     ['<sip:host>;tag=1', undefined, 'anonymous', '', 'anonymous'],
     ['garbage <', undefined, 'anonymous', '', 'anonymous'],
   ])('from %s', (from, asserted, expected, name, number) => {

@@ -91,6 +91,22 @@ describe('an INVITE', () => {
     ])
   })
 
+  it('that a proxy sends to the next of its targets here, once we have refused the first, is a call of its own', async () => {
+    const { peer, soon, invites } = await openStage()
+    peer.send('INVITE', { ...offer, cseq: 1, branch: 'z9hG4bKfirst' })
+    await soon()
+    invites[0]?.reject({ status: 486 })
+    await soon()
+    peer.send('ACK', { cseq: 1, branch: 'z9hG4bKfirst' })
+    await soon()
+    peer.send('INVITE', { ...offer, cseq: 1, toTag: '', uri: 'sip:mailbox@192.0.2.1' })
+    await soon()
+    expect(invites.map(({ request }) => request.uri)).toEqual([
+      'sip:agent@192.0.2.1',
+      'sip:mailbox@192.0.2.1',
+    ])
+  })
+
   it('whose session is too short is handed on, so that it leaves a record', async () => {
     const refused: Owed[] = []
     const handlers = {

@@ -23,6 +23,14 @@ describe('what a registrar says', () => {
   })
 
   it.each([
+    ['of the one Contact, whose address a proxy has rewritten', '<sip:me@203.0.113.5:1024>;expires=60', 60],
+    ['of no other phone', '<sip:me@203.0.113.5>;expires=60, <sip:me@203.0.113.6>;expires=90', 3600],
+    ['of no other user', '<sip:you@203.0.113.5>;expires=60', 3600],
+  ])('grants the time %s', (_what, listed, seconds) => {
+    expect(grantedSeconds(response(['contact', listed]), contact, 3600)).toBe(seconds)
+  })
+
+  it.each([
     ['Expires where the Contact has none', response(['contact', contact], ['expires', '70']), 70],
     ['what was asked for where it says nothing', response(), 3600],
     ['what was asked for where it says no number', response(['expires', 'soon']), 3600],

@@ -11,13 +11,18 @@ import { defaultTransport, transportOf, transports } from '../sip/transport/tran
 const maxSeconds = 86_400
 
 /**
- * Returns for how long this Contact is bound: by its own parameter, else by Expires, else `asked` (RFC 3261 §10.2.4).
+ * Returns for how long this Contact is bound: by its own parameter, or that of the only Contact of its user, else by
+ * Expires, else `asked` (RFC 3261 §10.2.4).
  */
 export function grantedSeconds(response: SipResponse, contact: string, asked: number): number {
-  const own = headersOf(response, 'contact')
+  const listed = headersOf(response, 'contact')
     .flatMap(splitList)
     .flatMap((value) => toContact(value) ?? [])
-    .find(({ place }) => place === placeOf(uriOf(contact)))
+  const [only, ...others] = listed
+  // A proxy that helps with NAT may have rewritten the address, which the registrar then lists.
+  const isRewritten = others.length === 0 && only?.user === userOf(uriOf(contact))
+  const own =
+    listed.find(({ place }) => place === placeOf(uriOf(contact))) ?? (isRewritten ? only : undefined)
   const seconds = own?.expires ?? secondsOf(headerOf(response, 'expires')) ?? asked
   return Math.min(seconds, maxSeconds)
 }
@@ -49,12 +54,16 @@ function isSip(value: string): boolean {
   return scheme === 'sip' || scheme === 'sips'
 }
 
-function toContact(
-  value: string,
-): { readonly place: string; readonly expires: number | undefined } | undefined {
+interface Listed {
+  readonly place: string
+  readonly user: string | undefined
+  readonly expires: number | undefined
+}
+
+function toContact(value: string): Listed | undefined {
   try {
     const { uri, params } = parseNameAddr(value)
-    return { place: placeOf(uri), expires: secondsOf(params.get('expires')) }
+    return { place: placeOf(uri), user: userOf(uri), expires: secondsOf(params.get('expires')) }
   } catch {
     return undefined
   }
@@ -66,6 +75,11 @@ function uriOf(value: string): string {
   } catch {
     return value
   }
+}
+
+function userOf(text: string): string | undefined {
+  const uri = tryParseUri(text)
+  return uri === undefined || uri.scheme === 'tel' ? undefined : uri.user
 }
 
 /** Normalises a Contact: registrars add parameters, and may add the default port. */

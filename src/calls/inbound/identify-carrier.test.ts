@@ -80,7 +80,11 @@ describe('a call from a carrier', () => {
   it('says in hook, journal and record what its Identity headers prove', async () => {
     const engine = platformWith(ours)
     const headers = [identity, { name: 'identity', value: 'two' }]
-    engine.ring({ to: `+${called}@192.0.2.1`, toField: '<sip:+4930@c.example;user=phone>', headers })
+    engine.ring({
+      to: `+${called};npdi@192.0.2.1`,
+      toField: '<sip:+4930;npdi@c.example;user=phone>',
+      headers,
+    })
     await settle()
     expect(engine.identitiesAsked).toEqual([
       { identities: ['one', 'two'], calling: '+4420', called: ['+4930', `+${called}`] },

@@ -7,7 +7,7 @@ import type { NameAddr } from '../../sip/message/name-addr.ts'
 import { telephoneNumber, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 
 export interface Parties {
-  /** The user part of From, a leading + kept. */
+  /** The user part of From, a leading + kept; of a telephone number without its parameters. */
   readonly from: string
   /** The result of `calledPartyOf`. */
   readonly to: string
@@ -30,13 +30,26 @@ export function partiesOf(request: SipRequest, { believesAsserted, registeredAs 
   const asserted = believesAsserted
     ? headersOf(request, 'p-asserted-identity').flatMap(splitList)[0]
     : undefined
-  const from = userOf(caller?.uri)
+  const from = withoutParameters(userOf(caller?.uri))
   return {
     from,
     to: calledPartyOf(request, (user) => user === registeredAs),
     caller_name: caller?.displayName ?? '',
-    calling_number: asserted === undefined ? from : userOf(addressOf(asserted)?.uri, from),
+    calling_number: asserted === undefined ? from : withoutParameters(userOf(addressOf(asserted)?.uri, from)),
   }
+}
+
+const telephone = /^\+?[\d\-.()]*\d[\d\-.()]*$/
+
+/**
+ * Returns a telephone number without its parameters (RFC 3966 §3), such as the verstat, cpc and npdi of carriers, which
+ * are no part of it. Any other user is returned unchanged.
+ */
+export function withoutParameters(user: string): string {
+  const [number = '', ...params] = user.split(';')
+  if (params.length === 0 || !telephone.test(number)) return user
+  const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
+  return telephoneNumber(number, context)
 }
 
 /** The user part of the Request-URI, or the number of a tel URI. */

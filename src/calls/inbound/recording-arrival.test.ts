@@ -104,6 +104,33 @@ describe('a recording session that comes in', () => {
     expect(reasonOf(invite)).toEqual([404, 'recording sessions are taken from carriers alone'])
   })
 
+  it('follows a client that removes its lines and adds others for the next party (RFC 7866 §7.1.1.2)', async () => {
+    const engine = platform()
+    const { dialog, request } = await ring(engine)
+    const [caller, called] = engine.media.sessions
+    const off = two.replaceAll(/m=audio \d+/g, 'm=audio 0')
+    const half = two.replace('m=audio 4002', 'm=audio 0') + line(4004)
+    expect((await dialog?.listener.offered(half, request))?.status).toBe(200)
+    expect(
+      [caller, called].map((session) => /m=audio (\d+)/.exec(session?.offers.at(-1) ?? '')?.[1]),
+    ).toEqual(['4000', '4004'])
+    const whole = await dialog?.listener.offered(off + line(0) + line(4006) + line(4008), request)
+    expect(
+      [caller, called].map((session) => /m=audio (\d+)/.exec(session?.offers.at(-1) ?? '')?.[1]),
+    ).toEqual(['4006', '4008'])
+    expect(String(whole?.body?.content).match(/m=audio 0 /g)).toHaveLength(3)
+    dialog?.listener.refreshed?.(off + line(0) + line(4010) + line(4012))
+    await settle()
+    expect(
+      [caller, called].map((session) => /m=audio (\d+)/.exec(session?.answers.at(-1) ?? '')?.[1]),
+    ).toEqual(['4010', '4012'])
+    // RFC 3264 §8: an offer of ours keeps the lines that are not in use.
+    const ours = await dialog?.listener.offered(undefined, request)
+    expect(String(ours?.body?.content).match(/m=audio 0 /g)).toHaveLength(3)
+    // Without another line the recording stays as it was.
+    expect((await dialog?.listener.offered(off, request))?.status).toBe(488)
+  })
+
   it('is refused with 503 if no participant is named, and with 488 if it has one stream', async () => {
     const invite = await ring(platform(), [asked])
     expect(reasonOf(invite)).toEqual([503, expect.stringContaining('cannot be read')])

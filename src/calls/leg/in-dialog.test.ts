@@ -41,6 +41,24 @@ describe('an offer within a call', () => {
     expect(session().answers).toEqual(['v=0 theirs'])
   })
 
+  it('of ours that refreshes the session has an answer that counts: the far end may have moved', async () => {
+    const { far, session } = await up()
+    const before = session().signsOfLife
+    far.refreshed?.('v=0 moved')
+    await settle()
+    expect(session().answers).toEqual(['v=0 moved'])
+    expect(session().signsOfLife).toBe(before + 1)
+  })
+
+  it('of ours that refreshes the session leaves the call up when its answer does not fit', async () => {
+    const { far, session, journalled, engine } = await up()
+    session().acceptAnswer = () => Promise.reject(new AppError('media_not_acceptable', 'it fits nothing'))
+    far.refreshed?.('v=0 odd')
+    await settle()
+    expect(journalled('problem')).toMatchObject([{ code: 'media_not_acceptable' }])
+    expect(engine.calls.liveCount).toBe(1)
+  })
+
   it('that is missing in an UPDATE asks for nothing, and is a sign of life', async () => {
     const { far, session } = await up()
     const before = session().signsOfLife

@@ -17,7 +17,7 @@ import { digitOf } from '../digits/info-digits.ts'
 
 export interface AnsweredLeg {
   readonly journal: JournalWriter
-  readonly media: Pick<LegMedia, 'renegotiate' | 'live' | 'doubt'>
+  readonly media: Pick<LegMedia, 'renegotiate' | 'refreshed' | 'live' | 'doubt'>
   readonly log: Logger
   /** Called with the ACK for the 200 that was sent. */
   readonly onConfirmed: (ack: SipRequest) => void
@@ -43,6 +43,7 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
       leg.onLost(lostFor(reason))
     },
     offered: (offer, request) => acting(() => answerOffer(offer, request, leg)),
+    refreshed: (answer) => void acting(() => takeRefresh(answer, leg)),
     referred: (referral) => acting(() => takeReferral(referral, leg)),
     requested: async (request) => acting(() => answerRequest(request, leg)),
     noted: (sentence) => leg.journal.note({ type: 'note', sentence }),
@@ -87,6 +88,19 @@ export function listenEarly(leg: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>)
   return {
     offered: async (offer, message) =>
       message.kind === 'request' ? await answerOffer(offer, message, leg) : { status: 488 },
+  }
+}
+
+/** Applies the answer to our description, which may name another place, key or direction than before. */
+async function takeRefresh(
+  answer: string,
+  { journal, media, log }: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>,
+): Promise<void> {
+  media.live()
+  try {
+    await media.refreshed(answer)
+  } catch (error) {
+    journal.note(toProblem(toAppError(error, log)))
   }
 }
 

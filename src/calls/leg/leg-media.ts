@@ -158,6 +158,14 @@ export class LegMedia {
     }
   }
 
+  /**
+   * Applies the far end's answer to our last description, which was sent again. A stream that goes past the platform
+   * stays as it is.
+   */
+  async refreshed(answer: string): Promise<void> {
+    if (!this.path.isPast) await this.#accept(answer, this.#peer)
+  }
+
   /** Applies the answer of one of the places that were sent an offer. */
   async #accept(answer: string, peer: SipPlace | undefined): Promise<FarEnd | undefined> {
     const session = this.#session

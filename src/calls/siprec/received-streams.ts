@@ -46,9 +46,11 @@ class ReceivedStreams implements MediaSession {
   readonly #caller: MediaSession
   readonly #called: MediaSession
   readonly #callerLine: number
-  /** The indexes of the two streams among the lines of the offer, fixed with the first offer. */
+  /** The indexes of the two streams among the lines of the last offer. */
   #lines: readonly [number, number] | undefined
   #labels: readonly (string | undefined)[] = []
+  /** The lines of the last offer that are not in use, by their indexes, as they are refused. */
+  #refused: readonly (readonly [line: number, sdp: string])[] = []
   #version = 0
   readonly #heard = new Map<MediaSession, number>()
 
@@ -76,12 +78,16 @@ class ReceivedStreams implements MediaSession {
 
   async answer(offer: string): Promise<FarEnd & { readonly sdp: string }> {
     const parts = splitSdp(offer)
-    const [caller, called] = (this.#lines ??= this.#choose(parts))
+    const [caller, called] = this.#linesIn(parts)
     const [ofCaller, ofCalled] = [parts[caller], parts[called]]
     if (parts.length > maxLines || ofCaller === undefined || ofCalled === undefined) throw noTwoStreams()
     const { sdp, ...farEnd } = await this.#caller.answer(onlySent(ofCaller))
     const other = await this.#called.answer(onlySent(ofCalled))
+    this.#lines = [caller, called]
     this.#labels = parts.map(labelOf)
+    this.#refused = parts.flatMap((part, line) =>
+      line === caller || line === called ? [] : [[line, refusedLine(part)] as const],
+    )
     this.#version += 1
     const answers = new Map([
       [caller, sdp],
@@ -102,14 +108,16 @@ class ReceivedStreams implements MediaSession {
       const line = at === 0 ? caller : called
       return { sdp, label: this.#labels[line] ?? String(line + 1), line }
     })
-    const joined = parts.toSorted((a, b) => a.line - b.line)
+    // RFC 3264 §8: no line disappears from an offer.
+    const unused = this.#refused.map(([line, sdp]) => ({ sdp, label: this.#labels[line], line }))
+    const joined = [...parts, ...unused].toSorted((a, b) => a.line - b.line)
     return joinSdp(joined, { direction: 'recvonly', version: this.#version })
   }
 
   async acceptAnswer(sdp: string): Promise<FarEnd> {
     const parts = splitSdp(sdp)
     const [caller, called] = this.#lines ?? [0, 1]
-    const [ofCaller, ofCalled] = caller < called ? [parts[0], parts[1]] : [parts[1], parts[0]]
+    const [ofCaller, ofCalled] = [parts[caller], parts[called]]
     if (ofCaller === undefined || ofCalled === undefined) throw noTwoStreams()
     const farEnd = await this.#caller.acceptAnswer(onlySent(ofCaller))
     await this.#called.acceptAnswer(onlySent(ofCalled))
@@ -173,6 +181,18 @@ class ReceivedStreams implements MediaSession {
 
   get #both(): readonly [MediaSession, MediaSession] {
     return [this.#caller, this.#called]
+  }
+
+  /** Returns the present lines. A line that the client has removed gives its place to one that it has added. */
+  #linesIn(parts: readonly string[]): readonly [number, number] {
+    if (this.#lines === undefined) return this.#choose(parts)
+    const [caller, called] = this.#lines
+    const isKept = (line: number): boolean => isSound(parts[line] ?? '')
+    const added = parts.flatMap((part, line) =>
+      isSound(part) && line !== caller && line !== called ? [line] : [],
+    )
+    const placeOf = (line: number): number => (isKept(line) ? line : (added.shift() ?? line))
+    return [placeOf(caller), placeOf(called)]
   }
 
   #choose(parts: readonly string[]): readonly [number, number] {

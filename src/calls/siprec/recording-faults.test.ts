@@ -206,6 +206,14 @@ describe('a recording server that does something by itself', () => {
     expect(call.server.sentBye).toEqual([])
   })
 
+  it('answers the refresh of the session from another port: both streams follow it', async () => {
+    const call = await recorded()
+    call.server.listener.refreshed?.(both)
+    await calm()
+    expect(call.streams.map(({ answers }) => answers.length)).toEqual([2, 2])
+    expect(call.story).toEqual(['siprec-started'])
+  })
+
   it('confirms without a description, and sends requests of its own: nothing changes', async () => {
     const call = await recorded()
     call.server.listener.confirmed(sipRequest('ACK'))

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { contactAt } from '../../sip/contact.ts'
 import { sdpOf } from '../../sip/message/body.ts'
-import type { HeaderField, SipRequest } from '../../sip/message/message.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import type { Dialog, OutgoingInvite, Remote, Reply, Sip } from '../../sip/sip.ts'
 import { whileWanted } from '../abilities/while-wanted.ts'
 import { toAppError, toRefusal } from '../leg/refusals.ts'
@@ -174,8 +174,9 @@ export class RecordingSession {
     dialog.listen({
       ended: () => this.#lost('the recording server has hung up'),
       failed: (reason) => this.#lost(`the recording server is gone: ${reason}`),
-      confirmed: (ack) => void this.#takeAnswer(ack),
+      confirmed: (ack) => void this.#takeAnswer(sdpOf(ack)),
       offered: (offer) => this.#offered(offer),
+      refreshed: (answer) => void this.#takeAnswer(answer),
       requested: async () => ({ status: 200 }),
     })
   }
@@ -194,9 +195,8 @@ export class RecordingSession {
     }
   }
 
-  /** Applies the answer to an offer that the server asked for. */
-  async #takeAnswer(ack: SipRequest): Promise<void> {
-    const answer = sdpOf(ack)
+  /** Applies the answer to an offer that the server asked for, or to our last one, which was sent again. */
+  async #takeAnswer(answer: string | undefined): Promise<void> {
     if (answer === undefined) return
     await this.#options.media.accept(answer).catch((error: unknown) => {
       this.#lost(toAppError(error, this.#options.log).message)

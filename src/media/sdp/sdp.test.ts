@@ -65,6 +65,13 @@ describe('an SDP that is read', () => {
     expect(parseSdp(text).sections).toMatchObject([{ port: 5004, addresses: ['192.0.2.9'] }])
   })
 
+  it('is read with spaces at the end of its lines, as some gateways write them', () => {
+    const lines = ['m=audio 5004 RTP/AVP 0 ', 'a=rtpmap:0 PCMU/8000 ', 'a=rtcp-mux ', 'a=sendonly ']
+    expect(parseSdp(sdpOf(lines)).sections).toMatchObject([
+      { direction: 'sendonly', hasRtcpMux: true, formats: [{ encoding: 'PCMU', rate: 8000 }] },
+    ])
+  })
+
   it.each([
     ['a=maxptime:40', 40],
     ['a=maxptime:0', undefined],

@@ -38,7 +38,7 @@ export class DialogClient {
 
   /** Resolves with the final response, or with one made here if none arrives. Sends the ACK of an INVITE itself. */
   async send(method: string, options: RequestOptions): Promise<SipResponse> {
-    const { state, session } = this.#options
+    const { session } = this.#options
     let response = await this.#exchange(method, options)
     if (!isTargetRefresh(method)) return response
     // RFC 4028 §7.3: the interval is too short for the peer.
@@ -46,17 +46,15 @@ export class DialogClient {
       if (session?.raise(response) !== true) break
       response = await this.#exchange(method, options)
     }
-    if (response.status < 300) {
-      refreshTarget(state, response)
-      session?.confirmed(response)
-    }
+    if (response.status < 300) session?.confirmed(response)
     return response
   }
 
   async #exchange(method: string, options: RequestOptions): Promise<SipResponse> {
-    const { core, route, credentials } = this.#options
+    const { core, state, route, credentials } = this.#options
     const { remote, keepsTransport } = await route.find()
     const answered = Promise.withResolvers<SipResponse>()
+    let isRepeated = false
     sendRequest({
       transactions: core.transactions,
       remote,
@@ -65,7 +63,11 @@ export class DialogClient {
       build: (authorization) => this.#build(method, remote, options, authorization),
       response: (response, request) => {
         if (response.status < 200) return
-        if (method === 'INVITE' && response.status < 300) void this.acknowledge(request)
+        const isAccepted = response.status < 300 && isTargetRefresh(method)
+        // The ACK goes to the new target. A repeated 2xx may be older than another refresh.
+        if (isAccepted && !isRepeated) refreshTarget(state, response)
+        isRepeated = true
+        if (isAccepted && method === 'INVITE') void this.acknowledge(request)
         answered.resolve(response)
       },
     })
@@ -101,9 +103,11 @@ export class DialogClient {
     const { core, state, contact, session } = this.#options
     state.localSequence += 1
     const { uri } = addressed(state.remoteTarget, state.routeSet)
+    const agent = { name: 'user-agent', value: core.product }
+    const place = needsContact(method) ? [{ name: 'contact', value: core.contactFor(remote, contact) }] : []
     const ours = isTargetRefresh(method)
       ? [...capabilityHeaders(core, remote, contact).map(asClient), ...(session?.fields ?? [])]
-      : [{ name: 'user-agent', value: core.product }]
+      : [...place, agent]
     return buildRequest({
       method,
       uri,
@@ -120,4 +124,9 @@ export class DialogClient {
 /** Reports whether the method restates where a side is reached: RFC 3261 §12.2 and RFC 3311 §5.1. */
 function isTargetRefresh(method: string): boolean {
   return method === 'INVITE' || method === 'UPDATE'
+}
+
+/** Reports whether a request that restates no target must have a Contact: RFC 3515 §2.2 and RFC 3265 §7.1. */
+function needsContact(method: string): boolean {
+  return method === 'REFER' || method === 'NOTIFY'
 }

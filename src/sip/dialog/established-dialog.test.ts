@@ -12,6 +12,7 @@ import {
 } from '../../../test/support/sip-stage.ts'
 import type { Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf, headersOf } from '../message/message.ts'
+import type { SipMessage } from '../message/message.ts'
 import type { Reply } from '../sip.ts'
 
 const elsewhere = `Contact: <sip:new@${peerAddress}:5060>`
@@ -106,6 +107,18 @@ describe('the remote target (RFC 3261 §12.2)', () => {
     await stage.soon()
     const target = isNew ? `sip:new@${peerAddress}:5060` : `sip:peer@${peerAddress}`
     expect(stage.peer.request('BYE').uri).toBe(target)
+  })
+
+  it('is where the ACK of a re-INVITE goes whose answer names a new Contact (RFC 3261 §13.2.2.4)', async () => {
+    const stage = await openStage()
+    const dialog = await callOut(stage)
+    const moved: SipMessage[] = []
+    stage.network.attach('192.0.2.3', (message) => void moved.push(message))
+    void dialog.request('INVITE', { body: sdp })
+    await stage.soon()
+    stage.peer.respond('INVITE', 200, { lines: ['Contact: <sip:new@192.0.2.3:5060>'], body: sdp.content })
+    await stage.soon()
+    expect(moved).toMatchObject([{ kind: 'request', method: 'ACK', uri: 'sip:new@192.0.2.3:5060' }])
   })
 
   it('stays where it was when the new Contact is none that can be called', async () => {

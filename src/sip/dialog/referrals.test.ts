@@ -86,6 +86,10 @@ describe('a REFER of the far end', () => {
     await stage.soon()
     expect(reportsOf(stage)).toHaveLength(3)
     expect(headerOf(stage.peer.last('NOTIFY'), 'event')).toBe('refer')
+    // RFC 3265 §7.1 demands a Contact in a NOTIFY.
+    expect(new Set(stage.peer.valuesOf('NOTIFY', 'contact'))).toEqual(
+      new Set([headerOf(stage.peer.last('202'), 'contact')]),
+    )
   })
 
   it.each(['udp', 'tcp'] as const)(
@@ -263,11 +267,13 @@ describe('a REFER that we send', () => {
   it('says where to, in place of what and on whose behalf, and resolves with its response', async () => {
     const { stage, response } = await sendRefer()
     const request = stage.peer.request('REFER')
-    expect(['refer-to', 'referred-by', 'x-why', 'cseq'].map((name) => headerOf(request, name))).toEqual([
+    const names = ['refer-to', 'referred-by', 'x-why', 'cseq', 'contact']
+    expect(names.map((name) => headerOf(request, name))).toEqual([
       '<sip:carol@c.example?Replaces=x%40y%3Bto-tag%3D1%3Bfrom-tag%3D2>',
       '<sip:agent@a.example>',
       'because',
       '2 REFER',
+      headerOf(stage.peer.request('INVITE'), 'contact'),
     ])
     expect(response.status).toBe(202)
   })

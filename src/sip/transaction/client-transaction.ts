@@ -216,6 +216,8 @@ export class ClientTransactionMachine implements ClientTransaction {
       return this.#input('transportError')
     }
     this.#options.fellBack()
+    // The INVITE has reached no one: sent now, it would ring for a moment.
+    if (this.#isCancelNoted) return this.#input('transportError')
     this.#outgoing = fallback
     this.#fallback = undefined
     this.#wasSent = false

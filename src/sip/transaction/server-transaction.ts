@@ -66,6 +66,14 @@ export class ServerTransactionMachine implements ServerTransaction {
     return this.#state
   }
 
+  /**
+   * Reports whether the INVITE is refused: then the same one in another branch is no copy, but the next try of a proxy
+   * whose other target is here too (RFC 3261 §8.2.2.2, §16.6).
+   */
+  get isRefused(): boolean {
+    return this.#isInvite && (this.#state === 'completed' || this.#state === 'confirmed')
+  }
+
   respond(reply: SipResponse | Reply): void {
     const response = 'kind' in reply ? reply : responseTo(this.request, reply, { toTag: this.localTag })
     const input = this.#inputFor(reply)

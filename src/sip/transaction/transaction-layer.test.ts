@@ -176,6 +176,32 @@ describe('the layer', () => {
     node.layer.stop()
   })
 
+  it('sends a large INVITE by UDP no more that was cancelled before TCP was found to be refused', async () => {
+    const sent: string[] = []
+    const clock = createFakeClock()
+    const connecting = Promise.withResolvers<void>()
+    const node = createLayerNode({
+      clock,
+      network: createFakeNetwork({ clock }),
+      address: '192.0.2.1',
+      transport: {
+        send(_bytes, remote) {
+          sent.push(remote.transport)
+          return connecting.promise
+        },
+      },
+    })
+    const remote = { transport: 'udp', address: '192.0.2.9', port: 5060 } as const
+    const failed: string[] = []
+    const handlers = { response: () => undefined, failed: (reason: string) => void failed.push(reason) }
+    node.layer.request(requestOf('INVITE', { body: 'x'.repeat(1_300) }), remote, handlers).cancel()
+    connecting.reject(new Error('refused'))
+    await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(32_000)
+    expect([sent, failed]).toEqual([['tcp'], ['transport-error']])
+    expect(clock.pending).toBe(0)
+  })
+
   it('sends a request that keeps its transport by UDP at once, however large it is', () => {
     const sent: string[] = []
     const clock = createFakeClock()

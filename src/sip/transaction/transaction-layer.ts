@@ -176,7 +176,7 @@ class Layer implements TransactionLayer {
     const key = serverKey(request, via)
     if (request.method === 'CANCEL') return this.#receiveCancel(request, key, via, raw, remote, target)
     const merge = mergeKey(request)
-    if (merge !== undefined && this.#merges.has(merge)) {
+    if (merge !== undefined && this.#merges.get(merge)?.isRefused === false) {
       return this.#refuse(request, { status: 482, reason: 'Request Merged' }, target)
     }
     const transaction = this.#startServer(request, key, raw, remote, target, this.#statelessTag(request))
