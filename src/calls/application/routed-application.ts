@@ -86,7 +86,14 @@ export class RoutedApplication implements Application {
     if (way === 'relative') return await this.#current.tell(notice)
     if (way === 'http')
       return await new HttpApplication(this.script, this.#options.context.services).tell(notice)
-    return await this.#socketTo(this.#absolute(notice.hook)).tell(notice)
+    const answerer = this.#socketTo(this.#absolute(notice.hook))
+    const { leg, payload } = notice
+    try {
+      await answerer.tell({ ...notice, payload: this.#payloadFor(answerer, leg, payload) })
+    } finally {
+      // A socket that was opened after the session is not closed by its end.
+      if (this.#options.leg.session.isEmpty) answerer.channel.close(1000, sessionIsOver)
+    }
   }
 
   follow({ by }: Pick<VerbsAnswer, 'by'>): void {
@@ -148,14 +155,19 @@ export class RoutedApplication implements Application {
 
   async #overSocket(question: Question): Promise<VerbsAnswer> {
     const answerer = this.#socketTo(this.#absolute(question.hook))
-    if (!answerer.channel.isNew) return await answerer.ask(question)
-    const { leg, payload, fields } = question
+    const { leg, kind, payload, fields } = question
+    // These have the payload of a first message.
+    if (!answerer.channel.isNew || kind === 'call' || kind === 'adulting') return await answerer.ask(question)
+    const own = payload ?? { ...fields }
+    return await answerer.ask({ ...question, payload: this.#payloadFor(answerer, leg, own) })
+  }
+
+  /** Returns the payload with all facts of the call before it, where it is the first message of a socket. */
+  #payloadFor({ channel }: SocketApplication, leg: Leg, payload: object): object {
+    if (!channel.isNew) return payload
     const { context, script } = this.#options
     const facts = { facts: leg.journal.facts, script, node: context.services.node() }
-    return await answerer.ask({
-      ...question,
-      payload: payload ?? { ...toCallHookPayload(facts), ...fields },
-    })
+    return { ...toCallHookPayload(facts), ...payload }
   }
 
   /** A path goes to the server that the verbs came from, unless it has the method WS and they came over HTTP. */

@@ -61,6 +61,11 @@ export class Session {
     return new Session(this.#clock, { ...this.status }, settings)
   }
 
+  /** True before its first leg enters, and when its last one has left. */
+  get isEmpty(): boolean {
+    return this.#legs.size === 0
+  }
+
   enter(leg: object): void {
     this.#legs.add(leg)
   }
