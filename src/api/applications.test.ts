@@ -96,13 +96,11 @@ describe('POST /Applications', () => {
     },
   )
 
-  it('refuses a messaging hook over WebSocket: it is asked outside a call', async () => {
+  it('takes the same address for its messaging hook as for the others, also over WebSocket', async () => {
     const messaging_hook = { url: 'wss://app.example.com/message' }
-    const made = await api.post('/Applications', api.own.accountKey, body({ messaging_hook }))
-    expect([made.status, made.body]).toMatchObject([
-      400,
-      { msg: 'messaging_hook.url must be an http or https URL' },
-    ])
+    const sid = await create({ messaging_hook })
+    expect(await read(sid)).toMatchObject({ messaging_hook })
+    expect((await api.put(`/Applications/${sid}`, api.own.accountKey, await read(sid))).status).toBe(204)
   })
 
   it('takes null for speech fields that a form leaves empty', async () => {

@@ -9,8 +9,7 @@ import { ofAccount } from './define/list-route.ts'
 import type { RecordContext } from './define/request.ts'
 import type { ApiRoute } from './define/route.ts'
 
-const httpHook = { empty: 'changes nothing', showsSid: true } as const
-const applicationHook = { ...httpHook, ways: 'http or ws' } as const
+const applicationHook = { empty: 'changes nothing', showsSid: true, ways: 'http or ws' } as const
 
 // The embedded voice is chosen by leaving its vendor, language, voice and label unset.
 const vendor = text({ max: 64 })
@@ -43,7 +42,7 @@ export const applications = defineResource({
     service_provider_sid: retired(),
     call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
     call_status_hook: webhook(applicationHook).describe('Receives every change of a call.'),
-    messaging_hook: webhook(httpHook)
+    messaging_hook: webhook(applicationHook)
       .optional()
       .describe('Asked what to do with a message.')
       .notServed('messaging'),

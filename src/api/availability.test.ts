@@ -44,6 +44,17 @@ describe('GET /Availability', () => {
     },
   )
 
+  it('finds an address with a plus, encoded or not', async () => {
+    const name = await createUser(api.storage)
+    const rows = api.storage.for(systemTenancy)
+    const [user] = await rows.users.list({ where: { name } })
+    await rows.users.update(user!.user_sid, { email: `${name}+sip+test@example.com` })
+    for (const plus of ['+', '%2B']) {
+      const answer = await ask(`?type=email&value=${name}${plus}sip${plus}test@example.com`)
+      expect(answer.body).toEqual({ available: false })
+    }
+  })
+
   it.each([
     ['', 'type and value are required'],
     ['?value=a', 'type is required'],

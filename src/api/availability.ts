@@ -36,7 +36,8 @@ async function countHolders(
 ): Promise<number> {
   switch (type) {
     case 'email':
-      return (await usersByEmail(value, all)).length
+      // A plus that a client did not encode is a space here, which no address has.
+      return (await usersByEmail(value.replaceAll(' ', '+'), all)).length
     case 'phone':
       return all.users.count({ where: { phone: value } })
     case 'subdomain':

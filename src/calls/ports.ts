@@ -42,6 +42,9 @@ export interface FallbackVoice {
   readonly voice?: string
 }
 
+/** Not used yet, as no speech is recognised; the application gets a note. */
+export type FallbackRecognizer = Omit<FallbackVoice, 'voice'>
+
 export interface ApplicationFacts {
   readonly application_sid: string
   readonly account_sid: string
@@ -57,6 +60,8 @@ export interface ApplicationFacts {
   readonly speech_recognizer_vendor: string | null
   readonly speech_recognizer_language: string | null
   readonly speech_recognizer_label: string | null
+  /** The recogniser to use once the one of `speech_recognizer_*` has failed. */
+  readonly fallback_recognizer?: FallbackRecognizer
   readonly env_vars: Readonly<Record<string, unknown>> | null
   readonly record_all_calls: boolean
 }

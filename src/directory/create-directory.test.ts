@@ -30,4 +30,27 @@ onEachStore(({ open }) => {
       await test.close()
     }
   })
+
+  it.each([
+    ['has the second recogniser of an application that wants one', 1, { vendor: 'spare', label: 'second' }],
+    ['has none where fallback speech is switched off', 0, undefined],
+  ] as const)('%s', async (_, use_for_fallback_speech, expected) => {
+    const test = await open()
+    try {
+      const { storage } = test
+      const { account_sid } = await makeAccount(storage)
+      const { application_sid } = await storage.for(systemTenancy).applications.insert({
+        account_sid,
+        name: 'front desk',
+        use_for_fallback_speech,
+        fallback_speech_recognizer_vendor: 'spare',
+        fallback_speech_recognizer_label: 'second',
+      })
+      const directory = createDirectory({ storage, clock: createFakeClock() })
+      const application = await directory.application(account_sid, application_sid)
+      expect(application?.fallback_recognizer).toEqual(expected)
+    } finally {
+      await test.close()
+    }
+  })
 })

@@ -223,6 +223,20 @@ function fallbackVoiceOf(row: Row<'applications'>): Pick<ApplicationFacts, 'fall
   }
 }
 
+/** Returns nothing without a vendor, as for the voice. */
+function fallbackRecognizerOf(row: Row<'applications'>): Pick<ApplicationFacts, 'fallback_recognizer'> {
+  const vendor = row.fallback_speech_recognizer_vendor
+  if (row.use_for_fallback_speech !== 1 || vendor === null) return {}
+  const { fallback_speech_recognizer_language: language, fallback_speech_recognizer_label: label } = row
+  return {
+    fallback_recognizer: {
+      vendor,
+      ...(language === null ? {} : { language }),
+      ...(label === null ? {} : { label }),
+    },
+  }
+}
+
 function toApplicationFacts(
   row: Row<'applications'>,
   call_hook: Hook | null,
@@ -239,6 +253,7 @@ function toApplicationFacts(
     speech_synthesis_voice: row.speech_synthesis_voice,
     speech_synthesis_label: row.speech_synthesis_label,
     ...fallbackVoiceOf(row),
+    ...fallbackRecognizerOf(row),
     speech_recognizer_vendor: row.speech_recognizer_vendor,
     speech_recognizer_language: row.speech_recognizer_language,
     speech_recognizer_label: row.speech_recognizer_label,

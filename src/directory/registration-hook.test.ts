@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { AppError } from '../lib/errors.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createRegistrationHook } from './registration-hook.ts'
 import type { DigestQuestion, Judge } from '../sip/sip.ts'
@@ -10,17 +11,20 @@ const hook = { url: 'http://app.test/register', method: 'POST', username: null, 
 let clock: FakeClock
 let asked: HookRequest[]
 let pending: ((body: unknown) => void)[]
+let failure: AppError | undefined
 let judge: Judge
 
 beforeEach(async () => {
   clock = createFakeClock()
   asked = []
   pending = []
+  failure = undefined
   const judgeOf = createRegistrationHook({
     hookOf: async (realm) => (realm === 'hooked.test' ? { account_sid: 'a1', hook } : undefined),
     hooks: {
       async ask(request) {
         asked.push(request)
+        if (failure !== undefined) throw failure
         const body = await new Promise<unknown>((resolve) => pending.push(resolve))
         return { url: hook.url, status: 200, durationMs: 1, attempts: 1, body }
       },
@@ -93,5 +97,29 @@ describe('the registration hook', () => {
     const next = judge(question('bob', '0000000a'))
     answerAll({ status: 'ok' })
     expect(await next).toMatchObject({ verdict: 'accepted' })
+  })
+
+  it.each([
+    [401, 403, false],
+    [403, 403, true],
+    [404, 404, false],
+    [423, 423, false],
+    [408, 503, false],
+    [429, 503, false],
+    [500, 503, false],
+    [302, 503, false],
+  ])('that refuses with the HTTP status %s is passed on as %s', async (http, status, isGuess) => {
+    failure = new AppError('hook_bad_status', `the hook answered with status ${http}`, {
+      detail: { status: http },
+    })
+    const judgement = await judge(question('bob'))
+    expect(judgement).toMatchObject({ verdict: 'refused', reply: { status }, isGuess })
+    const headers = 'reply' in judgement ? (judgement.reply.headers ?? []) : []
+    expect(headers.some(({ name }) => name === 'retry-after')).toBe(status === 503)
+  })
+
+  it('that cannot be reached lets phones try again', async () => {
+    failure = new AppError('hook_unreachable', 'the hook cannot be reached')
+    expect(await judge(question('bob'))).toMatchObject({ reply: { status: 503 }, isGuess: false })
   })
 })

@@ -129,8 +129,24 @@ async function ask(
       }),
       message: `registration hook: ${error.message}`,
     })
-    return failed(error)
+    return typeof status === 'number' && isRefusal(status) ? refusedByStatus(error, status) : failed(error)
   }
+}
+
+/** The statuses that ask the platform to come again. */
+const temporary: ReadonlySet<number> = new Set([408, 425, 429])
+
+/** Reports whether an application refuses by its HTTP status, instead of with JSON. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && !temporary.has(status)
+}
+
+function refusedByStatus({ code, message }: AppError, status: number): Judgement {
+  // 401 may mean that the hook did not accept the platform itself, so that it does not count as a guess.
+  if (status === 403) return refused(refusal('wrong_credentials', 'Invalid credentials'), undefined)
+  // The response carries no challenge.
+  const told = status === 401 || status === 407 ? 403 : status
+  return { verdict: 'refused', code, reply: refusal(code, message, { status: told }), isGuess: false }
 }
 
 /** Returns the digest as the phone wrote it, its source address and, for a POST, its headers. */

@@ -21,6 +21,7 @@ function addCall(more: Partial<LiveCall> = {}): LiveCall {
     service_provider_sid: api.own.service_provider_sid,
     call_sid: createSid(),
     call_id: 'a@b',
+    sbc_callid: 'a@b',
     call_status: 'in-progress',
     direction: 'inbound',
     from: '+4930123',
@@ -31,6 +32,7 @@ function addCall(more: Partial<LiveCall> = {}): LiveCall {
     sip_reason: 'OK',
     trace_id: '0'.repeat(32),
     local_sip_address: '127.0.0.1:5060',
+    fs_sip_address: '127.0.0.1:5060',
     ...more,
   }
   api.calls.push(call)
@@ -87,11 +89,17 @@ describe('GET /Accounts/{sid}/Calls', () => {
 })
 
 describe('GET and DELETE /Accounts/{sid}/Calls/{call_sid}', () => {
-  it('answers one call, and hangs it up with 204', async () => {
-    const { call_sid } = addCall()
-    expect((await api.get(`${path()}/Calls/${call_sid}`, api.own.accountKey)).body).toMatchObject({
-      call_sid,
+  it('answers one call with every field that is known, and hangs it up with 204', async () => {
+    const call = addCall({
+      call_status: 'completed',
+      duration: 3,
+      parent_call_sid: createSid(),
+      caller_id: '+4930123',
+      call_termination_by: 'caller',
+      customerData: { orderId: 7, items: ['a'] },
     })
+    const { call_sid } = call
+    expect((await api.get(`${path()}/Calls/${call_sid}`, api.own.accountKey)).body).toEqual(call)
     const answer = await api.delete(`${path()}/Calls/${call_sid}`, api.own.accountKey)
     expect(answer.status).toBe(204)
     expect(api.hungUp).toEqual([call_sid])

@@ -2,6 +2,7 @@
 import { callStatuses } from '../../calls/journal/call-status.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
+import { createField } from '../define/field.ts'
 import { choice, dialled } from '../define/fields.ts'
 import { list, object, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
@@ -27,11 +28,21 @@ const callField = object({
   originating_sip_ip: word('The address that the INVITE came from.').optional(),
   originating_sip_trunk_name: word('The carrier that the call came from, or `Microsoft Teams`.').optional(),
   parent_call_sid: word('The call for which this one was made.').optional(),
+  sbc_callid: word('The same as call_id.').optional(),
+  caller_id: word('The number or name that the called side of a `dial` sees.').optional(),
+  call_termination_by: word(
+    'Once it has ended: `caller` for the other side, `jambonz` for the platform.',
+  ).optional(),
+  customerData: createField<object>({
+    schema: { type: 'object', additionalProperties: true },
+    description: 'The value that `tag` has set, as hooks carry it.',
+  }).optional(),
   trace_id: word('Names the trace of the call.').optional(),
   recording_url: word(
     'The path of its recording below the base of this API, once it is recorded.',
   ).optional(),
   local_sip_address: word('The address of the platform that the INVITE came to.').optional(),
+  fs_sip_address: word('The same as local_sip_address.').optional(),
 })
 
 export const listCalls = defineRoute({

@@ -147,6 +147,7 @@ describe('POST /VoipCarriers/{sid}/Test', () => {
         account_sid,
         service_provider_sid: test.own.service_provider_sid,
         call_id: 'c',
+        sbc_callid: 'c',
         call_sid,
         call_status,
         direction: 'outbound',
@@ -158,6 +159,7 @@ describe('POST /VoipCarriers/{sid}/Test', () => {
         sip_reason,
         trace_id: '',
         local_sip_address: '',
+        fs_sip_address: '',
       })
   }
 

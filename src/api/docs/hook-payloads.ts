@@ -31,7 +31,7 @@ export const hookDescriptions: readonly HookDescription[] = [
         'sip',
         'object',
         'The INVITE: `raw`, `headers`, `body`, `method`, `version`, `uri`, and `payload` with the parts of the body. Headers whose names begin with `X-` and that name account, application, user or carrier are written by the platform alone.',
-        'the call is inbound and the hook is a POST',
+        'the call is inbound, and the hook is a POST or a WebSocket',
       ),
       field(
         'participants',

@@ -11,7 +11,7 @@ export const registrationHook: HookDescription = {
   purpose:
     'Asked whether a user may register or call, in place of the stored clients: `registration_hook` of the account, or of its service provider. It has only these fields. Your server, which knows the password, computes the response of the digest and compares.',
   answer:
-    'An object: `{"status": "ok"}` accepts, any other status refuses with 403. It may also contain `expires` (seconds) for a registration, `application_sid` for a call, `msg` (the reason of a refusal), `blacklist` (`true`: refused as a spammer) and `headers` (of the refusal).',
+    'An object: `{"status": "ok"}` accepts, any other status refuses with 403. So does an HTTP status of 400 to 499, which the phone gets (403 in place of 401 and 407); after 408, 425, 429, other statuses and other failures it gets 503 and tries again. The object may also contain `expires` (seconds) for a registration, `application_sid` for a call, `msg` (the reason of a refusal), `blacklist` (`true`: refused as a spammer) and `headers` (of the refusal).',
   isBare: true,
   fields: [
     field('method', 'text', '`REGISTER`, `INVITE`, or another method that a user sends.'),

@@ -213,7 +213,7 @@ describe('actionHookDelayAction', () => {
   it('hangs up where it gives up without giveUpActions', async () => {
     const { pass, invite, engine } = await asking(withDelay({ noResponseGiveUpTimeout: 5 }))
     await pass(5000)
-    expect(invite.dialog?.sentBye).toEqual(reasonFields('hook_timeout', 'the application does not answer'))
+    expect(invite.dialog?.sentBye).toEqual(reasonFields('hook_timeout', 'bot-action-delay-giveup'))
     await pass(0)
     expect([engine.clock.pending, engine.calls.liveCount]).toEqual([0, 0])
   })

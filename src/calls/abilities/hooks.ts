@@ -50,6 +50,9 @@ interface Question {
 const hookPace = { burst: 60, perSecond: 5 }
 
 const noAnswer = 'the action hook has not answered in time: it is given up by actionHookDelayAction'
+const silent = 'the application does not answer'
+/** The X-Reason of the BYE, which equipment of existing installations reads. */
+const gaveUp = 'bot-action-delay-giveup'
 const tooLate = 'the answer of the action hook comes too late, and is dropped'
 
 export class LegHooks implements Asking {
@@ -84,7 +87,7 @@ export class LegHooks implements Asking {
     asked.catch((error: unknown) => noteProblem(leg, error))
     leg.journal.note({ type: 'note', sentence: noAnswer })
     if (givenUp.length > 0) queue.replace(givenUp)
-    else void hangUpFor(leg, new AppError('hook_timeout', 'the application does not answer'))
+    else void hangUpFor(leg, new AppError('hook_timeout', silent), { reason: gaveUp, because: silent })
   }
 
   async tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {

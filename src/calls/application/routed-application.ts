@@ -87,10 +87,11 @@ export class RoutedApplication implements Application {
     if (way === 'http')
       return await new HttpApplication(this.script, this.#options.context.services).tell(notice)
     const answerer = this.#socketTo(this.#absolute(notice.hook))
+    const { leg, payload } = notice
     try {
-      await answerer.tell(notice)
+      await answerer.tell({ ...notice, payload: this.#payloadFor(answerer, leg, payload) })
     } finally {
-      // The end of the session does not close a socket that was opened after it.
+      // A socket that was opened after the session is not closed by its end.
       if (this.#options.leg.session.isOver) answerer.channel.close(1000, sessionIsOver)
     }
   }
@@ -154,14 +155,19 @@ export class RoutedApplication implements Application {
 
   async #overSocket(question: Question): Promise<VerbsAnswer> {
     const answerer = this.#socketTo(this.#absolute(question.hook))
-    if (!answerer.channel.isNew) return await answerer.ask(question)
-    const { leg, payload, fields } = question
+    const { leg, kind, payload, fields } = question
+    // These have the payload of a first message.
+    if (!answerer.channel.isNew || kind === 'call' || kind === 'adulting') return await answerer.ask(question)
+    const own = payload ?? { ...fields }
+    return await answerer.ask({ ...question, payload: this.#payloadFor(answerer, leg, own) })
+  }
+
+  /** Returns the payload with all facts of the call before it, where it is the first message of a socket. */
+  #payloadFor({ channel }: SocketApplication, leg: Leg, payload: object): object {
+    if (!channel.isNew) return payload
     const { context, script } = this.#options
     const facts = { facts: leg.journal.facts, script, node: context.services.node() }
-    return await answerer.ask({
-      ...question,
-      payload: payload ?? { ...toCallHookPayload(facts), ...fields },
-    })
+    return { ...toCallHookPayload(facts), ...payload }
   }
 
   /** A path goes to the server that the verbs came from, unless it has the method WS and they came over HTTP. */

@@ -373,4 +373,56 @@ describe('an application over HTTP', () => {
       'pause',
     ])
   })
+
+  it.each([
+    [
+      'the wait hook of a queue',
+      { verb: 'enqueue', name: 'support', waitHook: 'wss://other.test/ws' },
+      { queue_position: 0, from: '+4420' },
+    ],
+    [
+      'the status hook of a conference',
+      {
+        verb: 'conference',
+        name: 'team',
+        statusHook: 'wss://other.test/ws',
+        statusEvents: ['start', 'join'],
+      },
+      { event: 'start', friendly_name: 'team' },
+    ],
+  ])(
+    'begins a session with session:new, and all facts of the call, on the socket of %s',
+    async (_, verb, data) => {
+      const engine = createScriptedEngine(parseVerbs)
+      engine.hooks.on('/call', [verb])
+      engine.ring()
+      await passed()
+      const socket = engine.sockets.last
+      const [first] = socket.frames
+      expect(first).toMatchObject({
+        type: 'session:new',
+        hook: 'wss://other.test/ws',
+        data: { caller_name: 'Alice Liddell', direction: 'inbound', ...data },
+      })
+      socket.ack(socket.last('session:new'))
+      await passed()
+      expect(socket.typed('session:new')).toHaveLength(1)
+    },
+  )
+
+  it('has the socket closed that a hook opens after the call, once it has taken the message', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [{ verb: 'enqueue', name: 'support', actionHook: 'wss://other.test/ws' }])
+    const invite = engine.ring()
+    await passed()
+    await bye(invite.dialog)
+    await passed()
+    const socket = engine.sockets.last
+    const first = socket.last('session:new')
+    expect(first.data).toMatchObject({ queue_result: 'hangup', call_status: 'completed' })
+    expect(socket.closedWith).toBeUndefined()
+    socket.ack(first)
+    await passed()
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+  })
 })

@@ -67,7 +67,8 @@ export class SocketApplication implements Answerer {
   }
 
   async tell({ leg, hook: form, payload: data }: Notice): Promise<void> {
-    await this.channel.ask({ type: 'verb:hook', call_sid: leg.call_sid, hook: urlOf(form), data })
+    const type = this.channel.isNew ? 'session:new' : 'verb:hook'
+    await this.channel.ask({ type, call_sid: leg.call_sid, hook: urlOf(form), data })
   }
 
   resolveUrl(url: string): string {

@@ -124,7 +124,7 @@ describe('a recording session that comes in', () => {
     expect(
       [caller, called].map((session) => /m=audio (\d+)/.exec(session?.answers.at(-1) ?? '')?.[1]),
     ).toEqual(['4010', '4012'])
-    // RFC 3264 §8: an offer of ours keeps the lines that are not in use.
+    // RFC 3264 §8: our offer keeps the lines that are not in use.
     const ours = await dialog?.listener.offered(undefined, request)
     expect(String(ours?.body?.content).match(/m=audio 0 /g)).toHaveLength(3)
     // Without another line the recording stays as it was.

@@ -182,6 +182,16 @@ describe('the call hook', () => {
     expect(toCallHookPayload({ facts: sum(), script: spare, node })['defaults']).toMatchObject({
       synthesizer: { vendor: 'acme', fallback_vendor: 'spare', fallback_voice: 'zoe' },
     })
+    const fallback_recognizer = { vendor: 'spare', language: 'fr-CA', label: 'second' }
+    const second = { ...script, fallback_recognizer }
+    expect(toCallHookPayload({ facts: sum(), script: second, node })['defaults']).toMatchObject({
+      recognizer: {
+        vendor: 'other',
+        fallback_vendor: 'spare',
+        fallback_language: 'fr-CA',
+        fallback_label: 'second',
+      },
+    })
   })
 
   it('has the variables of the application, where it has any', () => {
@@ -200,6 +210,14 @@ describe('the call hook', () => {
     const payload = toCallHookPayload({ facts: sum(), script, node, invite: received() })
     expect('sip' in payload).toBe(hasSip)
   })
+
+  it.each(['ws://app.example.com/call', 'WSS://app.example.com/call'])(
+    'has the INVITE over a WebSocket, which ignores the method: %s',
+    (url) => {
+      const script = { ...application, call_hook: { ...application.call_hook!, url, method: 'GET' as const } }
+      expect(toCallHookPayload({ facts: sum(), script, node, invite: received() })).toHaveProperty('sip.raw')
+    },
+  )
 
   it('of a call that we made has no INVITE', () => {
     expect(toCallHookPayload({ facts: sum(), script: application, node })).not.toHaveProperty('sip')

@@ -93,7 +93,6 @@ export interface ReceivedInvite {
 export function toCallHookPayload(question: CallHookQuestion): Record<string, unknown> {
   const { facts, script, invite, node, participants } = question
   const { started } = facts
-  const hasSip = script.call_hook?.method !== 'GET'
   return {
     ...toCommonPayload(facts),
     ...toNodeAddresses(node),
@@ -102,10 +101,15 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
     local_sip_address: localSipAddressOf(facts),
     ...(facts.identity === undefined ? {} : { stir_shaken: facts.identity }),
     ...(participants === undefined ? {} : { participants }),
-    ...(hasSip && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
+    ...(carriesSip(script) && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
     defaults: toDefaults(script),
     ...(script.env_vars === null ? {} : { env_vars: script.env_vars }),
   }
+}
+
+/** Returns false for a hook over HTTP with GET, whose query has no room for an INVITE. A WebSocket has no method. */
+function carriesSip({ call_hook }: CallScript): boolean {
+  return call_hook === null || call_hook.method !== 'GET' || /^wss?:/i.test(call_hook.url)
 }
 
 function toSip({ request, raw, remote, origin }: ReceivedInvite, facts: CallFacts): object {
@@ -130,7 +134,7 @@ function originHeaders(origin: PayloadOrigin): VouchedHeaders {
 }
 
 function toDefaults(script: CallScript): object {
-  const { fallback_voice: fallback } = script
+  const { fallback_voice: fallback, fallback_recognizer } = script
   return {
     synthesizer: withoutNulls({
       vendor: script.speech_synthesis_vendor,
@@ -146,6 +150,9 @@ function toDefaults(script: CallScript): object {
       vendor: script.speech_recognizer_vendor,
       label: script.speech_recognizer_label,
       language: script.speech_recognizer_language,
+      fallback_vendor: fallback_recognizer?.vendor,
+      fallback_label: fallback_recognizer?.label,
+      fallback_language: fallback_recognizer?.language,
     }),
   }
 }

@@ -7,6 +7,7 @@ export interface LiveCall {
   readonly service_provider_sid: string
   readonly application_sid?: string
   readonly call_id: string
+  readonly sbc_callid: string
   readonly call_sid: string
   readonly call_status: CallStatus
   readonly direction: 'inbound' | 'outbound'
@@ -20,8 +21,14 @@ export interface LiveCall {
   readonly originating_sip_ip?: string
   readonly originating_sip_trunk_name?: string
   readonly parent_call_sid?: string
+  readonly caller_id?: string
+  /** Set once the call has ended. */
+  readonly call_termination_by?: 'caller' | 'jambonz'
   readonly trace_id: string
   /** Set once the call is recorded. */
   readonly recording_url?: string
+  /** Set once the call is tagged. */
+  readonly customerData?: object
   readonly local_sip_address: string
+  readonly fs_sip_address: string
 }

@@ -3,7 +3,7 @@ import { covers } from '../../../test/support/covers.ts'
 import type { JournalEvent, JournalFact, StartedFact } from './journal.ts'
 import { replay, toLiveCall, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
-import { toChangePayload, toCommonPayload } from './hook-payloads.ts'
+import { toChangePayload, toCommonPayload, toNodePayload } from './hook-payloads.ts'
 
 const started: StartedFact = {
   type: 'started',
@@ -143,6 +143,17 @@ describe('the live call', () => {
     expect(toLiveCall(factsOf())).toMatchObject({ call_status: 'trying', sip_status: 100, from: '+4420' })
     expect(toLiveCall(factsOf(answered))).not.toHaveProperty('duration')
     expect(toLiveCall(factsOf(answered, completed))).toMatchObject({ call_status: 'completed', duration: 7 })
+  })
+
+  it('has the facts that every hook of the call has', () => {
+    const dialled = { ...started, parent_call_sid: 'c0', caller_id: '+4420' }
+    const events = [dialled, { type: 'tagged', data: { orderId: 7 } }, completed] as const
+    const facts = replay(events.map((fact, index) => ({ seq: index + 1, at: 1000, ...fact })))!
+    expect(toLiveCall(facts)).toMatchObject({
+      ...toCommonPayload(facts),
+      ...toNodePayload(facts, { publicIp: undefined, apiBaseUrl: undefined }),
+      call_termination_by: 'caller',
+    })
   })
 })
 

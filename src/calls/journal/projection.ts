@@ -134,11 +134,14 @@ export function toLiveCall(facts: CallFacts): LiveCall {
 
 function makeLiveCall(facts: CallFacts): LiveCall {
   const { started } = facts
+  const { call_termination_by } = facts.change ?? {}
+  const address = localSipAddressOf(facts)
   return {
     account_sid: started.account_sid,
     service_provider_sid: started.service_provider_sid,
     ...(facts.application_sid === undefined ? {} : { application_sid: facts.application_sid }),
     call_id: started.sip_call_id,
+    sbc_callid: started.sip_call_id,
     call_sid: started.call_sid,
     call_status: facts.call_status,
     direction: started.direction,
@@ -150,10 +153,13 @@ function makeLiveCall(facts: CallFacts): LiveCall {
     sip_reason: facts.sip_reason,
     ...(facts.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
     ...originOf(started),
-    ...(started.parent_call_sid === undefined ? {} : { parent_call_sid: started.parent_call_sid }),
+    ...parentOf(started),
+    ...(call_termination_by === undefined ? {} : { call_termination_by }),
     trace_id: started.trace_id,
+    ...(facts.customerData === undefined ? {} : { customerData: facts.customerData }),
     ...(facts.recording_url === undefined ? {} : { recording_url: facts.recording_url }),
-    local_sip_address: localSipAddressOf(facts),
+    local_sip_address: address,
+    fs_sip_address: address,
   }
 }
 

@@ -41,7 +41,7 @@ describe('an offer within a call', () => {
     expect(session().answers).toEqual(['v=0 theirs'])
   })
 
-  it('of ours that refreshes the session has an answer that counts: the far end may have moved', async () => {
+  it('from here that refreshes the session has an answer that counts: the far end may have moved', async () => {
     const { far, session } = await up()
     const before = session().signsOfLife
     far.refreshed?.('v=0 moved')
@@ -50,7 +50,7 @@ describe('an offer within a call', () => {
     expect(session().signsOfLife).toBe(before + 1)
   })
 
-  it('of ours that refreshes the session leaves the call up when its answer does not fit', async () => {
+  it('from here that refreshes the session leaves the call up when its answer does not fit', async () => {
     const { far, session, journalled, engine } = await up()
     session().acceptAnswer = () => Promise.reject(new AppError('media_not_acceptable', 'it fits nothing'))
     far.refreshed?.('v=0 odd')

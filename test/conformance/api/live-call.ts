@@ -23,6 +23,7 @@ export function makeCall(api: TestApi, { account_sid, service_provider_sid }: Te
     account_sid,
     service_provider_sid,
     call_id: callIdOf(call_sid),
+    sbc_callid: callIdOf(call_sid),
     call_sid,
     call_status: 'in-progress',
     direction: 'inbound',
@@ -34,6 +35,7 @@ export function makeCall(api: TestApi, { account_sid, service_provider_sid }: Te
     sip_reason: 'OK',
     trace_id: 't1',
     local_sip_address: '127.0.0.1:5060',
+    fs_sip_address: '127.0.0.1:5060',
   })
   api.journals.set(call_sid, [
     {
