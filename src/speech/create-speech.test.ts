@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, readdir, readlink, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -81,6 +82,17 @@ describe('the embedded voice', () => {
     const clip = await makeSpeech().synthesize(request('Hello.'))
     clip.release()
     expect(await readdir(join(cacheDir, 'speech-scratch'))).toEqual([])
+  })
+
+  it('holds no handle of its scratch directory after a text', { timeout: 60_000 }, async (context) => {
+    const handles = '/proc/self/fd'
+    if (!existsSync(handles)) return context.skip('the system does not list open files')
+    const speech = makeSpeech()
+    for (let count = 0; count < 200; count += 1) (await speech.synthesize(request(`${count}.`))).release()
+    const links = await Promise.all(
+      (await readdir(handles)).map((handle) => readlink(join(handles, handle)).catch(() => '')),
+    )
+    expect(links.filter((link) => link.startsWith(join(cacheDir, 'speech-scratch')))).toEqual([])
   })
 
   it('names the disk, and not the voice, while the disk is full, and keeps no half of a clip', async (context) => {

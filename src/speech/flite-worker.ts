@@ -34,6 +34,16 @@ const headerBytes = 44
 const rateOffset = 24
 const lengthOffset = 40
 
+interface WasiImports {
+  readonly wasi_snapshot_preview1: { readonly fd_close: (handle: number) => number }
+}
+
+/**
+ * The handles of the scratch directory and of the WAV file, after the three standard ones. `node:wasi` closes none of
+ * them at the end of a run, not even when its object is collected.
+ */
+const heldHandles = [3, 4]
+
 const { scratchDir, modulePath } = workerData as FliteWorkerData
 const module = new WebAssembly.Module(readFileSync(modulePath))
 
@@ -75,6 +85,11 @@ function run(args: string[]): number {
     preopens: { '/scratch': scratchDir },
     returnOnExit: true,
   })
-  const instance = new WebAssembly.Instance(module, wasi.getImportObject())
-  return wasi.start(instance)
+  const imports = wasi.getImportObject() as WasiImports
+  const instance = new WebAssembly.Instance(module, imports)
+  try {
+    return wasi.start(instance)
+  } finally {
+    for (const handle of heldHandles) imports.wasi_snapshot_preview1.fd_close(handle)
+  }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { until } from '../../test/support/wait.ts'
 import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
 import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
 
@@ -85,6 +86,23 @@ onEachStore(({ open }) => {
       expect((await page(first, { alert_type: 'a' })).rows).toMatchObject([{ message: 'of one node' }])
       expect((await page(first)).total).toBe(2)
       expect((await page(second)).total).toBe(1)
+    })
+
+    it('wait while the database refuses, as many for each account, and are written when it takes them', async () => {
+      const [account, other] = [await makeAccount(test.storage), await makeAccount(test.storage)]
+      await test.query('alter table alerts rename to alerts_away')
+      for (let type = 0; type < 200; type++) raise(account.account_sid, `type ${type}`)
+      raise(other.account_sid, 'recording-failure', 'the first')
+      await test.storage.alerts.flush()
+      raise(other.account_sid, 'recording-failure', 'the second')
+      clock.advance(1)
+      await test.storage.alerts.flush()
+      await test.query('alter table alerts_away rename to alerts')
+      clock.advance(5000)
+      await until('the alerts to be written', async () => (await page(other)).total > 0)
+      const { rows } = await page(other)
+      expect(rows.map(({ message }) => message).sort()).toEqual(['the first', 'the second'])
+      expect((await page(account)).total).toBe(100)
     })
 
     it('are committed soon without a caller that waits, and at the stop', async () => {

@@ -33,7 +33,7 @@ export interface AlertLog extends AlertPages, Alerts {}
 
 export interface AlertStore extends Alerts {
   readWith(readers: Readers): AlertPages
-  /** Resolves when everything raised so far is committed. */
+  /** Resolves when everything raised so far is committed, or was refused by the database and waits. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -46,7 +46,10 @@ export interface AlertStoreOptions {
 
 const dayMs = 86_400_000
 const soonMs = 200
+const retryMs = 5000
+// The alerts that wait while the database cannot be written: of all accounts, and of one.
 const maxWaiting = 1000
+const maxWaitingOfOne = 100
 // The alerts of one type that an account may raise in a minute: enough to be noticed, too few to bury the others.
 const perTrouble = { capacity: 20, refillMs: 60_000 }
 const maxLength = { message: 500, detail: 1024 }
@@ -61,16 +64,30 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
   let isStopped = false
 
   async function writeWaiting(): Promise<void> {
-    const rows = waiting
+    const rows = [...waiting]
     if (rows.length === 0) return
-    waiting = []
     try {
       await database.commitBeside(async (session) => {
         for (const row of rows) await insert(session, row)
       })
     } catch (error) {
       outage({ err: error, alerts: rows.length }, 'alerts could not be written')
+      // A row that breaks a rule would hold up the others for ever.
+      if (database.brokenRule(error) === undefined) {
+        if (!isStopped) later(retryMs)
+        return
+      }
     }
+    waiting = waiting.slice(rows.length)
+  }
+
+  function later(ms: number): void {
+    timer ??= clock.after(ms, () => void flush())
+  }
+
+  function hasRoom(owner: string): boolean {
+    const own = waiting.filter((row) => (row.account_sid ?? row.service_provider_sid) === owner)
+    return waiting.length < maxWaiting && own.length < maxWaitingOfOne
   }
 
   async function insert(session: Session, row: Schema['alerts']): Promise<void> {
@@ -94,12 +111,11 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
   return {
     raise(alert) {
       const owner = alert.account_sid ?? alert.service_provider_sid ?? ''
-      const isFlood =
-        waiting.length >= maxWaiting || troubles.take(`${owner} ${alert.alert_type}`, perTrouble) > 0
+      const isFlood = troubles.take(`${owner} ${alert.alert_type}`, perTrouble) > 0
       // A call that ends while the platform stops may still raise an alert.
-      if (isFlood || isStopped) return
+      if (isFlood || isStopped || !hasRoom(owner)) return
       waiting.push(toRow(alert, clock.now()))
-      timer ??= clock.after(soonMs, () => void flush())
+      later(soonMs)
     },
     readWith: ({ slowReader }) => ({
       async page(tenancy, owner, query) {
