@@ -50,6 +50,7 @@ class PlayedProcess extends EventEmitter {
 function createPaths() {
   const clock = createFakeClock()
   const processes: PlayedProcess[] = []
+  let isRefused = false
   const paths = new BrowserPaths({
     bind: '127.0.0.1',
     port: 45_000,
@@ -57,6 +58,7 @@ function createPaths() {
     clock,
     log: silentLogger,
     createProcess: () => {
+      if (isRefused) throw new Error('spawn ENOMEM')
       const played = new PlayedProcess()
       processes.push(played)
       return played as EventEmitter as ChildProcess
@@ -82,7 +84,8 @@ function createPaths() {
     last().say({ kind: 'opened', peer, own })
     return opening
   }
-  return { paths, clock, processes, last, ready, open, events, said }
+  const refuse = (refused: boolean): void => void (isRefused = refused)
+  return { paths, clock, processes, last, ready, open, events, said, refuse }
 }
 
 describe('the first path', () => {
@@ -109,6 +112,14 @@ describe('the first path', () => {
     processes[0]?.end()
     expect(await open()).toMatchObject({ peer: 2 })
     expect(processes).toHaveLength(2)
+  })
+
+  it('is refused where the system has no memory for the process, and the next one tries again', async () => {
+    const { paths, events, open, refuse } = createPaths()
+    refuse(true)
+    await expect(paths.open(undefined, events)).rejects.toMatchObject({ code: 'browsers_unavailable' })
+    refuse(false)
+    expect(await open()).toMatchObject({ peer: 1 })
   })
 
   it('is refused where the process does not start in time, and that is killed', async () => {
