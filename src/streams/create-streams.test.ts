@@ -580,6 +580,22 @@ describe('the thread', () => {
     await opened(other)
   })
 
+  it('gives the place of a stream back where the system has no thread for it', async () => {
+    let isRefused = true
+    platform = createStreams({
+      ...{ allow: loopback, nameServers: undefined, log: silentLogger },
+      createThread(workerData) {
+        if (isRefused) throw new Error('EAGAIN')
+        return new Worker(program, { eval: true, workerData })
+      },
+    })
+    const served = await server()
+    const open = (): Call => actingFor('one', () => new Call(served.url))
+    for (let count = 0; count < 400; count += 1) expect(open).toThrow('EAGAIN')
+    isRefused = false
+    await opened(open())
+  })
+
   it('is gone when the platform stops, and the sockets with it', async () => {
     platform = streamsWith(loopback)
     const served = await server()
