@@ -580,12 +580,29 @@ describe('the thread', () => {
     await opened(other)
   })
 
+<<<<<<< HEAD
   it('carries fewer streams of a higher rate and of two channels, as they cost more', async () => {
     const served = await server()
     platform = streamsWith(loopback, 50)
     const open = (): Call => actingFor('greedy', () => new Call(served.url, { rate: 64_000, channels: 2 }))
     for (let count = 0; count < 24; count += 1) open()
     expect(open).toThrow(expect.objectContaining({ code: 'account_share' }))
+=======
+  it('gives the place of a stream back where the system has no thread for it', async () => {
+    let isRefused = true
+    platform = createStreams({
+      ...{ allow: loopback, nameServers: undefined, log: silentLogger },
+      createThread(workerData) {
+        if (isRefused) throw new Error('EAGAIN')
+        return new Worker(program, { eval: true, workerData })
+      },
+    })
+    const served = await server()
+    const open = (): Call => actingFor('one', () => new Call(served.url))
+    for (let count = 0; count < 400; count += 1) expect(open).toThrow('EAGAIN')
+    isRefused = false
+    await opened(open())
+>>>>>>> rev-s1
   })
 
   it('is gone when the platform stops, and the sockets with it', async () => {

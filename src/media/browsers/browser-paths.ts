@@ -68,7 +68,12 @@ export class BrowserPaths {
 
   /** Opens a path. `far` is the far end's side if it made the offer. Throws `browsers_unavailable`. */
   async open(far: FarSide | undefined, events: PathEvents): Promise<BrowserPath> {
-    const { child, port, gate } = await (this.#starting ??= this.#start())
+    const starting = (this.#starting ??= this.#start())
+    const { child, port, gate } = await starting.catch((error: unknown) => {
+      // The next call tries again.
+      if (this.#starting === starting) this.#starting = undefined
+      throw error
+    })
     this.#last += 1
     const peer = this.#last
     const say = (message: ToBrowsers): void => void (child.connected && child.send(message))
@@ -119,8 +124,12 @@ export class BrowserPaths {
     try {
       child = createProcess()
     } catch (error) {
+<<<<<<< HEAD
       // Node.js throws if the system has no memory left, for example. The next call tries again.
       this.#starting = undefined
+=======
+      // Node.js throws if the system has no memory left, for example. Other failures are events.
+>>>>>>> rev-s1
       throw unavailable('the process of browsers could not be started', error)
     }
     this.#child = child
@@ -154,8 +163,6 @@ export class BrowserPaths {
       })
       return { child, port: ready.port, gate: { port: ready.gatePort, token } }
     } catch (error) {
-      // The next call tries again.
-      this.#starting = undefined
       log.error({ err: error, port }, 'browsers cannot be served')
       if (child.connected) child.disconnect()
       throw error
