@@ -580,14 +580,14 @@ describe('the thread', () => {
     await opened(other)
   })
 
-<<<<<<< HEAD
   it('carries fewer streams of a higher rate and of two channels, as they cost more', async () => {
     const served = await server()
     platform = streamsWith(loopback, 50)
     const open = (): Call => actingFor('greedy', () => new Call(served.url, { rate: 64_000, channels: 2 }))
     for (let count = 0; count < 24; count += 1) open()
     expect(open).toThrow(expect.objectContaining({ code: 'account_share' }))
-=======
+  })
+
   it('gives the place of a stream back where the system has no thread for it', async () => {
     let isRefused = true
     platform = createStreams({
@@ -602,7 +602,6 @@ describe('the thread', () => {
     for (let count = 0; count < 400; count += 1) expect(open).toThrow('EAGAIN')
     isRefused = false
     await opened(open())
->>>>>>> rev-s1
   })
 
   it('is gone when the platform stops, and the sockets with it', async () => {

@@ -116,21 +116,13 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     start: () => Promise.resolve(),
     open(order, onEvent): AudioStream {
       const tenant = actingTenant()
-<<<<<<< HEAD
+      // First, since it throws if the system has no thread left.
+      const own = running()
       const cost = costOf(order)
       pool.take(tenant, cost)
       lastId += 1
       const id = lastId
       open.set(id, { onEvent, tenant, cost })
-      const own = running()
-=======
-      // First, since it throws if the system has no thread left.
-      const own = running()
-      pool.take(tenant, 1)
-      lastId += 1
-      const id = lastId
-      open.set(id, { onEvent, tenant })
->>>>>>> rev-s1
       const post = (message: ToThread): void => {
         // A dead thread gets no messages, and its streams have ended.
         if (thread === own && open.has(id)) own.worker.postMessage(message)

@@ -30,7 +30,7 @@ export function calledNumber(user: string): string {
   const [number = '', ...params] = user.split(';')
   const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
   // Names may be called too, and a `-` is part of a name (RFC 3966 §5.1.1).
-  const isNumber = /^\+?[\-.()]*\d[\d\-.()]*$/.test(number)
+  const isNumber = /^\+?[-.()]*\d[\d\-.()]*$/.test(number)
   return (isNumber ? telephoneNumber(number, context) : number).replace(/^\+/, '') || 'anonymous'
 }
 

@@ -124,12 +124,8 @@ export class BrowserPaths {
     try {
       child = createProcess()
     } catch (error) {
-<<<<<<< HEAD
       // Node.js throws if the system has no memory left, for example. The next call tries again.
       this.#starting = undefined
-=======
-      // Node.js throws if the system has no memory left, for example. Other failures are events.
->>>>>>> rev-s1
       throw unavailable('the process of browsers could not be started', error)
     }
     this.#child = child

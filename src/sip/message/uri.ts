@@ -148,7 +148,7 @@ function parseTelUri(rest: string): TelUri {
   const number = semicolon === -1 ? rest : rest.slice(0, semicolon)
   // RFC 3966 §3: a global number has digits after its +, a local one may have *, # and hex digits. The part before the
   // first digit takes no digits, as the time would be quadratic.
-  if (!/^(?:\+[\-.()]*\d[\d\-.()]*|[\-.()]*[\dA-Fa-f*#][\dA-Fa-f*#\-.()]*)$/.test(number)) {
+  if (!/^(?:\+[-.()]*\d[\d\-.()]*|[-.()]*[\dA-Fa-f*#][\dA-Fa-f*#\-.()]*)$/.test(number)) {
     throw malformed('Bad number in a tel URI')
   }
   return {
