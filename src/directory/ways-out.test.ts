@@ -202,4 +202,20 @@ onEachStore(({ open }) => {
     await makePlan(own, carrier, [['44', 1]])
     expect((await directory.dialPlan(own))?.routes.map(({ regex }) => regex)).toEqual(['44'])
   })
+
+  it('knows where a shared carrier is called, however many gateways accounts have', async () => {
+    const own = await account()
+    const { carrier: voip_carrier_sid } = await makeCarrier(own, 'of many gateways')
+    const { account_sid } = own
+    await test.storage.transaction(systemTenancy, async ({ sip_gateways }) => {
+      for (let index = 0; index < 5000; index++)
+        await sip_gateways.insert({ account_sid, voip_carrier_sid, ipv4: `gw${index}.test`, outbound: 1 })
+    })
+    const last = { sip_gateway_sid: 'ffffffff-ffff-4fff-bfff-ffffffffffff', ipv4: 'last.test', port: null }
+    await makeCarrier({ ...own, account_sid: null }, 'shared behind many', {}, last)
+    const hop = 'sip:last.test;transport=udp'
+    expect((await directory.carrierHops()).filter((one) => one.hop === hop)).toEqual([
+      { hop, account_sid: null },
+    ])
+  })
 })

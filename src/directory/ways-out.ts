@@ -30,6 +30,7 @@ const maxCarriers = 500
 const maxGateways = 64
 const maxRoutes = 1000
 const maxEntries = 64
+/** The most hops that are read before those of accounts are left out. */
 const maxHops = 5000
 
 export function createOutboundDirectory({ rows, remember }: OutboundDirectoryOptions): OutboundDirectory {
@@ -79,8 +80,10 @@ async function readHops({ voip_carriers, sip_gateways }: Repositories): Promise<
   for await (const page of gatewayPages)
     for (const row of page) {
       const carrier = carriers.get(row.voip_carrier_sid)
-      if (carrier === undefined || hops.size >= maxHops) continue
+      if (carrier === undefined) continue
       const { account_sid, outbound_sip_proxy, requires_register } = carrier
+      // Accounts may have made many. Those of the operator must be known to the fraud defence.
+      if (account_sid !== null && hops.size >= maxHops) continue
       const way = { outbound_sip_proxy, requires_register: requires_register === 1 }
       const hop = nextHopOf(way, toGateway(row))
       hops.set(`${hop} ${account_sid}`, { hop, account_sid })

@@ -8,6 +8,7 @@ const names: Readonly<Record<string, readonly ResolvedAddress[]>> = {
     { address: '2001:db8::7', family: 6 },
   ],
   'six.example.com': [{ address: '2001:db8::8', family: 6 }],
+  'mapped.example.com': [{ address: '::ffff:192.0.2.4', family: 6 }],
 }
 const lookup = async (host: string): Promise<readonly ResolvedAddress[]> => {
   const found = names[host]
@@ -33,6 +34,9 @@ describe('resolveUri', () => {
     ['sip:bob@192.0.2.4', { transport: 'udp', address: '192.0.2.4', port: 5060 }],
     ['sip:192.0.2.4:5080;transport=TCP;lr', { transport: 'tcp', address: '192.0.2.4', port: 5080 }],
     ['sip:bob@[2001:db8::1]:5070', { transport: 'udp', address: '2001:db8::1', port: 5070 }],
+    ['sip:[2001:DB8:0:0::1]', { transport: 'udp', address: '2001:db8::1', port: 5060 }],
+    ['sip:[::ffff:192.0.2.4]', { transport: 'udp', address: '192.0.2.4', port: 5060 }],
+    ['sip:[0::ffff:c000:204];transport=tcp', { transport: 'tcp', address: '192.0.2.4', port: 5060 }],
   ])('sends %s where it says', async (uri, remote) => {
     expect(await resolveUri(uri)).toEqual(remote)
   })
@@ -65,6 +69,10 @@ describe('resolveUri', () => {
       address: '192.0.2.7',
       port: 5090,
     })
+  })
+
+  it('takes the IPv4 address in a mapped one, by which carriers and phones are known', async () => {
+    expect(await resolveFromSix('sip:mapped.example.com')).toMatchObject({ address: '192.0.2.4' })
   })
 
   it('takes an address of the family it sends from', async () => {

@@ -2,6 +2,7 @@
 import { isIP, isIPv4 } from 'node:net'
 import { AppError } from '../lib/errors.ts'
 import type { Names, ResolvedAddress } from '../network/names.ts'
+import { toReportedAddress } from '../network/reported-address.ts'
 import { tryParseUri } from './message/uri.ts'
 import type { SipUri } from './message/uri.ts'
 import { servingHosts } from './services.ts'
@@ -41,13 +42,13 @@ export function createUriResolver(options: UriResolverOptions): ResolveUri {
   const families = isIPv4(bind) ? [4] : [6, 4]
 
   async function addressesOf(host: string): Promise<readonly string[]> {
-    if (isIP(host) !== 0) return [host]
+    if (isIP(host) !== 0) return [toReportedAddress(host)]
     const addresses = await lookup(host).catch((error: unknown) => {
       throw unresolved(host, error)
     })
     const usable = families.flatMap((family) => addresses.filter((one) => one.family === family))
     if (usable.length === 0) throw unresolved(host)
-    return usable.map(({ address }) => address)
+    return usable.map(({ address }) => toReportedAddress(address))
   }
 
   /** Returns the hosts that DNS records name; none for a URI with a port or an address, which needs no records. */

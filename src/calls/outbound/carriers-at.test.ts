@@ -64,6 +64,7 @@ it('refuses to search while the tenant has used up its look-ups', async () => {
 
 it.each<[string, CarrierHop]>([
   ['that is an address', { hop: 'sip:192.0.2.9:5060;transport=udp', account_sid: 'other' }],
+  ['that is an IPv4 address in IPv6', { hop: 'sip:[0::ffff:c000:209]:5060', account_sid: 'other' }],
   ['of the operator', { hop: 'sip:shared.test:5060;transport=udp', account_sid: null }],
 ])('finds a gateway %s behind those of accounts, however many they are', async (_, hop) => {
   server.addresses('shared.test', ['192.0.2.9'], 30)

@@ -39,8 +39,10 @@ const isAddress = /^sips?:(?:[^@]*@)?(?:\[|[\d.]+(?:[:;]|$))/i
 
 /** Returns the hops at the addresses, and names: those of the operator first, since accounts may make many. */
 function hopsWorthLook(hops: readonly CarrierHop[], addresses: ReadonlySet<string>): readonly CarrierHop[] {
+  // An address of IPv6 has many spellings.
   const known = hops.filter(
-    ({ hop }) => isAddress.test(hop) && [...addresses].some((one) => hop.includes(one)),
+    ({ hop }) =>
+      isAddress.test(hop) && (hop.includes('[') || [...addresses].some((one) => hop.includes(one))),
   )
   const names = hops.filter(({ hop }) => !isAddress.test(hop))
   const isShared = ({ account_sid }: CarrierHop): boolean => account_sid === null
