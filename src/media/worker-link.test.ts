@@ -95,6 +95,36 @@ describe('a worker that dies', () => {
   })
 })
 
+describe('a worker that dies where the system has no thread left', () => {
+  it('is started once there is one, and ends nothing else meanwhile', async () => {
+    const clock = createFakeClock()
+    let starts = 0
+    const plane = mediaWith({
+      clock,
+      createWorker: (setup) => {
+        starts += 1
+        if (starts === 2) throw new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
+        const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup })
+        threads.push(thread)
+        return thread
+      },
+    })
+    await plane.start()
+    await threads[0]?.terminate()
+    await until('the new worker', () => {
+      if (threads.length < 2) clock.advance(100)
+      return threads.length === 2
+    })
+    expect(starts).toBe(3)
+    await until('a session', () =>
+      plane.open().then(
+        () => true,
+        () => false,
+      ),
+    )
+  })
+})
+
 describe('the end of a session', () => {
   it('wakes the worker with the next request, or after 20 ms', async () => {
     const clock = createFakeClock()

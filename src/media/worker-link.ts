@@ -79,14 +79,14 @@ export class WorkerLink {
     return this.#load
   }
 
-  /** Resolves when the worker ticks. */
-  start(): Promise<void> {
+  /** Resolves when the worker ticks. Rejects if the system has no thread for it, or it ends at once. */
+  async start(): Promise<void> {
     const { createWorker, setup, index, clock, log } = this.#options
     const worker = createWorker(setup, `media-${index}`)
     this.#state = { at: 'starting', worker }
     this.#isStopped = false
     this.#startedMs = clock.monotonic()
-    return new Promise((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       const limit = clock.after(startLimitMs, () => {
         // Its exit rejects the promise.
         void worker.terminate()
