@@ -48,7 +48,10 @@ class ScriptedWorker extends EventEmitter {
 function stage() {
   const clock = createFakeClock()
   const workers: ScriptedWorker[] = []
+  /** What the system says in place of a thread. */
+  const system: { error?: Error | undefined } = {}
   const createWorker = (room: number): Worker => {
+    if (system.error !== undefined) throw system.error
     const worker = new ScriptedWorker(room)
     workers.push(worker)
     return worker as unknown as Worker
@@ -65,7 +68,7 @@ function stage() {
         gap: (ms) => heard.push(`${id} gap: ${ms}`),
       },
     )
-  return { clock, workers, thread, heard, begin, last: () => workers.at(-1)! }
+  return { clock, system, workers, thread, heard, begin, last: () => workers.at(-1)! }
 }
 
 describe('a recording', () => {
@@ -124,6 +127,28 @@ describe('a recording', () => {
     last().ends('a')
     thread.cut('a', 'again')
     expect(last().posted.slice(1)).toEqual([{ kind: 'end', id: 'a', reason: 'it has outgrown its share' }])
+  })
+})
+
+describe('a system that has no thread left', () => {
+  it('refuses a recording, of which nothing is left', () => {
+    const { system, thread, begin } = stage()
+    system.error = new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
+    expect(() => begin('a')).toThrow('EAGAIN')
+    expect(thread.size).toBe(0)
+  })
+
+  it('ends the recordings of a thread that dies, and nothing else', async () => {
+    const { system, thread, heard, begin, last } = stage()
+    const taken = begin('a')
+    begin('b')
+    system.error = new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
+    last().dies()
+    expect(heard).toEqual(['a ended: the recorder failed', 'b ended: the recorder failed'])
+    expect(await taken.end()).toEqual({ bytes: 0, durationMs: 0, reason: 'the recorder failed' })
+    system.error = undefined
+    begin('c')
+    expect([thread.size, last().kinds]).toEqual([1, ['begin']])
   })
 })
 

@@ -102,14 +102,26 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
     worker = undefined
     const now = clock.monotonic()
     deaths = [...deaths.filter((at) => now - at < deathsMs), now]
+    const goesOn = deaths.length < maxDeaths && open.size > 0 && isStartable()
     for (const [id, one] of open) {
-      if (deaths.length >= maxDeaths) {
+      if (!goesOn) {
         close(id, one, { bytes: 0, durationMs: 0, reason: 'the recorder failed' })
         continue
       }
       begin(id, one, true)
       one.listener.gap(unwrittenMs)
       if (one.isEnding) post({ kind: 'end', id })
+    }
+  }
+
+  /** Starts the thread, for which the system may have no room. */
+  function isStartable(): boolean {
+    try {
+      worker ??= started()
+      return true
+    } catch (error) {
+      log.error({ err: error }, 'the recorder could not be started')
+      return false
     }
   }
 
@@ -125,8 +137,8 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
       const ring = createRecordingRing(ringFrames)
       const ended = Promise.withResolvers<RecordingEnd>()
       const one: Open = { ...file, ring, listener, ended, isEnding: false }
-      open.set(id, one)
       begin(id, one, false)
+      open.set(id, one)
       return {
         ring,
         mask: (isMasked) => maskRing(ring, isMasked),
