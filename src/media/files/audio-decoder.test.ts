@@ -8,7 +8,7 @@ import { until } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { markAsGrowing, markAsWhole } from '../../lib/growing-file.ts'
-import { createAudioDecoder } from './audio-decoder.ts'
+import { createAudioDecoder, createDecoderThread } from './audio-decoder.ts'
 
 /** One second of 16-bit samples at 16 kHz. */
 const secondBytes = 32_000
@@ -46,6 +46,31 @@ function page(packets: readonly Buffer[]): Buffer {
 }
 
 const head = Buffer.from([...Buffer.from('OpusHead'), 1, 1, 0, 0, 0x80, 0xbb, 0, 0, 0, 0, 0])
+
+describe('a system that has no thread left', () => {
+  it('refuses a file when it comes or when it is its turn, and no later one', async () => {
+    let isFull = false
+    const decoder = createAudioDecoder({
+      clock: systemClock,
+      createThread(job) {
+        if (isFull) throw new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
+        return createDecoderThread(job)
+      },
+    })
+    stop = () => decoder.stop()
+    const decode = () =>
+      decoder.decode({ kind: 'mp3', source: join(fixtures, 'mono-16k.mp3'), target: target() })
+    const first = decode()
+    // The account has one turn at a time.
+    const waiting = decode()
+    isFull = true
+    expect(await first).toBeGreaterThan(0)
+    await expect(waiting).rejects.toThrow('EAGAIN')
+    await expect(decode()).rejects.toThrow('EAGAIN')
+    isFull = false
+    expect(await decode()).toBeGreaterThan(0)
+  })
+})
 
 describe('the audio decoder', () => {
   it.each([

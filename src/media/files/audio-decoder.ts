@@ -28,6 +28,8 @@ export interface AudioDecoderOptions {
   readonly clock: Clock
   /** The most of the waiting line for one account while no other account waits, in percent. */
   readonly sharePercent?: number
+  /** Replaced by tests. */
+  readonly createThread?: (job: DecodeJob) => Worker
 }
 
 const maxThreads = 2
@@ -55,7 +57,16 @@ interface Running {
   readonly end: (outcome: () => void) => Promise<void>
 }
 
-export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions): AudioDecoder & Part {
+export function createDecoderThread(job: DecodeJob): Worker {
+  return new Worker(new URL('./decoder-worker.ts', import.meta.url), {
+    name: 'decoder',
+    workerData: job,
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  })
+}
+
+export function createAudioDecoder(options: AudioDecoderOptions): AudioDecoder & Part {
+  const { clock, sharePercent, createThread = createDecoderThread } = options
   const line = new FairLine<Waiting>()
   const places = new TenantPool({
     size: maxWaiting,
@@ -78,17 +89,18 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       const waiting = line.shift((tenant) => !busy.has(tenant))
       if (waiting === undefined) return
       places.give(waiting.tenant, 1)
-      run(waiting)
+      try {
+        run(waiting)
+      } catch (error) {
+        // The system has no thread left.
+        waiting.reject(error)
+      }
     }
   }
 
   function run(waiting: Waiting): void {
     const { job, onHead, tenant, resolve, reject } = waiting
-    const worker = new Worker(new URL('./decoder-worker.ts', import.meta.url), {
-      name: 'decoder',
-      workerData: job,
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-    })
+    const worker = createThread(job)
     const fail = (sentence: string): void =>
       void end(() => reject(new AppError('audio_not_supported', sentence)))
     const watch = (): Timer => clock.after(pieceMs, () => fail('the audio file is broken'))
