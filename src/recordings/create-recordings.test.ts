@@ -160,6 +160,24 @@ const notified = async () =>
   (await storage.outbox.claim(50, 1)).map(({ payload }) => JSON.parse(payload) as Record<string, unknown>)
 const spooled = () => readdir(join(dataDir, 'recordings/spool'))
 
+describe('a recording for which the system has no thread left', () => {
+  it('is refused and takes nothing of the share of its account', async () => {
+    await recordings.stop()
+    let isFull = true
+    recordings = await open({
+      limits: { spoolBytes: 10 * megabyte, accountBytes: 10 * megabyte, days: 30 },
+      createWorker(room) {
+        if (isFull) throw new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
+        return new Thread(new URL('./recorder-worker.ts', import.meta.url), { workerData: { room } })
+      },
+    })
+    await expect(begin()).rejects.toThrow('EAGAIN')
+    isFull = false
+    clock.advance(600_000)
+    await end(await begin())
+  })
+})
+
 describe('a recording', () => {
   it('is put into the bucket as a WAV file with both sides, and its hook hears of it once', async () => {
     const call = await begin()

@@ -195,9 +195,9 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         throw new AppError('recording_refused', 'the disk space for recordings is used up')
       if (!(await shares.mayGrow(account_sid))) throw new AppError('recording_refused', noShareLeft)
       const path = spool.wavOf(call_sid)
+      const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
       live.add(call_sid)
       shares.begun(call_sid, account_sid)
-      const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
       return {
         ...taken,
         key: `${prefix}${call_sid}.${format}`,
