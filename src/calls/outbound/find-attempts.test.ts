@@ -473,6 +473,8 @@ describe('a call that is placed', () => {
       sip_reason: 'Trying',
       trace_id: call_sid.replaceAll('-', ''),
       local_sip_address: '127.0.0.1:5060',
+      fs_sip_address: '127.0.0.1:5060',
+      sbc_callid: expect.stringMatching(/^[0-9a-f]{32}$/),
     })
     await engine.calls.hangUp(account_sid, call_sid)
     resolved.reject(new Error('too late'))
