@@ -580,6 +580,25 @@ describe('the thread', () => {
     await opened(other)
   })
 
+  it('that the system has no room for costs no stream its place', async () => {
+    let isFull = true
+    platform = createStreams({
+      allow: loopback,
+      limits: {},
+      nameServers: undefined,
+      log: silentLogger,
+      sharePercent: 100,
+      createThread(workerData) {
+        if (isFull) throw new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
+        return new Worker(program, { eval: true, workerData })
+      },
+    })
+    const { url } = await server()
+    for (let count = 0; count < 400; count += 1) expect(() => new Call(url)).toThrow('EAGAIN')
+    isFull = false
+    await opened(new Call(url))
+  })
+
   it('is gone when the platform stops, and the sockets with it', async () => {
     platform = streamsWith(loopback)
     const served = await server()

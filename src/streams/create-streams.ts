@@ -104,11 +104,12 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     start: () => Promise.resolve(),
     open(order, onEvent): AudioStream {
       const tenant = actingTenant()
+      // Fails if the system has no thread for it, so nothing is taken before.
+      const own = running()
       pool.take(tenant, 1)
       lastId += 1
       const id = lastId
       open.set(id, { onEvent, tenant })
-      const own = running()
       const post = (message: ToThread): void => {
         // A dead thread gets no messages, and its streams have ended.
         if (thread === own && open.has(id)) own.worker.postMessage(message)
