@@ -63,6 +63,13 @@ describe('the watch over gateways', () => {
     expect(carrier.requests).toHaveLength(4)
   })
 
+  it('asks nothing once it has stopped, if the carriers are still being read then', async () => {
+    watch.stop()
+    watch.follow([trunkOf()])
+    await stage.pass(10_000)
+    expect(carrier.requests).toEqual([])
+  })
+
   it('names us as Microsoft Teams knows us, and asks nothing where we could not prove that name', async () => {
     const fault = new AppError('teams_not_ready', 'the certificate does not name it')
     const demandName = (name: string): void => {

@@ -51,6 +51,7 @@ export class GatewayWatch {
   }
 
   follow(trunks: readonly Trunk[]): void {
+    if (this.#isStopped) return
     const wanted = new Map<string, { trunk: Trunk; gateway: TrunkGateway }>()
     for (const trunk of trunks)
       for (const gateway of trunk.gateways)
