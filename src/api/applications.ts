@@ -23,6 +23,9 @@ const applicationUsers = {
   ms_teams_tenants: 'Microsoft Teams tenants',
 } as const
 
+// An application reads these in its first hook; nothing here listens.
+const inDefaults = ' Sent to the call hook in `defaults.recognizer`; no speech is recognised yet.'
+
 export const applications = defineResource({
   name: 'Application',
   noun: 'application',
@@ -58,13 +61,13 @@ export const applications = defineResource({
       .describe('The label of the credential that speaks, if the vendor has several.'),
     speech_recognizer_vendor: vendor
       .optional()
-      .describe('The vendor that recognises speech for verbs that name none.'),
+      .describe(`The vendor of speech recognition for verbs that name none.${inDefaults}`),
     speech_recognizer_language: language
       .optional()
-      .describe('The language that is recognised for verbs that name none: `en-US`.'),
+      .describe(`The language of speech recognition for verbs that name none: \`en-US\`.${inDefaults}`),
     speech_recognizer_label: label
       .nullable()
-      .describe('The label of the credential that listens, if the vendor has several.'),
+      .describe(`The label of the credential that listens, if the vendor has several.${inDefaults}`),
     use_for_fallback_speech: flag()
       .default(0)
       .describe('1: the fields that follow apply when a vendor fails.'),
@@ -80,16 +83,13 @@ export const applications = defineResource({
       .describe('The label of the credential with which the second vendor speaks.'),
     fallback_speech_recognizer_vendor: vendor
       .nullable()
-      .describe('The vendor that recognises speech once the first one has failed.')
-      .notServed('speech recognition'),
+      .describe(`The vendor of speech recognition once the first one has failed.${inDefaults}`),
     fallback_speech_recognizer_language: language
       .nullable()
-      .describe('The language that the second vendor recognises.')
-      .notServed('speech recognition'),
+      .describe(`The language of the second vendor.${inDefaults}`),
     fallback_speech_recognizer_label: label
       .nullable()
-      .describe('The label of the credential with which the second vendor listens.')
-      .notServed('speech recognition'),
+      .describe(`The label of the credential with which the second vendor listens.${inDefaults}`),
     record_all_calls: flag()
       .default(0)
       .describe('1: every call that it runs is recorded from its answer on.'),

@@ -233,6 +233,8 @@ describe('a call that came in', () => {
       originating_sip_ip: '127.0.0.1',
       trace_id: call_sid.replaceAll('-', ''),
       local_sip_address: '127.0.0.1:5060',
+      fs_sip_address: '127.0.0.1:5060',
+      sbc_callid: 'call-1@test',
     })
     await engine.calls.hangUpAll('the end')
     expect(engine.store.records).toMatchObject([

@@ -359,7 +359,7 @@ describe('an application over WebSocket', () => {
     await call.bye()
     await calm()
     const socket = engine.sockets.last
-    const told = socket.last('verb:hook')
+    const told = socket.last('session:new')
     expect(told.data).toMatchObject({ queue_result: 'hangup' })
     expect(socket.isOver).toBe(false)
     socket.ack(told)
