@@ -244,6 +244,30 @@ describe('a recording', () => {
     expect(types).toEqual(['recording-ended', 'recording-stored'])
   })
 
+  it('is put into the bucket once, and its hook hears of it once, where the database takes the report late', async () => {
+    const call = await begin()
+    say(call, 10)
+    await end(call)
+    await query('alter table call_journal rename to call_journal_away')
+    await until('its upload', () => puts.length > 0)
+    for (let looks = 0; looks < 4; looks += 1) {
+      clock.advance(20_000)
+      await setTimeout(50)
+    }
+    await query('alter table call_journal_away rename to call_journal')
+    await until('it is stored', async () => {
+      clock.advance(6000)
+      return (await stateOf(call)) === 'stored'
+    })
+    await until('nothing is spooled', async () => {
+      clock.advance(6000)
+      return (await spooled()).length === 0
+    })
+    expect(puts).toHaveLength(1)
+    expect(await notified()).toHaveLength(1)
+    expect(alerts).toEqual([])
+  })
+
   it('is put where the application has placed it', async () => {
     const call = await begin('wav', recordings, { prefix: 'weekly/team-' })
     say(call, 10)
