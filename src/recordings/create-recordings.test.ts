@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { DatabaseSync } from 'node:sqlite'
 import { buffer } from 'node:stream/consumers'
 import type { Worker } from 'node:worker_threads'
 import { Worker as Thread } from 'node:worker_threads'
@@ -16,6 +17,7 @@ import { until } from '../../test/support/wait.ts'
 import type { Alert } from '../contracts/alert.ts'
 import type { Hook } from '../contracts/hook.ts'
 import type { RecordingOrder, RunningRecording } from '../contracts/recording.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { silentLogger } from '../lib/log.ts'
@@ -158,6 +160,15 @@ const settled = (call: Call, state: string) =>
 const samplesOf = (bytes: Buffer) => new Int16Array(Uint8Array.from(bytes.subarray(44)).buffer)
 const notified = async () =>
   (await storage.outbox.claim(50, 1)).map(({ payload }) => JSON.parse(payload) as Record<string, unknown>)
+/** Runs a statement past the storage. */
+async function query(sql: string): Promise<void> {
+  const file = new DatabaseSync(join(dataDir, 'switchhook.db'))
+  try {
+    file.exec(sql)
+  } finally {
+    file.close()
+  }
+}
 const spooled = () => readdir(join(dataDir, 'recordings/spool'))
 
 describe('a recording for which the system has no thread left', () => {
@@ -229,6 +240,50 @@ describe('a recording', () => {
     await storage.calls.flush()
     clock.advance(6000)
     await settled(call, 'stored')
+  })
+
+  it('of a dead process gets one event of its end, however often that is written before the database takes it', async () => {
+    const call = await begin()
+    say(call, 10)
+    await recordings.stop()
+    await query('alter table call_journal rename to call_journal_away')
+    recordings = await open()
+    for (let looks = 0; looks < 4; looks += 1) {
+      clock.advance(6000)
+      await setTimeout(50)
+    }
+    await query('alter table call_journal_away rename to call_journal')
+    await until('its end', async () => {
+      clock.advance(6000)
+      return (await stateOf(call)) === 'stored'
+    })
+    const journal = (await storage.journal.read(systemTenancy, account_sid, call.call_sid)) ?? []
+    const types = journal.map(({ type }) => type)
+    expect(types).toEqual(['recording-ended', 'recording-stored'])
+  })
+
+  it('is put into the bucket once, and its hook hears of it once, where the database takes the report late', async () => {
+    const call = await begin()
+    say(call, 10)
+    await end(call)
+    await query('alter table call_journal rename to call_journal_away')
+    await until('its upload', () => puts.length > 0)
+    for (let looks = 0; looks < 4; looks += 1) {
+      clock.advance(20_000)
+      await setTimeout(50)
+    }
+    await query('alter table call_journal_away rename to call_journal')
+    await until('it is stored', async () => {
+      clock.advance(6000)
+      return (await stateOf(call)) === 'stored'
+    })
+    await until('nothing is spooled', async () => {
+      clock.advance(6000)
+      return (await spooled()).length === 0
+    })
+    expect(puts).toHaveLength(1)
+    expect(await notified()).toHaveLength(1)
+    expect(alerts).toEqual([])
   })
 
   it('is put where the application has placed it', async () => {

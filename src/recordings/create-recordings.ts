@@ -66,6 +66,9 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       // The file may appear a moment after the row.
       const silentMs = (await spool.silentMs(call_sid, Date.now())) ?? clock.now() - started_at
       if (options.isShared() && silentMs < abandonedMs) continue
+      // Its end may be among the writes that wait for the database; written again, it would be there twice.
+      await calls.flush()
+      if ((await store.find(call_sid))?.state !== 'recording') continue
       const bytes = await mended(call_sid)
       const at = clock.now()
       const ended = { change: 'ended', bytes, durationMs: durationOf(bytes), at } as const

@@ -1,6 +1,7 @@
 // Stores finished recordings, in the bucket of the account or on the disk here, with retries until it succeeds or the
 // time is over. This survives the process: a recording waits in the database until it is stored.
 import type { StoredRecording } from '../contracts/recording.ts'
+import { sleep } from '../lib/clock.ts'
 import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { finishInThread } from './finish-thread.ts'
@@ -164,10 +165,25 @@ export function createRecordingStorer(options: StorerOptions): RecordingStorer {
   /** Removes the files after the transaction that settles the recording. */
   async function settle(recording: StoredRecording, change: Settled) {
     const { call_sid, account_sid } = recording
-    await reportSettled(recording, change, options.calls)
+    await reportSettled(recording, change, {
+      write: (batch, urgency) => options.calls.write(batch, urgency),
+      flush: flushed,
+    })
     await spool.clear(call_sid)
     options.freed(recording.bytes)
     log.info({ call_sid, account_sid, ...change }, 'recording settled')
+  }
+
+  /** Resolves once the reports are in the database. The calls keep those that it refuses, so none is made again. */
+  async function flushed(): Promise<void> {
+    for (;;) {
+      try {
+        return await options.calls.flush()
+      } catch {
+        stopping.signal.throwIfAborted()
+        await sleep(lookEveryMs, clock, stopping.signal)
+      }
+    }
   }
 
   function raise({ account_sid, call_sid }: StoredRecording, message: string, error?: unknown): void {

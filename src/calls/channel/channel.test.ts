@@ -6,6 +6,7 @@ import { ScriptedSockets } from '../../../test/support/scripted-engine/scripted-
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { Channel } from './channel.ts'
+import { HeardPaces } from './heard-pace.ts'
 import type { SentFrame } from './frames.ts'
 
 const frame = (type: SentFrame['type'], data: object = {}): SentFrame => ({ type, call_sid: 'c', data })
@@ -173,11 +174,77 @@ describe('an application that sends faster than it is read', () => {
     pace.ms = 50
     socket.command('tag', {})
     socket.command('tag', {})
-    expect([socket.isPaused, heard]).toEqual([true, ['slowed', 'command tag', 'command tag']])
+    expect([socket.isPaused, heard]).toEqual([true, ['slowed', 'command tag']])
     clock.advance(49)
-    expect(socket.isPaused).toBe(true)
+    expect([socket.isPaused, heard]).toEqual([true, ['slowed', 'command tag']])
+    pace.ms = 0
     clock.advance(1)
+    expect(heard).toEqual(['slowed', 'command tag', 'command tag'])
     expect([socket.isPaused, clock.pending]).toEqual([false, 0])
+  })
+
+  it('and all of it in one go is heard at the rate', async () => {
+    const paced = { wait: () => 0 }
+    const { socket, heard, clock } = await opened(() => paced.wait())
+    const read = new HeardPaces(clock).socketOf('a')
+    paced.wait = () => read({ length: 50 })
+    for (let count = 0; count < 600; count += 1) socket.command('tag', {})
+    const commands = () => heard.filter((one) => one === 'command tag').length
+    expect(commands()).toBeLessThanOrEqual(201)
+    clock.advance(1000)
+    expect(commands()).toBeGreaterThan(290)
+    expect(commands()).toBeLessThanOrEqual(301)
+    clock.advance(3100)
+    expect([commands(), socket.isPaused]).toEqual([600, false])
+    expect(heard.filter((one) => one === 'slowed')).toHaveLength(1)
+  })
+
+  it('and closes then is heard to the end first; nothing more is said to its old socket', async () => {
+    const pace = { ms: 0 }
+    const { socket, sockets, heard, clock, ask, outcomes } = await opened(() => pace.ms)
+    ask(frame('verb:hook'))
+    pace.ms = 50
+    socket.command('tag', {})
+    socket.command('tag', {})
+    socket.ack(socket.last('verb:hook'), ['verbs'])
+    socket.end({ code: 1011, because: 'restart' })
+    ask(frame('dial:confirm'))
+    clock.advance(150)
+    await settled()
+    expect(heard).toEqual(['slowed', 'command tag', 'command tag', 'lost 1011'])
+    expect(outcomes.at(-1)).toBe('answer ["verbs"]')
+    clock.advance(500)
+    await settled()
+    expect([socket.typed('dial:confirm').length, sockets.last.typed('dial:confirm').length]).toEqual([0, 1])
+    expect(sockets.last.typed('verb:hook')).toEqual([])
+  })
+
+  it('and leaves more than can be kept is closed, and nothing that waits is heard', async () => {
+    const pace = { ms: 0 }
+    const { socket, heard, clock } = await opened(() => pace.ms)
+    pace.ms = 50
+    for (let count = 0; count < 10_002; count += 1) socket.command('tag', {})
+    expect(socket.closedWith?.code).toBe(1008)
+    clock.advance(499)
+    expect(heard).toEqual(['slowed', 'command tag', 'lost 1008'])
+    expect(clock.pending).toBe(1)
+  })
+
+  it('and makes no sense is closed behind the end of its socket', async () => {
+    const pace = { ms: 0 }
+    const { socket, heard, clock } = await opened(() => pace.ms)
+    pace.ms = 50
+    socket.command('tag', {})
+    socket.say(new Uint8Array([1]))
+    socket.command('tag', {})
+    socket.end({ code: 1000, because: 'over' })
+    clock.advance(200)
+    expect(heard).toEqual([
+      'slowed',
+      'command tag',
+      'malformed: a binary message: messages are text',
+      'lost 1003',
+    ])
   })
 
   it.each([

@@ -11,6 +11,7 @@ import { stopped } from '../session/stop.ts'
 import { readFrame } from './frames.ts'
 import type { CommandFrame, SentFrame } from './frames.ts'
 import { Outbox } from './outbox.ts'
+import { PacedMessages } from './paced-messages.ts'
 
 export interface ChannelListener {
   command(frame: CommandFrame): void
@@ -62,6 +63,7 @@ export class Channel {
   readonly #options: ChannelOptions
   readonly #outbox: Outbox
   readonly #malformedPace: Pace
+  readonly #heard: PacedMessages
   /** The reason why the platform has closed its socket. Messages that still arrive are ignored. */
   #refusal: AppSocketEnd | undefined
   readonly #life = new AbortController()
@@ -69,8 +71,9 @@ export class Channel {
   #socket: AppSocket | undefined
   #connections = 0
   #openedAt = 0
+  /** The end of the socket while messages that it brought before still wait. */
+  #ended: AppSocketEnd | undefined
   #again: Timer | undefined
-  #resuming: Timer | undefined
   /** The first message of a socket. */
   #greeting: { readonly frame: SentFrame; msgid: string; isAcked: boolean } | undefined
 
@@ -78,6 +81,20 @@ export class Channel {
     this.#options = options
     this.#outbox = new Outbox(options.clock)
     this.#malformedPace = new Pace({ ...malformedPace, clock: options.clock })
+    this.#heard = new PacedMessages({
+      clock: options.clock,
+      pace: options.paceHeard,
+      take: (message) => this.#take(message),
+      held: () => {
+        this.#socket?.pause()
+        options.listener.slowed()
+      },
+      freed: () => {
+        if (this.#ended === undefined) this.#socket?.resume()
+        else this.#gone(this.#ended)
+      },
+      exceeded: () => this.#refuse(1008, 'too many messages at once'),
+    })
   }
 
   get url(): string {
@@ -147,7 +164,9 @@ export class Channel {
         hook,
         isRetried: isFirst,
         signal: this.#life.signal,
-        heard: (message) => this.#heard(message),
+        heard: (message) => {
+          if (!this.#isClosed && this.#refusal === undefined) this.#heard.hear(message)
+        },
         closed: (end) => {
           ended = end
           if (this.#socket !== undefined) this.#broke(end, this.#socket)
@@ -206,9 +225,7 @@ export class Channel {
     if ((socket?.bufferedBytes ?? 0) > maxBufferedBytes) socket?.cut()
   }
 
-  #heard(message: AppMessage): void {
-    if (this.#isClosed || this.#refusal !== undefined) return
-    this.#slowDown(message)
+  #take(message: AppMessage): void {
     const { listener } = this.#options
     if (typeof message !== 'string') {
       listener.malformed('a binary message: messages are text', '')
@@ -222,36 +239,28 @@ export class Channel {
     else if (!this.#outbox.acked(frame.msgid, frame.data)) listener.strayAck(frame.msgid.slice(0, 64))
   }
 
-  /** Stops reading for a while when the application sends more than its rate. */
-  #slowDown(message: AppMessage): void {
-    const { listener, clock, paceHeard } = this.#options
-    const waitMs = paceHeard(message)
-    if (waitMs === 0 || this.#resuming !== undefined) return
-    const socket = this.#socket
-    socket?.pause()
-    listener.slowed()
-    this.#resuming = clock.after(waitMs, () => {
-      this.#resuming = undefined
-      socket?.resume()
-    })
-  }
-
   /** Closes the socket without reading its close frame: until then a flood would cost as much as before. */
   #refuse(code: number, because: string): void {
     this.#refusal = { code, because }
-    this.#resuming?.cancel()
-    this.#resuming = undefined
+    this.#heard.clear()
+    if (this.#ended !== undefined) return this.#gone(this.#ended)
     this.#socket?.pause()
     this.#socket?.close(code, because)
   }
 
-  /** Handles the end of a socket, which either side may have closed. */
+  /** Handles the end of a socket, which either side may have closed, once its messages have been handed on. */
   #broke(seen: AppSocketEnd, socket: AppSocket): void {
     if (this.#isClosed || this.#socket !== socket) return
+    if (this.#heard.isEmpty) return this.#gone(seen)
+    this.#ended = seen
+    this.#outbox.hold()
+  }
+
+  #gone(seen: AppSocketEnd): void {
     const end = this.#refusal ?? seen
     this.#socket = undefined
-    this.#resuming?.cancel()
-    this.#resuming = undefined
+    this.#ended = undefined
+    this.#heard.clear()
     if (end.code === 1000) return this.#end({ ...end, by: 'application' })
     if (this.#options.clock.monotonic() - this.#openedAt >= lastingMs) this.#connections = 1
     this.#lose(end)
@@ -271,7 +280,7 @@ export class Channel {
     this.#state = 'closed'
     this.#socket = undefined
     this.#again?.cancel()
-    this.#resuming?.cancel()
+    this.#heard.clear()
     this.#outbox.fail(failure ?? isGone(end.because))
     this.#options.listener.closed(end)
   }

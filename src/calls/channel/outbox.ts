@@ -94,6 +94,11 @@ export class Outbox {
     return dropped
   }
 
+  /** Sends nothing more over the socket. Acks that were received before still count. */
+  hold(): void {
+    this.#send = undefined
+  }
+
   /** Notes that the socket is gone. Messages without an ack are sent first on the next one. */
   close(): void {
     this.#send = undefined
