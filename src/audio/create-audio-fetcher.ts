@@ -233,8 +233,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       const failure = toAudioError(error, maxFileBytes)
       const reason =
         failure instanceof AppError ? failure : new AppError('audio_not_found', 'the audio could not be read')
-      // A full disk, for which the file may have ended, does not take the reason either. No one awaits this before the
-      // last borrower is done.
+      // A full disk does not take the reason either. No one awaits this before the last borrower is done.
       await markAsBroken(path, reason).catch((cause: unknown) =>
         log.warn({ err: cause }, 'audio file keeps no reason'),
       )

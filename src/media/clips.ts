@@ -30,10 +30,7 @@ function toAudioError(error: unknown): AppError {
   return new AppError('audio_not_found', 'the audio file could not be read', { cause: error })
 }
 
-/**
- * Returns the stamps of a file's version. A growing file keeps one stamp, since the part already written does not
- * change.
- */
+/** Returns the stamps of a version. A growing file keeps one stamp, since its written part does not change. */
 function stampsOf({ ino, size, mtimeMs, birthtimeMs }: Stats): {
   readonly whole: string
   readonly growing: string
@@ -45,10 +42,7 @@ export interface ClipsOptions {
   readonly laws: Laws
   /** The directory for long clips while they play. It exists and is empty. */
   readonly directory: string
-  /**
-   * The limit of coded audio in memory, idle and in use together; the rest goes to the disk. An hour takes 29 MB as
-   * G.711 and 115 MB in the wide form.
-   */
+  /** The most coded audio in memory; the rest is on the disk. An hour takes 29 MB as G.711, 115 MB if wide. */
   readonly maxMemoryBytes: number
   /** The same limit for the disk. */
   readonly maxDiskBytes: number
@@ -68,10 +62,7 @@ interface Opening {
   wanted: number
 }
 
-/**
- * Returns the form to code in. A file of telephone quality gains nothing from the wide form, which is four times as
- * large.
- */
+/** Returns the form to code in. Telephone quality gains nothing from the wide form, which is four times as large. */
 function formFor(wanted: ClipFormName, { rate }: WavFormat): ClipFormName {
   return wanted === 'wide' && rate < wideRate ? 'PCMU' : wanted
 }
@@ -236,10 +227,7 @@ export class Clips {
     clip.remove().catch(() => undefined)
   }
 
-  /**
-   * Removes clips that are not being played, the least recently used first. Returns false if more than `bytes` is
-   * still in use.
-   */
+  /** Removes clips without listeners, least recently used first. Returns false if more than `bytes` stays in use. */
   #evict(isOnDisk: boolean, bytes: number): boolean {
     const isEnough = (): boolean => (isOnDisk ? this.#diskBytes : this.#memoryBytes) <= bytes
     for (const [key, clip] of this.#clips) {

@@ -22,8 +22,8 @@ import { nothingYet } from './no-stats.ts'
 import type { OfferedProtection } from './sdp/key-exchange.ts'
 import { Negotiation } from './sdp/negotiation.ts'
 import type { Agreement } from './sdp/agreement.ts'
+import { permitted } from './sdp/permitted.ts'
 import type { Answered } from './sdp/negotiation.ts'
-import type { Endpoint } from './rtp/source.ts'
 import type { WorkerLink } from './worker-link.ts'
 import { promptLimitMs } from './wirings.ts'
 import type { Wired, Wirings } from './wirings.ts'
@@ -246,7 +246,7 @@ export class Session implements MediaSession, Wired {
   }
 
   async #agree({ agreement: agreed, isHeld, isPast }: Answered): Promise<FarEnd> {
-    this.#agreement = withKeysBy(this.#keyWay, this.#permitted(agreed))
+    this.#agreement = withKeysBy(this.#keyWay, permitted(agreed, this.#maySendTo))
     await this.#state(this.#agreement)
     this.#begun.resolve()
     const { encoding: codec, remote } = agreed
@@ -278,18 +278,6 @@ export class Session implements MediaSession, Wired {
     if (!isBetweenPorts) return { ...onPath, remote: place, protection }
     const { remote: to, peer } = agreed
     return { ...onPath, remote: place && to, protection: { ...protection, betweenPorts: { to, peer } } }
-  }
-
-  /**
-   * Returns the agreement without the places that may not be sent to. The stream then sends to the place that packets
-   * come from, and sends nothing before one has come.
-   */
-  #permitted(agreement: Agreement): Agreement {
-    const permitted = (place: Endpoint | undefined): Endpoint | undefined =>
-      place !== undefined && this.#maySendTo(place.address) ? place : undefined
-    const { remote, remoteRtcp } = agreement
-    const barred = permitted(remote) === undefined ? remote : undefined
-    return { ...agreement, remote: permitted(remote), remoteRtcp: permitted(remoteRtcp), barred }
   }
 
   async #close(): Promise<StreamStats> {

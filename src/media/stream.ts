@@ -52,10 +52,7 @@ export class Stream implements Member {
   readonly #hearers = new Hearers()
   #isTapped = false
   #listensForKeys = false
-  /**
-   * The time of the next check: no report is due and no silence can be noticed before. 0 for an encrypted stream,
-   * which is checked in every tick, since its packets may come under a wrong key.
-   */
+  /** The time before which no report is due and no silence shows. 0 if encrypted: the key may be wrong. */
   #checkMs = 0
 
   constructor(options: StreamOptions) {
@@ -279,8 +276,7 @@ export class Stream implements Member {
     }
     const encoding = encodingOf(kind)
     const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
-    // Others may hear packets that are still draining. Recordings and taps get nothing of a far end that has stopped
-    // sending.
+    // Recordings and taps get no packets that drain from a far end that has stopped sending.
     if (encoding !== undefined && agreement.mayReceive) {
       if (this.#isTapped) this.#taps.hear(packet, encoding, nowMs)
       if (agreement.hearsTones === true) this.#keys.hear(packet, encoding, nowMs)

@@ -206,9 +206,7 @@ class Agent implements UserAgent {
     this.#isDraining = true
   }
 
-  /**
-   * Returns the response to a request for no dialog and no user. No state is kept for it, since any host may send one.
-   */
+  /** Returns the stateless response to a request for no dialog and no user, since any host may send one. */
   #immediate(request: SipRequest): Reply | undefined {
     const reply = this.#withoutState(request)
     return reply && this.#complete(reply)
@@ -266,10 +264,7 @@ class Agent implements UserAgent {
     if (entry?.guard?.takes(ack, remote) !== false) entry?.receiveAck(ack)
   }
 
-  /**
-   * Returns the handler of a 2xx that is late, or from another fork: it still makes a dialog that must be ended (RFC
-   * 3261 §13.2.2.4).
-   */
+  /** Returns the handler of a late 2xx or one of another fork: its dialog must be ended (RFC 3261 §13.2.2.4). */
   #strayResponse(response: SipResponse, remote: Remote): (() => void) | undefined {
     const isAnswer = response.status >= 200 && response.status < 300
     if (!isAnswer || cseqOf(response).method !== 'INVITE') return undefined

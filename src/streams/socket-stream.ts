@@ -11,6 +11,7 @@ import { Hearing } from './hearing.ts'
 import type { HearingLimits } from './hearing.ts'
 import { maxClips, maxMarks, Playout } from './playout.ts'
 import type { PlayoutEvent } from './playout.ts'
+import { Rates } from './rates.ts'
 import { toReport } from './reports.ts'
 import { readMessage } from './server-message.ts'
 import type { PlayoutMessage, ServerMessage } from './server-message.ts'
@@ -27,10 +28,6 @@ const maxBufferedMs = 1000
 // A server that sends faster than real time has to wait from the first bound, until the second.
 const fullMs = 120_000
 const againMs = 110_000
-// The filter for a rate takes up to ten milliseconds of the thread of all streams. A rate that a server has not used
-// lately counts like half a second of data.
-const rateBytes = 256 * 1024
-const keptRates = 4
 
 export interface SocketStreamOptions {
   readonly sockets: Sockets
@@ -49,7 +46,7 @@ export class SocketStream {
   readonly #leaving = new AbortController()
   readonly #hearing: Hearing
   readonly #early: (string | Buffer)[] = []
-  readonly #rates = new Set<number>()
+  readonly #rates = new Rates()
   #socket: Socket | undefined
   #mode: StreamMode = 'on'
   #ending: Pick<StreamEnd, 'by' | 'because'> | undefined
@@ -236,7 +233,7 @@ export class SocketStream {
     switch (message.type) {
       case 'playAudio': {
         const { bytes, rate, ...more } = message
-        this.#countRate(rate)
+        this.#hearing.received(this.#rates.bytesOf(rate))
         const decoder = new WireDecoder(rate, this.#options.tables)
         const isTaken = playout.play({ bytes, rate, decoder }, more)
         return isTaken ? undefined : `${maxClips} clips wait, which is the maximum`
@@ -252,13 +249,6 @@ export class SocketStream {
       default:
         return message satisfies never
     }
-  }
-
-  #countRate(rate: number): void {
-    if (this.#rates.has(rate)) return
-    if (this.#rates.size >= keptRates) this.#rates.clear()
-    this.#rates.add(rate)
-    this.#hearing.received(rateBytes)
   }
 
   /** The frames lost because of the server, and because of this thread when it is late. */

@@ -6,7 +6,7 @@ import { buildRequest } from '../../src/sip/message/build.ts'
 import type { SipRequest, SipResponse } from '../../src/sip/message/message.ts'
 import type { Remote } from '../../src/sip/sip.ts'
 import { createTransactionLayer } from '../../src/sip/transaction/transaction-layer.ts'
-import type { TransactionLayerOptions } from '../../src/sip/transaction/transaction-layer.ts'
+import type { TransactionLayerOptions } from '../../src/sip/transaction/transaction-layer-options.ts'
 import type {
   ServerTransaction,
   TransactionLayer,

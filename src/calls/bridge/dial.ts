@@ -4,7 +4,6 @@ import { createSid, randomHex } from '../../lib/ids.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
-import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -17,6 +16,7 @@ import type { Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
 import type { DialOptions } from './dial-options.ts'
+import { toFailure, toSuccess } from './dial-outcome.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
 import { openSecondLeg } from './second-leg.ts'
 import { Talk } from './talk.ts'
@@ -285,24 +285,3 @@ const tooLong = new AppError('hook_timeout', 'the confirm hook and its verbs too
 const elsewhere: readonly HeaderField[] = [
   { name: 'reason', value: `SIP;cause=200;text=${quoted('Call completed elsewhere')}` },
 ]
-
-function toSuccess({ journal }: Leg): DialOutcome {
-  const { call_sid, sip_call_id } = journal.facts.started
-  return { call_sid, sip_call_id, call_status: 'completed', sip_status: 200, sip_reason: 'OK' }
-}
-
-/** Returns the outcome of a failed leg. One that answered is `no-answer`, or `failed` if media could not serve it. */
-function toFailure(leg: Leg | undefined): DialOutcome | undefined {
-  if (leg === undefined) return undefined
-  const { call_status, sip_status, sip_reason, started, answered_at, refusal } = leg.journal.facts
-  const { call_sid, sip_call_id } = started
-  if (answered_at === undefined)
-    return { call_sid, sip_call_id, call_status, sip_status, sip_reason, refusal }
-  if (refusal?.code === 'media_not_acceptable') {
-    const { sip_status: status } = refusal
-    const sip = { sip_status: status, sip_reason: reasonPhraseOf(status) }
-    return { call_sid, sip_call_id, call_status: 'failed', ...sip, refusal }
-  }
-  const sip = { sip_status: 480, sip_reason: reasonPhraseOf(480) }
-  return { call_sid, sip_call_id, call_status: 'no-answer', ...sip }
-}

@@ -70,10 +70,7 @@ export class LegMedia {
     this.tracks = new LegTracks(this.sound, options.clock)
   }
 
-  /**
-   * Returns the platform's half of the first offer/answer exchange (RFC 3264) for an INVITE that came from `peer`: an
-   * answer, or an offer when the INVITE has none.
-   */
+  /** Returns our part of the first offer/answer exchange (RFC 3264): an answer, or an offer if the INVITE has none. */
   negotiate(
     offer: string | undefined,
     peer: SipPlace,
@@ -111,7 +108,6 @@ export class LegMedia {
     return this.#offer(session, protection)
   }
 
-  /** Notes a sign of life of the far end in signalling. */
   live(): void {
     this.#session?.live()
   }
@@ -158,10 +154,7 @@ export class LegMedia {
     }
   }
 
-  /**
-   * Applies the far end's answer to our last description, which was sent again. A stream that goes past the platform
-   * stays as it is.
-   */
+  /** Applies the answer to our last description, sent again. A stream that bypasses the platform stays as it is. */
   async refreshed(answer: string): Promise<void> {
     if (!this.path.isPast) await this.#accept(answer, this.#peer)
   }
@@ -181,7 +174,6 @@ export class LegMedia {
     return this.#notes.silence(event)
   }
 
-  /** Undefined while no session is open. */
   get sessionId(): string | undefined {
     return this.#session?.id
   }

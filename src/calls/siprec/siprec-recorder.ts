@@ -1,16 +1,11 @@
 // The recording of one leg by a recording server. It begins, pauses, resumes and stops in the order of the requests.
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
-import type { Logger } from '../../lib/log.ts'
 import { serializeUri } from '../../sip/message/uri.ts'
 import type { CallServices } from '../call-services.ts'
 import type { OutdialGuard } from '../defence/outdial-guard.ts'
 import { dialledIn } from '../defence/phone-context.ts'
-import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { WireTap } from '../journal/wire-tap.ts'
-import type { LegEvents } from '../leg/leg-events.ts'
-import type { LegMember } from '../leg/leg-options.ts'
-import type { LegSound } from '../leg/leg-sound.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { AttemptGate } from '../outbound/attempt-gate.ts'
@@ -21,6 +16,7 @@ import { stopped } from '../session/stop.ts'
 import { toMetadata } from './metadata.ts'
 import type { RecordedCall } from './metadata.ts'
 import { recordedCall, withOthers } from './recorded-call.ts'
+import type { RecordedLeg } from './recorded-leg.ts'
 import type { Recorder, SiprecOrder } from './recorder.ts'
 import { RecordingMedia } from './recording-media.ts'
 import { RecordingSession } from './recording-session.ts'
@@ -30,19 +26,6 @@ const recordingIdHeader = 'x-recording-id'
 const lateMs = 5000
 
 type Tap = Pick<WireTap, 'expect' | 'detach'>
-
-/** The parts of the leg that the recorder uses. */
-export interface RecordedLeg {
-  readonly journal: JournalWriter
-  readonly log: Logger
-  readonly media: { readonly sound: Pick<LegSound, 'join' | 'part'> }
-  readonly events: Pick<LegEvents, 'watch'>
-  /** Undefined while the leg is in no conference. */
-  readonly member: Pick<LegMember, 'others'> | undefined
-  readonly isAnswered: boolean
-  readonly hasEnded: boolean
-  readonly signal: AbortSignal
-}
 
 type Services = Pick<
   CallServices,

@@ -140,10 +140,7 @@ export class Voice {
     return this.#wantsWhole ? undefined : this.#buffer.queued()
   }
 
-  /**
-   * Listens again to a far end whose packets were passed on until this tick. `isLastUnheard`: the last one was not
-   * passed on.
-   */
+  /** Listens to a far end whose packets were passed on until now. `isLastUnheard`: the last one was not passed on. */
   takeOver(tick: number, isLastUnheard: boolean): void {
     // Another listener reads it already.
     if (tick - this.#lastTick <= 1) return

@@ -102,10 +102,7 @@ export class Negotiation {
     return chooseSection(parseSdp(offer), this.#options.local).section.path
   }
 
-  /**
-   * Applies the far end's offer. `path` is our side of its path. Throws media_not_acceptable and keeps the former
-   * agreement.
-   */
+  /** Applies an offer; `path` is our side of its path. Throws media_not_acceptable and keeps the former agreement. */
   answer(offer: string, path?: OwnPath): Answered {
     const sdp = parseSdp(offer)
     const chosen = chooseSection(sdp, this.#options.local)

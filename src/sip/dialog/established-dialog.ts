@@ -25,9 +25,7 @@ import { SessionTimer } from './session-timer.ts'
 export interface DialogOptions {
   readonly core: Core
   readonly state: DialogState
-  /** The source of the peer's own packets. */
   readonly flow: Flow
-  /** Our Contact, in every request and response of the dialog. */
   readonly contact: ContactName
   /** Requests over UDP stay on UDP, however large they are. */
   readonly keepsTransport?: boolean

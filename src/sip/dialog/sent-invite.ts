@@ -52,9 +52,7 @@ export class SentInvite implements OutgoingInvite {
   #lingering: Timer | undefined
   readonly #onGone: () => void
 
-  /**
-   * `onGone` is called when no answer can arrive any more, 64*T1 after the first final response: RFC 3261 §13.2.2.4.
-   */
+  /** `onGone` is called when no answer can arrive any more, 64*T1 after the first final response (§13.2.2.4). */
   constructor(core: Core, options: OutgoingInviteOptions, onGone: () => void) {
     this.#core = core
     this.#options = options

@@ -1,9 +1,7 @@
 // The transaction layer (RFC 3261 §17): matches messages with transactions, creates new ones, and refuses bad requests.
 import { hash } from 'node:crypto'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
-import type { Logger } from '../../lib/log.ts'
 import { retryAfterSeconds, transactionLimits } from '../limits.ts'
 import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
@@ -11,50 +9,21 @@ import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
 import { validateRequest, validateResponse } from '../message/validate.ts'
-import type { Capabilities } from '../message/validate.ts'
 import { readTopVia } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
 import type { Remote, Reply, WireEvent } from '../sip.ts'
-import type { Sources } from '../sources.ts'
 import { standardTimers } from '../timers.ts'
 import type { Timers } from '../timers.ts'
 import { markReceived, responseTarget } from '../transport/response-address.ts'
 import type { ResponseTarget } from '../transport/response-address.ts'
-import type { TransportLayer } from '../transport/transport.ts'
 import { Admission } from './admission.ts'
 import { ClientTransactions } from './client-transactions.ts'
 import { ServerTransactionMachine } from './server-transaction.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
+import type { TransactionLayerOptions } from './transaction-layer-options.ts'
 import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
-import type { TransactionLayer, TransactionUser } from './transaction.ts'
+import type { TransactionLayer } from './transaction.ts'
 import { failure, isAboutService, withReason } from '../refusal.ts'
-
-export interface TransactionLayerOptions {
-  readonly transport: Pick<TransportLayer, 'send'>
-  readonly user: TransactionUser
-  readonly capabilities: Capabilities
-  /**
-   * Returns host and port for the Via of a request to `remote`. Called for each request: the port may be unknown until
-   * start.
-   */
-  advertised(remote: Remote): { readonly host: string; readonly port: number }
-  readonly clock: Clock
-  readonly log: Logger
-  /** Called for every message in either direction, including retransmissions. */
-  onWire?(event: WireEvent): void
-  readonly timers?: Timers
-  /** Returns hex text that cannot be guessed; tests that need the same text twice replace it. */
-  readonly random?: (bytes: number) => string
-  /** Reports which sources have proved themselves; left out, only the total limit applies to a source. */
-  readonly sources?: Pick<Sources, 'isProven' | 'prove'>
-  /**
-   * Reports whether our own proxy is there: its responses are accepted wherever the request went. Left out, there are
-   * none.
-   */
-  readonly isProxy?: ((address: string) => boolean) | undefined
-  /** The most server transactions, and the most client transactions. A request over 4 kB counts as several. */
-  readonly maxTransactions?: number
-}
 
 export function createTransactionLayer(options: TransactionLayerOptions): TransactionLayer {
   return new Layer(options)
