@@ -111,10 +111,7 @@ export class Channel {
     return this.#state !== 'closed'
   }
 
-  /**
-   * Sends a question and resolves with the data of its ack. The first question opens the socket. Throws AppError
-   * hook_*, or the signal's reason when that aborts.
-   */
+  /** Sends a question, and resolves with the data of its ack. Throws AppError hook_* or the signal's reason. */
   ask(frame: SentFrame, signal?: AbortSignal): Promise<unknown> {
     if (this.#state === 'closed') return Promise.reject(isGone())
     const msgid = createSid()
@@ -198,10 +195,7 @@ export class Channel {
     return this.#state === 'closed'
   }
 
-  /**
-   * Announces the session that is resumed. If the first answer is still outstanding, the answer to this message
-   * replaces it.
-   */
+  /** Announces the resumed session. If the first answer is still missing, the answer to this message replaces it. */
   #resume(): void {
     const greeting = this.#greeting
     if (greeting === undefined) return
