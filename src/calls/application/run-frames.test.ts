@@ -176,6 +176,26 @@ describe('the called side', () => {
   })
 })
 
+describe('a socket that the called side opens as a call of its own', () => {
+  it('is closed when that ends, also where the call that dialled it has ended before', async () => {
+    const { engine, socket, invite, called } = await bridged()
+    const redirect = { verb: 'redirect', actionHook: 'wss://other.test/ws' }
+    socket.command('redirect', { child_call: [{ verb: 'pause', length: 9 }, redirect] })
+    await passed()
+    await bye(invite.dialog)
+    expect(called.dialog.isOver).toBe(false)
+    engine.clock.advance(9000)
+    await passed()
+    const own = engine.sockets.last
+    expect(own.request.hook.url).toBe('wss://other.test/ws')
+    own.ack(own.last('session:redirect'), [pause])
+    await passed()
+    await bye(called.dialog)
+    await passed()
+    expect(own.closedWith).toMatchObject({ code: 1000 })
+  })
+})
+
 describe('a command', () => {
   it.each([
     ['mute:status', 'mute', 'mute'],
