@@ -176,6 +176,19 @@ describe('the called side', () => {
   })
 })
 
+describe('a command to the called side', () => {
+  it('that waits while that becomes a call of its own begins there', async () => {
+    const { engine, sid, child, journalOf } = await bridged()
+    const { account_sid } = account
+    const parted = engine.calls.command(account_sid, sid, { child_call_hook: '/grown' })
+    const tagged = engine.calls.command(account_sid, child, { tag: { n: 1 } })
+    await passed()
+    await expect(parted).resolves.toEqual({})
+    await expect(tagged).resolves.toEqual({})
+    expect(journalOf(child).map(({ type }) => type)).toContain('tagged')
+  })
+})
+
 describe('a socket that the called side opens as a call of its own', () => {
   it('is closed when that ends, also where the call that dialled it has ended before', async () => {
     const { engine, socket, invite, called } = await bridged()
