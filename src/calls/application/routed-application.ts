@@ -155,7 +155,7 @@ export class RoutedApplication implements Application {
 
   async #overSocket(question: Question): Promise<VerbsAnswer> {
     const { leg, kind, payload, fields } = question
-    const answerer = this.#socketTo(this.#absolute(question.hook), leg)
+    const answerer = this.#socketTo(this.#absolute(question.hook))
     // These have the payload of a first message.
     if (!answerer.channel.isNew || kind === 'call' || kind === 'adulting') return await answerer.ask(question)
     const own = payload ?? { ...fields }
@@ -181,14 +181,14 @@ export class RoutedApplication implements Application {
     return toHook(form, { base: undefined, application: this.script.call_hook })
   }
 
-  #socketTo(hook: Hook, asking?: Leg): SocketApplication {
+  #socketTo(hook: Hook): SocketApplication {
     const { context, script } = this.#options
-    const channel = this.#channels.get(hook.url) ?? this.#open(hook, asking)
+    const channel = this.#channels.get(hook.url) ?? this.#open(hook)
     const followsSocket = this.#channel !== undefined
     return new SocketApplication({ script, services: context.services, channel, followsSocket })
   }
 
-  #open(hook: Hook, asking?: Leg): Channel {
+  #open(hook: Hook): Channel {
     if (this.#channels.size >= maxChannels)
       throw new AppError('overloaded', `a call may have ${maxChannels} sockets at a time`)
     const { leg, context } = this.#options
@@ -206,8 +206,6 @@ export class RoutedApplication implements Application {
     }
     const channel: Channel = openChannel(hook, user, context)
     this.#channels.set(hook.url, channel)
-    // A leg that became a call of its own with verbs may outlast the session that closes all sockets at its end.
-    if (leg.session.isOver) asking?.session.onEmpty(() => channel.close(1000, sessionIsOver))
     return channel
   }
 

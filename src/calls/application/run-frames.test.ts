@@ -176,6 +176,25 @@ describe('the called side', () => {
   })
 })
 
+describe('the socket of a call', () => {
+  it('stays open for a called side that goes on by itself with verbs from it, until that ends too', async () => {
+    const { socket, child, verbsOf, invite, called, engine } = await bridged()
+    const redirect = { verb: 'redirect', actionHook: '/more' }
+    socket.command('redirect', { child_call: [{ verb: 'pause', length: 9 }, redirect] })
+    await passed()
+    await bye(invite.dialog)
+    expect(socket.isOver).toBe(false)
+    engine.clock.advance(9000)
+    await passed()
+    socket.ack(socket.last('session:redirect'), [tag, pause])
+    await passed()
+    expect(verbsOf(child)).toEqual(['pause', 'redirect', 'tag', 'pause'])
+    await bye(called.dialog)
+    expect(socket.last('call:status').data).toMatchObject({ call_sid: child, call_status: 'completed' })
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+  })
+})
+
 describe('a command to the called side', () => {
   it('that waits while that becomes a call of its own begins there', async () => {
     const { engine, sid, child, journalOf } = await bridged()
