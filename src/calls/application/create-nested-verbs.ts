@@ -66,7 +66,12 @@ export function createNestedVerbs({ application, context, runOn }: NestedVerbsOp
       return (await application.ask({ leg, hook, kind, fields, signal: leg.signal })).verbs
     },
     goOn(leg, verbs) {
-      leg.session = leg.session.release(leg.session.settings.current)
+      const former = leg.session
+      const own = former.release(former.settings.current)
+      // These verbs and the status of the leg use the sockets of the former session, which close when that is over.
+      former.enter(own)
+      own.onEmpty(() => former.leave(own))
+      leg.session = own
       runOnLeg(leg, verbs).then(
         () => void leg.hangUp({ because: noVerbLeft }),
         (error: unknown) => leg.refuse(error),

@@ -154,8 +154,8 @@ export class RoutedApplication implements Application {
   }
 
   async #overSocket(question: Question): Promise<VerbsAnswer> {
-    const answerer = this.#socketTo(this.#absolute(question.hook))
     const { leg, kind, payload, fields } = question
+    const answerer = this.#socketTo(this.#absolute(question.hook))
     // These have the payload of a first message.
     if (!answerer.channel.isNew || kind === 'call' || kind === 'adulting') return await answerer.ask(question)
     const own = payload ?? { ...fields }

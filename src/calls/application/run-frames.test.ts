@@ -176,6 +176,58 @@ describe('the called side', () => {
   })
 })
 
+describe('the socket of a call', () => {
+  it('stays open for a called side that goes on by itself with verbs from it, until that ends too', async () => {
+    const { socket, child, verbsOf, invite, called, engine } = await bridged()
+    const redirect = { verb: 'redirect', actionHook: '/more' }
+    socket.command('redirect', { child_call: [{ verb: 'pause', length: 9 }, redirect] })
+    await passed()
+    await bye(invite.dialog)
+    expect(socket.isOver).toBe(false)
+    engine.clock.advance(9000)
+    await passed()
+    socket.ack(socket.last('session:redirect'), [tag, pause])
+    await passed()
+    expect(verbsOf(child)).toEqual(['pause', 'redirect', 'tag', 'pause'])
+    await bye(called.dialog)
+    expect(socket.last('call:status').data).toMatchObject({ call_sid: child, call_status: 'completed' })
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+  })
+})
+
+describe('a command to the called side', () => {
+  it('that waits while that becomes a call of its own begins there', async () => {
+    const { engine, sid, child, journalOf } = await bridged()
+    const { account_sid } = account
+    const parted = engine.calls.command(account_sid, sid, { child_call_hook: '/grown' })
+    const tagged = engine.calls.command(account_sid, child, { tag: { n: 1 } })
+    await passed()
+    await expect(parted).resolves.toEqual({})
+    await expect(tagged).resolves.toEqual({})
+    expect(journalOf(child).map(({ type }) => type)).toContain('tagged')
+  })
+})
+
+describe('a socket that the called side opens as a call of its own', () => {
+  it('is closed when that ends, also where the call that dialled it has ended before', async () => {
+    const { engine, socket, invite, called } = await bridged()
+    const redirect = { verb: 'redirect', actionHook: 'wss://other.test/ws' }
+    socket.command('redirect', { child_call: [{ verb: 'pause', length: 9 }, redirect] })
+    await passed()
+    await bye(invite.dialog)
+    expect(called.dialog.isOver).toBe(false)
+    engine.clock.advance(9000)
+    await passed()
+    const own = engine.sockets.last
+    expect(own.request.hook.url).toBe('wss://other.test/ws')
+    own.ack(own.last('session:redirect'), [pause])
+    await passed()
+    await bye(called.dialog)
+    await passed()
+    expect(own.closedWith).toMatchObject({ code: 1000 })
+  })
+})
+
 describe('a command', () => {
   it.each([
     ['mute:status', 'mute', 'mute'],

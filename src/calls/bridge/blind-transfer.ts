@@ -38,19 +38,20 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
   const called = teamsTenantOf(by) === undefined ? await userAt(referral.referTo, by, context) : undefined
   const { account, to } = called ?? (await backToTeams(referral.referTo, by, context))
   const other = talk.otherOf(by)
-  if (by.hasEnded || other.hasEnded)
+  if (by.hasEnded || talk.signal.aborted)
     return turnDown({ referral, by, talk }, { status: 481, sentence: goneMeanwhile })
   const subscription = referral.accept()
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
   for (const leg of [by, other]) leg.journal.note(decision)
   const order = orderFor(referral, other, { account, to })
   const { leg, dial } = openSecondLeg(order, context, other)
+  // The other side may also go on alone, sent elsewhere by a client or a time limit.
   const giveUp = (): void => void leg.hangUp({ because: 'the side that was to be transferred has gone' })
-  other.signal.addEventListener('abort', giveUp, { once: true })
+  talk.signal.addEventListener('abort', giveUp, { once: true })
   const stop = report(leg, { by, other, subscription })
   await dial()
   stop()
-  other.signal.removeEventListener('abort', giveUp)
+  talk.signal.removeEventListener('abort', giveUp)
   if (!leg.isAnswered) {
     const { line, ...why } = whyFailed(leg)
     noteTransferRefused({ referral, by, talk }, { sip_status: line.status, ...why })

@@ -160,7 +160,8 @@ class Dial {
     try {
       if (leg.isAnswered) await this.#confirm(leg, target)
     } catch (error) {
-      leg.refuse(error)
+      // The end of the dial withdraws the hook, which is no failure.
+      if (!this.#isOver) leg.refuse(error)
     }
     if (leg.isAnswered && !this.#isOver) this.#decide(stopped('answered-elsewhere'), leg)
     else if (!leg.hasEnded && leg !== this.#winner) this.#giveUp(leg)

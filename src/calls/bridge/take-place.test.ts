@@ -17,6 +17,7 @@ import {
   talking as talkingOf,
 } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Replaced } from '../../sip/sip.ts'
@@ -147,6 +148,22 @@ describe('to a phone that rings', () => {
     await bye(third.dialog)
     expect(one.results()).toMatchObject([{ dial_call_status: 'completed' }])
     await bye(one.caller.dialog)
+    expectNothingLeft(one, 3)
+  })
+
+  it('is hung up on without an error when the caller hangs up while the confirmHook is out', async () => {
+    const { answer } = heldAnswer()
+    const one = await dialled(parseVerbs, { confirmHook: '/confirm' }, ({ hooks }) =>
+      hooks.answers.set('/confirm', answer),
+    )
+    const third = await rings(one, { kind: 'ringing', invite: one.called() })
+    await bye(one.caller.dialog)
+    await calm()
+    expect(third.dialog?.sentBye).toEqual([])
+    const refusals = one.engine.store.batches
+      .flatMap(({ events }) => events)
+      .filter(({ type }) => type === 'refusal')
+    expect(refusals).toEqual([])
     expectNothingLeft(one, 3)
   })
 

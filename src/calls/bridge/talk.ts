@@ -123,6 +123,11 @@ export class Talk {
     })
   }
 
+  /** Aborts when the two have parted. */
+  get signal(): AbortSignal {
+    return this.#end.signal
+  }
+
   /** Whether media failed to connect the two. */
   get hasFailed(): boolean {
     return this.#hasFailed

@@ -183,6 +183,32 @@ describe('a blind transfer', () => {
     expectNothingLeft(one, 3)
   })
 
+  it('gives the one that is called up when the time limit of the dial has passed: the caller goes on with its verbs alone', async () => {
+    const one = await referred('called', {}, { timeLimit: 5 })
+    const { engine, caller, called, referral } = one
+    engine.clock.advance(5000)
+    await calm()
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    expect(called(1).cancelled).toBeDefined()
+    expect(referral.notified).toEqual([487])
+    await bye(caller.dialog)
+    expectNothingLeft(one, 3)
+  })
+
+  it('that is answered in the moment in which a client sends the caller elsewhere does not join the two', async () => {
+    const one = await referred('called')
+    const { engine, caller, called } = one
+    engine.hooks.on('/elsewhere', [{ verb: 'pause', length: 60 }])
+    const hook = { url: 'http://app.test/elsewhere', method: 'POST' }
+    await engine.calls.command(account.account_sid, one.sidOf('inbound'), { call_hook: hook })
+    await answered(called(1))
+    expect(hearings(one)).toEqual([undefined, undefined, undefined])
+    expect(caller.dialog?.sentBye).toBeUndefined()
+    expect(called(1).cancelled ?? called(1).dialog.sentBye).toBeDefined()
+    await bye(caller.dialog)
+    expectNothingLeft(one, 3)
+  })
+
   it('of both sides at once: the first goes on, and the second is asked to wait', async () => {
     const one = await talking()
     const first = await refer(one.called().dialog)

@@ -64,7 +64,7 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
   const isAttended = referral.replaces !== undefined
   if (hook !== undefined) {
     const verbs = await nested.ask(by, hook, 'refer', { refer_details: referDetails(referral, by, other) })
-    if (by.hasEnded || other?.hasEnded === true)
+    if (by.hasEnded || other?.hasEnded === true || talk?.signal.aborted === true)
       return turnDown(asked, { status: 481, sentence: goneMeanwhile })
     if (verbs.length > 0 || !isAttended) return follow(asked, verbs)
   }

@@ -119,6 +119,7 @@ export class Leg {
     const former = this.#session
     this.#session = next
     next.enter(this)
+    former.mailbox.move(this, next.mailbox)
     former.leave(this)
   }
 

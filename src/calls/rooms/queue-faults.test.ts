@@ -12,6 +12,8 @@ import {
 import type { InCall, Queueing } from '../../../test/support/scripted-engine/queueing.ts'
 import { account, application, client } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'
@@ -366,5 +368,26 @@ describe('an application over WebSocket', () => {
     await calm()
     expect(socket.closedWith).toMatchObject({ code: 1000 })
     expect(engine.clock.pending).toBe(0)
+  })
+})
+
+describe('a REFER of the agent', () => {
+  it('whose referHook answers after a client has sent the caller elsewhere is refused with 481, and the caller goes on there', async () => {
+    const late = heldAnswer()
+    const queueing = start()
+    const { engine } = queueing
+    engine.hooks.answers.set('/refer', late.answer)
+    engine.hooks.on('/next', [stay])
+    const caller = await queueing.ring([waiting, stay])
+    const agent = await queueing.ring([{ verb: 'config', referHook: '/refer' }, taking, stay])
+    const referral = new ScriptedReferral()
+    agent.invite.dialog?.listener.referred?.(referral)
+    await calm()
+    await engine.calls.command(account.account_sid, caller.call_sid, { call_hook: '/next' })
+    await calm()
+    late.release([{ verb: 'hangup' }])
+    await calm()
+    expect(referral.answer).toBe(481)
+    expect(isUp(caller)).toBe(true)
   })
 })

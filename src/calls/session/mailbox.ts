@@ -50,18 +50,29 @@ export class Mailbox<R> {
           retryAfterSeconds,
         }),
       )
-    else {
-      this.#waiting.push(waiting)
-      if (!this.#isBusy) void this.#openAll()
-    }
+    else this.#add(waiting)
     return promise
   }
 
   /** Withdraws the waiting commands of a leg that is over. */
   withdraw(to: object): void {
-    const withdrawn = this.#waiting.filter((letter) => letter.to === to)
+    for (const { reject } of this.#take(to)) reject(callIsOver())
+  }
+
+  /** Moves the waiting commands of a leg to the mailbox of the session in which it continues. */
+  move(to: object, next: Mailbox<R>): void {
+    for (const waiting of this.#take(to)) next.#add(waiting)
+  }
+
+  #take(to: object): Waiting<R>[] {
+    const taken = this.#waiting.filter((letter) => letter.to === to)
     this.#waiting = this.#waiting.filter((letter) => letter.to !== to)
-    for (const { reject } of withdrawn) reject(callIsOver())
+    return taken
+  }
+
+  #add(waiting: Waiting<R>): void {
+    this.#waiting.push(waiting)
+    if (!this.#isBusy) void this.#openAll()
   }
 
   async #openAll(): Promise<void> {
