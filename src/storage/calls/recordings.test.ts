@@ -141,6 +141,14 @@ onEachStore(({ open: openTestStorage }) => {
       expect(cells.every(({ notice }) => notice === null)).toBe(true)
     })
 
+    it('that is stored remains so when another node reports late that it is lost', async () => {
+      const { recordings } = test.storage
+      const stored = { change: 'stored', place: 'bucket', bytes: 70, at: clock.now() } as const
+      await change('a', [begun('a'), ended(), stored])
+      await change('a', [{ change: 'failed', reason: 'the node did not come back', at: clock.now() }])
+      expect(await recordings.find('a')).toMatchObject({ state: 'stored', place: 'bucket', reason: null })
+    })
+
     it('expires with its call record, and is claimed by those who can reach it, until it is removed or given up', async () => {
       const { recordings, expired } = test.storage
       const other = createSid()

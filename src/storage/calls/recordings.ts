@@ -76,8 +76,11 @@ function createWriteQueries(db: Kysely<Schema>) {
         notice: null,
       }),
     ),
+    // A node that was away for long may have stored the recording while another one reported it as lost.
     fail: prepare(
-      update.set({ state: 'failed', reason: slot('reason'), next_attempt_at: null, notice: null }),
+      update
+        .where('state', 'in', ['recording', 'waiting'])
+        .set({ state: 'failed', reason: slot('reason'), next_attempt_at: null, notice: null }),
     ),
   }
 }
