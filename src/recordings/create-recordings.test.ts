@@ -321,6 +321,29 @@ describe('on the disk, without a bucket', () => {
     expect(await readdir(join(dataDir, 'recordings/kept', account_sid, '2026/11/21'))).toEqual([])
   })
 
+  it('is removed after its time although the file of an older one cannot be removed', async () => {
+    credential = null
+    const calls: Call[] = []
+    for (let count = 0; count < 2; count += 1) {
+      const call = await begin()
+      say(call, 50)
+      await end(call)
+      await settled(call, 'stored')
+      calls.push(call)
+    }
+    const [first, second] = calls as [Call, Call]
+    const { key } = (await recordings.find(account_sid, first.call_sid))!
+    const path = join(dataDir, 'recordings/kept', account_sid, key)
+    await rm(path)
+    await mkdir(path)
+    clock.advance(31 * 86_400_000)
+    await until('the other one is removed', async () => {
+      clock.advance(3_600_000)
+      return (await recordings.find(account_sid, second.call_sid)) === undefined
+    })
+    expect(await recordings.find(account_sid, first.call_sid)).toBeDefined()
+  })
+
   it('is not begun when the account has no room left, and the account hears of it', async () => {
     await recordings.stop()
     recordings = await open({ limits: { spoolBytes: 100 * megabyte, accountBytes: 40_000, days: 30 } })

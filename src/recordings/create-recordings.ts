@@ -1,6 +1,11 @@
 // Assembles recordings: the thread that records, the folder of the audio, and the storing.
 import { rm } from 'node:fs/promises'
-import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
+import type {
+  RecordingEnd,
+  RecordingOrder,
+  RunningRecording,
+  StoredRecording,
+} from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
@@ -130,17 +135,30 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return left * (format === 'mp3' ? mp3Share : 1)
   }
 
+  /** Removes a recording after its time; returns false if its file cannot be removed, which the next sweep tries again. */
+  async function isRemoved(recording: StoredRecording): Promise<boolean> {
+    const { account_sid, call_sid } = recording
+    try {
+      await spool.removeFile(recording)
+    } catch (error) {
+      log.warn({ err: error, account_sid, call_sid }, 'an old recording could not be removed')
+      return false
+    }
+    await store.remove(call_sid)
+    return true
+  }
+
   async function sweep(): Promise<void> {
     if (limits.days > 0) {
       const before = clock.now() - limits.days * dayMs
-      let expired = await store.expired(spool.id, before, sweptAtOnce)
+      let kept = 0
+      let expired = await store.expired(spool.id, before, { limit: sweptAtOnce, skip: kept })
       while (expired.length > 0 && !isStopping) {
-        for (const recording of expired) {
-          await spool.removeFile(recording)
-          await store.remove(recording.call_sid)
-        }
-        log.info({ recordings: expired.length }, 'recordings removed after their time')
-        expired = await store.expired(spool.id, before, sweptAtOnce)
+        let removed = 0
+        for (const recording of expired) if (await isRemoved(recording)) removed += 1
+        kept += expired.length - removed
+        if (removed > 0) log.info({ recordings: removed }, 'recordings removed after their time')
+        expired = await store.expired(spool.id, before, { limit: sweptAtOnce, skip: kept })
       }
     }
     await reportLost({ ...options, spool })

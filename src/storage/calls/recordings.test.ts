@@ -134,7 +134,7 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recordings.find('c')).toMatchObject({ state: 'failed', reason: 'too old' })
       expect(await recordings.keptBytes(account_sid)).toBe(500)
       expect(await recordings.keptBytes(createSid())).toBe(0)
-      expect(sids(await recordings.expired('here', clock.now(), 10))).toEqual(['a'])
+      expect(sids(await recordings.expired('here', clock.now(), { limit: 10, skip: 0 }))).toEqual(['a'])
       await recordings.remove('a')
       expect(await recordings.find('a')).toBeUndefined()
       const cells = await test.query('select notice from recordings')
