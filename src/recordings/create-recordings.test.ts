@@ -935,4 +935,27 @@ describe('a process that was killed', () => {
     await end(call)
     await settled(call, 'stored')
   })
+
+  it('in a directory that others share has its space again once another process has stored what it recorded', async () => {
+    const limits = { spoolBytes: 60_000, accountBytes: megabyte, days: 30 }
+    const away = async (): Promise<void> => {
+      throw new Error('the bucket is away')
+    }
+    const other = await open({ isShared: () => true, limits, put: away, sharePercent: 99 })
+    const call = await begin('wav', other)
+    say(call, 50)
+    await end(call)
+    await until('this one has stored it', async () => {
+      clock.advance(10_000)
+      return (await stateOf(call)) === 'stored'
+    })
+    await until('the other one records again', async () => {
+      clock.advance(10_000)
+      return begin('wav', other).then(
+        () => true,
+        () => false,
+      )
+    })
+    await other.stop()
+  })
 })

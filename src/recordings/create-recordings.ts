@@ -29,6 +29,7 @@ const mp3Share = 8
  */
 const abandonedMs = 30_000
 const sweepEveryMs = 3_600_000
+const measureEveryMs = 60_000
 const dayMs = 86_400_000
 const sweptAtOnce = 100
 /** The least space for a recording; with less it is not begun. */
@@ -43,13 +44,23 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   let thread: RecorderThread | undefined
   /** The recordings of this process. */
   const live = new Set<string>()
+  /** Those of them whose bytes are not taken from `freeBytes` yet. */
+  const growing = new Set<string>()
   let freeBytes = 0
   let sweeping: Repetition | undefined
+  let measuring: Repetition | undefined
   let isStopping = false
 
   function free(bytes: number): void {
     freeBytes += bytes
     thread?.give(bytes)
+  }
+
+  /** Measures the files if other processes share the folder: those also store what was recorded here. */
+  async function measure(): Promise<void> {
+    if (!options.isShared()) return
+    const bytes = await spool.bytes(growing)
+    free(limits.spoolBytes - bytes - freeBytes)
   }
 
   const shares = new RecordingShares({
@@ -186,6 +197,12 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const failed = (error: unknown): void => log.warn({ err: error }, 'old recordings could not be removed')
       await sweep().catch(failed)
       sweeping = repeat({ clock, everyMs: sweepEveryMs, work: sweep, failed })
+      measuring = repeat({
+        clock,
+        everyMs: measureEveryMs,
+        work: measure,
+        failed: (error) => log.warn({ err: error }, 'the files of recordings could not be measured'),
+      })
       shares.start()
       storer.start()
       remover.start()
@@ -193,6 +210,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     async stop() {
       isStopping = true
       await sweeping?.stop()
+      await measuring?.stop()
       await shares.stop()
       await storer.stop()
       await remover.stop()
@@ -215,6 +233,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const path = spool.wavOf(call_sid)
       const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
       live.add(call_sid)
+      growing.add(call_sid)
       shares.begun(call_sid, account_sid)
       return {
         ...taken,
@@ -225,6 +244,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
           shares.ended(call_sid)
           // An empty recording has no file to store.
           if (ended.bytes === 0) await remove(path)
+          growing.delete(call_sid)
           freeBytes -= ended.bytes
           leaveLater(call_sid)
           return ended

@@ -24,8 +24,8 @@ import { dataBytesIn, headerBytes, headerOf } from './wav-file.ts'
 export interface Spool extends Pick<KeptRecordings, 'read'> {
   /** Identifies the data directory. */
   readonly id: string
-  /** Returns the size of its spooled files. */
-  bytes(): Promise<number>
+  /** Returns the size of its spooled files, without those of some calls. */
+  bytes(except?: ReadonlySet<string>): Promise<number>
   /** Returns the calls with spooled files. */
   list(): Promise<readonly string[]>
   open(): Promise<void>
@@ -67,13 +67,14 @@ export function createSpool(dataDir: string): Spool {
     get id() {
       return id
     },
-    async bytes() {
+    async bytes(except = new Set()) {
       let bytes = 0
-      for (const name of await readdir(spool)) bytes += (await sizeOf(join(spool, name))) ?? 0
+      for (const name of await readdir(spool))
+        if (!except.has(callOf(name))) bytes += (await sizeOf(join(spool, name))) ?? 0
       return bytes
     },
     async list() {
-      return [...new Set((await readdir(spool)).map((name) => name.replace(/\.\w+$/, '')))]
+      return [...new Set((await readdir(spool)).map(callOf))]
     },
     wavOf,
     mp3Of,
@@ -140,6 +141,10 @@ async function nameOf(path: string): Promise<string> {
   // If two processes start at the same time, only one of them creates it.
   await writeFile(path, createSid(), { flag: 'wx', mode: 0o600 }).catch(() => undefined)
   return readFile(path, 'utf8')
+}
+
+function callOf(name: string): string {
+  return name.replace(/\.\w+$/, '')
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {
