@@ -105,9 +105,15 @@ export function createSpool(dataDir: string): Spool {
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       // If the process is killed here, the file is still in the spool.
       await rm(target, { force: true })
-      if (bytes !== undefined) await writeFile(target, bytes, { mode: 0o600 })
-      // Not every file system has links, and none across disks.
-      else await link(path, target).catch(() => copyFile(path, target))
+      try {
+        if (bytes !== undefined) await writeFile(target, bytes, { mode: 0o600 })
+        // Not every file system has links, and none across disks.
+        else await link(path, target).catch(() => copyFile(path, target))
+      } catch (error) {
+        // A part would take the last space of a full disk, and stay for ever if the recording is given up.
+        await rm(target, { force: true }).catch(() => undefined)
+        throw error
+      }
     },
     async clear(call_sid) {
       await rm(wavOf(call_sid), { force: true })
