@@ -81,8 +81,12 @@ export interface RecordingStore {
    * No other claim returns it for `leaseMs`.
    */
   claimLost(spool: string, claim: LostClaim): Promise<StoredRecording | undefined>
-  /** Returns those on the disk that began before. */
-  expired(spool: string, before: number, limit: number): Promise<readonly StoredRecording[]>
+  /** Returns those on the disk that began before, the oldest first, after as many as are to be skipped. */
+  expired(
+    spool: string,
+    before: number,
+    page: { readonly limit: number; readonly skip: number },
+  ): Promise<readonly StoredRecording[]>
   remove(call_sid: string): Promise<void>
   /** Returns an expired one, on this disk or in a bucket. No other claim returns it for `leaseMs`. */
   claimExpired(spool: string, claim: Omit<RecordingClaim, 'limit'>): Promise<StoredRecording | undefined>

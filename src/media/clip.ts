@@ -60,7 +60,9 @@ function failToKeep(cause: unknown): never {
 export interface ClipOptions {
   readonly form: ClipForm
   readonly stamp: string
+  /** As many frames as the clip has, or may have. */
   readonly totalFrames: number
+  readonly bytes: number
   readonly store: FrameStore
   readonly isOnDisk: boolean
 }
@@ -71,7 +73,7 @@ export class Clip {
   /** The version of the file that the clip was coded from. */
   readonly stamp: string
   readonly isOnDisk: boolean
-  /** The bytes that it takes of its store, or may take. */
+  /** The bytes of its store that are reserved for it. */
   bytes: number
   totalFrames: number
   /** The number of frames that can be read. */
@@ -86,11 +88,11 @@ export class Clip {
   readonly #store: FrameStore
   #written = 0
 
-  constructor({ form, stamp, totalFrames, store, isOnDisk }: ClipOptions) {
+  constructor({ form, stamp, totalFrames, bytes, store, isOnDisk }: ClipOptions) {
     this.form = form
     this.stamp = stamp
     this.totalFrames = totalFrames
-    this.bytes = totalFrames * form.frameBytes
+    this.bytes = bytes
     this.isOnDisk = isOnDisk
     this.#store = store
   }

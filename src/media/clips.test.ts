@@ -201,6 +201,25 @@ describe('clips', () => {
     await clips.acquire(await longWav('hour.wav', 3600), 'PCMU')
   })
 
+  it('of unknown length take only the space that they need, so that a few of them refuse no other audio', async () => {
+    const clips = clipsOf(0, 2 * 3600)
+    for (const name of ['one', 'two', 'three'])
+      await clips.acquire((await growing(`${name}.wav`)).path, 'PCMU')
+    const clip = await clips.acquire(await longWav('beside them.wav', 3600), 'PCMU')
+    expect(clip.readyFrames).toBeGreaterThan(0)
+  })
+
+  it('of unknown length end where no more space is left', async () => {
+    const { path, grow } = await growing('too much.wav')
+    const clips = clipsOf(0, 150)
+    const clip = await clips.acquire(path, 'PCMU')
+    await grow(200)
+    await until('its end', () => clip.failure)
+    expect(clip.failure).toMatchObject({ code: 'overloaded' })
+    expect(clip.readyFrames).toBeGreaterThan(100 * 50)
+    expect(clip.readyFrames).toBeLessThanOrEqual(150 * 50)
+  })
+
   it('are whole when their file becomes whole while it is being opened', async () => {
     const clips = clipsOf(0, 2 * 3600)
     const second = toWav(tone(440, 1000)).subarray(wavHeaderBytes)

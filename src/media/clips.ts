@@ -24,6 +24,8 @@ const maxFramesInMemory = 30_000 / tickMs
 const pieceBytes = 16_384
 // Half a second is coded before the first frame goes out, so that a slow read of the next piece is not heard.
 const headStartFrames = 25
+// A clip of unknown length reserves one minute after another: with all that it may take, a few would leave no space.
+const openFrames = 60_000 / tickMs
 
 function toAudioError(error: unknown): AppError {
   if (error instanceof AppError) return error
@@ -177,10 +179,10 @@ export class Clips {
       : Math.ceil((format.dataBytes / format.frameBytes / format.rate) * form.rate)
     if (samples > longest)
       throw new AppError('audio_not_supported', `the audio is longer than ${maxAudioHours} hours`)
+    const totalFrames = Math.ceil((samples * form.sampleBytes) / form.frameBytes)
     const clip = await this.#place({
-      form,
-      stamp,
-      totalFrames: Math.ceil((samples * form.sampleBytes) / form.frameBytes),
+      ...{ form, stamp, totalFrames },
+      bytes: (isOpen ? openFrames : totalFrames) * form.frameBytes,
     })
     clip.users = 1
     const replaced = this.#clips.get(key)
@@ -193,16 +195,14 @@ export class Clips {
     return clip
   }
 
-  async #place(facts: Pick<Clip, 'form' | 'stamp' | 'totalFrames'>): Promise<Clip> {
-    const { maxMemoryBytes, maxDiskBytes, directory } = this.#options
-    const bytes = facts.totalFrames * facts.form.frameBytes
+  async #place(facts: Pick<Clip, 'form' | 'stamp' | 'totalFrames' | 'bytes'>): Promise<Clip> {
+    const { maxMemoryBytes, directory } = this.#options
+    const { bytes } = facts
     if (facts.totalFrames <= maxFramesInMemory && this.#evict(false, maxMemoryBytes - bytes)) {
       this.#memoryBytes += bytes
       return new Clip({ ...facts, store: inMemory(bytes), isOnDisk: false })
     }
-    if (!this.#evict(true, maxDiskBytes - bytes))
-      throw new AppError('overloaded', 'too much different audio is being played at once')
-    this.#diskBytes += bytes
+    this.#takeDisk(bytes)
     this.#lastFile += 1
     try {
       const store = await onDisk(join(directory, `${this.#lastFile}.frames`))
@@ -211,6 +211,30 @@ export class Clips {
       this.#diskBytes -= bytes
       throw error
     }
+  }
+
+  /** Throws AppError overloaded. */
+  #takeDisk(bytes: number): void {
+    if (!this.#evict(true, this.#options.maxDiskBytes - bytes))
+      throw new AppError('overloaded', 'too much different audio is being played at once')
+    this.#diskBytes += bytes
+  }
+
+  /** Reserves space for further samples of a clip of unknown length. */
+  #makeRoom(clip: Clip, samples: number): void {
+    const { frameBytes, sampleBytes } = clip.form
+    // The frame that is not full yet and the one that the end fills up count too.
+    const needed = (clip.readyFrames + 2) * frameBytes + samples * sampleBytes
+    const most = clip.totalFrames * frameBytes
+    if (clip.bytes >= Math.min(needed, most) || !clip.isCounted) return
+    const more = Math.min(Math.max(openFrames * frameBytes, needed - clip.bytes), most - clip.bytes)
+    this.#takeDisk(more)
+    clip.bytes += more
+  }
+
+  async #append(clip: Clip, samples: Float32Array): Promise<void> {
+    this.#makeRoom(clip, samples.length)
+    await clip.append(samples)
   }
 
   /** Removes a clip that a newer version of its file has replaced, once its last listener has gone. */
@@ -269,11 +293,11 @@ export class Clips {
         const usable = bytes.length - (bytes.length % format.frameBytes)
         if (usable === 0) break
         const mono = (): Float32Array => toMono(bytes.subarray(0, usable), format, laws)
-        await this.#inTurn(() => clip.append(resampler.push(mono())))
+        await this.#inTurn(() => this.#append(clip, resampler.push(mono())))
         offset += usable
         yield
       }
-      await clip.append(resampler.flush())
+      await this.#append(clip, resampler.flush())
       await clip.finish()
       this.#giveBackSpare(clip)
     } catch (error) {

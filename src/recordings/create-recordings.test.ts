@@ -376,6 +376,29 @@ describe('on the disk, without a bucket', () => {
     expect(await readdir(join(dataDir, 'recordings/kept', account_sid, '2026/11/21'))).toEqual([])
   })
 
+  it('is removed after its time although the file of an older one cannot be removed', async () => {
+    credential = null
+    const calls: Call[] = []
+    for (let count = 0; count < 2; count += 1) {
+      const call = await begin()
+      say(call, 50)
+      await end(call)
+      await settled(call, 'stored')
+      calls.push(call)
+    }
+    const [first, second] = calls as [Call, Call]
+    const { key } = (await recordings.find(account_sid, first.call_sid))!
+    const path = join(dataDir, 'recordings/kept', account_sid, key)
+    await rm(path)
+    await mkdir(path)
+    clock.advance(31 * 86_400_000)
+    await until('the other one is removed', async () => {
+      clock.advance(3_600_000)
+      return (await recordings.find(account_sid, second.call_sid)) === undefined
+    })
+    expect(await recordings.find(account_sid, first.call_sid)).toBeDefined()
+  })
+
   it('is not begun when the account has no room left, and the account hears of it', async () => {
     await recordings.stop()
     recordings = await open({ limits: { spoolBytes: 100 * megabyte, accountBytes: 40_000, days: 30 } })
@@ -966,5 +989,28 @@ describe('a process that was killed', () => {
     await other.stop()
     await end(call)
     await settled(call, 'stored')
+  })
+
+  it('in a directory that others share has its space again once another process has stored what it recorded', async () => {
+    const limits = { spoolBytes: 60_000, accountBytes: megabyte, days: 30 }
+    const away = async (): Promise<void> => {
+      throw new Error('the bucket is away')
+    }
+    const other = await open({ isShared: () => true, limits, put: away, sharePercent: 99 })
+    const call = await begin('wav', other)
+    say(call, 50)
+    await end(call)
+    await until('this one has stored it', async () => {
+      clock.advance(10_000)
+      return (await stateOf(call)) === 'stored'
+    })
+    await until('the other one records again', async () => {
+      clock.advance(10_000)
+      return begin('wav', other).then(
+        () => true,
+        () => false,
+      )
+    })
+    await other.stop()
   })
 })

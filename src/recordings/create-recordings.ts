@@ -1,6 +1,11 @@
 // Assembles recordings: the thread that records, the folder of the audio, and the storing.
 import { rm } from 'node:fs/promises'
-import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
+import type {
+  RecordingEnd,
+  RecordingOrder,
+  RunningRecording,
+  StoredRecording,
+} from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
@@ -24,6 +29,7 @@ const mp3Share = 8
  */
 const abandonedMs = 30_000
 const sweepEveryMs = 3_600_000
+const measureEveryMs = 60_000
 const dayMs = 86_400_000
 const sweptAtOnce = 100
 /** The least space for a recording; with less it is not begun. */
@@ -38,13 +44,23 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   let thread: RecorderThread | undefined
   /** The recordings of this process. */
   const live = new Set<string>()
+  /** Those of them whose bytes are not taken from `freeBytes` yet. */
+  const growing = new Set<string>()
   let freeBytes = 0
   let sweeping: Repetition | undefined
+  let measuring: Repetition | undefined
   let isStopping = false
 
   function free(bytes: number): void {
     freeBytes += bytes
     thread?.give(bytes)
+  }
+
+  /** Measures the files if other processes share the folder: those also store what was recorded here. */
+  async function measure(): Promise<void> {
+    if (!options.isShared()) return
+    const bytes = await spool.bytes(growing)
+    free(limits.spoolBytes - bytes - freeBytes)
   }
 
   const shares = new RecordingShares({
@@ -133,17 +149,30 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return left * (format === 'mp3' ? mp3Share : 1)
   }
 
+  /** Removes a recording after its time; returns false if its file cannot be removed, which the next sweep tries again. */
+  async function isRemoved(recording: StoredRecording): Promise<boolean> {
+    const { account_sid, call_sid } = recording
+    try {
+      await spool.removeFile(recording)
+    } catch (error) {
+      log.warn({ err: error, account_sid, call_sid }, 'an old recording could not be removed')
+      return false
+    }
+    await store.remove(call_sid)
+    return true
+  }
+
   async function sweep(): Promise<void> {
     if (limits.days > 0) {
       const before = clock.now() - limits.days * dayMs
-      let expired = await store.expired(spool.id, before, sweptAtOnce)
+      let kept = 0
+      let expired = await store.expired(spool.id, before, { limit: sweptAtOnce, skip: kept })
       while (expired.length > 0 && !isStopping) {
-        for (const recording of expired) {
-          await spool.removeFile(recording)
-          await store.remove(recording.call_sid)
-        }
-        log.info({ recordings: expired.length }, 'recordings removed after their time')
-        expired = await store.expired(spool.id, before, sweptAtOnce)
+        let removed = 0
+        for (const recording of expired) if (await isRemoved(recording)) removed += 1
+        kept += expired.length - removed
+        if (removed > 0) log.info({ recordings: removed }, 'recordings removed after their time')
+        expired = await store.expired(spool.id, before, { limit: sweptAtOnce, skip: kept })
       }
     }
     await reportLost({ ...options, spool })
@@ -171,6 +200,12 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const failed = (error: unknown): void => log.warn({ err: error }, 'old recordings could not be removed')
       await sweep().catch(failed)
       sweeping = repeat({ clock, everyMs: sweepEveryMs, work: sweep, failed })
+      measuring = repeat({
+        clock,
+        everyMs: measureEveryMs,
+        work: measure,
+        failed: (error) => log.warn({ err: error }, 'the files of recordings could not be measured'),
+      })
       shares.start()
       storer.start()
       remover.start()
@@ -178,6 +213,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     async stop() {
       isStopping = true
       await sweeping?.stop()
+      await measuring?.stop()
       await shares.stop()
       await storer.stop()
       await remover.stop()
@@ -200,6 +236,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const path = spool.wavOf(call_sid)
       const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
       live.add(call_sid)
+      growing.add(call_sid)
       shares.begun(call_sid, account_sid)
       return {
         ...taken,
@@ -210,6 +247,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
           shares.ended(call_sid)
           // An empty recording has no file to store.
           if (ended.bytes === 0) await remove(path)
+          growing.delete(call_sid)
           freeBytes -= ended.bytes
           leaveLater(call_sid)
           return ended

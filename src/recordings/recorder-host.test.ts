@@ -1,5 +1,5 @@
 // The recorder without its thread: the files on the disk after each tick.
-import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { closeSync, fstatSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -34,6 +34,18 @@ const say = (frames: number): void => {
     ring.next()
   }
 }
+/** Returns the descriptor by which this process has the file open. */
+function openFileOf(file: string): number {
+  const { ino } = statSync(file)
+  for (let open = 3; ; open += 1) {
+    try {
+      if (fstatSync(open).ino === ino) return open
+    } catch {
+      if (open > 10_000) throw new Error('the file is not open')
+    }
+  }
+}
+
 const samples = (): Int16Array => new Int16Array(Uint8Array.from(readFileSync(path).subarray(44)).buffer)
 
 describe('a recording', () => {
@@ -59,6 +71,14 @@ describe('a recording', () => {
     for (let ticks = 0; ticks < 100; ticks += 1) host.tick()
     expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(30_000)
     host.take({ kind: 'end', id: 'a' })
+  })
+
+  it('whose file cannot be closed ends with a reason, and no other recording with it', () => {
+    say(50)
+    host.tick()
+    closeSync(openFileOf(path))
+    host.take({ kind: 'end', id: 'a' })
+    expect(posted).toMatchObject([{ kind: 'ended', id: 'a', reason: 'the disk failed (EBADF)' }])
   })
 
   it('whose first thread died before it had made the file is begun by the next one', () => {

@@ -134,8 +134,8 @@ export class RecorderHost {
         lost: goesOn ? ring.lost : 0,
       })
     } catch (error) {
-      if (file !== undefined) closeSync(file)
       this.#post({ kind: 'ended', id, bytes: 0, durationMs: 0, reason: reasonOf(error) })
+      if (file !== undefined) closeQuietly(file)
     }
   }
 
@@ -206,10 +206,23 @@ export class RecorderHost {
       ftruncateSync(taking.file, headerBytes + bytes)
     } catch (error) {
       reason ??= reasonOf(error)
-    } finally {
+    }
+    try {
+      // A disk behind a network may report only here that a write failed.
       closeSync(taking.file)
+    } catch (error) {
+      reason ??= reasonOf(error)
     }
     this.#post({ kind: 'ended', id: taking.id, bytes, durationMs: durationOf(bytes), reason })
+  }
+}
+
+/** Closes a file from which nothing is kept. */
+function closeQuietly(file: number): void {
+  try {
+    closeSync(file)
+  } catch {
+    // The recording has ended with the error that came first.
   }
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { mountVolume } from '../../test/support/small-volume.ts'
 import type { StoredRecording } from '../contracts/recording.ts'
 import { createSpool } from './spool.ts'
 import type { Spool } from './spool.ts'
@@ -47,6 +48,23 @@ describe('a data directory', () => {
     await Promise.all(both.map((one) => one.open()))
     expect(both[0]?.id).toBe(both[1]?.id)
     await rm(fresh, { recursive: true, force: true })
+  })
+
+  it('has no part of a recording that found no room among those that are kept', async (context) => {
+    const place = join(dataDir, 'recordings/kept')
+    await mkdir(place)
+    const mounted = mountVolume(place, '512k')
+    if (typeof mounted === 'string') return context.skip(mounted)
+    try {
+      await writeFile(spool.wavOf('c'), Buffer.alloc(1_000_000))
+      const keep = (bytes: object) => spool.keep({ path: spool.wavOf('c'), ...bytes }, recordingAt(spool.id))
+      await expect(keep({ bytes: Buffer.alloc(1_000_000) })).rejects.toMatchObject({ code: 'ENOSPC' })
+      expect(await isThere(kept())).toBe(false)
+      await expect(keep({})).rejects.toMatchObject({ code: 'ENOSPC' })
+      expect(await isThere(kept())).toBe(false)
+    } finally {
+      mounted.unmount()
+    }
   })
 
   it('counts what waits in it, and not what is kept', async () => {

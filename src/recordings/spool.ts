@@ -24,8 +24,8 @@ import { dataBytesIn, headerBytes, headerOf } from './wav-file.ts'
 export interface Spool extends Pick<KeptRecordings, 'read'> {
   /** Identifies the data directory. */
   readonly id: string
-  /** Returns the size of its spooled files. */
-  bytes(): Promise<number>
+  /** Returns the size of its spooled files, without those of some calls. */
+  bytes(except?: ReadonlySet<string>): Promise<number>
   /** Returns the calls with spooled files. */
   list(): Promise<readonly string[]>
   open(): Promise<void>
@@ -67,13 +67,14 @@ export function createSpool(dataDir: string): Spool {
     get id() {
       return id
     },
-    async bytes() {
+    async bytes(except = new Set()) {
       let bytes = 0
-      for (const name of await readdir(spool)) bytes += (await sizeOf(join(spool, name))) ?? 0
+      for (const name of await readdir(spool))
+        if (!except.has(callOf(name))) bytes += (await sizeOf(join(spool, name))) ?? 0
       return bytes
     },
     async list() {
-      return [...new Set((await readdir(spool)).map((name) => name.replace(/\.\w+$/, '')))]
+      return [...new Set((await readdir(spool)).map(callOf))]
     },
     wavOf,
     mp3Of,
@@ -104,9 +105,15 @@ export function createSpool(dataDir: string): Spool {
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       // If the process is killed here, the file is still in the spool.
       await rm(target, { force: true })
-      if (bytes !== undefined) await writeFile(target, bytes, { mode: 0o600 })
-      // Not every file system has links, and none across disks.
-      else await link(path, target).catch(() => copyFile(path, target))
+      try {
+        if (bytes !== undefined) await writeFile(target, bytes, { mode: 0o600 })
+        // Not every file system has links, and none across disks.
+        else await link(path, target).catch(() => copyFile(path, target))
+      } catch (error) {
+        // A part would take the last space of a full disk, and stay for ever if the recording is given up.
+        await rm(target, { force: true }).catch(() => undefined)
+        throw error
+      }
     },
     async clear(call_sid) {
       await rm(wavOf(call_sid), { force: true })
@@ -140,6 +147,10 @@ async function nameOf(path: string): Promise<string> {
   // If two processes start at the same time, only one of them creates it.
   await writeFile(path, createSid(), { flag: 'wx', mode: 0o600 }).catch(() => undefined)
   return readFile(path, 'utf8')
+}
+
+function callOf(name: string): string {
+  return name.replace(/\.\w+$/, '')
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

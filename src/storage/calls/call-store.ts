@@ -144,7 +144,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       if (!own.has(call_sid) && !gone.has(call_sid) && (await writer.isForeign(call_sid))) gone.add(call_sid)
     }
     kept = undefined
-    waiting = waiting.filter(({ call_sid }) => !gone.has(call_sid))
+    waiting = waiting.filter((batch) => !gone.has(batch.call_sid) || isBeside(batch))
     writer.forget(gone)
     for (const call_sid of gone) lost.add(call_sid)
     for (const call_sid of lost) {
@@ -165,9 +165,19 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     )
   }
 
+  /**
+   * Reports whether a batch comes from code beside the call. Only the node that has the file of a recording can write
+   * what becomes of it, also after another node has closed the call.
+   */
+  function isBeside({ later }: CallBatch): boolean {
+    return later !== undefined
+  }
+
   async function commit(batches: readonly CallBatch[]): Promise<void> {
     const written = await database.commitBeside((session) => writer.write(session, batches))
     writer.keep(written)
+    // The node that closes a lost call writes to it too, so its state here is soon out of date.
+    writer.forget(batches.map(({ call_sid }) => call_sid).filter((call_sid) => lost.has(call_sid)))
     lastCommitAt = clock.monotonic()
     timers.sync ??= clock.after(syncMs, syncInBackground)
     if (written.notifications > 0) enqueued()
@@ -193,7 +203,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
 
   return {
     write(batch, urgency) {
-      if (lost.has(batch.call_sid)) return
+      if (lost.has(batch.call_sid) && !isBeside(batch)) return
       const changes = batch.notifications.length + (batch.recordings?.length ?? 0)
       const isPlain = batch.record === undefined && batch.ended !== true && changes === 0
       if (waiting.length >= maxWaiting && isPlain) {

@@ -134,11 +134,19 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recordings.find('c')).toMatchObject({ state: 'failed', reason: 'too old' })
       expect(await recordings.keptBytes(account_sid)).toBe(500)
       expect(await recordings.keptBytes(createSid())).toBe(0)
-      expect(sids(await recordings.expired('here', clock.now(), 10))).toEqual(['a'])
+      expect(sids(await recordings.expired('here', clock.now(), { limit: 10, skip: 0 }))).toEqual(['a'])
       await recordings.remove('a')
       expect(await recordings.find('a')).toBeUndefined()
       const cells = await test.query('select notice from recordings')
       expect(cells.every(({ notice }) => notice === null)).toBe(true)
+    })
+
+    it('that is stored remains so when another node reports late that it is lost', async () => {
+      const { recordings } = test.storage
+      const stored = { change: 'stored', place: 'bucket', bytes: 70, at: clock.now() } as const
+      await change('a', [begun('a'), ended(), stored])
+      await change('a', [{ change: 'failed', reason: 'the node did not come back', at: clock.now() }])
+      expect(await recordings.find('a')).toMatchObject({ state: 'stored', place: 'bucket', reason: null })
     })
 
     it('expires with its call record, and is claimed by those who can reach it, until it is removed or given up', async () => {

@@ -76,8 +76,11 @@ function createWriteQueries(db: Kysely<Schema>) {
         notice: null,
       }),
     ),
+    // A node that was away for long may have stored the recording while another one reported it as lost.
     fail: prepare(
-      update.set({ state: 'failed', reason: slot('reason'), next_attempt_at: null, notice: null }),
+      update
+        .where('state', 'in', ['recording', 'waiting'])
+        .set({ state: 'failed', reason: slot('reason'), next_attempt_at: null, notice: null }),
     ),
   }
 }
@@ -128,8 +131,8 @@ export function createRecordingStore({ database, vault, clock }: RecordingStoreO
       return Number(row?.['bytes'] ?? 0)
     },
     unfinished: async (spool) => read(await queries.unfinished.all(database.reader, { spool })),
-    expired: async (spool, before, limit) =>
-      read(await queries.expired.all(database.reader, { spool, before, limit })),
+    expired: async (spool, before, page) =>
+      read(await queries.expired.all(database.reader, { spool, before, ...page })),
     async claimLost(spool, claim) {
       const now = clock.now()
       return read(await database.commitBeside((session) => lost.claim(session, { ...claim, spool, now })))[0]
@@ -230,7 +233,10 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .where('state', '=', 'stored')
         .where('place', '=', 'disk')
         .where('started_at', '<', slot('before'))
-        .limit(rowSlot('limit')),
+        .orderBy('started_at')
+        .orderBy('call_sid')
+        .limit(rowSlot('limit'))
+        .offset(rowSlot('skip')),
     ),
     remove: prepare(db.deleteFrom('recordings').where('call_sid', '=', slot('call_sid'))),
   }

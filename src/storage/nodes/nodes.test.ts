@@ -270,6 +270,28 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       expect(await database.query('select call_sid from recent_calls')).toEqual([{ call_sid: fresh }])
     })
 
+    it('it still writes what becomes of the recording of a lost call, whose file only it has', async () => {
+      const a = await startNode('a')
+      const b = await startNode('b')
+      const [call_sid = ''] = await openCalls(a, 1)
+      const begun = { change: 'begun', key: 'k.wav', format: 'wav', spool: 'a', at: 1 } as const
+      a.storage.calls.write(batch(call_sid, { recordings: [{ ...begun, notice: undefined }] }), 'now')
+      await a.storage.calls.flush()
+      await outlive([b], a)
+      await adoptAll(b)
+      const ended = { change: 'ended', bytes: 32_000, durationMs: 1000, at: 2 } as const
+      const later = [{ at: 2, type: 'recording-ended', duration_ms: 1000, bytes: 32_000 }] as const
+      // Once while it does not know yet that it was declared dead, and once afterwards.
+      a.storage.calls.write(batch(call_sid, { recordings: [ended], later }), 'now')
+      await a.storage.calls.flush()
+      expect(a.lost).toEqual([call_sid])
+      expect(await a.storage.recordings.find(call_sid)).toMatchObject({ state: 'waiting' })
+      const stored = { change: 'stored', place: 'bucket', bytes: 32_044, at: 3 } as const
+      a.storage.calls.write(batch(call_sid, { recordings: [stored], later: [] }), 'now')
+      await a.storage.calls.flush()
+      expect(await a.storage.recordings.find(call_sid)).toMatchObject({ state: 'stored' })
+    })
+
     it('a call that began while it was cut off stays its own, and is written whole', async () => {
       const a = await startNode('a')
       const b = await startNode('b')

@@ -16,7 +16,7 @@ import { createNodePlace } from './node-place.ts'
 import { createRegistrationStore } from './registrations.ts'
 import type { Registration } from './registrations.ts'
 import { openSqlite } from '../sqlite/sqlite.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
+import { makeAccount, onEachStore, openTestStorage } from '../../../test/support/each-store.ts'
 import type { TestStorage } from '../../../test/support/each-store.ts'
 
 const change = { gone: [], isRefresh: false }
@@ -194,6 +194,47 @@ describe('a registrar with many phones', () => {
     await database.close()
     await rm(dataDir, { recursive: true })
   }, 60_000)
+})
+
+describe('a registrar whose database fails between a removal and the changes after it', () => {
+  it('does not repeat the removal, since the user may have registered at another node meanwhile', async () => {
+    const test = await openTestStorage()
+    const { account_sid, service_provider_sid } = await makeAccount(test.storage)
+    const rows = test.storage.for(systemTenancy)
+    const realm = (await rows.accounts.find(account_sid))?.sip_realm ?? ''
+    await rows.clients.insert({ account_sid, service_provider_sid, username: 'alice', password: 'x' })
+    const desk = phoneOf(`alice@${realm}`)
+    const clock = createFakeClock()
+    // This process may have the file open once.
+    await test.storage.stop()
+    const path = join(test.dataDir, 'switchhook.db')
+    const database = await openSqlite({ path, clock, log: silentLogger, migrate })
+    let commits = 0
+    const storeOf = (name: string, fails: (commit: number) => boolean) =>
+      createRegistrationStore({
+        database: {
+          ...database,
+          async commitBeside(work) {
+            commits += 1
+            if (fails(commits)) throw new Error('the database is away')
+            return database.commitBeside(work)
+          },
+        },
+        node: () => name,
+        clock,
+        log: silentLogger,
+      })
+    const one = storeOf('one', (commit) => commit === 2)
+    const another = storeOf('another', () => false)
+    await Promise.all([one.remove(desk.aor), one.save(phoneOf(`bob@${realm}`), change)])
+    await another.save(desk, change)
+    await one.flush()
+    expect(await another.load()).toEqual([desk])
+    await one.stop()
+    await another.stop()
+    await database.close()
+    await test.close()
+  })
 })
 
 describe.skipIf(isMissing('postgres'))('two nodes on one database', () => {

@@ -65,7 +65,8 @@ type Sweep =
   { readonly kind: 'user'; readonly aor: string } | { readonly kind: 'realm'; readonly realm: string }
 
 interface Batch {
-  readonly sweeps: readonly Sweep[]
+  /** Those that are not committed yet. */
+  sweeps: readonly Sweep[]
   readonly changes: ReadonlyMap<string, Change>
 }
 
@@ -134,12 +135,15 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
     }
   }
 
-  async function commit({ sweeps: swept, changes: changed }: Batch): Promise<boolean> {
+  async function commit(batch: Batch): Promise<boolean> {
+    const { sweeps: swept, changes: changed } = batch
     try {
       if (swept.length > 0)
         await database.commitBeside(async (session) => {
           for (const sweep of swept) await runSweep(session, sweep)
         })
+      // A sweep that ran again would remove what phones have registered at other nodes since.
+      batch.sweeps = []
       const all = [...changed.values()]
       for (let start = 0; start < all.length; start += maxPerTransaction)
         await commitSome(all.slice(start, start + maxPerTransaction))
