@@ -190,7 +190,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     },
     async isWritten(batches) {
       // The transaction wrote all of them or none.
-      const sign = batches.find(({ events }) => events.length > 0)
+      const sign = batches.find(({ events, later = [] }) => events.length + later.length > 0)
       return sign !== undefined && (await laterEvents.isStored(database.reader, sign))
     },
     keep({ calls }) {

@@ -16,8 +16,8 @@ export interface LaterEvents {
    * state is not in memory. Undefined if the batch has no events.
    */
   shiftOf(session: Session, batch: Pick<MergedBatch, 'call_sid' | 'events'>): Promise<number | undefined>
-  /** Reports whether the first event of the batch is stored. */
-  isStored(session: Session, batch: Pick<CallBatch, 'call_sid' | 'events'>): Promise<boolean>
+  /** Reports whether the first event of the batch, or else its first later fact, is stored. */
+  isStored(session: Session, batch: Pick<CallBatch, 'call_sid' | 'events' | 'later'>): Promise<boolean>
   /** Returns all events of the batch, with the numbers under which they are stored. */
   numbered(session: Session, batch: MergedBatch, shift: number): Promise<readonly StoredEvent[]>
 }
@@ -39,7 +39,9 @@ export function createLaterEvents(db: Kysely<Schema>): LaterEvents {
   const sameAs = (first: StoredEvent, stored: readonly StoredEvent[]): StoredEvent | undefined =>
     stored.find((event) => event.seq >= first.seq && textOf(event) === textOf(first))
   return {
-    async isStored(session, { call_sid, events: [first] }) {
+    async isStored(session, { call_sid, events, later = [] }) {
+      // The number of a later fact is not known: it may be any.
+      const [first] = [...events, ...later.map((fact) => ({ ...fact, seq: 0 }))]
       return first !== undefined && sameAs(first, await read(session, call_sid)) !== undefined
     },
     async shiftOf(session, { call_sid, events: [first] }) {
