@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { reasonFields } from '../../../test/support/reason-fields.ts'
-import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { answered, bye, dialled, steps } from '../../../test/support/scripted-engine/dialling.ts'
 import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { account, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -617,4 +617,26 @@ describe('who the caller is', () => {
     const { called } = await dialled(parseVerbs, {}, undefined, { headers: said })
     expect((called().options.headers ?? []).map(({ name }) => name)).toEqual(['privacy'])
   })
+})
+
+it('a called party that hangs up in the moment of its answer leaves a caller unanswered that is answered on the bridge only', async () => {
+  for (let moment = 0; moment < 30; moment += 1) {
+    const session = await dialling({ answerOnBridge: true })
+    const { caller, called } = session
+    const accept = caller.accept.bind(caller)
+    let isLate = false
+    caller.accept = (reply) => {
+      // The verb after the dial answers as well.
+      isLate ||= called().dialog.isOver && session.results().length === 0
+      return accept(reply)
+    }
+    called().answer()
+    await steps(moment)
+    if (!called().dialog.isListenedTo) continue
+    called().dialog.hangUp()
+    await settle()
+    await settle()
+    expect(isLate, `after ${moment} steps`).toBe(false)
+    expect(session.results(), `after ${moment} steps`).toHaveLength(1)
+  }
 })

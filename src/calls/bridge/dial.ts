@@ -73,8 +73,11 @@ class Dial {
       const winner = await this.#won.promise
       await this.#ringing.stopped
       if (winner !== undefined) await this.#talk(winner)
-      else if (this.#last !== undefined) leaveReason(parent, this.#last)
-      return winner === undefined ? toFailure(this.#last) : toSuccess(winner)
+      // A winner that has gone before the caller was answered has failed as the others have.
+      if (winner !== undefined && (parent.isAnswered || parent.hasEnded)) return toSuccess(winner)
+      const failed = winner ?? this.#last
+      if (failed !== undefined) leaveReason(parent, failed)
+      return toFailure(failed)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#ringing.stop(this.#winner)
@@ -188,9 +191,10 @@ class Dial {
   async #talk(child: Leg): Promise<void> {
     const { parent } = this.#options
     const { signal } = this.#request
-    if (!parent.isAnswered) await parent.answer()
+    const isWanted = (): boolean => !child.hasEnded && !signal.aborted
+    if (isWanted()) await parent.answer(isWanted)
     // The state may have changed while the caller was answered.
-    if (parent.hasEnded || child.hasEnded || signal.aborted) {
+    if (parent.hasEnded || !isWanted()) {
       this.#ringing.hearNoOne()
       return this.#giveUp(child)
     }

@@ -141,13 +141,16 @@ export class Leg {
     return this.#lifetime.signal
   }
 
-  /** Sends 200. An offer that media cannot serve ends the leg: check `hasEnded` afterwards. */
-  async answer(): Promise<void> {
+  /**
+   * Sends 200, unless that is not wanted any more when media is ready. An offer that media cannot serve ends the leg:
+   * check `hasEnded` afterwards.
+   */
+  async answer(isWanted: () => boolean = () => true): Promise<void> {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
     const sdp = await this.#negotiated(incoming)
     // Another command may have answered it meanwhile.
-    if (sdp === undefined || this.#hasChanged()) return
+    if (sdp === undefined || this.#hasChanged() || !isWanted()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
 
