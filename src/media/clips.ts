@@ -1,17 +1,17 @@
 // Audio files as frames, coded once per worker and form, so that a playback of G.711 costs one copy per packet.
 import { open, stat } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
 import type { Stats } from 'node:fs'
 import { join } from 'node:path'
 import { maxAudioHours } from '../lib/audio/audio-kind.ts'
 import { AppError } from '../lib/errors.ts'
 import { isGrowing, readerOf } from '../lib/growing-file.ts'
-import type { ReadGrowing } from '../lib/growing-file.ts'
 import { Clip, inMemory, onDisk } from './clip.ts'
 import { createClipForms } from './clip-form.ts'
 import type { ClipForms, ClipFormName } from './clip-form.ts'
+import { formFor, stampsOf, toAudioError } from './clip-source.ts'
+import type { Source } from './clip-source.ts'
 import type { Laws } from './codecs/g711.ts'
-import { createResampler, wideRate } from '../lib/audio/resampler.ts'
+import { createResampler } from '../lib/audio/resampler.ts'
 import { readWavFormat, toMono } from './codecs/wav.ts'
 import type { WavFormat } from './codecs/wav.ts'
 import { tickMs } from './tick-clock.ts'
@@ -27,19 +27,6 @@ const headStartFrames = 25
 // A clip of unknown length reserves one minute after another: with all that it may take, a few would leave no space.
 const openFrames = 60_000 / tickMs
 
-function toAudioError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  return new AppError('audio_not_found', 'the audio file could not be read', { cause: error })
-}
-
-/** Returns the stamps of a version. A growing file keeps one stamp, since its written part does not change. */
-function stampsOf({ ino, size, mtimeMs, birthtimeMs }: Stats): {
-  readonly whole: string
-  readonly growing: string
-} {
-  return { whole: `${ino}:${size}:${mtimeMs}`, growing: `${ino}:grows since ${birthtimeMs}` }
-}
-
 export interface ClipsOptions {
   readonly laws: Laws
   /** The directory for long clips while they play. It exists and is empty. */
@@ -52,21 +39,9 @@ export interface ClipsOptions {
   readonly maxIdleDiskBytes: number
 }
 
-/** The open file that a clip is coded from. */
-interface Source {
-  readonly file: FileHandle
-  readonly readAt: ReadGrowing
-  readonly format: WavFormat
-}
-
 interface Opening {
   readonly clip: Promise<Clip>
   wanted: number
-}
-
-/** Returns the form to code in. Telephone quality gains nothing from the wide form, which is four times as large. */
-function formFor(wanted: ClipFormName, { rate }: WavFormat): ClipFormName {
-  return wanted === 'wide' && rate < wideRate ? 'PCMU' : wanted
 }
 
 export class Clips {

@@ -47,8 +47,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   /** Those of them whose bytes are not taken from `freeBytes` yet. */
   const growing = new Set<string>()
   let freeBytes = 0
-  let sweeping: Repetition | undefined
-  let measuring: Repetition | undefined
+  let repeated: readonly Repetition[] = []
   let isStopping = false
 
   function free(bytes: number): void {
@@ -197,23 +196,21 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       freeBytes = limits.spoolBytes - (await spool.bytes())
       thread = createRecorderThread({ ...options, room: freeBytes })
       if (!options.isShared()) await store.hasten(spool.id)
-      const failed = (error: unknown): void => log.warn({ err: error }, 'old recordings could not be removed')
+      const warn = (what: string) => (error: unknown) => log.warn({ err: error }, what)
+      const failed = warn('old recordings could not be removed')
       await sweep().catch(failed)
-      sweeping = repeat({ clock, everyMs: sweepEveryMs, work: sweep, failed })
-      measuring = repeat({
-        clock,
-        everyMs: measureEveryMs,
-        work: measure,
-        failed: (error) => log.warn({ err: error }, 'the files of recordings could not be measured'),
-      })
+      const unmeasured = warn('the files of recordings could not be measured')
+      repeated = [
+        repeat({ clock, everyMs: sweepEveryMs, work: sweep, failed }),
+        repeat({ clock, everyMs: measureEveryMs, work: measure, failed: unmeasured }),
+      ]
       shares.start()
       storer.start()
       remover.start()
     },
     async stop() {
       isStopping = true
-      await sweeping?.stop()
-      await measuring?.stop()
+      for (const one of repeated) await one.stop()
       await shares.stop()
       await storer.stop()
       await remover.stop()

@@ -58,9 +58,8 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   let doubtful: readonly CallBatch[] = []
   /** The calls that the last rejoin has kept, until all others are given up. */
   let kept: ReadonlySet<string> | undefined
-  let dropped = 0
   const timers: { retry?: Timer | undefined; now?: Timer | undefined; sync?: Timer | undefined } = {}
-  let lastCommitAt = Number.NEGATIVE_INFINITY
+  let [dropped, lastCommitAt] = [0, Number.NEGATIVE_INFINITY]
   let immediate: NodeJS.Immediate | undefined
   let running: Promise<void> | undefined
 
