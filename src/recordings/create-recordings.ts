@@ -1,17 +1,13 @@
 // Assembles recordings: the thread that records, the folder of the audio, and the storing.
 import { rm } from 'node:fs/promises'
-import type {
-  RecordingEnd,
-  RecordingOrder,
-  RunningRecording,
-  StoredRecording,
-} from '../contracts/recording.ts'
+import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
 import { createRecorderThread } from './recorder-thread.ts'
 import type { RecorderThread } from './recorder-thread.ts'
 import { reportLost } from './lost-recordings.ts'
+import { removeOld } from './old-recordings.ts'
 import { createExpiredRemover } from './remove-expired.ts'
 import type { Recordings, RecordingsOptions } from './recordings.ts'
 import { RecordingShares } from './shares.ts'
@@ -30,8 +26,6 @@ const mp3Share = 8
 const abandonedMs = 30_000
 const sweepEveryMs = 3_600_000
 const measureEveryMs = 60_000
-const dayMs = 86_400_000
-const sweptAtOnce = 100
 /** The least space for a recording; with less it is not begun. */
 const leastBytes = 1000 * bytesPerMs
 const noShareLeft = 'the recordings of the account that wait to be stored take its share of the disk space'
@@ -71,7 +65,6 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   })
 
   const storer = createRecordingStorer({ ...options, spool, freed: free, beforeLook: finishAbandoned })
-
   const remover = createExpiredRemover({ ...options, spool })
 
   /** Finishes recordings that a dead process left in progress. */
@@ -135,12 +128,6 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     })
   }
 
-  async function remove(path: string): Promise<void> {
-    await rm(path, { force: true }).catch((error: unknown) => {
-      log.warn({ err: error }, 'the file of a recording could not be removed')
-    })
-  }
-
   /** Returns the bytes of audio that the account may still keep here; unlimited if it has a bucket. */
   async function roomOf({ account_sid, format }: RecordingOrder): Promise<number> {
     if ((await bucketOf(account_sid)) !== null) return maxDataBytes
@@ -148,32 +135,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return left * (format === 'mp3' ? mp3Share : 1)
   }
 
-  /** Removes a recording after its time; returns false if its file cannot be removed, which the next sweep tries again. */
-  async function isRemoved(recording: StoredRecording): Promise<boolean> {
-    const { account_sid, call_sid } = recording
-    try {
-      await spool.removeFile(recording)
-    } catch (error) {
-      log.warn({ err: error, account_sid, call_sid }, 'an old recording could not be removed')
-      return false
-    }
-    await store.remove(call_sid)
-    return true
-  }
-
   async function sweep(): Promise<void> {
-    if (limits.days > 0) {
-      const before = clock.now() - limits.days * dayMs
-      let kept = 0
-      let expired = await store.expired(spool.id, before, { limit: sweptAtOnce, skip: kept })
-      while (expired.length > 0 && !isStopping) {
-        let removed = 0
-        for (const recording of expired) if (await isRemoved(recording)) removed += 1
-        kept += expired.length - removed
-        if (removed > 0) log.info({ recordings: removed }, 'recordings removed after their time')
-        expired = await store.expired(spool.id, before, { limit: sweptAtOnce, skip: kept })
-      }
-    }
+    await removeOld({ ...options, spool, isStopping: () => isStopping })
     await reportLost({ ...options, spool })
   }
 
@@ -243,7 +206,10 @@ export function createRecordings(options: RecordingsOptions): Recordings {
           const ended = await foundAtEnd(call_sid, await taken.end())
           shares.ended(call_sid)
           // An empty recording has no file to store.
-          if (ended.bytes === 0) await remove(path)
+          if (ended.bytes === 0)
+            await rm(path, { force: true }).catch((error: unknown) => {
+              log.warn({ err: error }, 'the file of a recording could not be removed')
+            })
           growing.delete(call_sid)
           freeBytes -= ended.bytes
           leaveLater(call_sid)

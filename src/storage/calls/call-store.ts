@@ -164,14 +164,6 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     )
   }
 
-  /**
-   * Reports whether a batch comes from code beside the call. Only the node that has the file of a recording can write
-   * what becomes of it, also after another node has closed the call.
-   */
-  function isBeside({ later }: CallBatch): boolean {
-    return later !== undefined
-  }
-
   async function commit(batches: readonly CallBatch[]): Promise<void> {
     const written = await database.commitBeside((session) => writer.write(session, batches))
     writer.keep(written)
@@ -240,4 +232,12 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       for (const pending of [timers.retry, timers.now, timers.sync]) pending?.cancel()
     },
   }
+}
+
+/**
+ * Reports whether a batch comes from code beside the call. Only the node that has the file of a recording can write
+ * what becomes of it, also after another node has closed the call.
+ */
+function isBeside({ later }: CallBatch): boolean {
+  return later !== undefined
 }
