@@ -3,7 +3,7 @@ import { CapturedDigits } from './captured-digits.ts'
 
 function found(sequences: readonly string[], keys: string, pauseMs = 100): (string | undefined)[] {
   const digits = new CapturedDigits(sequences)
-  return [...keys].map((key, index) => digits.press(key, index * pauseMs))
+  return Array.from(keys, (key, index) => digits.press(key, index * pauseMs))
 }
 
 it('a sequence is found when its last key is pressed, whatever came before', () => {

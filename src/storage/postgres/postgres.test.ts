@@ -326,7 +326,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       await node.calls.flush()
       expect(lost).toEqual([])
       const open = await database.query('select call_sid from open_calls join nodes using (node_id)')
-      expect(open.map(({ call_sid }) => call_sid).toSorted()).toEqual(['new', 'old'])
+      expect(open.map(({ call_sid }) => String(call_sid)).toSorted()).toEqual(['new', 'old'])
     })
 
     it('close the calls of a dead one also when the connection breaks as they are taken', async () => {
