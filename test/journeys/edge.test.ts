@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
@@ -112,7 +112,29 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       const { account_sid, password } = tenant
       for (const username of ['bob', 'carol'])
         await a.api.must('POST', '/Clients', { account_sid, username, password })
+      alice = await phone('alice', 'udp')
+      bob = await phone('bob', 'tls')
+      browser = await openBrowser()
     }, timeout)
+
+    // A test, or its second try, starts with two nodes and no calls, whatever the test before it left.
+    beforeEach(async () => {
+      for (const node of [a, b])
+        if (node.process.isRunning && (await liveCalls(node)).length > 0) await node.stop('SIGKILL')
+      if (a.process.isRunning && b.process.isRunning) return
+      for (const one of [alice, bob]) await isIdle(one)
+      if (!a.process.isRunning) a = await start('a')
+      if (!b.process.isRunning) b = await start('b')
+      await edge.serve([a.sip, b.sip])
+    }, timeout)
+
+    /** Hangs up until the phone has no call. */
+    const isIdle = (one: Baresip): Promise<true> =>
+      until('the phone to have no call', async () => {
+        if (/Active calls \(0\)/.test(await one.command('listcalls'))) return true
+        await one.hangUp()
+        return false
+      })
 
     afterAll(async () => {
       browser?.close()
@@ -174,6 +196,35 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       return sid
     }
 
+    interface BrowserCall {
+      readonly sid: string
+      readonly invite: RawMessage
+      /** Resolves with the first request of this method within this call. */
+      readonly next: (method: string) => Promise<RawMessage>
+    }
+
+    async function callsBrowser(node: Platform): Promise<BrowserCall> {
+      const from = browser.received.items.length
+      const sid = await call(node, 'carol')
+      const invite = await browser.received.next('the call', ({ start }) => start.startsWith('INVITE '), {
+        from,
+      })
+      const [callId = ''] = /^Call-ID: [^\r]*\r/im.exec(invite.text) ?? []
+      const next = (method: string): Promise<RawMessage> =>
+        browser.received.next(
+          `the ${method}`,
+          ({ start, text }) => start.startsWith(`${method} `) && text.includes(callId),
+          { from },
+        )
+      return { sid, invite, next }
+    }
+
+    /** Returns a response without a body. */
+    function responseTo({ text }: RawMessage, status: string): string {
+      const kept = text.split('\r\n').filter((line) => /^(via|from|to|call-id|cseq):/i.test(line))
+      return [`SIP/2.0 ${status}`, ...kept, 'Content-Length: 0', '', ''].join('\r\n')
+    }
+
     const recordOf = ({ api }: Platform, call_sid: string): Promise<RecentCallRecord> =>
       until(`the record of ${call_sid}`, async () =>
         (await recentCalls(api, tenant.account_sid, 1)).find((record) => record.call_sid === call_sid),
@@ -194,12 +245,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       throw new Error('no node has a call')
     }
 
-    it('phones register over UDP, TLS and WSS, and each node calls all of them', async () => {
-      alice = await phone('alice', 'udp')
-      bob = await phone('bob', 'tls')
-      const ca = authority.certificate
-      browser = await openWebSocketPhone(`wss://${edge.address}:${edge.securePort}/`, { ca })
-      await registerBrowser()
+    it('each node calls phones that registered over UDP, TLS and WSS', async () => {
       for (const node of [a, b]) {
         for (const [name, at] of [
           ['alice', alice],
@@ -209,18 +255,9 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
           await at.hangUp()
           expect(await recordOf(node, sid)).toMatchObject({ answered: true, sip_status: 200 })
         }
-        const sid = await call(node, 'carol')
-        const from = browser.received.items.length
-        const invite = await browser.received.next('the call', ({ start }) => start.startsWith('INVITE'), {
-          from: Math.max(0, from - 1),
-        })
+        const { sid, invite } = await callsBrowser(node)
         if (relays) expect(invite.text).toMatch(/^m=audio \d+ UDP\/TLS\/RTP\/SAVPF .*^a=fingerprint:/ms)
-        const kept = invite.text.split('\r\n').filter((line) => /^(via|from|to|call-id|cseq):/i.test(line))
-        browser.send(
-          ['SIP/2.0 486 Busy Here', ...kept, 'Content-Length: 0', '', '']
-            .join('\r\n')
-            .replace(/^(To: [^\r]+)/im, '$1;tag=carol'),
-        )
+        browser.send(responseTo(invite, '486 Busy Here').replace(/^(To: [^\r]+)/im, '$1;tag=carol'))
         expect(await recordOf(node, sid)).toMatchObject({ sip_status: 486 })
       }
     })
@@ -244,8 +281,10 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       const closed = next(alice, 'CALL_CLOSED')
       await dials(alice, `sip:bob@${tenant.realm}`)
       await reached()
+      const { node } = await upAt([a, b])
       await bob.hangUp()
       await closed()
+      await until('both legs to end', async () => (await liveCalls(node)).length === 0)
     })
 
     it('a phone that answers cannot send requests elsewhere, whatever its Record-Route and Contact say', async () => {
@@ -256,11 +295,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       await once(elsewhere, 'listening')
       closers.push(async () => elsewhere.close())
       const place = `127.0.0.99:${elsewhere.address().port}`
-      const sid = await call(a, 'carol')
-      const from = Math.max(0, browser.received.items.length - 1)
-      const invite = await browser.received.next('the call', ({ start }) => start.startsWith('INVITE'), {
-        from,
-      })
+      const { sid, invite, next: nextOf } = await callsBrowser(a)
       const kept = invite.text
         .split('\r\n')
         .filter((line) => /^(via|from|to|call-id|cseq|record-route):/i.test(line))
@@ -274,12 +309,10 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
         `Content-Length: ${sdp.length}`,
       ]
       browser.send(['SIP/2.0 200 OK', ...lines, '', sdp].join('\r\n'))
-      const ack = await browser.received.next('the ACK', ({ start }) => start.startsWith('ACK'), { from })
+      const ack = await nextOf('ACK')
       await expectNoEndBy(await openRawPhone(edge, '127.0.0.77'), invite, ack)
       await a.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${sid}`)
-      const bye = await browser.received.next('the BYE', ({ start }) => start.startsWith('BYE'), { from })
-      const ofBye = bye.text.split('\r\n').filter((line) => /^(via|from|to|call-id|cseq):/i.test(line))
-      browser.send(['SIP/2.0 200 OK', ...ofBye, 'Content-Length: 0', '', ''].join('\r\n'))
+      browser.send(responseTo(await nextOf('BYE'), '200 OK'))
       await recordOf(a, sid)
       expect(led).toEqual([])
     })
@@ -367,9 +400,6 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       const record = await recordOf(other, call_sid)
       expect(record).toMatchObject({ answered: true, sip_status: 200 })
       expect(record.termination_reason).not.toBe(lostReason)
-      if (node === a) a = await start('a')
-      else b = await start('b')
-      await edge.serve([a.sip, b.sip])
     })
 
     it('the kill of a node ends only its own calls, and delays new calls by a few seconds', async () => {
@@ -405,17 +435,19 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
       return `Digest ${[...quoted, 'qop=auth', 'nc=00000001', 'algorithm=MD5'].join(', ')}`
     }
 
-    async function registerBrowser(): Promise<void> {
+    async function openBrowser(): Promise<WebSocketPhone> {
+      const ca = authority.certificate
+      const made = await openWebSocketPhone(`wss://${edge.address}:${edge.securePort}/`, { ca })
       const { realm } = tenant
       const [username, uri] = ['carol', `sip:${realm}`]
       const user = { From: `<sip:carol@${realm}>;tag=1`, To: `<sip:carol@${realm}>`, 'Call-ID': 'carol' }
-      browser.send(browserRequest('REGISTER', uri, { ...user, CSeq: '1 REGISTER', Expires: '300' }))
-      const challenge = await browser.received.next('401', ({ start }) => start.includes(' 401 '))
+      const register = { ...user, Expires: '300' }
+      made.send(browserRequest('REGISTER', uri, { ...register, CSeq: '1 REGISTER' }))
+      const challenge = await made.received.next('401', ({ start }) => start.includes(' 401 '))
       const Authorization = authorizationOf(challenge, { username, method: 'REGISTER', uri })
-      browser.send(
-        browserRequest('REGISTER', uri, { ...user, CSeq: '2 REGISTER', Expires: '300', Authorization }),
-      )
-      await browser.received.next('200', ({ start }) => start === 'SIP/2.0 200 OK')
+      made.send(browserRequest('REGISTER', uri, { ...register, CSeq: '2 REGISTER', Authorization }))
+      await made.received.next('200', ({ start }) => start === 'SIP/2.0 200 OK')
+      return made
     }
   },
 )

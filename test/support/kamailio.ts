@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
 import { commandPath, tools } from './tools.ts'
+import { until } from './wait.ts'
 
 export interface Place {
   readonly address: string
@@ -85,8 +86,12 @@ export async function startEdge({ nodes, certificate, relays = false }: EdgeOpti
       await list(next)
       const args = ['-s', `unix:${at('kamailio_ctl')}`, 'dispatcher.reload']
       const command = commandPath({ command: 'kamcmd', folders: '/usr/sbin' }) ?? 'kamcmd'
-      const { code } = await new ToolProcess({ command, args, cwd: folder }).exited
-      if (code !== 0) throw new Error('the edge did not read its nodes again')
+      // Kamailio refuses to read them twice within five seconds.
+      await until('the edge to read its nodes again', async () => {
+        const reload = new ToolProcess({ command, args, cwd: folder })
+        await reload.exited
+        return reload.output.includes('successfully reloaded')
+      })
     },
     async stop() {
       await relay?.child.stop('SIGTERM', 5_000)
