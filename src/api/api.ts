@@ -45,6 +45,8 @@ export interface ApiOptions {
   readonly canWrite?: () => Promise<boolean>
   /** Restrictions on accounts; none if left out. */
   readonly rules?: OperatorRules
+  /** The most of the lists being read that one account may have while no other reads any, in percent. */
+  readonly sharePercent?: number
   /** None if left out, except those of accounts and service providers. */
   readonly rateLimits?: RateLimitRules
   readonly trustedProxies?: readonly string[] | undefined

@@ -36,6 +36,7 @@ export const appEnv = defineRoute({
     whenEmpty: 'The application publishes none, or cannot be reached.',
     isVaried: true,
   },
+  errors: ['account_share'],
   async handle({ query: { url }, services, whenGone }) {
     const published = await services.appEnv.ask(url, whenGone())
     switch (published.outcome) {

@@ -35,6 +35,7 @@ export const applications = defineResource({
   owner: 'account',
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { filters: { name: partOf('name') }, isPaged: true },
+  errors: { create: ['account_share'], update: ['account_share'] },
   fields: {
     application_sid: recordSid(),
     name: text({ min: 1, max: 64 }).describe('Unique within the account.').example('front desk'),

@@ -43,7 +43,7 @@ export function createApi(options: ApiOptions): HttpServer {
   const services: Services = {
     storage: options.storage,
     lists: createListMemo(options.storage, clock),
-    listTurns: createListTurns(),
+    listTurns: createListTurns(options.sharePercent),
     calls: options.calls,
     trunks: options.trunks,
     bindings: options.bindings,

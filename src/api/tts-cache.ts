@@ -95,7 +95,7 @@ const synthesize = defineRoute({
     body: bytes('application/octet-stream'),
     mediaType: 'application/octet-stream',
   },
-  errors: ['synthesizer_unknown', 'speech_failed'],
+  errors: ['synthesizer_unknown', 'speech_failed', 'account_share'],
   keepsKey: true,
   async handle({ account, body, caller, rows, headers, head, services, whenGone, once }) {
     const { speech_credential_sid, language, voice } = body

@@ -35,7 +35,7 @@ export const callSettings = {
     name: 'SWITCHHOOK_ACCOUNT_SHARE',
     fallback: '80',
     describe:
-      'The most that one account may take, in percent, of what all accounts share (calls and their RTP ports, fetched and decoded audio, recordings that wait to be stored, texts waiting to be spoken, requests to hooks) while no other takes any. Each further account may take the same percentage of what remains. 100: one account may use everything. A limit voice_call_session of an account counts for its calls instead.',
+      'The most that one account may take, in percent, of what all accounts share (calls and their RTP ports, fetched and decoded audio, recordings that wait to be stored, texts waiting to be spoken, lists being read by the API, requests to hooks) while no other takes any. Each further account may take the same percentage of what remains. 100: one account may use everything. A limit voice_call_session of an account counts for its calls instead.',
     parse: (text) => {
       const percent = Number(text)
       if (!/^\d{1,3}$/.test(text) || percent < 10 || percent > 100)

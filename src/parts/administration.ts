@@ -60,6 +60,7 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     settings: describeSettings(),
     isReady,
     canWrite: () => storage.canWrite(),
+    sharePercent: base.sharePercent,
     ...apiRules(config),
     clock,
     log,

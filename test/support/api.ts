@@ -70,6 +70,7 @@ export interface TestApiOptions {
   readonly rules?: OperatorRules
   /** The limits per key and per address; none by default. */
   readonly rateLimits?: RateLimitRules
+  readonly sharePercent?: number
   readonly clock?: Clock
   readonly log?: Logger
   /** The variables that applications publish; none by default. */
@@ -137,6 +138,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       settings: describeSettings(),
       isReady: () => isReady,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
+      ...(options.sharePercent === undefined ? {} : { sharePercent: options.sharePercent }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),
       clock,
       log,

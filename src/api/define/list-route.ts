@@ -57,6 +57,7 @@ export function createListRoute(plan: ResourcePlan, nested?: NestedRoute): ApiRo
     summary: `Lists ${plan.noun}s.`,
     description: plan.summary,
     ...(Object.keys(query).length === 0 ? {} : { query }),
+    errors: ['account_share'],
     reply: listReply(plan, isPaged),
     handle: (request) => readList(plan, whereOf(plan, nested, request), operationId, request),
   }

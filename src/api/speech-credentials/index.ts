@@ -139,7 +139,7 @@ function vendorBelow({ path: base, of, testers }: Base): ApiRoute[] {
     summary: 'Languages, voices and models of a vendor: from the vendor itself if there is a credential.',
     query: offerQuery,
     reply: { status: 200, description: 'What there is to choose from.', body: offerField },
-    errors: ['synthesizer_unknown', 'speech_failed'],
+    errors: ['synthesizer_unknown', 'speech_failed', 'account_share'],
     handle: (request) => offer(request.query, request),
   })
   return [tried, offered]
