@@ -41,3 +41,9 @@ it('hangs up as many seconds after the answer as --seconds says, where the appli
   expect(run.stdout).toMatch(/the call is answered\n[^]* {2}hangs up after 0\.5 s\n$/)
   expect(run.stdout).not.toContain('the platform hangs up')
 })
+
+it('says why the platform refused the call, with the cure and the code', async () => {
+  const run = call(`sip:app-01a20239-2106-4d3c-8f3e-66daad174128@${tenant.realm}`)
+  expect((await run.exited).code).toBe(1)
+  expect(run.stderr).toMatch(/^The platform refused the call: 4\d\d [^]+\. [A-Z].+ \([a-z_]+\)\n$/)
+})

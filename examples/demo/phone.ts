@@ -13,6 +13,8 @@ import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../../src
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import { magicCookie } from '../../src/sip/message/via.ts'
+import { catalogue, entryOf } from '../../src/lib/errors.ts'
+import type { ErrorCode } from '../../src/lib/errors.ts'
 import { openPhoneAudio } from './phone-audio.ts'
 import type { PhoneAudio, Sound } from './phone-audio.ts'
 
@@ -136,8 +138,7 @@ class OutgoingCall implements PhoneCall {
     void this.#send(ackFor(this.#invite, message))
     if (message.status === 401 && headerOf(this.#invite, 'authorization') === undefined)
       return this.#prove(message)
-    const reason = headerOf(message, 'x-reason') ?? message.reason
-    this.#fail(new Error(`The platform refused the call: ${message.status} ${reason}`))
+    this.#fail(new Error(`The platform refused the call: ${refusalText(message)}`))
   }
 
   #serve(request: SipRequest): void {
@@ -259,4 +260,12 @@ class OutgoingCall implements PhoneCall {
     this.#isOver = true
     this.#settled.reject(error)
   }
+}
+
+/** Returns the status, the sentence and, if the platform names a code of its catalogue, the cure and the code. */
+function refusalText(response: SipResponse): string {
+  const sentence = `${response.status} ${headerOf(response, 'x-reason') ?? response.reason}`
+  const code = headerOf(response, 'x-reason-code')
+  if (code === undefined || !Object.hasOwn(catalogue, code)) return sentence
+  return `${sentence}. ${entryOf(code as ErrorCode).cure} (${code})`
 }

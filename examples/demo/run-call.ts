@@ -1,7 +1,7 @@
 // One call of the demo's phone to the hello application, printed as it happens, and the platform's record of it.
 import { setTimeout as wait } from 'node:timers/promises'
 import { phrases, startHelloApplication } from '../hello.ts'
-import { journalStory, refusalIn } from './journal-story.ts'
+import { journalStory } from './journal-story.ts'
 import type { StoryEvent } from './journal-story.ts'
 import type { Sound } from './phone-audio.ts'
 import { placeCall } from './phone.ts'
@@ -29,8 +29,6 @@ const listenMs = 300
 // Limits for waits that would never end; a slow machine needs part of them.
 const maxCallMs = 90_000
 const maxRecordMs = 20_000
-// A call that never reached the platform has no record to wait for.
-const maxReasonMs = 2000
 const recordPollMs = 50
 const maxNotificationMs = 5000
 
@@ -45,10 +43,7 @@ export async function runCall(target: CallTarget, print: Print): Promise<CallRec
       print('\nThe call')
       const conversation = new Conversation(print)
       onServer = (line) => conversation.onServer(line)
-      const callId = await conversation.hold(target, demo).catch(async (error: unknown) => {
-        const why = await whyRefused(target, demo)
-        throw why === undefined ? error : new Error(`The platform refused the call: ${why}`, { cause: error })
-      })
+      const callId = await conversation.hold(target, demo)
       const record = await printRecord(target, demo, callId, print)
       // A notification that does not reach the server would be retried for days.
       await Promise.race([conversation.completed, wait(maxNotificationMs)])
@@ -147,26 +142,6 @@ class Conversation {
 async function giveUp(signal: AbortSignal, next: () => Part): Promise<never> {
   await wait(maxCallMs, undefined, { signal })
   throw new Error(`The call was given up after ${maxCallMs / 1000} s, before the ${next()} was heard.`)
-}
-
-/** Returns the reason and the cure that the platform recorded for a refused call, or undefined if there are none. */
-async function whyRefused(
-  { baseUrl, apiKey }: CallTarget,
-  { account_sid, application_sid }: CallDemo,
-): Promise<string | undefined> {
-  const api = createClient({ baseUrl, apiKey })
-  const calls = `/Accounts/${account_sid}/RecentCalls`
-  const deadline = performance.now() + maxReasonMs
-  while (performance.now() < deadline) {
-    const { data } = (await api('GET', `${calls}?page=1&count=25`)) as {
-      data: readonly (CallRecord & { to: string })[]
-    }
-    const record = data.find(({ to }) => to.includes(application_sid))
-    if (record !== undefined)
-      return refusalIn((await api('GET', `${calls}/${record.call_sid}/journal`)) as readonly StoryEvent[])
-    await wait(recordPollMs)
-  }
-  return undefined
 }
 
 async function printRecord(
