@@ -29,6 +29,8 @@ export class Session {
   readonly #clock: Clock
   readonly #legs = new Set<object>()
   readonly #endings: (() => void)[] = []
+  /** Resolved when verbs run, or when none will. */
+  readonly #started = Promise.withResolvers<void>()
   #running: { readonly leg: object; readonly script: RunningScript } | undefined
 
   constructor(clock: Clock, status: StatusTarget = { hook: null }, settings?: Settings) {
@@ -41,11 +43,21 @@ export class Session {
   /** Sets the verbs that run the leg from now on. */
   run(leg: object, script: RunningScript): void {
     this.#running = { leg, script }
+    this.#started.resolve()
   }
 
   /** Returns undefined until the leg's verbs run, and for a leg that was dialled. */
   scriptOf(leg: object): RunningScript | undefined {
     return this.#running?.leg === leg ? this.#running.script : undefined
+  }
+
+  /**
+   * Resolves with the leg's verbs for a request of its far end. A request that a hook will get waits for the first
+   * verbs, so that it is not lost while the application is still asked for them.
+   */
+  async scriptForRequest(leg: object): Promise<RunningScript | undefined> {
+    if (this.settings.current.requestHook !== undefined) await this.#started.promise
+    return this.scriptOf(leg)
   }
 
   /** The script that runs one of its legs, or undefined until verbs run. */
@@ -74,6 +86,7 @@ export class Session {
   leave(leg: object): void {
     this.mailbox.withdraw(leg)
     if (!this.#legs.delete(leg) || this.#legs.size > 0) return
+    this.#started.resolve()
     for (const ending of this.#endings.splice(0)) ending()
   }
 
