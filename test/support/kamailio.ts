@@ -14,7 +14,7 @@ export interface Place {
 }
 
 export interface Kamailio extends Place {
-  /** Returns a line for each request that passed: its method and its source. */
+  /** Returns a line for each request that passed, however often it was resent: its method and its source. */
   readonly passed: () => readonly string[]
   stop(): Promise<void>
 }
@@ -27,7 +27,12 @@ export async function startKamailio(platform: Place): Promise<Kamailio> {
   return {
     address: '127.0.0.1',
     port,
-    passed: () => passedIn(child.output),
+    passed: () => {
+      const byBranch = new Set(
+        [...child.output.matchAll(/passes (\w+ from \S+) in \S+/g)].map(([line]) => line),
+      )
+      return passedIn([...byBranch].join('\n'))
+    },
     stop: () => stop(child, folder),
   }
 }
@@ -190,7 +195,7 @@ event_route[core:worker-one-init] {
 
 request_route {
   if (!mf_process_maxfwd_header("10")) exit;
-  xlog("L_ERR", "passes $rm from $si:$sp\\n");
+  xlog("L_ERR", "passes $rm from $si:$sp in $sel(via[1].branch)\\n");
   if (is_method("CANCEL")) {
     if (t_check_trans()) t_relay();
     exit;
