@@ -106,7 +106,10 @@ export class Registration {
   async #takeBack(contact: string): Promise<void> {
     const wish = this.#wish()
     // A REGISTER in progress has used a few of the numbers.
-    const cseq = await unregister({ ...wish, cseq: wish.cseq + spareSequence }, contact, this.#services.sip)
+    const from = wish.cseq + spareSequence
+    // Noted before, since the wait may end before the response comes: the next REGISTER counts on from there.
+    this.#known = { ...this.#known, cseq: from + spareSequence }
+    const cseq = await unregister({ ...wish, cseq: from }, contact, this.#services.sip)
     this.#known = { ...this.#known, cseq }
   }
 

@@ -5,6 +5,7 @@ import type { Stage } from '../../test/support/sip-stage.ts'
 import { first, openTrunkStage, second, trunkOf } from '../../test/support/trunk-stage.ts'
 import type { Rows, TrunkStage } from '../../test/support/trunk-stage.ts'
 import type { Alert } from '../contracts/alert.ts'
+import { cseqOf } from '../sip/message/cseq.ts'
 import { headerOf } from '../sip/message/message.ts'
 import type { SipRequest } from '../sip/message/message.ts'
 import type { Trunk, Trunks } from './trunks.ts'
@@ -236,6 +237,23 @@ describe('the registration with a carrier', () => {
     await stage.pass(6_000)
     expect(headerOf(lastOf(registrar), 'expires')).toBe('3600')
     expect(other.registerStatus('c')).toMatchObject({ status: 'ok' })
+  })
+
+  it('counts its CSeq on from a removal that gets no response', async () => {
+    names.set('late.example', [first])
+    test.trunks = [trunkOf({}, ['late.example'])]
+    const one = await started('n1')
+    await started('n2')
+    registrar.answers = () => undefined
+    const stopped = one.stop()
+    await stage.pass(2_500)
+    await stopped
+    registrar.answers = granted()
+    await stage.pass(6_000)
+    const removal = registrar.requests.find((request) => headerOf(request, 'expires') === '0')
+    expect(headerOf(lastOf(registrar), 'expires')).toBe('3600')
+    expect(headerOf(lastOf(registrar), 'call-id')).toBe(headerOf(removal!, 'call-id'))
+    expect(cseqOf(lastOf(registrar)).sequence).toBeGreaterThan(cseqOf(removal!).sequence)
   })
 
   it.each([

@@ -79,7 +79,10 @@ export interface TrunkStage {
   readonly spare: ScriptedRegistrar
   readonly rows: Rows
   readonly alerts: Alert[]
-  /** The addresses of host names. The look-up of `slow.example` does not end while it is not among them. */
+  /**
+   * The addresses of host names. The look-up of `slow.example` does not end while it is not among them; that of
+   * `late.example` takes 100 ms.
+   */
   readonly names: Map<string, readonly string[]>
   trunks: readonly Trunk[]
   nodeOf(name?: string): Trunks
@@ -90,10 +93,11 @@ export interface TrunkStage {
 
 export async function openTrunkStage(): Promise<TrunkStage> {
   const names = new Map<string, readonly string[]>()
-  const stage = await openStage({
+  const stage: Stage = await openStage({
     resolve: async (uri) => {
       const host = /^sips?:([^;]+)/.exec(uri)?.[1] ?? ''
       if (host === 'slow.example' && !names.has(host)) return new Promise(() => undefined)
+      if (host === 'late.example') await new Promise<void>((resolve) => stage.clock.after(100, resolve))
       const address = /^[\d.]+$/.test(host) ? host : names.get(host)?.[0]
       if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
       const isSecure = uri.startsWith('sips:') || uri.includes(';transport=tls')
