@@ -4,6 +4,7 @@ import { nameAddrsOf } from '../message/name-addr.ts'
 import { tryParseUri } from '../message/uri.ts'
 import { headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest } from '../message/message.ts'
+import { supports } from '../message/session-expires.ts'
 import type { Binding, Reply } from '../sip.ts'
 import { isReliable } from '../transport/transports.ts'
 
@@ -41,12 +42,11 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
     ...ownFirst.map((binding) => ({ name: 'contact', value: contactOf(binding, leftOf(binding)) })),
     { name: 'expires', value: String(isRemoval ? 0 : leftOf(first)) },
   ]
-  const supported = headersOf(request, 'supported').flatMap(splitList)
-  if (supported.includes('outbound') && keepsFlow(request, own)) {
+  if (supports(request, 'outbound') && keepsFlow(request, own)) {
     const keepsEvery = isReliable(first.remote) ? flowSeconds : keepAliveSeconds
     headers.push({ name: 'require', value: 'outbound' }, { name: 'flow-timer', value: String(keepsEvery) })
   }
-  if (supported.includes('path')) {
+  if (supports(request, 'path')) {
     for (const value of first.path) headers.push({ name: 'path', value })
   }
   return { status: 200, headers }

@@ -175,12 +175,16 @@ describe('REGISTER', () => {
     expect(headersOf(response, 'path')).toEqual(['<sip:edge.example;lr>', '<sip:inner.example;lr>'])
     const [binding] = await bindings.get('alice@a.example')
     expect(binding?.path).toEqual(['<sip:edge.example;lr>', '<sip:inner.example;lr>'])
+    const inCapitals = { name: 'supported', value: 'Path' }
+    const again = await sendWithDigest({ contacts: [], headers: [path, inCapitals] })
+    expect(headersOf(again, 'path')).toHaveLength(2)
     expect(headersOf(await sendWithDigest({ contacts: [], headers: [path] }), 'path')).toEqual([])
   })
 
   it.each<[string, Partial<Remote>, Record<string, string>, unknown[]]>([
     ['comes straight, over UDP', {}, {}, ['outbound', '30']],
     ['comes straight, over TCP', { transport: 'tcp' }, {}, ['outbound', '120']],
+    ['supports it in another case', {}, { supported: 'Outbound, PATH' }, ['outbound', '30']],
     ['does not support it', {}, { supported: 'path' }, [undefined, undefined]],
     ['names no flow', {}, { contact: `<${contact}>;+sip.instance="<urn:uuid:1>"` }, [undefined, undefined]],
     [
