@@ -92,6 +92,15 @@ describe('a phone is called', () => {
     expect(opened).toEqual([])
   })
 
+  it('where it registered from, also if its neighbours registered over the same connection', async () => {
+    resolved = tcp
+    await register({ aor: 'bob@a.example', contact: 'sip:bob@198.51.100.7:40000;transport=tcp' })
+    const binding = await register({ contact: 'sip:alice@198.51.100.7:40000;transport=tcp' })
+    expect(await reach.find(binding, anywhere)).toEqual(tcp)
+    expect(opened).toEqual([tcp])
+    expect(await isRegistered()).toBe(true)
+  })
+
   it('at another port of the address it came from, where that may be called', async () => {
     resolved = { ...elsewhere, address: tcp.address }
     expect(await reach.find(await register(), ({ port }) => port === elsewhere.port)).toEqual(resolved)

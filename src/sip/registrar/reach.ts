@@ -47,7 +47,10 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
     for (const place of [remote, ...(remote.alternatives ?? [])]) {
       if (!mayReach(place))
         throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
-      if (bindings.boundTo(place).some(({ aor }) => aor !== binding.aor))
+      if (
+        !isSamePlace(place, binding.remote) &&
+        bindings.boundTo(place).some(({ aor }) => aor !== binding.aor)
+      )
         throw new AppError('sip_unreachable', 'the Contact leads to the connection of another phone')
     }
     if (isReliable(remote)) await transport.open(remote)
@@ -80,4 +83,9 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
       }
     },
   }
+}
+
+/** Phones behind one proxy or gateway share the place that they registered from. */
+function isSamePlace(one: Remote, other: Remote): boolean {
+  return one.transport === other.transport && one.address === other.address && one.port === other.port
 }
