@@ -61,6 +61,19 @@ describe('a reliable provisional response (RFC 3262 §4)', () => {
     expect(stage.peer.valuesOf('BYE', 'cseq')).toEqual(['3 BYE'])
   })
 
+  it('is counted also if the answer comes after the call was given up', async () => {
+    const { stage, invite } = await call()
+    await ring(stage, reliable(1))
+    stage.peer.respond('PRACK', 200)
+    invite.cancel()
+    await stage.pass(33_000)
+    expect((await settled(invite.outcome)).kind).toBe('refused')
+    stage.peer.respond('INVITE', 200, { body: sdp.content })
+    await stage.soon()
+    expect(stage.peer.valuesOf('PRACK', 'cseq')).toEqual(['2 PRACK'])
+    expect(stage.peer.valuesOf('BYE', 'cseq')).toEqual(['3 BYE'])
+  })
+
   it('is reported once and in order: a copy, or one that is too early, is neither confirmed nor handed on', async () => {
     const { stage, heard } = await call()
     for (const rseq of [10, 10, 12, 11, 12, 9]) {

@@ -48,9 +48,15 @@ export class EarlyDialogs {
     return this.#byTag.get(tagOf(headerOf(response, 'to')) ?? '')?.confirmed(response)
   }
 
+  /** Discards them, when the INVITE is sent again or can have no answer any more. */
+  clear(): void {
+    this.stop()
+    this.#byTag.clear()
+  }
+
+  /** Accepts no more requests in them. Their states are kept, since a 2xx may still confirm one of them. */
   stop(): void {
     for (const dialog of this.#byTag.values()) dialog.stop()
-    this.#byTag.clear()
   }
 
   #open(tag: string, { response, invite, source }: Provisional): EarlyDialog | undefined {

@@ -145,7 +145,7 @@ export class SentInvite implements OutgoingInvite {
       credentials: this.#options.credentials,
       build: (authorization) => {
         // Each try is a separate INVITE; the early dialogs of the one before it are gone.
-        this.#early.stop()
+        this.#early.clear()
         if (this.#nextSequence > 1) this.#options.onHeard?.()
         return (this.#latest = this.#build(remote, authorization, this.#nextSequence++))
       },
@@ -267,7 +267,7 @@ export class SentInvite implements OutgoingInvite {
     this.#settled.resolve(outcome)
     if (outcome.kind === 'refused') this.#early.stop()
     this.#lingering = this.#core.clock.after(transactionTimeoutMs(this.#core.timers), () => {
-      this.#early.stop()
+      this.#early.clear()
       this.#onGone()
     })
   }
