@@ -1,11 +1,13 @@
 // Messages within a dialog from a reader of its journal, who has Call-ID and tags. Sent from its own address, they
 // must have no effect.
 import { describe, expect, it } from 'vitest'
-import type { HeaderField, SipMessage, SipResponse } from '../message/message.ts'
+import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
 import { headerOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
+import { parseMessage } from '../message/parse-message.ts'
 import { answerChallenge } from '../digest.ts'
-import type { Dialog, DialogUser } from '../sip.ts'
+import type { Dialog, DialogUser, Remote } from '../sip.ts'
+import { DialogGuard } from './dialog-guard.ts'
 import {
   agentAddress,
   callOut,
@@ -139,6 +141,17 @@ interface Proof {
   readonly body?: string
   readonly cseq?: number
 }
+
+it('takes the ACK of a phone from its Contact, whichever way that writes an address of IPv6', () => {
+  const request = (method: string) =>
+    parseMessage(
+      Buffer.from(`${method} sip:a@a.example SIP/2.0\r\nContact: <sip:bob@[2001:db8:0:0:0:0:0:7]>\r\n\r\n`),
+    ) as SipRequest
+  const at = (address: string): Remote => ({ transport: 'udp', address, port: 5060 })
+  const guard = new DialogGuard(userOf([]), request('INVITE'), at('2001:db8::1'))
+  expect(guard.takes(request('ACK'), at('2001:db8::7'))).toBe(true)
+  expect(guard.takes(request('ACK'), at('2001:db8::8'))).toBe(false)
+})
 
 describe.each([
   ['that calls', userCalls],

@@ -2,6 +2,7 @@
 // traces. So a request from another place than the user's phone must prove that it is the user's, as a REGISTER and an
 // INVITE must.
 import { isIP } from 'node:net'
+import { toReportedAddress } from '../../network/reported-address.ts'
 import { forwardedSource } from '../forwarded-source.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
@@ -102,5 +103,5 @@ function placesOf(message: SipMessage, source: string): ReadonlySet<string> {
   const contact = tryParseUri(contactUriOf(message) ?? '')
   const host = contact === undefined || contact.scheme === 'tel' ? '' : contact.host
   const isPlace = isIP(host) !== 0 && !isHiddenFrom(host, source)
-  return new Set(isPlace ? [source, host] : [source])
+  return new Set(isPlace ? [source, toReportedAddress(host)] : [source])
 }

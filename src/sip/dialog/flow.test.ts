@@ -90,6 +90,14 @@ const rows: readonly Row[] = [
     ['flow', 'contact'],
   ],
   [
+    'a carrier over TCP that writes its address of IPv6 in full',
+    tcp('2001:db8::7', 5060),
+    '[2001:db8:0:0:0:0:0:7]:5060',
+    undefined,
+    called,
+    ['flow', 'contact'],
+  ],
+  [
     'a carrier with a proxy that stays',
     udp(nat, 5060),
     '10.0.0.5',

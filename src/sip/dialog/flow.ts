@@ -1,6 +1,7 @@
 // The possible destinations of a dialog's requests: its Route set, its Contact, or the flow, the source of its peer's
 // packets.
 import { isIP } from 'node:net'
+import { toReportedAddress } from '../../network/reported-address.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import { splitList } from '../message/list.ts'
 import { headersOf } from '../message/message.ts'
@@ -71,7 +72,7 @@ function isBehindNat(target: string, source: Remote): boolean {
 /** Reports whether the Contact names another node, as some carriers do. */
 function leadsElsewhere(target: string, source: Remote): boolean {
   const host = hostOf(target)
-  const isElsewhere = host !== undefined && isIP(host) !== 0 && host !== source.address
+  const isElsewhere = host !== undefined && isIP(host) !== 0 && toReportedAddress(host) !== source.address
   return isElsewhere && !isHiddenFrom(host, source.address)
 }
 

@@ -96,6 +96,17 @@ describe('a registration takes the place of one that is there', () => {
       { contact: `sip:alice@${remote.address}`, remote: { ...remote, port: 5060 } },
       byStun(41_000),
     ],
+    [
+      'of its Call-ID, with addresses of IPv6 written in full',
+      {
+        contact: 'sip:alice@[2001:db8:0:0:0:0:0:7]:5060',
+        remote: { ...remote, address: '2001:db8::7', port: 5060 },
+      },
+      {
+        contact: 'sip:alice@[2001:db8:0:0:0:0:0:8]:5060',
+        remote: { ...remote, address: '2001:db8::8', port: 5060 },
+      },
+    ],
   ])('%s', (_how, there, next) => {
     expect(isSamePhone(binding(there), binding(next))).toBe(true)
   })

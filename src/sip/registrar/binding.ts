@@ -1,5 +1,6 @@
 // The facts about a phone in its registration: its identity, and whether it can be reached once its connection is gone.
 import { isIP } from 'node:net'
+import { toReportedAddress } from '../../network/reported-address.ts'
 import { unquote } from '../message/list.ts'
 import type { Params } from '../message/params.ts'
 import { parseNameAddr } from '../message/name-addr.ts'
@@ -52,7 +53,7 @@ function namesItsSource({ contact, remote, instance }: Binding): boolean {
   const uri = sipUriOf(contact)
   if (instance !== undefined || uri === undefined) return false
   const { defaultPort } = transports[remote.transport]
-  return uri.host === remote.address && (uri.port ?? defaultPort) === remote.port
+  return toReportedAddress(uri.host) === remote.address && (uri.port ?? defaultPort) === remote.port
 }
 
 /**
