@@ -101,6 +101,13 @@ describe('a phone is called', () => {
     expect(await isRegistered()).toBe(true)
   })
 
+  it('by another proxy of its Path, also if that has brought phones of others', async () => {
+    const path = ['<sip:edge.example;transport=tcp;lr>']
+    await register({ aor: 'bob@a.example', remote: elsewhere, path })
+    expect(await reach.find(await register({ path }), anywhere)).toEqual(elsewhere)
+    expect(await isRegistered()).toBe(true)
+  })
+
   it('at another port of the address it came from, where that may be called', async () => {
     resolved = { ...elsewhere, address: tcp.address }
     expect(await reach.find(await register(), ({ port }) => port === elsewhere.port)).toEqual(resolved)

@@ -47,10 +47,11 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
     for (const place of [remote, ...(remote.alternatives ?? [])]) {
       if (!mayReach(place))
         throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
-      if (
-        !isSamePlace(place, binding.remote) &&
-        bindings.boundTo(place).some(({ aor }) => aor !== binding.aor)
-      )
+      // The connection of a proxy is not that of a phone.
+      const others = bindings
+        .boundTo(place)
+        .filter(({ aor, path }) => aor !== binding.aor && path.length === 0)
+      if (others.length > 0 && !isSamePlace(place, binding.remote))
         throw new AppError('sip_unreachable', 'the Contact leads to the connection of another phone')
     }
     if (isReliable(remote)) await transport.open(remote)
