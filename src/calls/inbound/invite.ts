@@ -39,7 +39,8 @@ export function partiesOf(request: SipRequest, { believesAsserted, registeredAs 
   }
 }
 
-const telephone = /^\+?[\d\-.()]*\d[\d\-.()]*$/
+// The part before the first digit takes no digits, as the time would be quadratic.
+const telephone = /^\+?[-.()]*\d[\d\-.()]*$/
 
 /**
  * Returns a telephone number without its parameters (RFC 3966 §3), such as the verstat, cpc and npdi of carriers, which
