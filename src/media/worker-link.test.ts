@@ -85,6 +85,29 @@ describe('a worker that dies', () => {
     expect(attempts).toBe(3)
   })
 
+  it('after a long life is followed by fewer and fewer attempts while the system has no thread', async () => {
+    const clock = createFakeClock()
+    let attempts = 0
+    const createWorker = (): Worker => {
+      attempts += 1
+      if (attempts > 1) throw new Error('EAGAIN')
+      return createDeafWorker()
+    }
+    const plane = mediaWith({ clock, createWorker })
+    await plane.start()
+    clock.advance(120_000)
+    await threads[0]!.terminate()
+    await until('the first try', () => {
+      clock.advance(50)
+      return attempts === 2
+    })
+    for (let passedMs = 0; passedMs < 60_000; passedMs += 50) {
+      clock.advance(50)
+      await Promise.resolve()
+    }
+    expect(attempts).toBeLessThan(15)
+  })
+
   it('ends its playbacks, reports to its calls, is replaced, and leaves other workers alone', async () => {
     const plane = mediaWith({ workers: 2 })
     await plane.start()

@@ -82,10 +82,10 @@ export class WorkerLink {
   /** Resolves when the worker ticks. Rejects also if the system has no thread left, for which Node.js throws. */
   async start(): Promise<void> {
     const { createWorker, setup, index, clock, log } = this.#options
+    this.#startedMs = clock.monotonic()
     const worker = createWorker(setup, `media-${index}`)
     this.#state = { at: 'starting', worker }
     this.#isStopped = false
-    this.#startedMs = clock.monotonic()
     return new Promise((resolve, reject) => {
       const limit = clock.after(startLimitMs, () => {
         // Its exit rejects the promise.
