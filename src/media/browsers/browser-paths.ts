@@ -124,8 +124,7 @@ export class BrowserPaths {
     try {
       child = createProcess()
     } catch (error) {
-      // Node.js throws if the system has no memory left, for example. The next call tries again.
-      this.#starting = undefined
+      // Node.js throws if the system has no memory left, for example.
       throw unavailable('the process of browsers could not be started', error)
     }
     this.#child = child
