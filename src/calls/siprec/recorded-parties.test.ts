@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { HeaderField, SipRequest } from '../../sip/message/message.ts'
 import { toMetadata } from './metadata.ts'
@@ -104,6 +105,12 @@ describe('who is recorded', () => {
     const request = invite(values.map((value) => ({ name, value })))
     expect(isRecordingSession(request)).toBe(true)
     expect(shown(request)).toEqual([...ofTwo, 0])
+  })
+
+  it('is found in linear time in a header of Cisco with many spaces', () => {
+    const value = `<sip:alice@a.example>;media-index=${' '.repeat(8000)}x`
+    const request = invite([{ name: 'x-cisco-recording-participant', value }])
+    expect(quickestMs(() => recordedParties(request), 20)).toBeLessThan(20)
   })
 
   it.each([

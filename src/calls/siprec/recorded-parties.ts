@@ -90,7 +90,7 @@ function ciscoParties(request: SipMessage): readonly Party[] {
     .flatMap(splitList)
     .slice(0, maxParties)
     .flatMap((value) => {
-      const lines = /;\s*media-index\s*=\s*"?\s*(\d{1,2})/i.exec(value)?.[1]
+      const lines = /;\s*media-index\s*=\s*(?:"\s*)?(\d{1,2})/i.exec(value)?.[1]
       const party = partyAt(addressIn(value))
       return party === undefined ? [] : [{ ...party, line: lines === undefined ? undefined : Number(lines) }]
     })
