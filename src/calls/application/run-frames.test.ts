@@ -206,6 +206,18 @@ describe('a command to the called side', () => {
     await expect(tagged).resolves.toEqual({})
     expect(journalOf(child).map(({ type }) => type)).toContain('tagged')
   })
+
+  it('that waits while that goes on with verbs of its own finds the application that runs them', async () => {
+    const { engine, socket, child, verbsOf } = await bridged()
+    engine.hooks.on('/else', [tag, pause])
+    socket.command('redirect', { child_call: [pause] })
+    const sent = engine.calls.command(account.account_sid, child, {
+      call_hook: hookAt('http://app.test/else'),
+    })
+    await passed()
+    await expect(sent).resolves.toEqual({})
+    expect(verbsOf(child)).toEqual(['pause', 'tag', 'pause'])
+  })
 })
 
 describe('a socket that the called side opens as a call of its own', () => {

@@ -59,9 +59,13 @@ export class Mailbox<R> {
     for (const { reject } of this.#take(to)) reject(callIsOver())
   }
 
-  /** Moves the waiting commands of a leg to the mailbox of the session in which it continues. */
+  /**
+   * Moves the waiting commands of a leg to the mailbox of the session in which it continues. They begin one moment
+   * later, when the verbs of that session run.
+   */
   move(to: object, next: Mailbox<R>): void {
-    for (const waiting of this.#take(to)) next.#add(waiting)
+    next.#waiting.push(...this.#take(to))
+    queueMicrotask(() => next.#begin())
   }
 
   #take(to: object): Waiting<R>[] {
@@ -72,6 +76,10 @@ export class Mailbox<R> {
 
   #add(waiting: Waiting<R>): void {
     this.#waiting.push(waiting)
+    this.#begin()
+  }
+
+  #begin(): void {
     if (!this.#isBusy) void this.#openAll()
   }
 
