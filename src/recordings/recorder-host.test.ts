@@ -65,6 +65,28 @@ describe('a recording', () => {
     expect(posted).toEqual([{ kind: 'ended', id: 'a', bytes: 50 * 640, durationMs: 1000, reason: undefined }])
   })
 
+  it('conceals no lost packet by what was said while it was masked', () => {
+    say(10)
+    maskRing(shared, true)
+    say(10)
+    maskRing(shared, false)
+    ring.next()
+    ring.next()
+    say(5)
+    // One loss begins while it is masked.
+    maskRing(shared, true)
+    say(10)
+    ring.next()
+    maskRing(shared, false)
+    ring.next()
+    say(5)
+    host.take({ kind: 'end', id: 'a' })
+    const frames = Array.from({ length: 44 }, (_, at) => samples().subarray(at * 320, (at + 1) * 320))
+    const silent = frames.flatMap((frame, at) => (frame.every((one) => one === 0) ? [at] : []))
+    const between = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at)
+    expect(silent).toEqual([...between(10, 22), ...between(27, 39)])
+  })
+
   it('that is paused is touched, so that other processes do not treat it as dead', () => {
     const old = new Date(Date.now() - 60_000)
     utimesSync(path, old, old)

@@ -35,7 +35,7 @@ export class RecordingReader {
     if (this.#ring.waiting(isToEnd) <= 0) return false
     this.#in.read(into, from)
     this.#out.read(into, from + 1)
-    if (this.#ring.isMasked) into.fill(0, from, from + this.frameSamples)
+    if (this.#ring.isMasked()) into.fill(0, from, from + this.frameSamples)
     this.#ring.taken()
     return true
   }
@@ -81,7 +81,9 @@ class SideReader {
     const heard = new Int16Array(frameSamples)
     const isHeard = this.#ring.kind(this.#side, 1) !== 'nothing'
     for (let before = heardFrames; isHeard && before > 0; before -= 1) {
-      this.#ring.copy(this.#side, this.#laws, { into: heard, from: 0, step: 1, before })
+      // Sound of masked frames must not be heard later.
+      if (this.#ring.isMasked(before)) heard.fill(0)
+      else this.#ring.copy(this.#side, this.#laws, { into: heard, from: 0, step: 1, before })
       concealment.hear(heard, 0, frameSamples)
     }
     return concealment

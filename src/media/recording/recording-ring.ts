@@ -140,9 +140,9 @@ export class RecordingRing {
     return this.#head - this.#read - (isToEnd ? 0 : lateFrames)
   }
 
-  /** Whether the next frame is to be silent. For the recorder. */
-  get isMasked(): boolean {
-    return this.#masks[this.#read % this.#frames] === 1
+  /** Returns whether the frame `before` frames before the next one is to be silent. Called by the recorder. */
+  isMasked(before = 0): boolean {
+    return this.#masks[(this.#read - before + this.#frames) % this.#frames] === 1
   }
 
   /** Returns the content of the frame `before` frames before the next one. Called by the recorder. */
