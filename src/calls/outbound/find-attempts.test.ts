@@ -330,6 +330,12 @@ describe('a call to a phone number', () => {
     ['B', '4430', 'a tel URI is another', { from: '4420', ...asserting('<sip:alice@x>, tel:4430') }],
     ['B', '4420', 'what is asserted cannot be read', { from: '4420', ...asserting('sip:+44 30') }],
     ['B', '4420', 'what is asserted is half a number', { from: '4420', ...asserting('<sip:+4430x@x>') }],
+    [
+      'B',
+      '+4430',
+      'another is asserted, with a parameter',
+      { from: '4420', ...asserting('<sip:+4430;cpc=x@x>') },
+    ],
     ['B', '4420', 'another is shown', { from: '4420', ...asserting('<sip:4430@x>', 'remote-party-id') }],
   ])('is signed with attestation %s for %s where, of the account’s number, %s', async (...row) => {
     const [attest, calling, , more] = row

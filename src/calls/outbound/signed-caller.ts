@@ -3,7 +3,7 @@
 import { canonicalNumber } from '../../lib/canonical-number.ts'
 import { splitList } from '../../sip/message/list.ts'
 import type { Attestation } from '../../contracts/number-trust.ts'
-import { numberIn } from '../inbound/invite.ts'
+import { numberIn, withoutParameters } from '../inbound/invite.ts'
 import type { AccountFacts, Directory } from '../ports.ts'
 import type { CallerOrder } from './caller-identity.ts'
 
@@ -24,8 +24,8 @@ export async function signedCaller(
 ): Promise<SignedCaller> {
   const valuesOf = (isOne: (name: string) => boolean): readonly string[] =>
     headers.flatMap(({ name, value }) => (isOne(name) ? splitList(value) : []))
-  // A verifier prefers P-Asserted-Identity to From (RFC 8224 §8.1, ATIS-1000074).
-  const asserted = valuesOf((name) => name === asserting).map(numberIn)
+  // A verifier prefers P-Asserted-Identity to From (RFC 8224 §8.1, ATIS-1000074), and reads the number alone.
+  const asserted = valuesOf((name) => name === asserting).map((value) => withoutParameters(numberIn(value)))
   const calling = asserted.find((number) => canonicalNumber(number) !== undefined) ?? fromUser
   const shown = valuesOf((name) => alsoShown.has(name)).map(numberIn)
   const isOwn = async (number: string): Promise<boolean> => {
