@@ -118,6 +118,30 @@ describe('the registration hook', () => {
     expect(headers.some(({ name }) => name === 'retry-after')).toBe(status === 503)
   })
 
+  it.each([
+    ['REGISTER', '60', '<sip:bob@192.0.2.1>', 60],
+    ['REGISTER', undefined, '<sip:bob@192.0.2.1>;expires=300', 300],
+    ['REGISTER', '60', '"B, ob" <sip:bob@192.0.2.1>;expires=0, <sip:bob@192.0.2.2>;expires=90', 0],
+    ['REGISTER', '60', '<sip:bob@192.0.2.1>;expires=soon', 60],
+    ['REGISTER', '0', '*', 0],
+    ['REGISTER', undefined, '<sip:bob@192.0.2.1>', null],
+    ['INVITE', undefined, '<sip:bob@192.0.2.1>;expires=300', null],
+    ['INVITE', '120', '<sip:bob@192.0.2.1>', 120],
+  ])(
+    'gets of a %s with Expires %s and Contact %s the lifetime %s',
+    async (method, header, contact, expires) => {
+      const asking = question('bob')
+      const headers = [
+        { name: 'contact', value: contact },
+        ...(header === undefined ? [] : [{ name: 'expires', value: header }]),
+      ]
+      const judgement = judge({ ...asking, request: { ...asking.request, method, headers } })
+      expect(asked[0]!.payload).toMatchObject({ method, expires })
+      answerAll({ status: 'ok' })
+      await judgement
+    },
+  )
+
   it('that cannot be reached lets phones try again', async () => {
     failure = new AppError('hook_unreachable', 'the hook cannot be reached')
     expect(await judge(question('bob'))).toMatchObject({ reply: { status: 503 }, isGuess: false })

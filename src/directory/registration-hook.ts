@@ -10,10 +10,10 @@ import { AppError } from '../lib/errors.ts'
 import { hookAlertType } from '../contracts/alert.ts'
 import { isSid } from '../lib/ids.ts'
 import { memberOf, textOf } from '../lib/members.ts'
-import { headerOf } from '../sip/message/message.ts'
 import type { SipRequest } from '../sip/message/message.ts'
 import { serializeHostPort } from '../sip/message/uri.ts'
 import { refusal } from '../sip/refusal.ts'
+import { secondsWanted } from '../sip/registrar/contact-wish.ts'
 import type { DigestQuestion, Judgement, Reply, SipDirectory } from '../sip/sip.ts'
 
 export interface RegistrationHookOptions {
@@ -152,7 +152,6 @@ function refusedByStatus({ code, message }: AppError, status: number): Judgement
 /** Returns the digest as the phone wrote it, its source address and, for a POST, its headers. */
 function toPayload({ request, remote, credentials }: DigestQuestion, { method }: Hook): object {
   const { username, realm, nonce, uri, response, algorithm, qop } = credentials
-  const seconds = Number(headerOf(request, 'expires'))
   return {
     method: request.method,
     realm,
@@ -163,7 +162,7 @@ function toPayload({ request, remote, credentials }: DigestQuestion, { method }:
     response,
     algorithm,
     ...(qop === undefined ? {} : { qop: 'auth', nc: qop.nc, cnonce: qop.cnonce }),
-    expires: headerOf(request, 'expires') === undefined || Number.isNaN(seconds) ? null : seconds,
+    expires: secondsWanted(request) ?? null,
     source_address: remote.address,
     source_port: remote.port,
     ...(method === 'POST' ? { headers: toHeaders(request) } : {}),

@@ -25,7 +25,11 @@ export const registrationHook: HookDescription = {
     field('qop', 'text', '`auth`.', withQop),
     field('nc', 'text', digest, withQop),
     field('cnonce', 'text', digest, withQop),
-    field('expires', 'number', 'Expires of the request, in seconds; `null` if it has none.'),
+    field(
+      'expires',
+      'number',
+      'The lifetime in seconds that the request names, in its first Contact or else in Expires; `null` if it names none.',
+    ),
     field('source_address', 'text', 'The address that the request came from.'),
     field('source_port', 'number', 'The port that it came from.'),
     field(
