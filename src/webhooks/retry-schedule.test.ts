@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { maxAgeMs, nextAttemptAt, retryAfterMs, retryDelaysMs } from './retry-schedule.ts'
 
 const now = 1_700_000_000_000
+const hourMs = 3_600_000
 const failure = { attempts: 0, created_at: now, now, retryAfterMs: undefined, random: 0.5 }
 
 describe('nextAttemptAt', () => {
@@ -22,7 +23,15 @@ describe('nextAttemptAt', () => {
   it('waits as long as the receiver asks, but not shorter than its own delay nor beyond a day', () => {
     expect(nextAttemptAt({ ...failure, retryAfterMs: 60_000 })).toBe(now + 60_000)
     expect(nextAttemptAt({ ...failure, retryAfterMs: 1 })).toBe(now + 1000)
-    expect(nextAttemptAt({ ...failure, retryAfterMs: 1e12 })).toBe(now + 24 * 3_600_000)
+    expect(nextAttemptAt({ ...failure, retryAfterMs: 1e12 })).toBe(now + 24 * hourMs)
+  })
+
+  it('gives a receiver that asks for a long wait one more attempt before the notification is given up', () => {
+    const old = { ...failure, attempts: 15, retryAfterMs: 24 * hourMs }
+    const created_at = now - 50 * hourMs
+    expect(nextAttemptAt({ ...old, created_at })).toBe(created_at + maxAgeMs)
+    expect(nextAttemptAt({ ...old, created_at, now: created_at + maxAgeMs })).toBeUndefined()
+    expect(nextAttemptAt({ ...old, created_at: now - 67 * hourMs })).toBeUndefined()
   })
 
   it('gives up after three days', () => {

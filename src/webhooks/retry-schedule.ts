@@ -50,7 +50,9 @@ export function nextAttemptAt({
   random,
 }: Failure): number | undefined {
   const delayMs = (retryDelaysMs[attempts] ?? steadyDelayMs) * (1 + jitter * (2 * random - 1))
-  const at = Math.round(now + Math.max(delayMs, Math.min(retryAfterMs, maxRetryAfterMs)))
+  // A wait beyond the age would drop the notification, although its receiver wants it later.
+  const wantedMs = Math.min(retryAfterMs, maxRetryAfterMs, created_at + maxAgeMs - now)
+  const at = Math.round(now + Math.max(delayMs, wantedMs))
   return at - created_at > maxAgeMs ? undefined : at
 }
 
