@@ -38,6 +38,18 @@ describe('a compound packet', () => {
     },
   )
 
+  it('may describe no source, or have a goodbye of none: RFC 3550 §6.5 and §6.6', () => {
+    const report = toCompound({ ssrc: 5, cname: 'abc', sender, block, isBye: false })
+    const description = Buffer.from([0x80, 202, 0, 0])
+    const goodbye = Buffer.from([0x80, 203, 0, 0])
+    const heard = parseRtcp(report)
+    expect(parseRtcp(Buffer.concat([report, description]))).toEqual(heard)
+    expect(parseRtcp(Buffer.concat([report, description, goodbye]))).toMatchObject({ blocks: [block] })
+    expect(parseRtcp(description)).toBeUndefined()
+    expect(parseRtcp(Buffer.from([0x80, 201, 0, 0]))).toBeUndefined()
+    expect(parseRtcp(Buffer.concat([report, Buffer.from([0x80, 202])]))).toBeUndefined()
+  })
+
   it('is refused whole when any part of it is wrong', () => {
     const packet = toCompound({ ssrc: 5, cname: 'abc', sender, block, isBye: true })
     for (let length = 0; length < packet.length; length += 1) {

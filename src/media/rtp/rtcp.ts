@@ -28,6 +28,8 @@ const receiverReportType = 201
 const sourceDescriptionType = 202
 const byeType = 203
 const cnameItem = 1
+// A description or a goodbye of no source has nothing else: RFC 3550 §6.5 and §6.6.
+const headerBytes = 4
 const blockBytes = 24
 const senderInfoBytes = 20
 const secondsFrom1900To1970 = 2_208_988_800
@@ -163,9 +165,9 @@ export function parseRtcp(datagram: Buffer): HeardReport | undefined {
   let isBye = false
   let offset = 0
   while (offset < datagram.length) {
-    if (datagram.length - offset < 8 || datagram.readUInt8(offset) >> 6 !== 2) return undefined
+    if (datagram.length - offset < headerBytes || datagram.readUInt8(offset) >> 6 !== 2) return undefined
     const bytes = 4 * (datagram.readUInt16BE(offset + 2) + 1)
-    if (bytes < 8 || offset + bytes > datagram.length) return undefined
+    if (offset + bytes > datagram.length) return undefined
     const packet = datagram.subarray(offset, offset + bytes)
     const type = packet.readUInt8(1)
     if (type === senderReportType || type === receiverReportType) heard ??= parseReport(packet)
