@@ -218,6 +218,36 @@ describe('the record of a SIP gateway', () => {
     expect(unknown.status).toBe(400)
   })
 
+  it.each([
+    ['application/x-www-form-urlencoded', 'inbound=true&outbound=1&is_active=false&pad_crypto=1&port=5090'],
+    [
+      'multipart/form-data; boundary=b',
+      [
+        ['inbound', 'true'],
+        ['outbound', '1'],
+        ['is_active', 'FALSE'],
+        ['pad_crypto', '1'],
+        ['port', '5090'],
+      ]
+        .map(([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+        .join('') + '--b--\r\n',
+    ],
+  ])('takes flags and numbers from a form, whose values are texts: %s', async (type, form) => {
+    const { sid } = (await api.post('/SipGateways', api.own.accountKey, body())).body as { sid: string }
+    const changed = await api.request('PUT', `/SipGateways/${sid}`, api.own.accountKey, {
+      body: form,
+      headers: { 'content-type': type },
+    })
+    expect([changed.status, changed.text]).toEqual([204, ''])
+    expect((await api.get(`/SipGateways/${sid}`, api.own.accountKey)).body).toMatchObject({
+      inbound: true,
+      outbound: true,
+      is_active: 0,
+      pad_crypto: 1,
+      port: 5090,
+    })
+  })
+
   it('has no port when null is sent: the name says it', async () => {
     expect(await read({ ipv4: 'sip.example.com', outbound: true, port: null })).toHaveProperty('port', null)
   })

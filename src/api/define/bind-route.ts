@@ -89,7 +89,7 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
       ...tenants,
       params: request.params,
       query: queryShape(request.query),
-      body: bodyShape(request.body),
+      body: bodyShape(request.body, isForm(request)),
       rawBody: request.body,
       address: request.address,
       whenGone: () => request.asker.signal(),
@@ -202,6 +202,13 @@ function bodyOf({ body, bodyIs, isPartial = false }: ApiRoute, compile: ShapeCom
   if (body === undefined) return takesNothing
   const shape = compile(body, isPartial ? 'update' : 'create')
   return bodyIs === undefined ? shape : (input) => shape(input === undefined ? {} : { [bodyIs]: input })
+}
+
+/** Reports a body whose values are all texts. */
+function isForm({ headers }: HttpRequest): boolean {
+  return /^\s*(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(
+    String(headers['content-type'] ?? ''),
+  )
 }
 
 /** Returns undefined if the server sends the value as it is, or writes it without a schema. */

@@ -31,7 +31,7 @@ export interface FieldFacts {
   readonly example?: unknown
   /** Converts other forms that clients send. An unknown form stays as it is, for the schema to refuse. */
   readonly normalize?: ((value: unknown) => unknown) | undefined
-  /** Like `normalize`, for the text of a query parameter. */
+  /** Like `normalize`, for the text of a query parameter or of a form. */
   readonly fromText?: ((text: string) => unknown) | undefined
   readonly toCell?: ((value: unknown) => Cell) | undefined
   readonly fromCell?: ((cell: Cell) => unknown) | undefined

@@ -11,14 +11,17 @@ import type { HookWays } from './hook-url.ts'
 /** The use of the values: a new record, changes to one, or a query, whose values are texts. */
 export type ShapeMode = 'create' | 'update' | 'query'
 
-export type Shape = (input: unknown) => Readonly<Record<string, unknown>>
-
-type Prepare = (value: unknown) => unknown
+/** `areTexts`: the values are texts, as in a form and in every query. */
+export type Shape = (input: unknown, areTexts?: boolean) => Readonly<Record<string, unknown>>
 
 interface Input {
   readonly name: string
   readonly facts: FieldFacts
-  readonly prepare: Prepare | undefined
+}
+
+interface Given {
+  readonly values: Readonly<Record<string, unknown>> | undefined
+  readonly areTexts: boolean
 }
 
 export type ShapeCompiler = (fields: Fields, mode: ShapeMode) => Shape
@@ -39,7 +42,7 @@ export function createShapeCompiler(): ShapeCompiler {
 function compileShape(ajv: Ajv, fields: Fields, mode: ShapeMode): Shape {
   const inputs = Object.entries(fields)
     .filter(([, { facts }]) => isTaken(facts, mode))
-    .map(([name, { facts }]): Input => ({ name, facts, prepare: prepareOf(facts, mode) }))
+    .map(([name, { facts }]): Input => ({ name, facts }))
   const schema: JsonSchema = {
     type: 'object',
     properties: Object.fromEntries(inputs.map(({ name, facts }) => [name, checkedSchema(facts, mode)])),
@@ -48,24 +51,24 @@ function compileShape(ajv: Ajv, fields: Fields, mode: ShapeMode): Shape {
   }
   // Compiled at the first request: it costs milliseconds, which a start would pay for every endpoint.
   let validate: ValidateFunction | undefined
-  return (input) => {
+  return (input, areTexts = mode === 'query') => {
     if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input)))
       throw new AppError('bad_request', 'the body must be a JSON object')
     validate ??= ajv.compile(schema)
-    return take(inputs, validate, input as Readonly<Record<string, unknown>> | undefined, mode)
+    return take(inputs, validate, { values: input as Given['values'], areTexts }, mode)
   }
 }
 
 function take(
   inputs: readonly Input[],
   validate: ValidateFunction,
-  given: Readonly<Record<string, unknown>> = {},
+  { values: given = {}, areTexts }: Given,
   mode: ShapeMode,
 ): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {}
-  for (const { name, facts, prepare } of inputs) {
+  for (const { name, facts } of inputs) {
     const raw = isLeftEmpty(name, facts, given[name], mode) ? undefined : given[name]
-    const value = raw === undefined || raw === null || prepare === undefined ? raw : prepare(raw)
+    const value = raw === undefined || raw === null ? raw : toCanonical(raw, facts, areTexts)
     const isMissing = value === undefined || (value === null && facts.fallback !== undefined)
     if (!isMissing) values[name] = value
     else if (facts.fallback !== undefined && (mode !== 'update' || value === null))
@@ -96,11 +99,9 @@ function isTaken(facts: FieldFacts, mode: ShapeMode): boolean {
   return mode !== 'update' || facts.onUpdate === 'change'
 }
 
-function prepareOf(facts: FieldFacts, mode: ShapeMode): Prepare | undefined {
-  const { fromText, normalize } = facts
-  if (mode === 'query' && fromText !== undefined)
-    return (value) => (typeof value === 'string' ? fromText(value) : value)
-  return normalize
+function toCanonical(value: unknown, { fromText, normalize }: FieldFacts, areTexts: boolean): unknown {
+  if (areTexts && fromText !== undefined) return typeof value === 'string' ? fromText(value) : value
+  return normalize === undefined ? value : normalize(value)
 }
 
 /** Returns the schema of the canonical value, which is a number for a time. A query has no null. */
