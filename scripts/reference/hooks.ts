@@ -8,7 +8,8 @@ export function hooksPage(): string {
   return page('Hooks', '`src/api/docs/hook-payloads.ts`', [
     'A hook is an HTTP request to your server with a JSON body. With `"method": "GET"` the flat values of the body are sent as',
     'query parameters. Each carries `webhook-id`, `webhook-timestamp`, and two signatures with the secret of the account:',
-    '`webhook-signature` (Standard Webhooks) and `Jambonz-Signature`. The examples were received by a test.',
+    '`webhook-signature` (Standard Webhooks) and `Jambonz-Signature`. Those about a call carry `b3: <trace>-<span>-1`: its',
+    '`trace_id`, and the request as a span of it. The examples were received by a test.',
     'An answer with verbs needs `Content-Type: application/json`: under another type, or none, it counts as an answer without a body.',
     ofJambonz,
     '',

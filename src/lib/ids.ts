@@ -38,6 +38,14 @@ export function traceIdOf(call_sid: string): string {
   return call_sid.replaceAll('-', '')
 }
 
+/**
+ * Returns the B3 header of a message about a call, `<trace>-<span>-1`. Each message is a span of the trace of its leg,
+ * named by the last 16 hex digits of its id.
+ */
+export function b3Of(call_sid: string, messageId: string): string {
+  return `${traceIdOf(call_sid)}-${messageId.replaceAll(/[^\da-f]/g, '').slice(-16)}-1`
+}
+
 /** Returns the call that began a trace; undefined if the text is not a trace id. */
 export function callSidOfTrace(trace_id: string): string | undefined {
   const parts = /^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/.exec(trace_id.toLowerCase())

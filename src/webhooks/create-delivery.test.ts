@@ -121,6 +121,20 @@ describe('delivery', () => {
     expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['retry', 'delivered'])
   })
 
+  it('names the trace of the call, and the notification as a span of it, which stays', async () => {
+    const app = await receiver((index) => (index === 0 ? { status: 500 } : {}))
+    const { outbox, delivery } = setUp()
+    await delivery.start()
+    const call_sid = '0190a8c2-1b2c-4d3e-8f40-5a6b7c8d9e0f'
+    for (let sequence = 1; sequence <= 2; sequence++) outbox.add(app.url, call_sid)
+    await outbox.settled(3)
+    const [first, again, next] = app.received.map(({ headers }) => headers['b3'])
+    expect(first).toMatch(/^0190a8c21b2c4d3e8f405a6b7c8d9e0f-[0-9a-f]{16}-1$/)
+    expect(again).toBe(first)
+    expect(next).toMatch(/^0190a8c21b2c4d3e8f405a6b7c8d9e0f-[0-9a-f]{16}-1$/)
+    expect(next).not.toBe(first)
+  })
+
   it('keeps the order of a call while its first notification fails, and does not hold up other calls', async () => {
     const app = await startReceiver(({ body }, index) => ({
       status: body.includes('"c1"') && index < 3 ? 503 : 200,

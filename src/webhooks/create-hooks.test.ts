@@ -88,6 +88,17 @@ describe('a hook', () => {
     },
   )
 
+  it('names the trace of its call, and itself as a span of it: nothing where it is about no call', async () => {
+    const app = await receiver(() => ({ status: 204 }))
+    const hooks = makeHooks()
+    const call_sid = '0190a8c2-1b2c-4d3e-8f40-5a6b7c8d9e0f'
+    await hooks.ask({ account_sid: 'a', hook: hookOf(app.url), payload: { ...payload, call_sid } })
+    await hooks.ask({ account_sid: 'a', hook: hookOf(app.url), payload: { method: 'REGISTER' } })
+    const [ofCall, ofNone] = app.received
+    expect(ofCall?.headers['b3']).toMatch(/^0190a8c21b2c4d3e8f405a6b7c8d9e0f-[0-9a-f]{16}-1$/)
+    expect(ofNone?.headers).not.toHaveProperty('b3')
+  })
+
   it('is signed over the exact bytes it carries', async () => {
     const app = await receiver(() => ({ status: 204 }))
     await makeHooks().ask({ account_sid: 'a', hook: hookOf(app.url), payload })

@@ -6,6 +6,7 @@ import { sleep } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 import { createSid } from '../lib/ids.ts'
+import { textOf } from '../lib/members.ts'
 import type { Logger } from '../lib/log.ts'
 import { shownUrl } from '../lib/shown-url.ts'
 import type { Outgoing, OutgoingAnswer } from '../outgoing/outgoing.ts'
@@ -47,6 +48,7 @@ export function createHooks(options: HooksOptions): Hooks {
         json: message.json,
         payload: () => request.payload,
         id: message.id,
+        call_sid: textOf(request.payload, 'call_sid'),
         at: clock.now(),
         secret: message.secret,
         userAgent,

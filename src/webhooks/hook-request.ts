@@ -1,6 +1,7 @@
 // The HTTP request of a hook: shared by the hooks that a call waits for and the notifications that it does not wait
 // for.
 import type { OutgoingRequest } from '../outgoing/outgoing.ts'
+import { b3Of, isSid } from '../lib/ids.ts'
 import { signatureHeaders } from './signing.ts'
 import type { HookCredentials } from '../contracts/hook.ts'
 
@@ -14,6 +15,8 @@ export interface HookMessage {
   /** Returns the payload that `json` encodes; only a GET reads it. */
   readonly payload: () => unknown
   readonly id: string
+  /** Left out if the hook is about no call. */
+  readonly call_sid?: string | undefined
   readonly at: number
   readonly secret: string | undefined
   readonly userAgent: string
@@ -22,11 +25,12 @@ export interface HookMessage {
 export function toRequest(
   message: HookMessage,
 ): Pick<OutgoingRequest, 'url' | 'method' | 'headers' | 'body'> {
-  const { url, method, credentials, json, id, at, secret, userAgent } = message
+  const { url, method, credentials, json, id, call_sid, at, secret, userAgent } = message
   const headers = {
     'user-agent': userAgent,
     accept: 'application/json',
     ...authorization(credentials),
+    ...(call_sid === undefined || !isSid(call_sid) ? {} : { b3: b3Of(call_sid, id) }),
     ...signatureHeaders({ secret, id, at, body: json }),
   }
   if (method === 'GET') return { url: withQuery(url, message.payload()), method, headers }

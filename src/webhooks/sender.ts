@@ -77,6 +77,7 @@ export function createSender(
       json: item.payload,
       payload: () => JSON.parse(item.payload),
       id: `msg_${item.call_sid}_${item.sequence}`,
+      call_sid: item.call_sid,
       at: clock.now(),
       secret: await signingSecret(item.account_sid),
       userAgent,

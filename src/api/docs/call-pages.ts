@@ -77,9 +77,10 @@ export function hooksPage(): string {
         A hook is an HTTP request to your server with a JSON body. With <code>"method": "GET"</code> the flat
         values of the body are sent as query parameters. Each carries <code>webhook-id</code>,
         <code>webhook-timestamp</code>, and two signatures with the secret of the account:
-        <code>webhook-signature</code> (Standard Webhooks) and <code>Jambonz-Signature</code>. An answer with
-        verbs needs <code>Content-Type: application/json</code>: under another type, or none, it counts as an
-        answer without a body. ${prose(ofJambonz)}
+        <code>webhook-signature</code> (Standard Webhooks) and <code>Jambonz-Signature</code>. Those about a
+        call carry <code>b3: &lt;trace&gt;-&lt;span&gt;-1</code>: its <code>trace_id</code>, and the request
+        as a span of it. An answer with verbs needs <code>Content-Type: application/json</code>: under another
+        type, or none, it counts as an answer without a body. ${prose(ofJambonz)}
       </p>
       <h2 id="common">What all carry</h2>
       ${fieldTable(commonFields)}

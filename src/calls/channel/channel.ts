@@ -3,7 +3,7 @@ import type { AppMessage, AppSocket, AppSocketEnd, AppSockets } from '../../cont
 import type { Hook } from '../../contracts/hook.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createSid, traceIdOf } from '../../lib/ids.ts'
+import { b3Of, createSid } from '../../lib/ids.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
 import { toAppError } from '../leg/refusals.ts'
 import type { LegOptions } from '../leg/leg-options.ts'
@@ -284,11 +284,6 @@ function toText(frame: SentFrame, msgid: string): string {
   const { type, call_sid, hook, data } = frame
   const b3 = b3Of(call_sid, msgid)
   return JSON.stringify({ type, msgid, call_sid, ...(hook === undefined ? {} : { hook }), data, b3 })
-}
-
-/** Returns the B3 header of a message, `<trace>-<span>-1`. Each message is a span of the trace of its leg. */
-function b3Of(call_sid: string, msgid: string): string {
-  return `${traceIdOf(call_sid)}-${msgid.replaceAll('-', '').slice(-16)}-1`
 }
 
 function isGone(because = 'the application has no socket any more'): AppError {
