@@ -107,6 +107,9 @@ export const transactionLimits = {
   endingShare: 1.1,
   // RFC 3261 §18.1.1: the limit when the path MTU is unknown.
   maxDatagramBytes: 1_300,
+  // A large request tries TCP for this time. A lost SYN is sent again after a second; what is left of the two seconds
+  // that a gateway gets is enough for UDP.
+  largeConnectMs: 1_200,
   // If nothing listened on TCP lately, a large request goes over UDP immediately, so that no caller waits for a
   // connection.
   datagramsOnly: { lifetimeMs: 600_000, capacity: 1_000 },

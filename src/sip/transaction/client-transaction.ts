@@ -20,6 +20,8 @@ export interface OutgoingRequest {
   readonly request: SipRequest
   readonly bytes: Uint8Array
   readonly remote: Remote
+  /** The time to wait for a new connection, if that is less than the usual limit. */
+  readonly connectMs?: number
 }
 
 export interface ClientTransactionOptions {

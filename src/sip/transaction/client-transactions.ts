@@ -59,7 +59,8 @@ export class ClientTransactions {
     const mayChange = !keepsTransport && !this.#datagramsOnly.has(placeOf(remote))
     if (!isTooLarge || !mayChange) return this.#start(asked, undefined, branch, handlers)
     const large = this.#outgoing(message, { ...remote, transport: largeRequestTransport }, branch)
-    return this.#start(large, asked, branch, handlers)
+    const { largeConnectMs: connectMs } = transactionLimits
+    return this.#start({ ...large, connectMs }, asked, branch, handlers)
   }
 
   /** Completes an ACK for a 2xx with its own Via; there is no transaction (RFC 3261 §13.2.2.4). */

@@ -176,6 +176,40 @@ describe('the layer', () => {
     node.layer.stop()
   })
 
+  it('sends a large INVITE by UDP in time for a gateway that gets two seconds, where TCP does not answer', async () => {
+    const sent: string[] = []
+    const clock = createFakeClock()
+    const node = createLayerNode({
+      clock,
+      network: createFakeNetwork({ clock }),
+      address: '192.0.2.1',
+      transport: {
+        send(_bytes, { transport }, _alternative, connectMs = 4_000) {
+          sent.push(transport)
+          if (transport === 'udp') return Promise.resolve()
+          const { promise, reject } = Promise.withResolvers<undefined>()
+          clock.after(connectMs, () => reject(new Error('timeout')))
+          return promise
+        },
+      },
+    })
+    const remote = { transport: 'udp', address: '192.0.2.9', port: 5060 } as const
+    const failed: string[] = []
+    const handlers = { response: () => undefined, failed: (reason: string) => void failed.push(reason) }
+    node.layer.request(requestOf('INVITE', { body: 'x'.repeat(1_300) }), remote, handlers)
+    clock.advance(1_200)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([sent, failed]).toEqual([['tcp', 'udp'], []])
+    node.layer.request(
+      requestOf('INVITE', { body: 'x'.repeat(1_300) }),
+      { ...remote, transport: 'tcp' },
+      handlers,
+    )
+    clock.advance(3_999)
+    expect(failed).toEqual([])
+    node.layer.stop()
+  })
+
   it('sends a large INVITE by UDP no more that was cancelled before TCP was found to be refused', async () => {
     const sent: string[] = []
     const clock = createFakeClock()

@@ -18,6 +18,7 @@ import { markReceived, responseTarget } from '../transport/response-address.ts'
 import type { ResponseTarget } from '../transport/response-address.ts'
 import { Admission } from './admission.ts'
 import { ClientTransactions } from './client-transactions.ts'
+import type { OutgoingRequest } from './client-transaction.ts'
 import { ServerTransactionMachine } from './server-transaction.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
 import type { TransactionLayerOptions } from './transaction-layer-options.ts'
@@ -53,7 +54,7 @@ class Layer implements TransactionLayer {
       random,
       isProxy,
       advertised: (remote) => options.advertised(remote),
-      send: (sent, isRepeated) => this.#send(sent.request, sent.bytes, { remote: sent.remote }, isRepeated),
+      send: (sent, isRepeated) => this.#send(sent.request, sent.bytes, sent, isRepeated),
     })
     this.#admission = new Admission({ maxTransactions, sources })
     this.#tagSecret = random(16)
@@ -259,13 +260,13 @@ class Layer implements TransactionLayer {
   async #send(
     message: SipMessage,
     bytes: Uint8Array,
-    target: ResponseTarget,
+    target: ResponseTarget & Pick<OutgoingRequest, 'connectMs'>,
     isRepeated = false,
   ): Promise<void> {
     if (isRepeated) this.#counted.retransmissionsSent += 1
     this.#wire('sent', message, bytes, target.remote)
     try {
-      await this.#options.transport.send(bytes, target.remote, target.alternative)
+      await this.#options.transport.send(bytes, target.remote, target.alternative, target.connectMs)
     } catch (error) {
       this.#options.log.debug({ err: error, remote: target.remote }, 'sip message not sent')
       throw error

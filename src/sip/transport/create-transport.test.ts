@@ -241,6 +241,27 @@ describe('TCP', () => {
     server.close()
   })
 
+  it('sends nothing on a connection that takes longer to open than the sender waits', async () => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const accepted = once(server, 'connection') as Promise<[Socket]>
+    const { port } = server.address() as AddressInfo
+    const remote: Remote = { transport: 'tcp', address: '127.0.0.1', port }
+    const late = transport.send(options('late'), remote, undefined, 1_000)
+    const patient = transport.send(options('patient'), remote)
+    clock.advance(1_000)
+    await expect(late).rejects.toMatchObject({ code: 'sip_unreachable' })
+    await patient
+    const [socket] = await accepted
+    const [bytes] = (await once(socket, 'data')) as [Buffer]
+    expect(bytes.toString()).toBe(options('patient').toString())
+    await transport.send(options('next'), remote, undefined, 1_000)
+    expect(clock.pending).toBe(1)
+    socket.destroy()
+    server.close()
+  })
+
   it('rejects when nothing listens', async () => {
     const closed = { transport: 'tcp', address: '127.0.0.1', port: 1 } as const
     await expect(transport.send(options('x'), closed)).rejects.toThrow(AppError)

@@ -98,13 +98,13 @@ class Transports implements TransportLayer {
     await Promise.all([this.#parts?.udp.stop(), ...this.#streams().map((stream) => stream.stop())])
   }
 
-  send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void> {
+  send(bytes: Uint8Array, remote: Remote, alternative?: Remote, connectMs?: number): Promise<void> {
     const sender = this.#senderTo(remote)
     if (sender === undefined) return Promise.reject(this.#notServed())
     if (remote.port < 1 || remote.port > 65_535) {
       return Promise.reject(new AppError('sip_unreachable', 'the port is out of range'))
     }
-    return sender.send(bytes, remote, alternative)
+    return sender.send(bytes, remote, alternative, connectMs)
   }
 
   open(remote: Remote): Promise<void> {

@@ -68,10 +68,11 @@ export class StreamTransport {
     return this.#listener.unlisten()
   }
 
-  async send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void> {
+  async send(bytes: Uint8Array, remote: Remote, alternative?: Remote, connectMs?: number): Promise<void> {
     const existing = this.#connections.find(remote)
     if (existing !== undefined) return existing.send(bytes)
-    const connection = await this.#open(alternative ?? remote)
+    const opening = this.#open(alternative ?? remote)
+    const connection = await (connectMs === undefined ? opening : this.#within(connectMs, opening))
     return connection.send(bytes)
   }
 
@@ -81,6 +82,13 @@ export class StreamTransport {
 
   isOpen(remote: Remote): boolean {
     return this.#connections.find(remote) !== undefined
+  }
+
+  /** Waits no longer than this time. The connection still opens for those who wait longer. */
+  async #within(connectMs: number, opening: Promise<Connection>): Promise<Connection> {
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = this.#options.clock.after(connectMs, () => reject(this.#unreachable('timeout')))
+    return Promise.race([opening, late]).finally(() => timer.cancel())
   }
 
   /** Opens one connection per far end: requests that arrive while it opens wait for the same one. */
