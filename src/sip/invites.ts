@@ -97,6 +97,8 @@ export interface OutgoingInviteOptions {
    * is shown; our usual host when left out.
    */
   readonly contactHost?: string
+  /** A feature tag of our Contact in each message of the dialog (RFC 3840 §9): `+sip.src`. */
+  readonly contactFeature?: string
   readonly from: string
   readonly to: string
   readonly headers?: readonly HeaderField[]

@@ -52,7 +52,6 @@ const sdpType = 'application/sdp'
 
 export class RecordingSession {
   readonly #options: RecordingSessionOptions
-  #contact: HeaderField = { name: 'contact', value: '' }
   #dialog: Dialog | undefined
   #direction: RecordingDirection = 'sendonly'
   #check: Timer | undefined
@@ -128,18 +127,18 @@ export class RecordingSession {
     media.face(remote.address)
     const sdp = await media.offer(this.#direction)
     const place = sip.addressFor(remote)
-    // RFC 7866 §6.1.1: the feature tag marks this side as the recording client.
-    this.#contact = { name: 'contact', value: `${contactAt(place, remote.transport, { user })};+sip.src` }
     return sip.invite({
       uri,
       callId,
       to: uri,
       from: contactAt(place, 'udp', { user }),
       contactUser: user,
+      // RFC 7866 §6.1.1: marks this side as the recording client.
+      contactFeature: '+sip.src',
       mustLeave: true,
       destination: remote,
       mayReach,
-      headers: [...headers, required, this.#contact],
+      headers: [...headers, required],
       body: toRecordingBody({ sdp, ...parts }),
     })
   }
@@ -188,7 +187,7 @@ export class RecordingSession {
       const content = await (offer === undefined
         ? media.offer(this.#direction)
         : media.answer(offer, this.#direction))
-      return { status: 200, headers: [this.#contact], body: { type: sdpType, content } }
+      return { status: 200, body: { type: sdpType, content } }
     } catch (error) {
       log.info({ err: error }, 'offer of a recording server refused')
       return toRefusal(toAppError(error, log)).reply
@@ -213,7 +212,7 @@ export class RecordingSession {
   }
 
   async #exchange(dialog: Dialog, body: NonNullable<Reply['body']>): Promise<void> {
-    const response = await dialog.reoffer({ offer: () => body, headers: [required, this.#contact] })
+    const response = await dialog.reoffer({ offer: () => body, headers: [required] })
     const answer = sdpOf(response)
     if (response.status >= 300 || answer === undefined)
       throw new AppError('siprec_failed', `the recording server has refused with ${response.status}`)

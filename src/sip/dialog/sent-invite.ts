@@ -61,9 +61,9 @@ export class SentInvite implements OutgoingInvite {
     const isOwn = options.mustLeave === true && core.seal !== undefined
     this.#localTag = isOwn ? createOwnTag(core.seal) : randomHex(8)
     this.outcome = this.#settled.promise
-    const { uri, routes = [], contactUser, contactHost } = options
+    const { uri, routes = [], contactUser: user, contactHost: host, contactFeature: feature } = options
     const isSips = hasSips(uri, addressed(uri, routes).nextHop)
-    this.#contact = { user: contactUser, host: contactHost, isSips }
+    this.#contact = { user, host, feature, isSips }
     this.#early = new EarlyDialogs({
       core,
       call: this,

@@ -1,6 +1,7 @@
 // Session timers on the wire (RFC 4028), against a peer that sends only the messages of the test.
 import { describe, expect, it } from 'vitest'
 import {
+  agentAddress,
   callIn,
   callOut,
   listenerOf,
@@ -169,6 +170,18 @@ describe('the session timer of a call that we make (RFC 4028 §7)', () => {
     expect(stage.peer.starts).toEqual(['INVITE', 'ACK'])
     await stage.pass(1_500)
     expect(stage.peer.starts[2]).toBe(method)
+  })
+
+  it('is refreshed with the feature of our Contact, which each message of the dialog has', async () => {
+    const stage = await openStage()
+    const lines = [takesUpdate, 'Session-Expires: 100;refresher=uac']
+    await callOut(stage, { contactFeature: '+sip.src' }, { lines })
+    await stage.pass(50_500)
+    stage.peer.send('UPDATE', { cseq: 9 })
+    await stage.soon()
+    const contact = `<sip:${agentAddress}:5060>;+sip.src`
+    for (const start of ['INVITE', 'UPDATE', '200'])
+      expect(headerOf(stage.peer.last(start), 'contact'), start).toBe(contact)
   })
 
   it('does not begin with a 2xx that comes after the end of the call', async () => {
