@@ -126,6 +126,15 @@ describe('a calling number', () => {
     expect(await verify(headerOf({}, 'chain'))).toEqual(proven)
   })
 
+  it('is proven by a certificate whose URL has a semicolon, in the parameter info too', async () => {
+    const certificateUrl = 'https://sti.example/own.pem;v=2'
+    served.set(certificateUrl, own.certificates)
+    const signed = writePassport(passport(), { key: createPrivateKey(own.key), certificateUrl })
+    expect(await verify(signed)).toMatchObject({ verstat: 'TN-Validation-Passed' })
+    for (const other of ['v=3>;', 'v=2;'])
+      expect(await verify(signed.replace('v=2>;', other))).toMatchObject({ code: 'identity_malformed' })
+  })
+
   it('is proven by what the platform signs, under an origin that hides the account', async () => {
     const statement = {
       calling: '+15551230001',

@@ -17,6 +17,8 @@ export interface Passport {
   readonly signature: Buffer
 }
 
+// Separated by semicolons, which the URL between angle brackets may have too.
+const parts = /(?:<[^<>]*>|[^;])+/g
 const maxChars = 8_192
 const maxUrlChars = 512
 const maxDestinations = 16
@@ -24,7 +26,7 @@ const maxDestinations = 16
 /** Throws NotProven. */
 export function readPassport(value: string): Passport {
   if (value.length > maxChars) throw malformed('the Identity header is too long')
-  const [token = '', ...rest] = value.split(';').map((part) => part.trim())
+  const [token = '', ...rest] = (value.match(parts) ?? []).map((part) => part.trim())
   const params = new Map(rest.map(toParam))
   const [head = '', claims = '', signature = '', ...more] = token.split('.')
   // RFC 8224 §7: "..signature" leaves the claims to be rebuilt from the message; RFC 8588 §4 requires them in full.
