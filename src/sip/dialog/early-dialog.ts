@@ -131,7 +131,7 @@ export class EarlyDialog implements DialogEntry {
       case 'OPTIONS':
         return optionsReply
       case 'UPDATE':
-        return this.#offers.update(request, this.#isAnswered ? undefined : { status: 491 })
+        return this.#offers.take(request, this.#isAnswered ? undefined : { status: 491 })
       case 'PRACK':
       case 'NOTIFY':
         return { status: 481 }

@@ -1,5 +1,5 @@
-// Offers of the far end before the call is answered: in an UPDATE (RFC 3311 §5.2), or in a reliable response (RFC 3262
-// §5).
+// Offers of the far end before the call is answered: in an UPDATE (RFC 3311 §5.2), or in a reliable response or its
+// PRACK (RFC 3262 §5).
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { failure } from '../refusal.ts'
 import type { EarlyListener, Reply } from '../sip.ts'
@@ -16,16 +16,22 @@ export interface EarlyOffersOptions {
 export class EarlyOffers {
   readonly #options: EarlyOffersOptions
   #isOpen = false
+  #lastAnswer: Reply['body']
 
   constructor(options: EarlyOffersOptions) {
     this.#options = options
   }
 
+  /** The last answer to an offer that has changed the result of the first one. */
+  get lastAnswer(): Reply['body'] {
+    return this.#lastAnswer
+  }
+
   /**
-   * Handles an UPDATE, one at a time. Without an offer it only refreshes the target. `early` is the reply while the
-   * first offer is unanswered.
+   * Handles an UPDATE or a PRACK, one at a time. An UPDATE without an offer only refreshes the target. `early` is the
+   * reply while the first offer is unanswered.
    */
-  async update(request: SipRequest, early: Reply | undefined): Promise<Reply> {
+  async take(request: SipRequest, early: Reply | undefined): Promise<Reply> {
     const description = readDescription(request)
     if (description.kind === 'absent') return { status: 200 }
     if (description.kind !== 'sdp')
@@ -35,6 +41,7 @@ export class EarlyOffers {
     this.#isOpen = true
     const reply = await this.ask(description.sdp, request)
     this.#isOpen = false
+    this.#lastAnswer = reply.body ?? this.#lastAnswer
     return reply
   }
 

@@ -46,8 +46,6 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #description: Reply['body']
   readonly #offers: EarlyOffers
   #listener: EarlyListener | undefined
-  /** An UPDATE has changed the result of the first offer. */
-  #isUpdated = false
   /** Our offer is sent before the answer, or has been sent. */
   #hasOffered = false
   #mayReach: ((place: Remote) => boolean) | undefined
@@ -66,7 +64,13 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     const { request } = transaction
     this.takesEarlyOffer = sdpOf(request) === undefined && supports(request, '100rel')
     const described = (prack: SipRequest): void => this.#described(prack)
-    const options = { core, transaction, described, timedOut: () => this.#unconfirmed() }
+    const options = {
+      core,
+      transaction,
+      described,
+      respond: (prack: ServerTransaction, isDescribed: boolean) => void this.#confirmed(prack, isDescribed),
+      timedOut: () => this.#unconfirmed(),
+    }
     const isReliable = this.takesEarlyOffer || requires(request, '100rel')
     this.#reliable = isReliable ? new ReliableProvisionals(options) : undefined
     transaction.onCancel((cancel) => this.#abandon(cancel))
@@ -163,6 +167,14 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     if (this.#hasOffered) this.#listener?.answered?.(sdpOf(prack))
   }
 
+  /** RFC 3262 §5: a caller whose offer has its answer may make another in the PRACK. */
+  async #confirmed(prack: ServerTransaction, isDescribed: boolean): Promise<void> {
+    const isOffer = isDescribed && sdpOf(this.request) !== undefined && sdpOf(prack.request) !== undefined
+    // The 200 that waits for this PRACK has its description already.
+    if (!isOffer || this.#phase !== 'waiting') return prack.respond({ status: 200 })
+    prack.respond(withReason(await this.#offers.take(prack.request, undefined)))
+  }
+
   reject(reply: Reply): void {
     if (this.#phase !== 'waiting') return
     this.#decide('decided')
@@ -175,7 +187,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     const wasWaiting = this.#phase === 'waiting'
     // RFC 6337 §3.1.1: the first answer must not undo what was agreed since, and an offer is not repeated.
     const { body: _first, ...rest } = given
-    const reply: Omit<Reply, 'status'> = this.#isUpdated || this.#hasOffered ? rest : given
+    const reply: Omit<Reply, 'status'> =
+      this.#offers.lastAnswer !== undefined || this.#hasOffered ? rest : given
     if (wasWaiting) this.#decide('decided')
     const flow = flowOf(this.request, this.remote)
     const dialog = new EstablishedDialog({
@@ -185,7 +198,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       contact: this.#contact,
       mayReach: this.#mayReach,
       guard: this.#guard,
-      description: reply.body ?? this.#description,
+      description: reply.body ?? this.#offers.lastAnswer ?? this.#description,
       receivePrack: this.#reliable && ((prack) => this.#reliable?.receive(prack)),
     })
     if (wasWaiting) {
@@ -234,12 +247,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     // theirs.
     const isAnswered = this.#reliable?.isAnswered === true
     const early = this.#hasOffered ? { status: 491 } : this.#offers.later
-    const reply = await this.#offers.update(request, isAnswered ? undefined : early)
+    const reply = await this.#offers.take(request, isAnswered ? undefined : early)
     if (reply.status < 300) refreshTarget(this.#state, request)
-    if (reply.body !== undefined) {
-      this.#description = reply.body
-      this.#isUpdated = true
-    }
     transaction.respond(responseTo(request, this.#complete(withReason(reply))))
   }
 

@@ -215,6 +215,65 @@ describe('the 200 of a call whose provisional response has no PRACK yet', () => 
   })
 })
 
+describe('a PRACK with an offer (RFC 3262 §5)', () => {
+  const answer = { type: 'application/sdp', content: 'v=second\r\n' }
+  const offering = async (stage: Stage, rseq: number, cseq: number): Promise<void> => {
+    stage.peer.send('PRACK', { lines: [`RAck: ${rseq} 1 INVITE`], cseq, body: 'v=new\r\n' })
+    await stage.soon()
+  }
+  const ringing = async () => {
+    const rung = await ring()
+    const offers: string[] = []
+    rung.invite.listen({
+      async offered(offer) {
+        offers.push(offer)
+        return offers.length === 1 ? { status: 200, body: answer } : { status: 488 }
+      },
+    })
+    return { ...rung, offers }
+  }
+
+  it('that confirms the first answer gets its own in the 200, which the 200 to the INVITE does not undo', async () => {
+    const { stage, invite, offers } = await ringing()
+    invite.progress(early)
+    await stage.soon()
+    await offering(stage, 1, 2)
+    const response = stage.peer.last('200')
+    expect(headerOf(response, 'cseq')).toBe('2 PRACK')
+    expect(headerOf(response, 'content-type')).toBe('application/sdp')
+    expect(Buffer.from(response.body).toString()).toBe(answer.content)
+    await stage.pass(4_000)
+    expect(countOf(stage, '183')).toBe(1)
+    invite.accept({ body: sdp })
+    await stage.soon()
+    expect(headerOf(stage.peer.last('200'), 'cseq')).toBe('1 INVITE')
+    expect(stage.peer.last('200').body.byteLength).toBe(0)
+    expect(offers).toEqual(['v=new\r\n'])
+  })
+
+  it('that is not acceptable is refused, and confirms the response all the same', async () => {
+    const { stage, invite } = await ringing()
+    invite.progress(early)
+    await stage.soon()
+    await offering(stage, 1, 2)
+    invite.progress({ status: 180 })
+    await stage.soon()
+    await offering(stage, 2, 3)
+    expect(stage.peer.starts.at(-1)).toBe('488')
+    await stage.pass(4_000)
+    expect(countOf(stage, '180')).toBe(1)
+  })
+
+  it('is not taken while the first offer has no answer', async () => {
+    const { stage, invite, offers } = await ringing()
+    invite.progress({ status: 180 })
+    await stage.soon()
+    await offering(stage, 1, 2)
+    expect(stage.peer.last('200').body.byteLength).toBe(0)
+    expect(offers).toEqual([])
+  })
+})
+
 describe('an UPDATE with an offer before the answer (RFC 3311 §5.2)', () => {
   const answer = { type: 'application/sdp', content: 'v=second\r\n' }
   const update = async (stage: Stage, cseq: number): Promise<void> => {

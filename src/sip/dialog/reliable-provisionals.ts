@@ -14,6 +14,8 @@ export interface ReliableProvisionalsOptions {
   readonly transaction: ServerTransaction
   /** Called when no PRACK has arrived for 64*T1. */
   readonly timedOut: () => void
+  /** Responds to a PRACK that confirms a response. `isDescribed`: it, or one before it, had a description. */
+  readonly respond: (prack: ServerTransaction, isDescribed: boolean) => void
   /** Called with the PRACK for the response with a description. */
   readonly described: (prack: SipRequest) => void
 }
@@ -84,7 +86,7 @@ export class ReliableProvisionals {
   receive(prack: ServerTransaction): void {
     const { rseq } = this.#sent ?? {}
     const isOurs = rseq !== undefined && confirms(prack.request, rseq, this.#options.transaction.request)
-    if (isOurs) prack.respond({ status: 200 })
+    if (isOurs) this.#options.respond(prack, this.#isAnswered || this.#sent?.hasDescription === true)
     else refuse(prack, 481)
     if (!isOurs || !this.#isOpen) return
     this.#close()
