@@ -36,7 +36,8 @@ export function open<const F extends Fields>(fields: F): Field<Wire<F> & Readonl
 
 /** Returns text or bytes that the handler returns as they are, with the reply's media type. */
 export function bytes(contentMediaType: string): Field<never> {
-  return member({ type: 'string', contentMediaType })
+  // Generators of clients know bytes by the format alone, which is that of OpenAPI 3.0.
+  return member({ type: 'string', format: 'binary', contentMediaType })
 }
 
 export function list<I extends AnyField>(

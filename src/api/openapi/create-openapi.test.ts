@@ -69,6 +69,20 @@ describe('/v1/openapi.json', () => {
     for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name!)
   })
 
+  it('marks each reply that is no JSON as bytes, which generators of clients would read as text', () => {
+    const replies = Object.values(document.paths)
+      .flatMap((path) => Object.values(path))
+      .flatMap(({ operationId, responses }) =>
+        Object.values(responses).flatMap(({ content = {} }) =>
+          Object.entries(content).map(([type, { schema }]) => ({ operationId, type, schema })),
+        ),
+      )
+      .filter(({ type }) => type !== 'application/json')
+    expect(replies.map(({ operationId }) => operationId)).toContain('getRecording')
+    for (const { operationId, schema } of replies)
+      expect(schema, operationId).toMatchObject({ type: 'string', format: 'binary' })
+  })
+
   it('describes what is answered', async () => {
     const { account_sid, service_provider_sid, accountKey } = api.own
     const hook = { url: 'https://a.example.com' }
