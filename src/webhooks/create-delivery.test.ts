@@ -335,6 +335,17 @@ describe('a hook that is a WebSocket URL', () => {
     ])
     expect(await app.closed).toBe(1000)
   })
+
+  it('gets the trace of the call and a span of it, as in every message over a socket', async () => {
+    const { outbox, delivery } = setUp()
+    const app = await startWebSocketServer()
+    closing.push(() => app.close())
+    await delivery.start()
+    outbox.add(`ws://127.0.0.1:${app.port}/status`, '0190a8c2-1b2c-4d3e-8f40-5a6b7c8d9e0f')
+    await Promise.all([outbox.settled(1), app.closed])
+    const b3: unknown = expect.stringMatching(/^0190a8c21b2c4d3e8f405a6b7c8d9e0f-[0-9a-f]{16}-1$/)
+    expect(app.heard).toMatchObject([{ type: 'call:status', b3 }])
+  })
 })
 
 describe('stop', () => {

@@ -30,11 +30,16 @@ export function toRequest(
     'user-agent': userAgent,
     accept: 'application/json',
     ...authorization(credentials),
-    ...(call_sid === undefined || !isSid(call_sid) ? {} : { b3: b3Of(call_sid, id) }),
+    ...traceOf(call_sid, id),
     ...signatureHeaders({ secret, id, at, body: json }),
   }
   if (method === 'GET') return { url: withQuery(url, message.payload()), method, headers }
   return { url, method, headers: { 'content-type': 'application/json', ...headers }, body: json }
+}
+
+/** Returns the trace of a call and the message as a span of it; nothing if the message is about no call. */
+export function traceOf(call_sid: string | undefined, id: string): { b3?: string } {
+  return call_sid === undefined || !isSid(call_sid) ? {} : { b3: b3Of(call_sid, id) }
 }
 
 /** Returns the Basic credentials of RFC 7617 §2. A user name or password alone is not a credential. */

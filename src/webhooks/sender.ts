@@ -8,7 +8,7 @@ import { hookAlertType } from '../contracts/alert.ts'
 import { shownUrl } from '../lib/shown-url.ts'
 import type { Alerts, HookFailure } from '../contracts/alert.ts'
 import type { AppSockets } from '../contracts/app-socket.ts'
-import { toRequest } from './hook-request.ts'
+import { toRequest, traceOf } from './hook-request.ts'
 import { isSocketUrl, parseHookUrl } from './hook-url.ts'
 import type { OutboxItem, Settlement } from '../contracts/outbox.ts'
 import { nextAttemptAt, retryAfterMs } from './retry-schedule.ts'
@@ -56,7 +56,8 @@ export function createSender(
       signal,
     })
     const data: unknown = JSON.parse(payload)
-    socket.send(JSON.stringify({ type: 'call:status', msgid: `msg_${call_sid}_${sequence}`, call_sid, data }))
+    const msgid = `msg_${call_sid}_${sequence}`
+    socket.send(JSON.stringify({ type: 'call:status', msgid, call_sid, data, ...traceOf(call_sid, msgid) }))
     socket.close(1000, 'told')
     return { status: 101, isTaken: true }
   }
