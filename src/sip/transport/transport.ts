@@ -13,8 +13,9 @@ export interface TransportLayer {
   /**
    * Sends to `remote`; except for UDP, over the existing connection to it, or a new one. `alternative` is the
    * destination of a new connection if the connection from `remote` is closed (RFC 3261 §18.2.2). `connectMs` is the
-   * time that the sender waits for a new connection, if that is less than the usual limit. Rejects with AppError `sip_unreachable` when the bytes cannot be handed to the network, and `sip_certificate` when the
-   * certificate of the far end is refused.
+   * time that the sender waits for a new connection, if that is less than the usual limit. Rejects with AppError
+   * `sip_unreachable` when the bytes cannot be handed to the network, and `sip_certificate` when the certificate of the
+   * far end is refused.
    */
   send(bytes: Uint8Array, remote: Remote, alternative?: Remote, connectMs?: number): Promise<void>
   /** Resolves once a connection to `remote` is open. Rejects with AppError `sip_unreachable` or `sip_certificate`. */
