@@ -5,6 +5,7 @@ import { createOutageLog } from '../../lib/outage-log.ts'
 import { createAdoption } from './adoption.ts'
 import type { CallBatch, CallStore, CallStoreListener } from '../../contracts/call-record.ts'
 import { createCallWriter } from './call-writer.ts'
+import type { WrittenBatches } from './call-writer.ts'
 import type { Database } from '../database/database.ts'
 import { LeaseLostError } from '../nodes/node-lease.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
@@ -54,8 +55,8 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   let enqueued: () => void = () => undefined
   let listener: CallStoreListener | undefined
   let waiting: CallBatch[] = []
-  /** The first of the waiting batches whose last write failed: it may have been committed all the same. */
-  let doubtful: readonly CallBatch[] = []
+  /** The first of the waiting batches, if their last write failed at its end: it may have been committed all the same. */
+  let doubtful: { readonly batches: readonly CallBatch[]; readonly written: WrittenBatches } | undefined
   /** The calls that the last rejoin has kept, until all others are given up. */
   let kept: ReadonlySet<string> | undefined
   const timers: { retry?: Timer | undefined; now?: Timer | undefined; sync?: Timer | undefined } = {}
@@ -116,18 +117,18 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
 
   /** Drops the doubtful batches that were committed: a second write would repeat their notifications. */
   async function dropWritten(): Promise<void> {
-    if (doubtful.length === 0) return
-    const isWritten = await writer.isWritten(doubtful)
-    if (isWritten) {
-      waiting = waiting.slice(doubtful.length)
-      enqueued()
+    if (doubtful === undefined) return
+    const { batches, written } = doubtful
+    if (await writer.isWritten(batches)) {
+      waiting = waiting.slice(batches.length)
+      // Without this state, these calls would not count as open here when another node has closed them.
+      keep(batches, written)
     }
-    doubtful = []
+    doubtful = undefined
   }
 
   function tryLater(error: unknown, batches: readonly CallBatch[]): void {
     outage({ err: error, waiting: waiting.length }, 'call records could not be written')
-    if (batches.length > 0) doubtful = batches
     writer.forget(batches.map(({ call_sid }) => call_sid))
     timers.retry ??= clock.after(retryMs, begin)
   }
@@ -165,7 +166,17 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   }
 
   async function commit(batches: readonly CallBatch[]): Promise<void> {
-    const written = await database.commitBeside((session) => writer.write(session, batches))
+    const written = await database.commitBeside(async (session) => {
+      doubtful = undefined
+      const changed = await writer.write(session, batches)
+      doubtful = { batches, written: changed }
+      return changed
+    })
+    doubtful = undefined
+    keep(batches, written)
+  }
+
+  function keep(batches: readonly CallBatch[], written: WrittenBatches): void {
     writer.keep(written)
     // The node that closes a lost call writes to it too, so its state here is soon out of date.
     writer.forget(batches.map(({ call_sid }) => call_sid).filter((call_sid) => lost.has(call_sid)))

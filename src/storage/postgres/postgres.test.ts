@@ -210,13 +210,15 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       const { account_sid } = owner
       const { call_sid, record } = endedCall(owner, { attempted_at: 1000 })
       const hook = { url: 'http://app/', method: 'POST' as const, username: null, password: null }
-      const notifications = [{ account_sid, call_sid, hook, payload: {} }]
+      const toldOf = (told: string) => [{ account_sid, call_sid: told, hook, payload: {} }]
       const event = (seq: number): StoredEvent => ({ seq, at: seq, type: 'fact' })
       const cut = line.cutAfter('COMMIT')
       storage.calls.write({ call_sid, account_sid, events: [event(1), event(2)], notifications: [] }, 'now')
-      storage.calls.write({ call_sid: 'other', account_sid, events: [event(1)], notifications }, 'now')
+      const other = { call_sid: 'other', account_sid, events: [event(1)] }
+      storage.calls.write({ ...other, notifications: toldOf('other') }, 'now')
       await cut
-      storage.calls.write({ call_sid, account_sid, events: [event(3)], notifications, record }, 'now')
+      const last = { call_sid, account_sid, events: [event(3)], notifications: toldOf(call_sid), record }
+      storage.calls.write(last, 'now')
       await expect(storage.calls.flush()).rejects.toThrow('could not be written')
       line.restore()
       await storage.calls.flush()
@@ -305,6 +307,24 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       await cut
       await expect(slow.calls.flush()).rejects.toThrow('could not be written')
       line.restore()
+      await slow.calls.flush()
+      expect(lost).toEqual(['taken'])
+    })
+
+    it('each lose the calls that the other one has taken, also when the last write to them stayed in doubt', async () => {
+      const [slow, other] = [await startNode(line.url, fastClock()), await startNode()]
+      const { account_sid } = await makeAccount(other)
+      const events = [{ seq: 1, at: 1, type: 'fact' }]
+      const lost: string[] = []
+      slow.calls.watch({ abandoned: () => undefined, lost: (calls) => void lost.push(...calls) })
+      const cut = line.cutAfter('COMMIT')
+      slow.calls.write({ call_sid: 'taken', account_sid, events, notifications: [] }, 'now')
+      await cut
+      await expect(slow.calls.flush()).rejects.toThrow('could not be written')
+      await database.query('delete from nodes where node_id in (select node_id from open_calls)')
+      expect((await other.calls.adopt()).map(({ call_sid }) => call_sid)).toEqual(['taken'])
+      line.restore()
+      slow.calls.write({ call_sid: 'new', account_sid, events, notifications: [] }, 'now')
       await slow.calls.flush()
       expect(lost).toEqual(['taken'])
     })
