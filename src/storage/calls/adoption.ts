@@ -19,9 +19,10 @@ const maxAtOnce = 16
 
 export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
-  /** Calls that were taken over but not yet returned, because reading them failed. */
-  const adopted = new Map<string, Omit<UnfinishedCall, 'events'>>()
-  /** The calls of a failed transaction: it may have been committed all the same, and no node would look for them again. */
+  /**
+   * The calls that a failed transaction may have taken, and those that were taken but could not be read. No other node
+   * looks for them unless this one is declared dead.
+   */
   let doubtful: readonly Cells[] = []
 
   /**
@@ -35,7 +36,7 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
         rows = await queries.adopt.all(session, { gone, node_id: lease.nodeId, limit: maxAtOnce })
       })
     } catch (error) {
-      doubtful = rows
+      doubtful = [...doubtful, ...rows]
       throw error
     }
     return rows
@@ -55,22 +56,19 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
 
   return {
     async adopt() {
-      for (const row of await takenInDoubt()) adopted.set(String(row['call_sid']), callOf(row))
-      const [gone] = await queries.abandoned.all(database.reader, {})
-      const rows = gone === undefined ? [] : await take(String(gone['node_id']))
-      for (const row of rows) adopted.set(String(row['call_sid']), callOf(row))
-      // They are removed before they are read, so that of two concurrent callers only one gets them.
-      const taken = [...adopted]
-      adopted.clear()
+      let rows = await takenInDoubt()
       try {
+        const [gone] = await queries.abandoned.all(database.reader, {})
+        if (gone !== undefined) rows = [...rows, ...(await take(String(gone['node_id'])))]
         const calls: UnfinishedCall[] = []
-        for (const [call_sid, call] of taken) {
-          const cells = await queries.journal.all(database.reader, { call_sid })
+        for (const row of rows) {
+          const call = callOf(row)
+          const cells = await queries.journal.all(database.reader, { call_sid: call.call_sid })
           calls.push({ ...call, events: cells.flatMap(({ events }) => parseEvents(events)) })
         }
         return calls
       } catch (error) {
-        for (const [call_sid, call] of taken) adopted.set(call_sid, call)
+        doubtful = [...doubtful, ...rows]
         throw error
       }
     },

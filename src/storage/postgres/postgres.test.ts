@@ -364,6 +364,25 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       expect(await node.calls.adopt()).toEqual([])
     })
 
+    it('leave the calls of a dead one to the other that takes them, also when they could not be read before', async () => {
+      const nodes = await Promise.all([startNode(line.url, fastClock()), startNode(), startNode()])
+      const [node, other, dead] = nodes
+      const { account_sid } = await makeAccount(node)
+      const events = [{ seq: 1, at: 1, type: 'fact' }]
+      dead.calls.write({ call_sid: 'left', account_sid, events, notifications: [] }, 'now')
+      await dead.stop()
+      const cut = line.cutAfter('from "call_journal"')
+      const adoption = expect(node.calls.adopt()).rejects.toThrow('does not respond')
+      await cut
+      await adoption
+      await database.query('delete from nodes where node_id in (select node_id from open_calls)')
+      expect(await other.calls.adopt()).toMatchObject([{ call_sid: 'left' }])
+      line.restore()
+      node.calls.write({ call_sid: 'new', account_sid, events, notifications: [] }, 'now')
+      await node.calls.flush()
+      expect(await node.calls.adopt()).toEqual([])
+    })
+
     it('count the calls they write and remove beside each other, and never wait in a circle', async () => {
       const nodes = await Promise.all([startNode(), startNode()])
       const provider = (await makeAccount(nodes[0]!)).service_provider_sid
