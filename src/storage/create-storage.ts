@@ -146,7 +146,7 @@ function createParts(options: StorageOptions) {
     idempotency: createIdempotencyStore({ database, repositories, vault, clock, change }),
     outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
     records: createCallRecords(database, clock),
-    recordings: createRecordingStore({ database, vault, clock }),
+    recordings: createRecordingStore({ database, vault, clock, log }),
     alerts: createAlertStore({ database, clock, log }),
     outdialUsage: createOutdialUsageStore(database),
     carrierRegistrations: createCarrierRegistrationStore({

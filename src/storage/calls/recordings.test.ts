@@ -71,6 +71,19 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recordings.unfinished('here')).toEqual([])
     })
 
+    it('whose notice cannot be decrypted is stored without it, and holds up no other', async () => {
+      const { recordings } = test.storage
+      await change('a', [begun('a')])
+      await change('b', [begun('b')])
+      await test.query("update recordings set notice = 'broken' where call_sid = 'a'")
+      expect(sids(await recordings.unfinished('here')).sort()).toEqual(['a', 'b'])
+      await change('a', [ended()])
+      await change('b', [ended()])
+      clock.advance(1000)
+      const due = (await recordings.claim('here', claim)).map(({ call_sid, notice }) => [call_sid, notice])
+      expect(Object.fromEntries(due)).toEqual({ a: undefined, b: { hook, payload: { n: 1 } } })
+    })
+
     it('that its data directory leaves alone is claimed once by another one, also where it was never ended', async () => {
       const { recordings } = test.storage
       await change('waits', [begun('waits', 'gone'), ended()])

@@ -7,6 +7,7 @@ import type {
   StoredRecording,
 } from '../../contracts/recording.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
 import type { Database, Session } from '../database/database.ts'
 import { createPreparedCache, prepare, prepareInsert, rowSlot, slot } from '../database/prepared.ts'
 import type { Vault } from '../secrets.ts'
@@ -89,14 +90,16 @@ export interface RecordingStoreOptions {
   readonly database: Database
   readonly vault: Vault
   readonly clock: Clock
+  readonly log: Logger
 }
 
-export function createRecordingStore({ database, vault, clock }: RecordingStoreOptions): RecordingStore {
+export function createRecordingStore(options: RecordingStoreOptions): RecordingStore {
+  const { database, clock } = options
   const queries = createQueries(database)
   const expired = createExpiredRecordings(database)
   const lost = createLostRecordings(database)
   const read = (rows: readonly object[]): readonly StoredRecording[] =>
-    rows.map((row) => toRecording(row as Schema['recordings'], vault))
+    rows.map((row) => toRecording(row as Schema['recordings'], options))
   const change = (work: (session: Session) => Promise<unknown>): Promise<void> =>
     database.commitBeside(async (session) => void (await work(session)))
 
@@ -149,12 +152,21 @@ export function createRecordingStore({ database, vault, clock }: RecordingStoreO
   }
 }
 
-function toRecording(row: Schema['recordings'], vault: Vault): StoredRecording {
-  const { notice, call_sid } = row
-  return {
-    ...row,
-    notice:
-      notice === null ? undefined : (JSON.parse(vault.unseal(notice, placeOf(call_sid))) as RecordingNotice),
+function toRecording(row: Schema['recordings'], options: RecordingStoreOptions): StoredRecording {
+  return { ...row, notice: row.notice === null ? undefined : noticeOf(row.call_sid, row.notice, options) }
+}
+
+/** A notice that cannot be decrypted is left out: its recording is stored all the same, and holds up no other. */
+function noticeOf(
+  call_sid: string,
+  sealed: string,
+  { vault, log }: RecordingStoreOptions,
+): RecordingNotice | undefined {
+  try {
+    return JSON.parse(vault.unseal(sealed, placeOf(call_sid))) as RecordingNotice
+  } catch (error) {
+    log.error({ err: error, call_sid }, 'the notification of a recording cannot be decrypted')
+    return undefined
   }
 }
 
