@@ -151,6 +151,22 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await again.calls.adopt()).toEqual([])
       expect(await again.journal.read(systemTenancy, owner.account_sid, call_sid)).toHaveLength(3)
     })
+
+    it('do not include one that ended without a record and has late events, also after a failed write', async () => {
+      const call_sid = createSid()
+      const { calls, journal } = test.storage
+      calls.write(batch(call_sid, { events: [event(1)] }), 'now')
+      await calls.flush()
+      calls.write(batch(call_sid, { events: [event(2)], ended: true }), 'now')
+      await calls.flush()
+      await test.query('alter table call_journal rename to journal_away')
+      calls.write(batch(call_sid, { events: [event(3)] }), 'now')
+      await expect(calls.flush()).rejects.toThrow('could not be written')
+      await test.query('alter table journal_away rename to call_journal')
+      await calls.flush()
+      expect(await journal.read(systemTenancy, owner.account_sid, call_sid)).toHaveLength(3)
+      expect(await test.query('select call_sid from open_calls')).toEqual([])
+    })
   })
 
   describe('notifications', () => {

@@ -15,7 +15,13 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
     ),
     close: prepare(db.deleteFrom('open_calls').where('call_sid', '=', call)),
     findOpen: prepare(db.selectFrom('open_calls').select('call_sid').where('call_sid', '=', call)),
-    findRecord: prepare(db.selectFrom('recent_calls').select('call_sid').where('call_sid', '=', call)),
+    findEnd: prepare(
+      db
+        .selectFrom('recent_calls')
+        .select('call_sid')
+        .where('call_sid', '=', call)
+        .unionAll(db.selectFrom('unrecorded_calls').select('call_sid').where('call_sid', '=', call)),
+    ),
     lastSequence: prepare(
       db.selectNoFrom((eb) => [
         eb

@@ -72,9 +72,9 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     const values = { call_sid: batch.call_sid }
     const [sent] = await queries.lastSequence.all(session, values)
     const [open] = await queries.findOpen.all(session, values)
-    const [record] = await queries.findRecord.all(session, values)
+    const [end] = await queries.findEnd.all(session, values)
     const sequence = Math.max(Number(sent?.['waiting'] ?? 0), Number(sent?.['settled'] ?? 0))
-    const isClosed = record !== undefined
+    const isClosed = end !== undefined
     return { sequence, isClosed, shift: undefined, isNew: open === undefined && !isClosed }
   }
 
