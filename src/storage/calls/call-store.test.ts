@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
@@ -207,6 +208,29 @@ onEachStore(({ open: openTestStorage }) => {
       expect(stored?.['password']).toMatch(/^v1\./)
       const [item] = await test.storage.outbox.claim(1, 1000)
       expect(item?.hook).toEqual(notification(call_sid, 1).hook)
+    })
+  })
+
+  describe('while other calls never cease to be written', () => {
+    it('a flush ends with what was written before it, and a stop with everything', async () => {
+      const [call_sid, busy] = [createSid(), createSid()]
+      const { calls, journal } = test.storage
+      let written = 0
+      let isFlushed = false
+      const writing = (async () => {
+        while (!isFlushed && written < 5000) {
+          calls.write(batch(busy, { events: [event(++written)] }), 'now')
+          await setImmediate()
+        }
+      })()
+      calls.write(batch(call_sid, { events: [event(1)] }), 'now')
+      await calls.flush()
+      isFlushed = true
+      expect(await journal.read(systemTenancy, owner.account_sid, call_sid)).toEqual([event(1)])
+      await writing
+      expect(written).toBeLessThan(5000)
+      const again = await test.reopen()
+      expect(await again.journal.read(systemTenancy, owner.account_sid, busy)).toHaveLength(written)
     })
   })
 

@@ -47,6 +47,12 @@ const maxWaiting = 50_000
 // The number of remembered calls that another node has closed: their last batches arrive within seconds.
 const maxLost = 10_000
 
+interface Flush {
+  /** All batches that were waiting when it began. */
+  readonly batches: ReadonlySet<CallBatch>
+  readonly done: () => void
+}
+
 export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): StoredCalls {
   const writer = createCallWriter({ database, lease, vault, clock, log })
   const adoption = createAdoption({ database, lease })
@@ -60,6 +66,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   /** The calls that the last rejoin has kept, until all others are given up. */
   let kept: ReadonlySet<string> | undefined
   const timers: { retry?: Timer | undefined; now?: Timer | undefined; sync?: Timer | undefined } = {}
+  const flushes = new Set<Flush>()
   let [dropped, lastCommitAt] = [0, Number.NEGATIVE_INFINITY]
   let immediate: NodeJS.Immediate | undefined
   let running: Promise<void> | undefined
@@ -88,6 +95,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     let singly = 0
     while (waiting.length > 0 || lease.isLost || kept !== undefined) {
       let batches: readonly CallBatch[] = []
+      for (const one of flushes) if (!areWaiting(one.batches)) one.done()
       try {
         await dropWritten()
         if (lease.isLost) kept = await lease.rejoin()
@@ -190,11 +198,28 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     database.durable().catch((error: unknown) => outage({ err: error }, 'call records are not on the disk'))
   }
 
+  /** Reports whether any of these batches still waits, which were all that waited at one moment. */
+  function areWaiting(batches: ReadonlySet<CallBatch>): boolean {
+    const [first] = waiting
+    return first !== undefined && batches.has(first)
+  }
+
+  /** Does not wait for batches that are written later: under load there are always some. */
   async function flush(): Promise<void> {
+    const batches = new Set(waiting)
     begin()
-    await running
-    if (waiting.length > 0) throw new Error('call records could not be written')
+    const { promise, resolve: done } = Promise.withResolvers<void>()
+    const own = { batches, done }
+    flushes.add(own)
+    await Promise.race([running, promise])
+    flushes.delete(own)
+    if (areWaiting(batches)) throw new Error('call records could not be written')
     await database.durable()
+  }
+
+  async function flushAll(): Promise<void> {
+    do await flush()
+    while (waiting.length > 0)
   }
 
   lease.watch({
@@ -237,7 +262,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       enqueued = given
     },
     async stop() {
-      await flush().catch((error: unknown) =>
+      await flushAll().catch((error: unknown) =>
         log.error({ err: error, lost: waiting.length }, 'call records were lost at the stop'),
       )
       for (const pending of [timers.retry, timers.now, timers.sync]) pending?.cancel()
