@@ -156,7 +156,7 @@ describe('the settings', () => {
   it('refuse a port of browsers that is also one of RTP or SIP', () => {
     const within = { SWITCHHOOK_RTP_PORTS: '40000-46000' }
     expect(() => parseConfig(within)).toThrow(
-      'SWITCHHOOK_BROWSER_PORT must not be within SWITCHHOOK_RTP_PORTS',
+      'SWITCHHOOK_BROWSER_PORT must not be within SWITCHHOOK_RTP_PORTS, and is 45000: set it to another UDP port',
     )
     expect(() => parseConfig({ ...within, SWITCHHOOK_BROWSER_PORT: '0' })).not.toThrow()
     const one = { SWITCHHOOK_BROWSER_PORT: '5060' }

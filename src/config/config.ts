@@ -135,7 +135,7 @@ function demandOwnPorts(config: Config): void {
   }
   if (browserPort >= rtpPorts.first && browserPort <= rtpPorts.last)
     throw new ConfigError(
-      'SWITCHHOOK_BROWSER_PORT must not be within SWITCHHOOK_RTP_PORTS: both take it for UDP',
+      `SWITCHHOOK_BROWSER_PORT must not be within SWITCHHOOK_RTP_PORTS, and is ${browserPort}: set it to another UDP port`,
     )
   if (browserPort === sipPort && browserPort !== 0)
     throw new ConfigError('SWITCHHOOK_BROWSER_PORT must not be SWITCHHOOK_SIP_PORT: both take it for UDP')
