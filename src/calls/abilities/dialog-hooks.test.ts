@@ -158,7 +158,7 @@ describe('the hooks of a call that the API makes', () => {
     expect(engine.hooks.payloadsOf('/refer')).toHaveLength(1)
   })
 
-  it('get a request that comes while the call hook is still out', async () => {
+  it('get the requests that come while the call hook is still out, which are accepted at once', async () => {
     const engine = createScriptedEngine(parseVerbs)
     engine.phones.set('alice@example.com', [phone])
     const verbs = Promise.withResolvers<unknown>()
@@ -168,28 +168,18 @@ describe('the hooks of a call that the API makes', () => {
     sent?.answer()
     await calm()
     if (sent === undefined) throw new Error('no INVITE was sent')
-    const replies = ['INFO', 'MESSAGE'].map((method) => send(sent.dialog, method, 'early'))
-    await calm()
-    verbs.resolve([menu])
-    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 202])
-    expect(engine.hooks.payloadsOf('/request')).toMatchObject([
-      { sip_method: 'INFO', sip_body: 'early' },
-      { sip_method: 'MESSAGE', sip_body: 'early' },
-    ])
-  })
-
-  it('that have no verbs to come let a request end with the call', async () => {
-    const engine = createScriptedEngine(parseVerbs)
-    engine.phones.set('alice@example.com', [phone])
-    engine.hooks.answers.set('/call', () => Promise.withResolvers<unknown>().promise)
-    await placeOn(engine, { ...callRequest, requestHook: { url: 'http://app.test/request' } })
-    const [sent] = engine.sent
-    sent?.answer()
-    await calm()
-    if (sent === undefined) throw new Error('no INVITE was sent')
-    const reply = send(sent.dialog, 'INFO', 'early')
-    sent.dialog.listener.ended(sipRequest('BYE'))
-    expect((await reply).status).toBe(200)
+    expect((await send(sent.dialog, 'INFO', 'early')).status).toBe(200)
+    for (let n = 1; n < 8; n += 1) expect((await send(sent.dialog, 'MESSAGE', `early ${n}`)).status).toBe(202)
+    expect(await send(sent.dialog, 'MESSAGE', 'one too many')).toEqual({
+      status: 503,
+      headers: [{ name: 'retry-after', value: '2' }],
+    })
     expect(engine.hooks.payloadsOf('/request')).toEqual([])
+    verbs.resolve([menu])
+    await calm()
+    expect(engine.hooks.payloadsOf('/request').map(({ sip_body }) => sip_body)).toEqual([
+      'early',
+      ...[1, 2, 3, 4, 5, 6, 7].map((n) => `early ${n}`),
+    ])
   })
 })

@@ -5,11 +5,9 @@ import { plumbingHeaders } from '../../sip/message/reserved-headers.ts'
 import type { Reply } from '../../sip/sip.ts'
 import { withoutKeys } from '../journal/sip-text.ts'
 import type { Leg } from '../leg/leg.ts'
+import { acceptedRequest, maxWaitingRequests, tooManyRequests } from '../session/early-requests.ts'
 import type { Asking } from './abilities.ts'
 
-/** The most requests that wait for the hook. Further ones are refused with Retry-After. */
-const maxWaiting = 8
-const retryAfterSeconds = '2'
 const maxBodyChars = 16_384
 
 /** Returns the response if the hook is called, otherwise undefined. The far end does not wait for the hook's answer. */
@@ -20,8 +18,7 @@ export function createDialogRequests(leg: Leg, hooks: Pick<Asking, 'event'>): Ta
   return (request) => {
     const hook = leg.session.settings.current.requestHook
     if (hook === undefined) return undefined
-    if (waiting >= maxWaiting)
-      return { status: 503, headers: [{ name: 'retry-after', value: retryAfterSeconds }] }
+    if (waiting >= maxWaitingRequests) return tooManyRequests
     waiting += 1
     const fields = {
       sip_method: request.method,
@@ -29,8 +26,7 @@ export function createDialogRequests(leg: Leg, hooks: Pick<Asking, 'event'>): Ta
       sip_headers: shownHeaders(request),
     }
     void hooks.event(hook, fields, leg.signal).finally(() => (waiting -= 1))
-    // RFC 3428 §7: the MESSAGE is accepted, but has not been shown to a person yet.
-    return { status: request.method === 'MESSAGE' ? 202 : 200 }
+    return acceptedRequest(request)
   }
 }
 

@@ -24,8 +24,8 @@ export interface AnsweredLeg {
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
   readonly onLost: (error: AppError) => void
-  /** Resolves with the script that handles a request of the far end. */
-  readonly script: () => Promise<Pick<RunningScript, 'take'> | undefined>
+  /** Returns the response to a request that the leg does not handle itself, or undefined if no hook gets it. */
+  readonly take: RunningScript['take']
   /** Returns the handler of its REFERs now. */
   readonly transfers: () => Pick<LegBridge, 'refer'> | undefined
 }
@@ -134,15 +134,15 @@ function noteParties(request: SipRequest, journal: JournalWriter): void {
   }
 }
 
-async function answerRequest(request: SipRequest, { media, onDigit, script }: AnsweredLeg): Promise<Reply> {
+function answerRequest(request: SipRequest, { media, onDigit, take }: AnsweredLeg): Reply {
   media.live()
   // A phone checks whether the call is still up.
   if (request.method === 'OPTIONS') return { status: 200 }
-  if (request.method === 'MESSAGE') return (await script())?.take(request) ?? { status: 405 }
+  if (request.method === 'MESSAGE') return take(request) ?? { status: 405 }
   if (request.method !== 'INFO')
     return { status: 501, headers: [reasonHeader(`${request.method} within a call is not served`)] }
   const pressed = digitOf(request)
-  if (pressed === undefined) return (await script())?.take(request) ?? { status: 200 }
+  if (pressed === undefined) return take(request) ?? { status: 200 }
   onDigit(pressed.digit, pressed.durationMs)
   return { status: 200 }
 }

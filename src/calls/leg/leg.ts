@@ -238,7 +238,7 @@ export class Leg {
         onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
         onEnd: (end) => this.#end(end),
         onLost: (error) => this.refuse(error),
-        script: () => this.session.scriptForRequest(this),
+        take: (request) => this.session.take(this, request),
         transfers: () => this.bridge ?? this.script,
       }),
     )

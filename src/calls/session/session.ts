@@ -6,7 +6,10 @@ import { CallSettings } from '../application/settings.ts'
 import type { Settings } from '../application/settings.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 import { Mailbox } from './mailbox.ts'
+import { EarlyRequests } from './early-requests.ts'
 import type { RunningScript } from './running-script.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import type { Reply } from '../../sip/sip.ts'
 
 /** The outcome of the commands of one request. */
 export interface CommandReply {
@@ -29,8 +32,7 @@ export class Session {
   readonly #clock: Clock
   readonly #legs = new Set<object>()
   readonly #endings: (() => void)[] = []
-  /** Resolved when verbs run, or when none will. */
-  readonly #started = Promise.withResolvers<void>()
+  readonly #early = new EarlyRequests()
   #running: { readonly leg: object; readonly script: RunningScript } | undefined
 
   constructor(clock: Clock, status: StatusTarget = { hook: null }, settings?: Settings) {
@@ -43,7 +45,7 @@ export class Session {
   /** Sets the verbs that run the leg from now on. */
   run(leg: object, script: RunningScript): void {
     this.#running = { leg, script }
-    this.#started.resolve()
+    this.#early.handOn(leg, script)
   }
 
   /** Returns undefined until the leg's verbs run, and for a leg that was dialled. */
@@ -51,13 +53,10 @@ export class Session {
     return this.#running?.leg === leg ? this.#running.script : undefined
   }
 
-  /**
-   * Resolves with the leg's verbs for a request of its far end. A request that a hook will get waits for the first
-   * verbs, so that it is not lost while the application is still asked for them.
-   */
-  async scriptForRequest(leg: object): Promise<RunningScript | undefined> {
-    if (this.settings.current.requestHook !== undefined) await this.#started.promise
-    return this.scriptOf(leg)
+  /** Returns the response to a request of a leg's far end, or undefined if no hook gets it. */
+  take(leg: object, request: SipRequest): Reply | undefined {
+    const isEarly = this.#running === undefined && this.settings.current.requestHook !== undefined
+    return isEarly ? this.#early.keep(leg, request) : this.scriptOf(leg)?.take(request)
   }
 
   /** The script that runs one of its legs, or undefined until verbs run. */
@@ -86,7 +85,6 @@ export class Session {
   leave(leg: object): void {
     this.mailbox.withdraw(leg)
     if (!this.#legs.delete(leg) || this.#legs.size > 0) return
-    this.#started.resolve()
     for (const ending of this.#endings.splice(0)) ending()
   }
 
