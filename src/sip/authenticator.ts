@@ -14,7 +14,7 @@ import { areUrisEqual, tryParseUri } from './message/uri.ts'
 import type { Uri } from './message/uri.ts'
 import type { Nonces, NonceScope } from './nonces.ts'
 import { realmOf } from './realm.ts'
-import { refusal, unknownRealm } from './refusal.ts'
+import { refusal, tooManyGuesses, unknownRealm } from './refusal.ts'
 import type { Authentication, Judgement, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
 
 // The most characters of a digest-uri that the journal shows.
@@ -162,8 +162,7 @@ function refuseAccount(method: string, isWorthRecord: boolean): Authentication {
 }
 
 function refuseGuesses(): Authentication {
-  const sentence = 'Too many failed attempts; wait a minute and try again'
-  return unproven('locked_out', refusal('locked_out', sentence, { status: 403 }), false)
+  return unproven('locked_out', refusal('locked_out', tooManyGuesses, { status: 403 }), false)
 }
 
 function unproven(

@@ -65,6 +65,7 @@ export function codeHeader(code: string): HeaderField {
 
 /** The sentence of `unknown_realm`, in SIP and in the log. */
 export const unknownRealm = 'Unknown or invalid realm'
+export const tooManyGuesses = 'Too many failed attempts; wait a minute and try again'
 
 export interface RefusalOptions {
   /** The status, if it differs from the one in the catalogue. */

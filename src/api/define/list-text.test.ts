@@ -9,8 +9,8 @@ async function textOf(answer: ListAnswer): Promise<string> {
   ).toString()
 }
 
-/** Rows with the keys 000, 001 ..., each of that many bytes as text. */
-function sourceOf(count: number, bytes: number) {
+/** Rows with the keys 000, 001 ..., each of that many bytes as text, the first `small` of them of 100. */
+function sourceOf(count: number, bytes: number, small = 0) {
   const keys = Array.from({ length: count }, (_, index) => String(index).padStart(4, '0'))
   const reads: number[] = []
   const source: ListSource = {
@@ -21,7 +21,10 @@ function sourceOf(count: number, bytes: number) {
       reads.push(found.length)
       return Promise.resolve(found.map((sid) => ({ sid })))
     },
-    toTexts: (rows) => Promise.resolve(rows.map(({ sid }) => JSON.stringify(String(sid).padEnd(bytes - 2)))),
+    toTexts: (rows) =>
+      Promise.resolve(
+        rows.map(({ sid }) => JSON.stringify(String(sid).padEnd((Number(sid) < small ? 100 : bytes) - 2))),
+      ),
   }
   return { source, reads, keys }
 }
@@ -44,6 +47,16 @@ describe('a list', () => {
     expect(keysOf(list)).toEqual(keys)
     expect(Math.max(...reads)).toBe(4)
     expect(reads.slice(2).every((rows) => rows <= 2)).toBe(true)
+  })
+
+  it('is read in parts that stay small where large rows follow small ones', async () => {
+    for (const small of [4, 300, 700]) {
+      const { source, reads } = sourceOf(small + 60, 250_000, small)
+      const answer = await readWhole(source, ['sid'])
+      await textOf(answer)
+      expect(Math.max(...reads)).toBe(32)
+      expect(reads.slice(Math.ceil(small / 32) + 4).every((rows) => rows <= 2)).toBe(true)
+    }
   })
 })
 

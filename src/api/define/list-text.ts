@@ -68,8 +68,9 @@ const firstRows = 4
 const headRows = 512
 const headBytes = 2 * 2 ** 20
 // The other chunks of a longer list take about one millisecond each; other requests wait no longer than for one chunk.
-const chunkRows = 128
 const chunkBytes = 2 ** 19
+// The most rows of one statement, however small those before them: each may have a quarter of a megabyte.
+const maxRows = 32
 
 async function* chunksOf({ toTexts }: ListSource, next: NextRows): AsyncGenerator<readonly string[]> {
   let limit = firstRows
@@ -85,7 +86,7 @@ async function* chunksOf({ toTexts }: ListSource, next: NextRows): AsyncGenerato
     restBytes -= bytes
     const isHead = restRows > 0 && restBytes > 0
     const rowsThatFit = Math.floor(((isHead ? restBytes : chunkBytes) * rows.length) / bytes)
-    limit = Math.max(1, Math.min(isHead ? restRows : chunkRows, rowsThatFit))
+    limit = Math.max(1, Math.min(maxRows, rowsThatFit))
   }
 }
 

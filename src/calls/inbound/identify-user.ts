@@ -19,7 +19,8 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
   if (checked.verdict === 'refused' && !checked.isWorthRecord) {
     // A stranger that tries repeatedly would fill the disk with records.
     invite.reject(checked.reply)
-    return { kind: 'turned-away', isStranger: checked.code === 'unknown_realm' }
+    const { code } = checked
+    return { kind: 'turned-away', logged: code === 'unknown_realm' || code === 'locked_out' ? code : undefined }
   }
   const realm = realmOf(invite.request)
   const account = realm === undefined ? undefined : await directory.accountByRealm(realm)

@@ -28,15 +28,18 @@ interface OfAccount {
   readonly decisions: readonly Decision[]
 }
 
+/**
+ * `unknown_realm`: the called host is not the realm of an account, so the caller may be a carrier whose address is not
+ * configured. `locked_out`: a phone has sent too many wrong passwords.
+ */
+export type LoggedRefusal = 'unknown_realm' | 'locked_out'
+
 export type Identity =
   /** The INVITE has its final response. No account is known, so no record is kept. */
   | {
       readonly kind: 'turned-away'
-      /**
-       * True if the called host is not the realm of an account: the caller may be a carrier whose address is not
-       * configured.
-       */
-      readonly isStranger?: boolean
+      /** Set if the log has a line about it: an operator or a user looks for the call. */
+      readonly logged?: LoggedRefusal | undefined
     }
   | ({
       readonly kind: 'refused'

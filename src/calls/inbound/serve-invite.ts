@@ -73,7 +73,7 @@ export async function serveInvite(arrival: Arrival, options: CallContext): Promi
     const { services } = options
     const identity = await identify(arrival, services)
     if (identity.kind === 'turned-away') {
-      if (identity.isStranger === true) options.logStranger(invite, services)
+      if (identity.logged !== undefined) options.logStranger(invite, services, identity.logged)
       return
     }
     options.pace.enter(identity.account.account_sid)

@@ -19,7 +19,7 @@ describe('the log of strangers who call', () => {
     clock,
     log: { ...silentLogger, info: (fields: unknown) => void lines.push(fields) },
   })
-  const callFrom = (address: string): void => log(inviteFrom(address), proxies)
+  const callFrom = (address: string): void => log(inviteFrom(address), proxies, 'unknown_realm')
 
   it('has a line a minute for an address, with what it called, the code, the sentence and the cure, and 20 a minute in all', () => {
     callFrom('192.0.2.1')
@@ -35,6 +35,17 @@ describe('the log of strangers who call', () => {
     clock.advance(60_000)
     callFrom('192.0.2.1')
     expect(lines).toHaveLength(21)
+  })
+
+  it('has a line about a phone that is locked out, with the cure for a phone', () => {
+    log(inviteFrom('192.0.2.9'), proxies, 'locked_out')
+    expect(lines.at(-1)).toMatchObject({
+      code: 'locked_out',
+      sentence: 'Too many failed attempts; wait a minute and try again',
+      cure: 'Correct the password in the phone; a minute later it may try again.',
+      remote: '192.0.2.9',
+      called: '15550100',
+    })
   })
 })
 

@@ -5,22 +5,33 @@ import type { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createLogBounds } from '../../lib/log-bounds.ts'
 import { createOutageLog } from '../../lib/outage-log.ts'
-import { unknownRealm } from '../../sip/refusal.ts'
+import { tooManyGuesses, unknownRealm } from '../../sip/refusal.ts'
 import { sourceOf } from './source.ts'
-import type { UnknownInvite } from './identity.ts'
+import type { LoggedRefusal, UnknownInvite } from './identity.ts'
 import { calledHostOf, calledUserOf } from './invite.ts'
 
 const maxCalledChars = 64
 
 // The response has the code and the sentence. The cure is for the operator.
-const refused = {
-  code: 'unknown_realm',
-  sentence: unknownRealm,
-  cure: 'If it is a carrier, add an inbound gateway with this address. If it is a phone, set it to the SIP realm of its account.',
+const refusals = {
+  unknown_realm: {
+    sentence: unknownRealm,
+    cure: 'If it is a carrier, add an inbound gateway with this address. If it is a phone, set it to the SIP realm of its account.',
+    text: 'call from an unknown address refused with 404',
+  },
+  locked_out: {
+    sentence: tooManyGuesses,
+    cure: 'Correct the password in the phone; a minute later it may try again.',
+    text: 'call after too many wrong passwords refused with 403',
+  },
 } as const
 
-/** Logs an INVITE that was refused with `unknown_realm`. To be called for each. */
-export type StrangerLog = (invite: UnknownInvite, proxies: Parameters<typeof sourceOf>[1]) => void
+/** Logs an INVITE that was refused with this code. To be called for each. */
+export type StrangerLog = (
+  invite: UnknownInvite,
+  proxies: Parameters<typeof sourceOf>[1],
+  code: LoggedRefusal,
+) => void
 
 export function createStrangerLog({
   clock,
@@ -30,12 +41,13 @@ export function createStrangerLog({
   readonly log: Logger
 }): StrangerLog {
   const mayLog = createLogBounds(clock)
-  return (invite, proxies) => {
+  return (invite, proxies, code) => {
     const remote = sourceOf(invite, proxies)
-    if (!mayLog(refused.code, remote)) return
+    if (!mayLog(code, remote)) return
+    const { sentence, cure, text } = refusals[code]
     const called = calledUserOf(invite.request).slice(0, maxCalledChars)
     const realm = calledHostOf(invite.request)?.slice(0, maxCalledChars)
-    log.info({ ...refused, remote, called, realm }, 'call from an unknown address refused with 404')
+    log.info({ code, sentence, cure, remote, called, realm }, text)
   }
 }
 
