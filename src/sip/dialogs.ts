@@ -59,7 +59,7 @@ export interface EarlyListener {
   offered?(offer: string, message: SipMessage): Promise<Reply>
   /** The PRACK for our offer arrived. It must carry the answer (RFC 3262 §5); undefined if it does not. */
   answered?(answer: string | undefined): void
-  /** INFO (RFC 6086); without this callback it is refused with 500 until the call is answered. */
+  /** INFO (RFC 6086). Returns the response. Without this callback it is refused until the call is answered. */
   requested?(request: SipRequest): Promise<Reply>
 }
 

@@ -66,7 +66,7 @@ const schema = Type.Object({
   ),
   sipRequestWithinDialogHook: Type.Optional(
     hookFor(
-      'Sent when the far end sends INFO or MESSAGE within the dialog, with `sip_method`, `sip_body` and `sip_headers`. It is not sent for INFO that carries keys. The verbs of its answer run immediately, and replace those that run. By then the platform has responded to the far end with 200, or with 202 to a MESSAGE.',
+      'Sent when the far end sends INFO or MESSAGE within the dialog, with `sip_method`, `sip_body` and `sip_headers`. It is not sent for INFO that carries keys, or before the call is answered. The verbs of its answer run immediately, and replace those that run. By then the platform has responded to the far end with 200, or with 202 to a MESSAGE.',
     ),
   ),
   boostAudioSignal: decibels(

@@ -196,7 +196,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Hook of requests within the dialog',
     key: 'request',
     purpose:
-      'Asked when the far end of a call sends INFO or MESSAGE: `sipRequestWithinDialogHook` of `config` or of `POST /Calls`. It is not asked about INFO that carries keys, or about legs that a call has dialled. By then the platform has answered the far end with 200, or with 202 to a MESSAGE.',
+      'Asked when the far end of a call sends INFO or MESSAGE: `sipRequestWithinDialogHook` of `config` or of `POST /Calls`. It is not asked about INFO that carries keys, about requests before the answer, or about legs that a call has dialled. By then the platform has answered the far end with 200, or with 202 to a MESSAGE.',
     answer:
       'A JSON array of verbs, which replace those that run; an empty body, `[]` or `{}` changes nothing.',
     fields: [

@@ -158,6 +158,18 @@ describe('the hooks of a call that the API makes', () => {
     expect(engine.hooks.payloadsOf('/refer')).toHaveLength(1)
   })
 
+  it('get no request that comes before the answer', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.phones.set('alice@example.com', [phone])
+    await placeOn(engine, { ...callRequest, requestHook: { url: 'http://app.test/request' } })
+    const [sent] = engine.sent
+    const info = sipRequest('INFO', { type: 'text/plain', body: 'early' })
+    expect(await sent?.options.early?.requested?.(info)).toEqual({ status: 200 })
+    sent?.answer()
+    await calm()
+    expect(engine.hooks.payloadsOf('/request')).toEqual([])
+  })
+
   it('get the requests that come while the call hook is still out, which are accepted at once', async () => {
     const engine = createScriptedEngine(parseVerbs)
     engine.phones.set('alice@example.com', [phone])

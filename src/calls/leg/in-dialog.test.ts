@@ -8,6 +8,7 @@ import { AppError, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { createLogger } from '../../lib/log.ts'
 import type { DialogFailure } from '../../sip/sip.ts'
+import type { Collected } from '../digits/digit-collector.ts'
 
 async function up(verbs = [answer, rest]) {
   const call = await runVerbs(verbs)
@@ -148,6 +149,47 @@ describe('a request within a call', () => {
     expect(await far.requested(sipRequest('INFO', { type, body }))).toEqual({ status: 200 })
     await settle()
     expect(journalled('digit')).toEqual([])
+  })
+})
+
+describe('INFO before the answer', () => {
+  const key = sipRequest('INFO', { type: 'application/dtmf-relay', body: 'Signal=5\r\nDuration=200' })
+  const rules = {
+    takesDigits: true,
+    numDigits: 1,
+    timeoutMs: 0,
+    listensDuringPrompt: true,
+    stopsPrompt: true,
+  }
+
+  async function ask() {
+    const collected: Collected[] = []
+    const collect = verb(
+      'collect',
+      async (can, { signal }) => void collected.push(await can.digits.collect({ rules, signal })),
+      { needs: 'audio', isEarlyMedia: true },
+    )
+    return { ...(await runVerbs([collect, rest])), collected }
+  }
+
+  it('is a key of the question that the caller hears in early media', async () => {
+    const { invite, journalled, collected } = await ask()
+    expect(invite.provisionals).toMatchObject([{ status: 183 }])
+    expect(await invite.early?.requested?.(key)).toEqual({ status: 200 })
+    await settle()
+    expect(collected).toEqual([{ reason: 'digits', digits: '5' }])
+    expect(journalled('digit')).toMatchObject([{ digit: '5', duration_ms: 200, source: 'info' }])
+    expect(invite.isOpen).toBe(true)
+  })
+
+  it('that has no key is accepted, and is a sign of life', async () => {
+    const { invite, journalled, engine } = await ask()
+    const before = engine.media.sessions[0]?.signsOfLife ?? 0
+    const info = sipRequest('INFO', { type: 'application/media_control+xml', body: 'Signal=5' })
+    expect(await invite.early?.requested?.(info)).toEqual({ status: 200 })
+    await settle()
+    expect(journalled('digit')).toEqual([])
+    expect(engine.media.sessions[0]?.signsOfLife).toBe(before + 1)
   })
 })
 

@@ -6,6 +6,7 @@ import type { SipRequest } from '../../sip/message/message.ts'
 import type { DialogFailure, DialogListener, EarlyListener, IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
+import type { LegDigits } from './leg-digits.ts'
 import { hungUpByFarEnd } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import { partiesSentence, updatedParties } from '../siprec/recorded-parties.ts'
@@ -21,7 +22,7 @@ export interface AnsweredLeg {
   readonly log: Logger
   /** Called with the ACK for the 200 that was sent. */
   readonly onConfirmed: (ack: SipRequest) => void
-  readonly onDigit: (digit: string, durationMs: number) => void
+  readonly digits: Pick<LegDigits, 'press'>
   readonly onEnd: (end: LegEnd) => void
   readonly onLost: (error: AppError) => void
   /** Returns the response to a request that the leg does not handle itself, or undefined if no hook gets it. */
@@ -83,9 +84,16 @@ function takeReferral(referral: IncomingReferral, { journal, media, transfers }:
   referral.reject(toRefusal(error).reply)
 }
 
-/** Listens before the answer. Only UPDATE requests carry an offer then; each INVITE of the platform has one. */
-export function listenEarly(leg: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>): EarlyListener {
+/**
+ * Listens before the answer. Only UPDATE requests carry an offer then; each INVITE of the platform has one. Keys count
+ * as after the answer; the application gets no other INFO.
+ */
+export function listenEarly(leg: Pick<AnsweredLeg, 'journal' | 'media' | 'log' | 'digits'>): EarlyListener {
+  const { journal, media, digits } = leg
+  const take = (): undefined => undefined
   return {
+    requested: async (request) =>
+      actingFor(journal.facts.started.account_sid, () => answerRequest(request, { media, digits, take })),
     offered: async (offer, message) =>
       message.kind === 'request' ? await answerOffer(offer, message, leg) : { status: 488 },
   }
@@ -134,7 +142,9 @@ function noteParties(request: SipRequest, journal: JournalWriter): void {
   }
 }
 
-function answerRequest(request: SipRequest, { media, onDigit, take }: AnsweredLeg): Reply {
+type RequestedLeg = Pick<AnsweredLeg, 'media' | 'digits' | 'take'>
+
+function answerRequest(request: SipRequest, { media, digits, take }: RequestedLeg): Reply {
   media.live()
   // A phone checks whether the call is still up.
   if (request.method === 'OPTIONS') return { status: 200 }
@@ -143,6 +153,6 @@ function answerRequest(request: SipRequest, { media, onDigit, take }: AnsweredLe
     return { status: 501, headers: [reasonHeader(`${request.method} within a call is not served`)] }
   const pressed = digitOf(request)
   if (pressed === undefined) return take(request) ?? { status: 200 }
-  onDigit(pressed.digit, pressed.durationMs)
+  digits.press({ ...pressed, source: 'info' })
   return { status: 200 }
 }

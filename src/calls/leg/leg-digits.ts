@@ -9,6 +9,7 @@ export class LegDigits {
   readonly #clock: Clock
   readonly #presses = new KeyPresses()
   readonly #listeners = new Set<(digit: string, press: KeyPress) => void>()
+  #isClosed = false
 
   constructor(journal: JournalWriter, clock: Clock) {
     this.#journal = journal
@@ -22,6 +23,7 @@ export class LegDigits {
   }
 
   press({ digit, durationMs, source }: KeyPress): void {
+    if (this.#isClosed) return
     const knewBoth = this.#presses.sendsBoth
     if (!this.#presses.isNew({ digit, durationMs, source }, this.#clock.monotonic())) {
       const sentence = 'keys come in two ways at the same time: the first report of each press counts'
@@ -32,8 +34,9 @@ export class LegDigits {
     for (const listener of [...this.#listeners]) listener(digit, { digit, durationMs, source })
   }
 
-  /** Removes all listeners. */
+  /** Removes all listeners, and ignores the keys that come later: a callee may send them until its INVITE is over. */
   close(): void {
+    this.#isClosed = true
     this.#listeners.clear()
   }
 }

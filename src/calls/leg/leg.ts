@@ -52,6 +52,7 @@ export class Leg {
   readonly requests = new LegRequests(() =>
     this.#state.state === 'answered' ? this.#state.dialog : undefined,
   )
+  readonly digits: LegDigits
   readonly keys: LegKeys
   readonly recording: LegRecording
   readonly streams = new LegStreams()
@@ -65,7 +66,6 @@ export class Leg {
   #session: Session
   readonly #options: LegOptions
   readonly #lifetime = new AbortController()
-  readonly #digits: LegDigits
   readonly #progress: FarEndProgress
   readonly #limits: LegLimits
   #state: LegState = { state: 'unanswered' }
@@ -79,7 +79,7 @@ export class Leg {
     this.status = status
     this.log = log
     this.media = new LegMedia({ ...options, events: this.events, onEvent: (event) => this.#onMedia(event) })
-    this.#digits = new LegDigits(journal, options.clock)
+    this.digits = new LegDigits(journal, options.clock)
     this.keys = new LegKeys({ ...options, media: this.media, requests: this.requests, signal: this.signal })
     this.recording = new LegRecording(this, options.recordings)
     this.#progress = new FarEndProgress({ journal, status, media: this.media, log, events: this.events })
@@ -178,7 +178,7 @@ export class Leg {
   }
 
   /** Calls the listener for each key press. Returns the function that stops listening. */
-  readonly onDigit: LegDigits['listen'] = (listener) => this.#digits.listen(listener)
+  readonly onDigit: LegDigits['listen'] = (listener) => this.digits.listen(listener)
 
   /** Ends the leg after a CANCEL. The stack has responded to it and sent 487. */
   cancelled(cancel: SipRequest): void {
@@ -235,7 +235,7 @@ export class Leg {
         media: this.media,
         log: this.#options.log,
         onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
-        onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
+        digits: this.digits,
         onEnd: (end) => this.#end(end),
         onLost: (error) => this.refuse(error),
         take: (request) => this.session.take(this, request),
@@ -274,7 +274,7 @@ export class Leg {
   #onMedia(event: MediaEvent): void {
     if (this.hasEnded) return
     if (event.type === 'digit')
-      this.#digits.press({ ...event, source: event.isTone === true ? 'tone' : 'rtp' })
+      this.digits.press({ ...event, source: event.isTone === true ? 'tone' : 'rtp' })
     const failure = failureOf(event)
     if (failure !== undefined) return this.refuse(failure)
     if (event.type === 'timeout') this.#limits.silent(event)
@@ -286,7 +286,7 @@ export class Leg {
     this.#state = { state: 'ended' }
     this.#limits.close()
     this.callerProgress.close()
-    this.#digits.close()
+    this.digits.close()
     this.events.close()
     const lasted = this.#limits.lasted
     this.status.reportEnd({ ...change, call_termination_by: by, ...lasted }, ended)

@@ -194,6 +194,32 @@ describe('a call that is placed', () => {
   })
 })
 
+describe('a key by INFO of a callee that has not answered', () => {
+  const press = ({ invite }: Placed) =>
+    invite.options.early?.requested?.(sipRequest('INFO', { type: 'application/dtmf', body: '7' }))
+
+  it('counts', async () => {
+    const placed = await place()
+    placed.invite.progress(183, 'v=0 early')
+    expect(await press(placed)).toEqual({ status: 200 })
+    await settle()
+    const keys = placed.journal().filter(({ type }) => type === 'digit')
+    expect(keys).toMatchObject([{ digit: '7', source: 'info' }])
+  })
+
+  it('is ignored once the call was given up', async () => {
+    const placed = await place()
+    placed.invite.progress(183, 'v=0 early')
+    placed.invite.isSilent = true
+    placed.engine.clock.advance(3_600_000)
+    await settle()
+    expect(placed.invite.cancelled).toBeDefined()
+    expect(await press(placed)).toEqual({ status: 200 })
+    await settle()
+    expect(placed.journal().filter(({ type }) => type === 'digit')).toEqual([])
+  })
+})
+
 describe('the media of a call that is placed', () => {
   it('is heard before the answer: early-media, and no ringing after it', async () => {
     const { engine, invite } = await place()

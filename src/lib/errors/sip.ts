@@ -51,6 +51,12 @@ export const sipErrors = {
     sip: 491,
     cure: 'Send the offer again after a random time, as RFC 3261 §14.1 says.',
   },
+  sip_not_answered: {
+    cause: 'A request came before the answer of its call, and is served only after it.',
+    http: 500,
+    sip: 500,
+    cure: 'Send it once the call is answered.',
+  },
   sip_out_of_order: {
     cause: 'A request has a lower CSeq than one before it, or came while another one waited for its answer.',
     http: 500,

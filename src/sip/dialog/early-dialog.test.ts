@@ -1,7 +1,7 @@
 // Messages of the far end of our INVITE before it answers, each written by the test: RFC 3261 §12, RFC 3262, RFC 3311.
 import { describe, expect, it } from 'vitest'
 import { openStage, outgoing, peerAddress, sdp, settled } from '../../../test/support/sip-stage.ts'
-import type { PeerFields, Stage } from '../../../test/support/sip-stage.ts'
+import type { PeerFields, Stage, StageOptions } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
 import type { OutgoingInvite, OutgoingInviteOptions } from '../sip.ts'
 
@@ -12,8 +12,11 @@ interface Ringing {
   readonly heard: string[]
 }
 
-async function call(options: Partial<OutgoingInviteOptions> = {}): Promise<Ringing> {
-  const stage = await openStage()
+async function call(
+  options: Partial<OutgoingInviteOptions> = {},
+  platform: StageOptions = {},
+): Promise<Ringing> {
+  const stage = await openStage(platform)
   const heard: string[] = []
   const onProvisional: OutgoingInviteOptions['onProvisional'] = (response) =>
     void heard.push(`${response.status} ${headerOf(response, 'rseq') ?? ''}`.trim())
@@ -171,12 +174,25 @@ describe('a request of the far end before its final response', () => {
     expect(stage.peer.starts.at(-1)).toBe(status)
   })
 
-  it('an INFO reaches an owner that takes it', async () => {
+  it('an INFO reaches an owner that takes it, unless it is out of order', async () => {
     const { stage } = await call({ early: { requested: async () => ({ status: 200 }) } })
     await ring(stage)
-    stage.peer.send('INFO')
+    stage.peer.send('INFO', { cseq: 7 })
     await stage.soon()
     expect(stage.peer.starts.at(-1)).toBe('200')
+    stage.peer.send('INFO', { cseq: 6 })
+    await stage.soon()
+    expect(headerOf(stage.peer.last('500'), 'x-reason-code')).toBe('sip_out_of_order')
+  })
+
+  it.each(['INFO', 'REFER'])('%s without an owner for it is refused until the answer', async (method) => {
+    const { stage } = await call({}, { serves: { referrals: true } })
+    await ring(stage)
+    stage.peer.send(method)
+    await stage.soon()
+    const refusal = stage.peer.last('500')
+    expect(headerOf(refusal, 'x-reason-code')).toBe('sip_not_answered')
+    expect(headerOf(refusal, 'retry-after')).toMatch(/^\d+$/)
   })
 
   it('from elsewhere is not taken where the INVITE went to a user, and ends nothing', async () => {

@@ -7,7 +7,7 @@ import { rackFor, rseqOf } from '../message/reliable.ts'
 import { withReason } from '../refusal.ts'
 import type { DialogUser, EarlyListener, OutgoingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply, optionsReply, refuse, withHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
 import { DialogClient } from './dialog-client.ts'
 import { DialogGuard } from './dialog-guard.ts'
@@ -16,6 +16,7 @@ import { noteSequence, refreshTarget, uacDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import { EarlyOffers } from './early-offers.ts'
+import { replyEarly } from './early-requests.ts'
 import type { Credentials } from './send-request.ts'
 
 export interface EarlyDialogOptions {
@@ -127,22 +128,8 @@ export class EarlyDialog implements DialogEntry {
 
   async #serve(request: SipRequest): Promise<Reply> {
     const { listener } = this.#options
-    switch (request.method) {
-      case 'OPTIONS':
-        return optionsReply
-      case 'UPDATE':
-        return this.#offers.take(request, this.#isAnswered ? undefined : { status: 491 })
-      case 'PRACK':
-      case 'NOTIFY':
-        return { status: 481 }
-      case 'MESSAGE':
-        return { status: 405 }
-      case 'INFO':
-        return this.#offers.safely(
-          () => listener?.requested?.(request) ?? Promise.resolve(this.#offers.later),
-        )
-    }
-    return this.#offers.later
+    if (request.method !== 'UPDATE') return replyEarly(request, listener, this.#offers)
+    return this.#offers.take(request, this.#isAnswered ? undefined : { status: 491 })
   }
 
   #complete({ request, remote }: ServerTransaction, reply: Reply): SipResponse {

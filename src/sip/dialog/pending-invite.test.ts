@@ -8,13 +8,16 @@ import {
   sdp,
   settled,
 } from '../../../test/support/sip-stage.ts'
-import type { PeerFields, Stage } from '../../../test/support/sip-stage.ts'
+import type { PeerFields, Stage, StageOptions } from '../../../test/support/sip-stage.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import type { IncomingInvite } from '../sip.ts'
 
-async function ring(fields: PeerFields = {}): Promise<Stage & { readonly invite: IncomingInvite }> {
-  const stage = await openStage()
+async function ring(
+  fields: PeerFields = {},
+  options: StageOptions = {},
+): Promise<Stage & { readonly invite: IncomingInvite }> {
+  const stage = await openStage(options)
   stage.peer.send('INVITE', { branch: 'z9hG4bKring', body: sdp.content, ...fields })
   await stage.soon()
   const [invite] = stage.invites
@@ -164,7 +167,7 @@ describe('a caller that gives up', () => {
 })
 
 describe('within an early dialog', () => {
-  it.each(['INFO', 'UPDATE', 'INVITE'])(
+  it.each(['UPDATE', 'INVITE'])(
     '%s is answered 500 with a short Retry-After, and changes nothing (RFC 3311 §5.2)',
     async (method) => {
       const { peer, invite, soon } = await ring()
@@ -180,6 +183,49 @@ describe('within an early dialog', () => {
       expect(headerOf(peer.last('200'), 'cseq')).toBe('1 INVITE')
     },
   )
+
+  it.each([
+    ['OPTIONS', '200', undefined],
+    ['INFO', '500', 'sip_not_answered'],
+    ['REFER', '500', 'sip_not_answered'],
+    ['MESSAGE', '405', 'sip_method_not_allowed'],
+    ['NOTIFY', '481', 'sip_call_unknown'],
+  ])('%s without an owner for it is answered %s, for the reason %s', async (method, status, code) => {
+    const { peer, invite, soon } = await ring({}, { serves: { referrals: true, messages: true } })
+    invite.progress({ status: 180 })
+    await soon()
+    peer.send(method, { cseq: 2 })
+    await soon()
+    expect(peer.starts.at(-1)).toBe(status)
+    expect(headerOf(peer.last(status), 'x-reason-code')).toBe(code)
+  })
+
+  it('an INFO reaches an owner that takes it, unless an INFO sent later came before it', async () => {
+    const { peer, invite, soon } = await ring()
+    const keys: string[] = []
+    invite.listen({
+      requested: async ({ body }) => {
+        keys.push(Buffer.from(body).toString())
+        return { status: 200 }
+      },
+    })
+    invite.progress({ status: 183, body: sdp })
+    await soon()
+    for (const [cseq, body] of [
+      [2, '1'],
+      [4, '2'],
+      [3, '3'],
+    ] as const) {
+      peer.send('INFO', { cseq, body })
+      await soon()
+    }
+    expect(peer.starts).toEqual(['183', '200', '200', '500'])
+    expect(headerOf(peer.last('500'), 'x-reason-code')).toBe('sip_out_of_order')
+    expect(keys).toEqual(['1', '2'])
+    invite.accept({ body: sdp })
+    await soon()
+    expect(headerOf(peer.last('200'), 'cseq')).toBe('1 INVITE')
+  })
 
   it('an ACK means nothing', async () => {
     const { peer, invite, soon } = await ring()

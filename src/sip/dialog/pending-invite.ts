@@ -17,6 +17,7 @@ import { contactUriOf, noteSequence, recordedBy, refreshTarget, uasDialogState }
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import { EarlyOffers } from './early-offers.ts'
+import { replyEarly } from './early-requests.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { flowOf } from './flow.ts'
 import { ReliableProvisionals } from './reliable-provisionals.ts'
@@ -235,21 +236,24 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       else this.#reliable.receive(transaction)
       return
     }
-    if (transaction.request.method === 'UPDATE') return void this.#update(transaction)
-    // No other method is accepted in an early dialog.
-    transaction.respond(withReason(this.#offers.later))
+    void this.#serve(transaction)
   }
 
-  async #update(transaction: ServerTransaction): Promise<void> {
+  async #serve(transaction: ServerTransaction): Promise<void> {
     const { request } = transaction
     if (!noteSequence(this.#state, request)) return refuse(transaction, 500)
+    const isUpdate = request.method === 'UPDATE'
+    const reply = await (isUpdate ? this.#update(request) : replyEarly(request, this.#listener, this.#offers))
+    if (isUpdate && reply.status < 300) refreshTarget(this.#state, request)
+    transaction.respond(responseTo(request, this.#complete(withReason(reply))))
+  }
+
+  #update(request: SipRequest): Promise<Reply> {
     // RFC 3311 §5.2: the first offer must have an answer that cannot be lost. Our own unanswered offer collides with
     // theirs.
     const isAnswered = this.#reliable?.isAnswered === true
     const early = this.#hasOffered ? { status: 491 } : this.#offers.later
-    const reply = await this.#offers.take(request, isAnswered ? undefined : early)
-    if (reply.status < 300) refreshTarget(this.#state, request)
-    transaction.respond(responseTo(request, this.#complete(withReason(reply))))
+    return this.#offers.take(request, isAnswered ? undefined : early)
   }
 
   receiveAck(): void {
