@@ -5,6 +5,7 @@ import { createScriptedEngine } from '../../test/support/scripted-engine/scripte
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { Alert } from '../contracts/alert.ts'
+import type { AudioFetcher } from '../contracts/speech.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
@@ -213,6 +214,22 @@ describe('play', () => {
         verb_id: 'p1',
         call_status: 'in-progress',
       },
+    ])
+  })
+
+  it('stops after timeoutSecs also while its file is still being fetched', async () => {
+    const fetch: AudioFetcher['fetch'] = (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      })
+    const engine = createScriptedEngine(parseVerbs, { audio: { fetch } })
+    const file = { verb: 'play', url: 'https://a.test/slow.wav', timeoutSecs: 2, actionHook: '/played' }
+    engine.hooks.on('/call', [file])
+    engine.ring()
+    await settle()
+    await pass(engine, 2000)
+    expect(engine.hooks.payloadsOf('/played')).toMatchObject([
+      { reason: 'playCompleted', playback_milliseconds: 0 },
     ])
   })
 

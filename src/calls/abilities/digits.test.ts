@@ -128,6 +128,25 @@ describe('the prompt of a question', () => {
     expect(collected).toEqual([{ reason: 'digits', digits: '12' }])
   })
 
+  it('is cut by the first key also while its speech is still being made', async () => {
+    const collected: Collected[] = []
+    const asks = verb('asks', async (can, { signal }) => {
+      collected.push(await can.digits.collect({ rules, signal, prompt: speaks(can)! }))
+    })
+    const synthesize = ({ signal }: { readonly signal?: AbortSignal }) =>
+      new Promise<never>((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      })
+    const speech = { synthesize, warm: () => undefined }
+    const { engine, outcomes } = await runVerbs([answer, asks, rest], { options: { speech } })
+    for (const key of '12') {
+      engine.media.sessions[0]?.press(key)
+      await settle()
+    }
+    expect(collected).toEqual([{ reason: 'digits', digits: '12' }])
+    expect(outcomes()).toEqual(['answer done', 'asks done'])
+  })
+
   it('that may not be cut is heard to its end, and the keys count', async () => {
     const { engine, press, collected } = await ask({ stopsPrompt: false }, speaks)
     await press('12')

@@ -63,6 +63,9 @@ class PromptPlayer {
     try {
       await this.#playAll()
       await this.#latest
+    } catch (error) {
+      // An error after an abort is the result of the stop: a piece was still being made or fetched.
+      if (!signal.aborted) throw error
     } finally {
       signal.removeEventListener('abort', end)
       end()
