@@ -89,4 +89,21 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
       'completed',
     ])
   })
+
+  it('a key by INFO in early media reaches the application, before the call is answered', async () => {
+    const say = { text: 'Press a key.', earlyMedia: true }
+    application.on('/early', {
+      json: [{ verb: 'gather', input: ['digits'], numDigits: 1, timeout: 20, say, actionHook: '/key' }],
+    })
+    application.on('/key', { json: [{ verb: 'sip:decline', status: 486 }] })
+    const tenant = await provision(platform.api, {
+      application,
+      fields: { call_hook: { url: application.url('/early'), method: 'POST' } },
+    })
+    const caller = createCaller(platform, tenant)
+    const result = await caller.call('call-early-key', tenant.target, { status: 486, key: '5' })
+    expect(result.report).toBe('')
+    expect(application.to('/key')).toMatchObject([{ body: { digits: '5' } }])
+    expect(await caller.recordOf(result)).toMatchObject({ answered: false, sip_status: 486 })
+  })
 })
