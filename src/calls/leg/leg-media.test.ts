@@ -90,20 +90,24 @@ describe('the media of a leg', () => {
     ])
   })
 
-  it.each(['udp', 'tls'] as const)(
-    'say whether keys could be read on their way: over %s',
-    async (transport) => {
+  it.each([
+    ['udp', 'AES_CM_128_HMAC_SHA1_80', 1],
+    ['tls', 'AES_CM_128_HMAC_SHA1_80', 0],
+    ['ws', 'DTLS-SRTP', 0],
+  ] as const)(
+    'say whether keys could be read on their way: over %s, those of %s',
+    async (transport, encryption, notes) => {
       const { media, scripted, facts } = open()
       const openSession = scripted.open.bind(scripted)
       scripted.open = async () => {
         const session = (await openSession()) as ScriptedSession
-        session.encryption = 'AES_CM_128_HMAC_SHA1_80'
+        session.encryption = encryption
         return session
       }
       await media.negotiate('v=0', { ...place, transport })
       await media.renegotiate('v=0 again')
-      expect(facts('media-open')).toMatchObject([{ encryption: 'AES_CM_128_HMAC_SHA1_80' }])
-      expect(facts('note')).toHaveLength(transport === 'udp' ? 1 : 0)
+      expect(facts('media-open')).toMatchObject([{ encryption }])
+      expect(facts('note')).toHaveLength(notes)
     },
   )
 

@@ -40,7 +40,8 @@ export class MediaNotes {
         ...(encryption === undefined ? {} : { encryption }),
       })
     this.#isOpenNoted = true
-    if (encryption !== undefined && !isSecure) this.#noteKeys()
+    // With DTLS-SRTP, SIP has the fingerprint of a certificate, and no keys: RFC 5763 §3.
+    if (encryption !== undefined && encryption !== 'DTLS-SRTP' && !isSecure) this.#noteKeys()
   }
 
   held(isHeld: boolean): void {
