@@ -132,6 +132,7 @@ export interface MediaSession {
   readonly id: string
   /** Our address, as the SDP names it. */
   readonly address: string
+  /** Our port for its packets, as the SDP names it: all far ends with ICE share that of browsers. */
   readonly port: number
   /**
    * Sets the address that signalling is exchanged with. It decides which of our addresses the next SDP names, and

@@ -138,6 +138,25 @@ describe('a browser', () => {
     expect(last()).toMatchObject({ protection: { form: 'browser', peer: 2 } })
   })
 
+  it('gets the port of its path for its media, and the port of the session when it goes on as a phone', async () => {
+    const { session } = createSession()
+    const { sdp } = await session.answer(sdpOf(browser))
+    expect(sdp).toContain('m=audio 45000 ')
+    expect(session.port).toBe(45_000)
+    await session.answer(sdpOf(phone))
+    expect(session.port).toBe(40_000)
+  })
+
+  it.each([
+    ['with ICE', browser, 45_000],
+    ['without ICE', browser.filter((line) => !line.startsWith('a=ice')), 40_000],
+  ])('that may answer either way gets the port of what it answers: %s', async (_, answer, port) => {
+    const { session } = createSession()
+    await session.offer({ dtls: 'ice' })
+    await session.acceptAnswer(sdpOf(answer.map((line) => line.replace('actpass', 'active'))))
+    expect(session.port).toBe(port)
+  })
+
   it('keeps its path where a later offer of it is refused', async () => {
     const { session, last, paths } = createSession()
     await session.answer(sdpOf(browser))

@@ -56,8 +56,8 @@ const ownIce = { browser: 'alone', ice: 'beside', 'no-ice': 'none' } as const
 
 export class Session implements MediaSession, Wired {
   readonly id: string
-  readonly port: number
   readonly link: WorkerLink
+  readonly #port: number
   readonly #wirings: Wirings
   #weight = weightOf()
   readonly #maySendTo: (address: string) => boolean
@@ -79,8 +79,8 @@ export class Session implements MediaSession, Wired {
     const { id, port, local, link, wirings, paths, maySendTo = () => true, onClosed } = options
     const { prefers, offers } = options
     this.id = id
-    this.port = port
     this.link = link
+    this.#port = port
     this.#wirings = wirings
     this.#maySendTo = maySendTo
     this.#onClosed = onClosed
@@ -105,6 +105,10 @@ export class Session implements MediaSession, Wired {
 
   get address(): string {
     return this.#negotiation.address
+  }
+
+  get port(): number {
+    return this.#path.icePort ?? this.#port
   }
 
   face(peer: string, branch?: number): void {

@@ -136,7 +136,7 @@ export type MediaFact =
   | {
       readonly type: 'media-open'
       readonly codec: string
-      /** The address at which the platform receives the media. */
+      /** The address at which the platform receives the media, as its SDP names it. */
       readonly address: string
       readonly port: number
       /** The address in the SDP of the far end. */

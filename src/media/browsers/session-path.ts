@@ -47,6 +47,11 @@ export class SessionPath {
     return far !== undefined && far.ice === undefined
   }
 
+  /** The port of our candidate; undefined if packets go between the ports of the two media lines. */
+  get icePort(): number | undefined {
+    return this.isBetweenPorts ? undefined : this.#open?.path.port
+  }
+
   get protection(): (Protection & { readonly form: 'browser' }) | undefined {
     const path = this.#open?.path
     return path === undefined ? undefined : { form: 'browser', peer: path.peer, gate: path.gate }
