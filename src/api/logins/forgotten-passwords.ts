@@ -85,7 +85,7 @@ const signIn = defineRoute({
   reply: {
     status: 200,
     description: 'The token, and its user.',
-    component: 'SignInResult',
+    component: 'SignInToken',
     body: signedInForm.field,
   },
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],

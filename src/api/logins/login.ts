@@ -29,7 +29,7 @@ export const login = defineRoute({
   reply: {
     status: 200,
     description: 'The token, and its user.',
-    component: 'LoginResult',
+    component: 'LoginToken',
     body: object({
       token: word('A JWT, to be sent as the bearer token.'),
       user_sid: word('The id of the user.'),

@@ -10,6 +10,7 @@ interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly security?: unknown[]
+  readonly requestBody?: object
   readonly responses: Record<string, { content?: Record<string, { schema: object }> }>
 }
 
@@ -67,6 +68,18 @@ describe('/v1/openapi.json', () => {
   it('refers to nothing that is not there', () => {
     const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
     for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name!)
+  })
+
+  it('has no schema of a name that generators of clients make from an operation', () => {
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+    const colliding = operations.flatMap(({ operationId, requestBody }) =>
+      ['Result', 'Body', 'Params', 'Response']
+        .map((suffix) => `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}${suffix}`)
+        .filter((name) => document.components.schemas[name] !== undefined)
+        // Generators make no name for a body that refers to a schema.
+        .filter((name) => !JSON.stringify(requestBody ?? {}).includes(`/schemas/${name}"`)),
+    )
+    expect(colliding).toEqual([])
   })
 
   it('marks each reply that is no JSON as bytes, which generators of clients would read as text', () => {
