@@ -1,14 +1,7 @@
 // The session description in a message: RFC 3261 §13.2.1, RFC 3264.
-import { isBrokenMultipart, isOptionalBody, mediaTypeOf, sdpOf } from '../message/body.ts'
+import { isBrokenMultipart, isOptionalBody, mediaTypeOf, recordingMetadata, sdpOf } from '../message/body.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipMessage } from '../message/message.ts'
-
-// RFC 7866 §9.1: the metadata of a recording client about the conversation it sends, also without an offer. Older
-// clients leave out the +xml.
-const recordingMetadata: ReadonlySet<string> = new Set([
-  'application/rs-metadata+xml',
-  'application/rs-metadata',
-])
 
 /**
  * Returns the SDP of a message; `absent` if it has none and its body may be ignored; `unsupported` for any other body.
@@ -21,6 +14,8 @@ export function readDescription(
   if (sdp !== undefined) return { kind: 'sdp', sdp }
   if (isOptionalBody(message)) return { kind: 'absent' }
   const type = mediaTypeOf(headerOf(message, 'content-type') ?? '')
-  const isKnown = type.startsWith('multipart/') ? !isBrokenMultipart(message) : recordingMetadata.has(type)
+  const isKnown = type.startsWith('multipart/')
+    ? !isBrokenMultipart(message)
+    : recordingMetadata.includes(type)
   return { kind: isKnown ? 'absent' : 'unsupported' }
 }

@@ -18,6 +18,10 @@ const maxDepth = 3
 // MIME-Version and the Content headers of one part.
 const maxHeadChars = 4_096
 
+// RFC 7866 §9.1: the metadata of a recording client about the conversation it sends, also without an offer. Older
+// clients leave out the +xml.
+export const recordingMetadata: readonly string[] = ['application/rs-metadata+xml', 'application/rs-metadata']
+
 /** Returns the body, or the parts of a multipart body, with nested parts in the place of their parent. */
 export function bodyParts(message: SipMessage): readonly BodyPart[] {
   return partsOf(message).map(({ type, content }) => ({ type, content }))
@@ -47,7 +51,31 @@ export function mediaTypeOf(value: string): string {
 
 /** Reports whether the body may be ignored if it is not understood: RFC 3204 §6. */
 export function isOptionalBody(message: SipMessage): boolean {
-  return /;\s*handling\s*=\s*optional/i.test(headerOf(message, 'content-disposition') ?? '')
+  return hasHandling(headerOf(message, 'content-disposition') ?? '', 'optional')
+}
+
+/**
+ * Reports whether a part must be understood and has none of these types. Deviation from RFC 3261 §20.11: a part that
+ * does not say so may be ignored, since carriers send ISUP and locations like that.
+ */
+export function demandsOtherType(message: SipMessage, types: readonly string[]): boolean {
+  return demandsOther(wholeOf(message), types, maxDepth)
+}
+
+/** One of several alternatives suffices. */
+function demandsOther(part: Part, types: readonly string[], depth: number): boolean {
+  const boundary = boundaryOf(part.type)
+  const type = mediaTypeOf(part.type)
+  if (boundary === undefined || depth === 0)
+    return hasHandling(part.disposition, 'required') && !types.includes(type)
+  if (hasHandling(part.disposition, 'optional')) return false
+  const inner = split(part.content, boundary)
+  const demands = (one: Part): boolean => demandsOther(one, types, depth - 1)
+  return type === 'multipart/alternative' ? inner.length > 0 && inner.every(demands) : inner.some(demands)
+}
+
+function hasHandling(disposition: string, handling: 'optional' | 'required'): boolean {
+  return new RegExp(`;\\s*handling\\s*=\\s*${handling}`, 'i').test(disposition)
 }
 
 function typeOf(message: SipMessage): string {
@@ -69,9 +97,12 @@ function isEarlySession(disposition: string): boolean {
 
 function partsOf(message: SipMessage): readonly Part[] {
   if (message.body.byteLength === 0) return []
+  return flatten(wholeOf(message), maxDepth).slice(0, maxParts)
+}
+
+function wholeOf(message: SipMessage): Part {
   const content = Buffer.from(message.body).toString('utf8')
-  const disposition = headerOf(message, 'content-disposition') ?? ''
-  return flatten({ type: typeOf(message), content, disposition }, maxDepth).slice(0, maxParts)
+  return { type: typeOf(message), content, disposition: headerOf(message, 'content-disposition') ?? '' }
 }
 
 function flatten(part: Part, depth: number): readonly Part[] {

@@ -33,6 +33,19 @@ function request(start: string, fields: Fields = {}, body = ''): SipRequest {
 }
 
 const invite = 'INVITE sip:bob@b.example SIP/2.0'
+/** Returns a body of these parts between `--b`, each with its type and its disposition, if it has one. */
+const partsOf = (...parts: readonly (readonly [string, string?])[]): string =>
+  [
+    ...parts.flatMap(([type, disposition]) => [
+      '--b',
+      `Content-Type: ${type}`,
+      ...(disposition === undefined ? [] : [`Content-Disposition: ${disposition}`]),
+      '',
+      'x',
+    ]),
+    '--b--',
+  ].join('\r\n')
+const mixed = { 'content-type': 'multipart/mixed;boundary=b' }
 const statusOf = (made: SipRequest): number | undefined => validateRequest(made, capabilities)?.status
 
 describe('a request that may be served', () => {
@@ -59,6 +72,40 @@ describe('a request that may be served', () => {
       '--b\r\n\r\nx\r\n--b--',
     ],
     ['has a body that may be passed over', invite, { 'content-disposition': 'x;handling=optional' }, 'x'],
+    // Carriers send ISUP and locations so.
+    [
+      'has a part that does not say whether it may be passed over',
+      invite,
+      mixed,
+      partsOf(['application/sdp'], ['application/isup', 'signal'], ['application/pidf+xml']),
+    ],
+    [
+      'has a part that may be passed over',
+      invite,
+      mixed,
+      partsOf(['application/sdp'], ['application/isup', 'signal;handling=optional']),
+    ],
+    [
+      'has parts that must be understood, and are',
+      invite,
+      mixed,
+      partsOf(
+        ['Application/SDP', 'session;handling=required'],
+        ['application/rs-metadata+xml', 'recording-session;handling=required'],
+      ),
+    ],
+    [
+      'has an alternative to the part that must be understood',
+      invite,
+      { 'content-type': 'multipart/alternative;boundary=b' },
+      partsOf(['text/x', 'session;handling=required'], ['application/sdp', 'session;handling=required']),
+    ],
+    [
+      'has such a part in a body that may be passed over',
+      invite,
+      { ...mixed, 'content-disposition': 'x;handling=optional' },
+      partsOf(['text/x', 'signal;handling=required']),
+    ],
     ['has a type and no body', invite, { 'content-type': 'text/plain' }, ''],
     ['is an OPTIONS with any body', 'OPTIONS sip:b SIP/2.0', { 'content-type': 'text/plain' }, 'x'],
     ['has a body that is not encoded', invite, { 'content-encoding': 'Identity' }, ''],
@@ -203,6 +250,33 @@ describe('a request that is owed another refusal', () => {
       'application/sdp, multipart/mixed',
     ],
     ['a body of no type', invite, {}, 'x', 415, 'accept', 'application/sdp, multipart/mixed'],
+    [
+      'a part that must be understood',
+      invite,
+      mixed,
+      partsOf(['application/sdp'], ['application/x-any', 'signal; Handling = REQUIRED']),
+      415,
+      'accept',
+      'application/sdp, multipart/mixed',
+    ],
+    [
+      'a part of a part that must be understood',
+      invite,
+      { 'content-type': 'multipart/mixed;boundary=a' },
+      `--a\r\nContent-Type: multipart/related;boundary=b\r\n\r\n${partsOf(['text/x', 'x;handling=required'])}\r\n--a--`,
+      415,
+      'accept',
+      'application/sdp, multipart/mixed',
+    ],
+    [
+      'alternatives that must be understood',
+      invite,
+      { 'content-type': 'multipart/alternative;boundary=b' },
+      partsOf(['text/x', 'x;handling=required'], ['text/y', 'x;handling=required']),
+      415,
+      'accept',
+      'application/sdp, multipart/mixed',
+    ],
     ['an encoding', invite, { 'content-encoding': 'gzip' }, 'x', 415, 'accept-encoding', 'identity'],
     [
       'an encoding of any request',

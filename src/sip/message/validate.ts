@@ -2,7 +2,13 @@
 // responses. A refusal is a return value, since it is a normal outcome here.
 import { AppError } from '../../lib/errors.ts'
 import type { Reply } from '../sip.ts'
-import { isBrokenMultipart, isOptionalBody, mediaTypeOf } from './body.ts'
+import {
+  demandsOtherType,
+  isBrokenMultipart,
+  isOptionalBody,
+  mediaTypeOf,
+  recordingMetadata,
+} from './body.ts'
 import { cseqOf } from './cseq.ts'
 import { splitList } from './list.ts'
 import { malformed } from './malformed.ts'
@@ -186,6 +192,9 @@ function refuseBody(request: SipRequest, { accept }: Capabilities): Reply | unde
   // RFC 2046 §5.1.3: an unknown multipart subtype is treated as multipart/mixed.
   const isMultipart = type.startsWith('multipart/') && accept.includes('multipart/mixed')
   if (isMultipart && isBrokenMultipart(request)) throw malformed('Multipart body without parts')
-  if (isMultipart || accept.includes(type)) return undefined
+  const isUnderstood = isMultipart
+    ? !demandsOtherType(request, [...accept, ...recordingMetadata])
+    : accept.includes(type)
+  if (isUnderstood) return undefined
   return { status: 415, headers: [{ name: 'accept', value: accept.join(', ') }] }
 }
