@@ -216,7 +216,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Status hook',
     key: 'status',
     purpose:
-      'The `call_status_hook` of the application is sent each change of a call. The platform repeats a message until your server accepts it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
+      'The `call_status_hook` of the application is sent each change of a call. It is sent nothing of an inbound call that the platform refuses before its call hook has returned verbs, for example because the hook failed: such a call is in the call records, and a failed hook in the alerts. The platform repeats a message until your server accepts it; a repetition has the `webhook-id` of the first. The messages of one call come in order, and do not wait for its other hooks.',
     answer: 'Any status 2xx; the body is not read.',
     fields: [
       sipAddress,
