@@ -13,6 +13,7 @@ import { createNonces } from './nonces.ts'
 import type { Authentication, Remote } from './sip.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
+const edge: Remote = { transport: 'udp', address: '203.0.113.5', port: 5060 }
 const uri = 'sip:500@a.example'
 const from = '"Alice" <sip:alice@a.example>;tag=1'
 
@@ -33,6 +34,7 @@ beforeEach(() => {
     },
     nonces: createNonces({ clock }),
     guesses: createGuessLimit(clock),
+    isProxy: (address) => address === edge.address,
     algorithms: ['MD5'],
   })
 })
@@ -47,20 +49,31 @@ function invite(authorization: readonly HeaderField[] = [], to = uri): SipReques
   }
 }
 
-async function challenge(from = remote): Promise<SipResponse> {
-  const asked = await authenticate(invite(), from)
+async function challenge(from = remote, more: readonly HeaderField[] = []): Promise<SipResponse> {
+  const asked = await authenticate(invite(more), from)
   if (asked.verdict !== 'challenge') throw new Error(`not challenged but ${asked.verdict}`)
   return responseTo(invite(), asked.reply)
 }
 
-async function attempt(username: string, password: string, from = remote): Promise<Authentication> {
-  return answer(await challenge(from), username, password, from)
+async function attempt(
+  username: string,
+  password: string,
+  from = remote,
+  more: readonly HeaderField[] = [],
+): Promise<Authentication> {
+  return answer(await challenge(from, more), username, password, from, more)
 }
 
-function answer(to: SipResponse, username: string, password: string, from = remote): Promise<Authentication> {
+function answer(
+  to: SipResponse,
+  username: string,
+  password: string,
+  from = remote,
+  more: readonly HeaderField[] = [],
+): Promise<Authentication> {
   const field = answerChallenge(to, { method: 'INVITE', uri, credentials: { username, password } })
   if (field === undefined) throw new Error('the challenge cannot be met')
-  return authenticate(invite([field]), from)
+  return authenticate(invite([field, ...more]), from)
 }
 
 const wordOf = (result: Authentication): string =>
@@ -153,6 +166,22 @@ describe('guessing passwords', () => {
     for (let count = 0; count < 12; count++) await attempt('alice', 'wrong')
     expect(wordOf(await attempt('bob', 'right'))).toBe('accepted')
     expect(wordOf(await attempt('alice', 'right', { ...remote, address: '198.51.100.8' }))).toBe('accepted')
+  })
+
+  it('through an edge counts at the address that the edge names', async () => {
+    const through = (address: string, password: string): Promise<Authentication> => {
+      const named = { name: 'x-forwarded-for', value: address }
+      return attempt('alice', password, edge, [named])
+    }
+    expect(wordOf(await through('198.51.100.7', 'right'))).toBe('accepted')
+    for (let count = 0; count < 12; count++) await through('198.51.100.66', 'wrong')
+    expect(wordOf(await through('198.51.100.66', 'right'))).toBe('locked_out')
+    expect(wordOf(await through('198.51.100.7', 'right'))).toBe('accepted')
+    // A nonce that one address has fetched counts no guess at another.
+    const named = (address: string) => [{ name: 'x-forwarded-for', value: address }]
+    const fetched = await challenge(edge, named('198.51.100.66'))
+    const forged = await answer(fetched, 'alice', 'wrong', edge, named('198.51.100.7'))
+    expect(wordOf(forged)).toBe('challenge')
   })
 
   it('is forgiven within a minute of the last failure', async () => {

@@ -8,6 +8,7 @@ import {
   type DigestAlgorithm,
   type DigestCredentials,
 } from './digest.ts'
+import { forwardedSource } from './forwarded-source.ts'
 import type { GuessLimit } from './guess-limit.ts'
 import type { SipRequest } from './message/message.ts'
 import { areUrisEqual, tryParseUri } from './message/uri.ts'
@@ -34,6 +35,8 @@ export interface AuthenticatorOptions {
   readonly directory: SipDirectory
   readonly nonces: Nonces
   readonly guesses: GuessLimit
+  /** Reports an address whose X-Forwarded-For is believed. Wrong passwords count at the address that it names. */
+  readonly isProxy?: ((address: string) => boolean) | undefined
   /** The algorithms of a challenge, in the order of preference. */
   readonly algorithms?: readonly DigestAlgorithm[] | undefined
 }
@@ -43,7 +46,7 @@ export interface AuthenticatorOptions {
 const defaultAlgorithms: readonly DigestAlgorithm[] = ['MD5']
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const { directory, nonces, guesses, algorithms = defaultAlgorithms } = options
+  const { directory, nonces, guesses, algorithms = defaultAlgorithms, isProxy = () => false } = options
   // An unknown user costs the same work as a wrong password, so that response times do not reveal which names exist.
   const decoyPassword = randomBytes(16).toString('hex')
 
@@ -74,7 +77,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (realm === undefined || state === 'unknown') return refuseRealm(request.method)
     if (state === 'inactive') return refuseAccount(request.method, guesses.isWorthRecord(realm))
 
-    const scope = { realm, address: remote.address }
+    const scope = { realm, address: forwardedSource(request, remote.address, isProxy) }
     const credentials = credentialsFor(request, realm)
     // Credentials that cannot be parsed prove nothing about the sender, not even its address.
     if (credentials === 'absent' || credentials === 'malformed') return challenge(scope, false)
@@ -90,7 +93,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     // challenge that does not reveal whether the password was right.
     const nonce = nonces.fresh(credentials.nonce, scope)
     if (nonce === undefined) return challenge(scope, true)
-    const guess = { ...scope, username }
+    // The port of a proxy belongs to many phones.
+    const guess = { ...scope, port: scope.address === remote.address ? remote.port : 0, username }
     if (!guesses.mayTry(guess)) return refuseGuesses()
     const judgement = judge === undefined ? undefined : await judge({ request, remote, credentials })
     // Both are always checked, so that the response time does not reveal which of them exists.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createGuessLimit } from './guess-limit.ts'
 
-const guess = { address: '198.51.100.7', realm: 'a.example', username: 'alice' }
+const guess = { address: '198.51.100.7', port: 5060, realm: 'a.example', username: 'alice' }
 
 describe('the limit of guesses', () => {
   it('closes after ten failures, and opens again for one try a minute', () => {
@@ -55,6 +55,17 @@ describe('the limit of guesses', () => {
     expect(tried).toBe(200)
     expect(guesses.mayTry({ ...guess, username: 'new phone' })).toBe(false)
     expect(guesses.mayTry(guess)).toBe(true)
+  })
+
+  it('counts wrong passwords from other ports of its address not against a phone that has authenticated', () => {
+    const guesses = createGuessLimit(createFakeClock())
+    guesses.succeeded(guess)
+    const other = { ...guess, port: 5062 }
+    for (let count = 0; count < 50; count++) guesses.failed(other)
+    expect(guesses.mayTry(other)).toBe(false)
+    expect(guesses.mayTry(guess)).toBe(true)
+    for (let count = 0; count < 10; count++) guesses.failed(guess)
+    expect(guesses.mayTry(guess)).toBe(false)
   })
 
   it('has a ceiling for one user over all networks of IPv6, and leaves the user alone where it was right', () => {

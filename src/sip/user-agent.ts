@@ -88,6 +88,7 @@ class Agent implements UserAgent {
       directory,
       nonces: createNonces({ clock }),
       guesses: this.#guesses,
+      isProxy: options.isProxy,
       algorithms: options.digestAlgorithms,
     })
     this.#register = createRegistrar({

@@ -70,10 +70,12 @@ function isOurAddress(host: string, { sip }: Pick<CallServices, 'sip'>): boolean
  * authenticate.
  */
 async function isLikeUser(
-  { request, remote }: UnknownInvite,
-  { directory, sip }: CallServices,
+  invite: UnknownInvite,
+  services: CallServices,
   matches: readonly CarrierMatch[],
 ): Promise<boolean> {
+  const { request, remote } = invite
+  const { directory, sip } = services
   const realm = realmOf(request)
   const owner = realm === undefined ? undefined : await directory.accountByRealm(realm)
   if (realm === undefined || owner === undefined) return false
@@ -82,7 +84,7 @@ async function isLikeUser(
   // its realm.
   if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
   // A phone that has authenticated here stays a user, even if a carrier of another account claims its address.
-  if (sip().hasUserAt(realm, remote.address)) return true
+  if (sip().hasUserAt(realm, sourceOf(invite, services))) return true
   const phones = await sip().bindings.list(realm)
   return phones.some((phone) => phone.remote.address === remote.address)
 }
