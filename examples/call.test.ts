@@ -47,3 +47,12 @@ it('says why the platform refused the call, with the cure and the code', async (
   expect((await run.exited).code).toBe(1)
   expect(run.stderr).toMatch(/^The platform refused the call: 4\d\d [^]+\. [A-Z].+ \([a-z_]+\)\n$/)
 })
+
+it('names keys that no phone has, and places no call', async () => {
+  const run = call(`sip:${tenant.target}`, '--press', '1x')
+  expect((await run.exited).code).toBe(1)
+  expect([run.stdout, run.stderr]).toEqual([
+    '',
+    '--press must be keys (0 to 9, *, #, A to D), and is "1x".\n',
+  ])
+})

@@ -51,6 +51,8 @@ async function main(): Promise<void> {
   const [host = '', port = '5060'] = values.server.split(':')
   const server = { host, port: portOf(port, 'The port of --server') }
   const seconds = limitOf(values.seconds)
+  if (!/^[\d*#A-D]*$/.test(values.press))
+    throw new Error(`--press must be keys (0 to 9, *, #, A to D), and is "${values.press}".`)
   const limit = Promise.withResolvers<void>()
   let timer: NodeJS.Timeout | undefined
   let keys = values.press
