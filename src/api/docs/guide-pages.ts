@@ -28,15 +28,21 @@ export function guideLinks(): readonly GuideLink[] {
 }
 
 /** Returns the headings within the guides, each with the text below it. */
-export function guideSections(): readonly (GuideLink & { readonly guide: string; readonly text: string })[] {
+export interface GuideSection extends GuideLink {
+  readonly guide: string
+  readonly text: string
+  /** Each word of the section once, commands and files included, in lower case. */
+  readonly words: string
+}
+
+export function guideSections(): readonly GuideSection[] {
   return guideNames().flatMap((name) => {
-    const [, ...sections] = textOf(name)
-      .replaceAll(/^```[^]*?^```$/gm, '')
-      .split(/^## /m)
+    const [, ...sections] = textOf(name).split(/^## /m)
     return sections.map((section) => {
-      const [title = '', ...text] = section.split('\n')
-      const words = text.filter((line) => line !== '' && !/^(<!--|\|)/.test(line)).join('\n')
-      return { title, guide: titleOf(name), text: words, url: `${urlOf(name)}#${slugOf(title)}` }
+      const [title = '', ...lines] = section.replaceAll(/^```[^]*?^```$/gm, '').split('\n')
+      const text = lines.filter((line) => line !== '' && !/^(<!--|\|)/.test(line)).join('\n')
+      const words = [...new Set(section.toLowerCase().match(/[\w][\w.-]+/g))].join(' ')
+      return { title, guide: titleOf(name), text, words, url: `${urlOf(name)}#${slugOf(title)}` }
     })
   })
 }

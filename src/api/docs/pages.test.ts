@@ -310,6 +310,15 @@ describe('what /docs/search.json says', () => {
     expect((await pageAt('/docs/verbs')).body).toContain('<a href="/docs/audio-streams">Audio servers</a>')
   })
 
+  it('finds a section of a guide by every word of it, commands included', async () => {
+    const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
+    const urls = (word: string): string[] =>
+      entries.filter(([, , , words = '']) => words.split(' ').includes(word)).map(([, , url]) => url)
+    for (const word of ['restore', 'sqlite3', 'pg_dump'])
+      expect(urls(word)).toContain('/docs/guides/production#backup')
+    expect(urls('stdio.so')).toContain('/docs/guides/softphone#baresip')
+  })
+
   it('shows words, and no marks of Markdown', async () => {
     const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
     const isMarked = (text: string): boolean => /`|\]\(|\*\*|(^|: )- |(?<!\w)_[^_]+_(?!\w)/.test(text)

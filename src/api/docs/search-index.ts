@@ -95,10 +95,11 @@ export function searchIndex({ reference, verbs, verbShapes, settings }: Searched
         `/docs/audio-streams#${slugOf(name)}`,
       ]),
     ...guideLinks().map(({ title, url }): SearchEntry => [title, 'guide', url]),
-    ...guideSections().map(({ title, guide, text, url }): SearchEntry => [
+    ...guideSections().map(({ title, guide, text, words, url }): SearchEntry => [
       title,
       `guide: ${guide}: ${plain(text)}`,
       url,
+      words,
     ]),
     ...otherWords,
     ...Object.entries(rules).map(([name, { sentence }]): SearchEntry => [

@@ -1,7 +1,13 @@
 // The one script of /docs. It finds pages by words, in a list that it fetches from this server when it is first needed,
 // and writes the address of this server into the examples. It is plain JavaScript as text, because the browser gets it
 // as it is. Without scripts, only the menu works.
-export type SearchEntry = readonly [title: string, text: string, url: string]
+export type SearchEntry = readonly [
+  title: string,
+  text: string,
+  url: string,
+  /** Other words by which it is found, in lower case. */
+  words?: string,
+]
 
 /** The mark of input that is accepted or refused without effect; it is found after the others. */
 export const unservedMark = ', not served yet'
@@ -23,14 +29,14 @@ if (/^https?:\\/\\/[\\w.:[\\]-]+$/.test(location.origin))
   place.append(input, list);
   let entries;
   const load = () => (entries ??= fetch('/docs/search.json').then((response) => response.json()));
-  const scoreOf = ([title, text], words) => {
+  const scoreOf = ([title, text, , others = ''], words) => {
     const name = title.toLowerCase();
-    const all = name + ' ' + text.toLowerCase();
-    const known = words.filter((word) => all.includes(word));
+    const shown = name + ' ' + text.toLowerCase();
+    const known = words.filter((word) => shown.includes(word) || others.includes(word));
     const share = text.includes('${unservedMark}') ? 0.01 : 1;
     return {
       words: known.length,
-      score: share * known.reduce((sum, word) => sum + (name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : 1), 0),
+      score: share * known.reduce((sum, word) => sum + (name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : shown.includes(word) ? 1 : 0.5), 0),
     };
   };
   // Those that have all words; where none has, those that have most of them.
