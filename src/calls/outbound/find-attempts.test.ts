@@ -170,6 +170,37 @@ describe('a call to a SIP URI', () => {
   )
 
   it.each([
+    ['a gateway', { isShared: false }, 'sip_refused_address'],
+    ['a gateway', { isShared: true }, undefined],
+    ['outbound_sip_proxy', { isShared: false, outbound_sip_proxy: '192.0.2.250' }, 'sip_refused_address'],
+    ['outbound_sip_proxy', { isShared: true, outbound_sip_proxy: '192.0.2.250' }, undefined],
+  ])(
+    'of a proxy of the operator is not that of %s, unless the operator says so: %j',
+    async (_what, changes, code) => {
+      const host = 'outbound_sip_proxy' in changes ? '192.0.2.10' : '192.0.2.250'
+      const { sent, events } = await call({ to: { type: 'phone', number: '+4420' } }, (engine) => {
+        engine.waysOut = [outboundCarrier('c1', { gateways: [gateway(host)], ...changes })]
+      })
+      expect(events().find((event) => event.type === 'refusal')?.code).toBe(code)
+      expect(sent).toHaveLength(code === undefined ? 1 : 0)
+    },
+  )
+
+  it.each([false, true])(
+    'of a proxy of the operator is not in the Record-Route of a carrier, unless it is shared: %s',
+    async (isShared) => {
+      const { sent } = await call({ to: { type: 'phone', number: '+4420' } }, (engine) => {
+        engine.waysOut = [outboundCarrier('c1', { isShared })]
+      })
+      const mayReach = sent[0]?.options.mayReach
+      expect(['10.0.0.8', '192.0.2.250'].map((address) => mayReach?.(udpAt(address)))).toEqual([
+        true,
+        isShared,
+      ])
+    },
+  )
+
+  it.each([
     ['of another account', { aor: 'eve@other.example' }, 'sip_refused_address'],
     ['of its own account', {}, undefined],
     [

@@ -119,7 +119,7 @@ function toAttempt(
   const { order, services } = search
   const { carrier, gateway } = way
   const routes = services.trunks.routesOf(carrier.voip_carrier_sid)
-  const mayReach = apartFromPhones(order.account, services)
+  const mayReach = reachableBy(carrier, search)
   return {
     trunk: carrier.name,
     place: hostPortOf(gateway),
@@ -136,20 +136,34 @@ function toAttempt(
   }
 }
 
+/** Returns a check of the places to which a carrier may direct a call. Only the operator's may name its own proxies. */
+function reachableBy(
+  { isShared }: OutboundCarrier,
+  { order, services }: Pick<Search, 'order' | 'services'>,
+): PhoneAttempt['mayReach'] {
+  const isApart = apartFromPhones(order.account, services)
+  return isShared ? isApart : (place) => isApart(place) && !services.isSipProxy(place.address)
+}
+
 /**
- * Resolves a hop to a carrier. Only the operator may lead calls to Microsoft Teams by a carrier, or to the address of a
- * phone of another account.
+ * Resolves a hop to a carrier. Only the operator may lead calls by a carrier to Microsoft Teams, to its own proxies, or
+ * to the address of a phone of another account.
  */
 async function placeOf(
   hop: string,
   { isShared }: OutboundCarrier,
   { order, services }: Pick<Search, 'order' | 'services'>,
 ): Promise<Resolved> {
-  const { sip, teams } = services
+  const { sip, teams, isSipProxy } = services
   const found = await sip().resolve(hop)
   if (isShared) return found
   const places = [found, ...(found.alternatives ?? [])]
   demandNoTeams(hop, places, teams)
+  if (places.some(({ address }) => isSipProxy(address)))
+    throw new AppError(
+      'sip_refused_address',
+      'the gateway or outbound_sip_proxy of the carrier is a SIP proxy of the operator',
+    )
   for (const place of places)
     if (isPhoneOfAnother(await sip().bindings.findBoundTo(place), order.account))
       throw new AppError('sip_refused_address', 'the gateway is at the address of a phone of another account')
@@ -196,7 +210,7 @@ async function elsewhere(
           routes: [],
           identity,
           host,
-          mayReach: apartFromPhones(order.account, search.services),
+          mayReach: reachableBy(carrier, search),
         }),
         uri,
       }),

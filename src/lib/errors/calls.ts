@@ -247,10 +247,10 @@ export const callErrors = {
   },
   sip_refused_address: {
     cause:
-      'The SIP URI leads to a private or reserved address, which customers may not call through the platform, to a SIP proxy of the operator, or to a phone that another account has registered.',
+      'The SIP URI leads to a private or reserved address, which customers may not call through the platform, to a SIP proxy of the operator, or to a phone that another account has registered. Or the gateway of an account leads to such a proxy or phone.',
     http: 403,
     sip: 403,
-    cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if it is meant to be called, or reach it through a carrier. Call the phones of your own users by a target of type user.',
+    cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if it is meant to be called, or reach it through a carrier. Call the phones of your own users by a target of type user. A carrier that is to be called through a SIP proxy of the operator must be one of the service provider.',
   },
   user_not_registered: {
     cause: 'No phone is registered under the name that was to be called.',
