@@ -28,17 +28,16 @@ export function apartFromPhones(
   account: Pick<AccountFacts, 'sip_realm'>,
   { sip }: Pick<CallServices, 'sip'>,
 ): (place: Remote) => boolean {
-  return (place) => !isPhoneOfAnother(sip().bindings.boundTo(place), account)
+  return (place) => !isPhoneOfAnother(sip().bindings.reachedAt(place), account)
 }
 
 /**
  * Returns whether the bindings belong to a phone of another account. A registered phone lets packets from here through
- * NAT and past its own rules, so only those who may call its user may reach it. The address of a proxy is not a phone.
+ * NAT and past its own rules, so only those who may call its user may reach it.
  */
 export function isPhoneOfAnother(
-  bindings: readonly Pick<Binding, 'aor' | 'path'>[],
+  phones: readonly Pick<Binding, 'aor'>[],
   { sip_realm }: Pick<AccountFacts, 'sip_realm'>,
 ): boolean {
-  const phones = bindings.filter(({ path }) => path.length === 0)
   return phones.length > 0 && !phones.some(({ aor }) => aor.endsWith(`@${sip_realm}`))
 }

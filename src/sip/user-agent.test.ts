@@ -828,3 +828,22 @@ describe('an outgoing INVITE', () => {
     expect(told.callee).toEqual(['confirmed', 'confirmed'])
   })
 })
+
+it('a phone is also at the place where a trusted proxy has heard it', async () => {
+  const { callee } = setUp({ callee: { isProxy: (address) => address === callerAddress } })
+  const bound = (remote: Remote) => ({
+    aor: 'alice@a.example',
+    key: remote.address,
+    contact: `sip:alice@${remote.address}`,
+    instance: undefined,
+    q: undefined,
+    expiresAt: Infinity,
+    remote,
+    path: [`<sip:${remote.address};lr;received=sip:198.51.100.7:5060>`],
+    callId: remote.address,
+    cseq: 1,
+    userAgent: undefined,
+  })
+  for (const address of [callerAddress, '192.0.2.9']) await callee.bindings.put(bound(udp(address)))
+  expect(callee.bindings.reachedAt(udp('198.51.100.7')).map(({ key }) => key)).toEqual([callerAddress])
+})

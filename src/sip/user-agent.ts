@@ -76,7 +76,7 @@ class Agent implements UserAgent {
     this.resolve = resolve
     this.rest = options.rest ?? (() => undefined)
     this.reach = (binding, mayReach) => this.#reach.find(binding, mayReach)
-    this.bindings = createBindings({ clock, archive: options.bindingArchive })
+    this.bindings = createBindings({ clock, archive: options.bindingArchive, isProxy: options.isProxy })
     this.#reach = createReach({ bindings: this.bindings, transport, resolve, log })
     this.#sources = createSources({
       clock,

@@ -65,7 +65,8 @@ function withoutOthers(real: BindingStore): BindingStore {
     remove: nothing,
     forget: nothing,
     boundTo: () => [],
-    findBoundTo: () => Promise.resolve([]),
+    reachedAt: () => [],
+    findReachedAt: () => Promise.resolve([]),
   }
 }
 

@@ -165,7 +165,7 @@ async function placeOf(
       'the gateway or outbound_sip_proxy of the carrier is a SIP proxy of the operator',
     )
   for (const place of places)
-    if (isPhoneOfAnother(await sip().bindings.findBoundTo(place), order.account))
+    if (isPhoneOfAnother(await sip().bindings.findReachedAt(place), order.account))
       throw new AppError('sip_refused_address', 'the gateway is at the address of a phone of another account')
   return found
 }

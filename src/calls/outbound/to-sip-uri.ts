@@ -87,7 +87,7 @@ export async function guardedPlace(
   }
   for (const place of [first, ...alternatives]) {
     demand(place)
-    if (isPhoneOfAnother(await sip().bindings.findBoundTo(place), account)) throw refused()
+    if (isPhoneOfAnother(await sip().bindings.findReachedAt(place), account)) throw refused()
   }
   demandNoTeams(uri, [first, ...alternatives], teams)
   return alternatives.length === 0 ? first : { ...first, alternatives }

@@ -36,8 +36,13 @@ export interface BindingStore {
   list(realm: string): Promise<Binding[]>
   /** Returns the live bindings that use a flow. */
   boundTo(remote: Remote): readonly Binding[]
-  /** Like `boundTo`, with the bindings of other nodes. */
-  findBoundTo(remote: Remote): Promise<readonly Binding[]>
+  /**
+   * Returns the live bindings of the phones at a place: those that signal from there, and those that a trusted proxy in
+   * front of them has heard there, as its Path says.
+   */
+  reachedAt(place: Remote): readonly Binding[]
+  /** Like `reachedAt`, with the bindings of other nodes. */
+  findReachedAt(place: Remote): Promise<readonly Binding[]>
 }
 
 /** A stored binding, perhaps written by a version of this stack with more transports. */

@@ -7,8 +7,8 @@ import { parseNameAddr } from '../message/name-addr.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { SipUri } from '../message/uri.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
-import type { Binding } from '../sip.ts'
-import { transports } from '../transport/transports.ts'
+import type { Binding, Remote } from '../sip.ts'
+import { transportOf, transports } from '../transport/transports.ts'
 
 /**
  * Returns the phone and flow of RFC 5626 §4.1 and §4.2 that the Contact parameters name; undefined without an instance.
@@ -61,10 +61,24 @@ function namesItsSource({ contact, remote, instance }: Binding): boolean {
  * the Path does not say.
  */
 export function heardByEdge({ path }: Pick<Binding, 'path'>): string | undefined {
+  return receivedOf(path)?.host
+}
+
+/** Like `heardByEdge`, with transport and port. */
+export function heardAt({ path }: Pick<Binding, 'path'>): Remote | undefined {
+  const received = receivedOf(path)
+  if (received === undefined) return undefined
+  const transport = transportOf(received.scheme, received.params.get('transport'))
+  if (transport === undefined) return undefined
+  const { host, port = transports[transport].defaultPort } = received
+  return { transport, address: toReportedAddress(host), port }
+}
+
+function receivedOf(path: readonly string[]): SipUri | undefined {
   const edge = path.at(-1)
   const received = edge && sipUriOf(parseNameAddr(edge).uri)?.params.get('received')
-  const host = received === undefined ? undefined : sipUriOf(unescapeUri(received))?.host
-  return host !== undefined && isIP(host) !== 0 ? host : undefined
+  const uri = received === undefined ? undefined : sipUriOf(unescapeUri(received))
+  return uri !== undefined && isIP(uri.host) !== 0 ? uri : undefined
 }
 
 /** Returns the URI for requests when the phone's connection is gone, or undefined if it cannot lead to the phone. */

@@ -230,8 +230,8 @@ describe('a flow', () => {
     await bindings.put(phone('desk'))
     const away = { ...remote, port: 41_000 }
     elsewhere = [phone('hall'), phone('far', { remote: away })]
-    expect((await bindings.findBoundTo(remote)).map(({ key }) => key)).toEqual(['desk', 'hall'])
-    expect((await bindings.findBoundTo(away)).map(({ key }) => key)).toEqual(['far'])
+    expect((await bindings.findReachedAt(remote)).map(({ key }) => key)).toEqual(['desk', 'hall'])
+    expect((await bindings.findReachedAt(away)).map(({ key }) => key)).toEqual(['far'])
     expect(bindings.boundTo(away)).toEqual([])
   })
 
@@ -240,6 +240,56 @@ describe('a flow', () => {
     await bindings.put(phone('desk', { remote: { ...remote, port: 41_000 } }))
     expect(bindings.isBound(remote)).toBe(false)
     expect(bindings.isBound({ ...remote, port: 41_000 })).toBe(true)
+  })
+})
+
+describe('the place of a phone', () => {
+  const edge: Remote = { transport: 'udp', address: '203.0.113.5', port: 5060 }
+  const pathOf = (received: string): string[] => [
+    '<sip:203.0.113.5;lr;r2=on>',
+    `<sip:203.0.113.5:5060;lr;received=${received};r2=on>`,
+  ]
+  const names = (place: Remote): string[] => bindings.reachedAt(place).map(({ key }) => key)
+
+  beforeEach(() => {
+    bindings = createBindings({ clock, isProxy: (address) => address === edge.address })
+  })
+
+  it('is where it signals from, or where the proxy in front of it has heard it; that of the proxy is no phone', async () => {
+    await bindings.put(phone('desk'))
+    await bindings.put(phone('hall', { remote: edge, path: pathOf('sip:198.51.100.7:40000') }))
+    await bindings.put(
+      phone('sofa', { remote: edge, path: pathOf('sip:[2001:DB8::7]:40000%3Btransport%3Dtcp') }),
+    )
+    const sofa: Remote = { transport: 'tcp', address: '2001:db8::7', port: 40_000 }
+    expect([remote, sofa, { ...sofa, transport: 'udp' as const }, edge].map(names)).toEqual([
+      ['desk', 'hall'],
+      ['sofa'],
+      [],
+      [],
+    ])
+    expect(bindings.isBound(sofa)).toBe(false)
+    expect(bindings.boundTo(edge).map(({ key }) => key)).toEqual(['hall', 'sofa'])
+  })
+
+  it('is not known if the Path does not say it, or if a stranger has written the Path', async () => {
+    await bindings.put(phone('hall', { remote: edge, path: ['<sip:203.0.113.5;lr>'] }))
+    const path = pathOf('sip:198.51.100.7:40000')
+    await bindings.put(phone('forged', { remote: { ...edge, address: '203.0.113.6' }, path }))
+    expect([remote, edge].map(names)).toEqual([[], []])
+  })
+
+  it('is left when the phone moves, goes or has run out', async () => {
+    const first = { remote: edge, path: pathOf('sip:198.51.100.7:40000') }
+    const moved = { remote: edge, path: pathOf('sip:198.51.100.7:41000') }
+    await bindings.put(phone('hall', first))
+    await bindings.put(phone('hall', moved))
+    expect([remote, { ...remote, port: 41_000 }].map(names)).toEqual([[], ['hall']])
+    await bindings.remove(aor, 'hall')
+    expect(names({ ...remote, port: 41_000 })).toEqual([])
+    await bindings.put(phone('hall', { ...first, expiresAt: clock.now() + 1_000 }))
+    clock.advance(1_000)
+    expect(names(remote)).toEqual([])
   })
 })
 

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { registrationLimits } from '../limits.ts'
 import type { Binding, BindingArchive, BindingStore, Remote } from '../sip.ts'
 import type { KeptBinding } from './binding-store.ts'
-import { contactOf, isSamePhone } from './binding.ts'
+import { contactOf, heardAt, isSamePhone } from './binding.ts'
 import { isReliable, toTransport } from '../transport/transports.ts'
 
 export interface Bindings extends BindingStore {
@@ -23,6 +23,8 @@ export interface BindingsOptions {
   /** The most bindings kept; one more is refused with `overloaded`. */
   readonly capacity?: number
   readonly archive?: BindingArchive | undefined
+  /** Reports whether the address is that of a proxy whose Path is believed about the place of a phone. */
+  readonly isProxy?: ((address: string) => boolean) | undefined
 }
 
 // Expired bindings are never returned; the sweep only frees their memory.
@@ -36,16 +38,21 @@ class MemoryBindings implements Bindings {
   readonly #clock: Clock
   readonly #capacity: number
   readonly #archive: BindingArchive | undefined
+  readonly #isProxy: (address: string) => boolean
   /** Bindings by realm and address of record, the latest registration first. */
   readonly #realms = new Map<string, Map<string, readonly Binding[]>>()
   readonly #flows = new Map<string, Set<Binding>>()
+  /** Bindings by the place of the phone. */
+  readonly #places = new Map<string, Set<Binding>>()
   #size = 0
   #timer: Timer | undefined
 
-  constructor({ clock, capacity = registrationLimits.max, archive }: BindingsOptions) {
+  constructor(options: BindingsOptions) {
+    const { clock, capacity = registrationLimits.max, archive, isProxy = () => false } = options
     this.#clock = clock
     this.#capacity = capacity
     this.#archive = archive
+    this.#isProxy = isProxy
   }
 
   get size(): number {
@@ -130,11 +137,15 @@ class MemoryBindings implements Bindings {
   }
 
   boundTo(remote: Remote): readonly Binding[] {
-    return [...(this.#flows.get(flowKeyOf(remote)) ?? [])].filter((binding) => this.#isLive(binding))
+    return this.#liveIn(this.#flows, remote)
   }
 
-  async findBoundTo(remote: Remote): Promise<readonly Binding[]> {
-    return [...this.boundTo(remote), ...toAllLive(await this.#archive?.elsewhereAt?.(remote))]
+  reachedAt(place: Remote): readonly Binding[] {
+    return this.#liveIn(this.#places, place)
+  }
+
+  async findReachedAt(place: Remote): Promise<readonly Binding[]> {
+    return [...this.reachedAt(place), ...toAllLive(await this.#archive?.elsewhereAt?.(place))]
   }
 
   close(): void {
@@ -150,8 +161,8 @@ class MemoryBindings implements Bindings {
     const realm = realmOf(aor)
     const users = this.#realms.get(realm) ?? new Map<string, readonly Binding[]>()
     const before = users.get(aor) ?? []
-    for (const binding of before) if (!bindings.includes(binding)) this.#leaveFlow(binding)
-    for (const binding of bindings) if (!before.includes(binding)) this.#joinFlow(binding)
+    for (const binding of before) if (!bindings.includes(binding)) this.#leave(binding)
+    for (const binding of bindings) if (!before.includes(binding)) this.#join(binding)
     this.#size += bindings.length - before.length
     if (bindings.length > 0) users.set(aor, bindings)
     else users.delete(aor)
@@ -160,16 +171,26 @@ class MemoryBindings implements Bindings {
     this.#scheduleSweep()
   }
 
-  #joinFlow(binding: Binding): void {
-    const key = flowKeyOf(binding.remote)
-    const carried = this.#flows.get(key) ?? new Set()
-    this.#flows.set(key, carried.add(binding))
+  #liveIn(index: ReadonlyMap<string, ReadonlySet<Binding>>, place: Remote): readonly Binding[] {
+    return [...(index.get(flowKeyOf(place)) ?? [])].filter((binding) => this.#isLive(binding))
   }
 
-  #leaveFlow(binding: Binding): void {
-    const key = flowKeyOf(binding.remote)
-    const carried = this.#flows.get(key)
-    if (carried?.delete(binding) === true && carried.size === 0) this.#flows.delete(key)
+  #join(binding: Binding): void {
+    add(this.#flows, binding.remote, binding)
+    const place = this.#placeOf(binding)
+    if (place !== undefined) add(this.#places, place, binding)
+  }
+
+  #leave(binding: Binding): void {
+    drop(this.#flows, binding.remote, binding)
+    const place = this.#placeOf(binding)
+    if (place !== undefined) drop(this.#places, place, binding)
+  }
+
+  /** Returns the place of the phone itself; undefined if only a proxy in front of it is known. */
+  #placeOf({ path, remote }: Binding): Remote | undefined {
+    if (path.length === 0) return remote
+    return this.#isProxy(remote.address) ? heardAt({ path }) : undefined
   }
 
   #isLive(binding: Pick<Binding, 'expiresAt'>): boolean {
@@ -191,6 +212,18 @@ class MemoryBindings implements Bindings {
   #scheduleSweep(): void {
     if (this.#size > 0) this.#timer ??= this.#clock.after(sweepIntervalMs, () => this.#sweep())
   }
+}
+
+function add(index: Map<string, Set<Binding>>, place: Remote, binding: Binding): void {
+  const key = flowKeyOf(place)
+  const there = index.get(key) ?? new Set()
+  index.set(key, there.add(binding))
+}
+
+function drop(index: Map<string, Set<Binding>>, place: Remote, binding: Binding): void {
+  const key = flowKeyOf(place)
+  const there = index.get(key)
+  if (there?.delete(binding) === true && there.size === 0) index.delete(key)
 }
 
 function toAllLive(kept: readonly KeptBinding[] = []): Binding[] {

@@ -82,7 +82,8 @@ async function tryOut(
     forget: stepped((realm) => bindings.forget(realm)),
     list: stepped((realm) => bindings.list(realm)),
     boundTo: (remote) => bindings.boundTo(remote),
-    findBoundTo: (remote) => bindings.findBoundTo(remote),
+    reachedAt: (place) => bindings.reachedAt(place),
+    findReachedAt: (place) => bindings.findReachedAt(place),
   }
   const answer = createRegistrar({
     log: silentLogger,

@@ -133,6 +133,8 @@ export function createScriptedEngine(
   const sent: ScriptedOutgoing[] = []
   const phonesAt = ({ address, port }: Remote): readonly Binding[] =>
     [...phones.values()].flat().filter(({ remote }) => remote.address === address && remote.port === port)
+  const reachedAt = (place: Remote): readonly Binding[] =>
+    phonesAt(place).filter(({ path }) => path.length === 0)
   let ringing = 0
   const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
     await Promise.resolve()
@@ -162,7 +164,8 @@ export function createScriptedEngine(
         forget: () => Promise.resolve(),
         list: () => Promise.resolve([...phones.values()].flat()),
         boundTo: (place) => phonesAt(place),
-        findBoundTo: async (place) => [...phonesAt(place), ...engine.phonesElsewhere],
+        reachedAt: (place) => reachedAt(place),
+        findReachedAt: async (place) => [...reachedAt(place), ...engine.phonesElsewhere],
       },
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),
