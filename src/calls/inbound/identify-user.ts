@@ -20,7 +20,10 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
     // A stranger that tries repeatedly would fill the disk with records.
     invite.reject(checked.reply)
     const { code } = checked
-    return { kind: 'turned-away', logged: code === 'unknown_realm' || code === 'locked_out' ? code : undefined }
+    return {
+      kind: 'turned-away',
+      logged: code === 'unknown_realm' || code === 'locked_out' ? code : undefined,
+    }
   }
   const realm = realmOf(invite.request)
   const account = realm === undefined ? undefined : await directory.accountByRealm(realm)
