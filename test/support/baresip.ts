@@ -253,8 +253,12 @@ function netstrings(bytes: Buffer): { documents: string[]; remainder: Buffer<Arr
 }
 
 async function lastRecording(folder: string): Promise<Audio> {
-  const names = (await readdir(folder)).filter((name) => /^dump-.*-dec\.wav$/.test(name)).sort()
-  const name = names.at(-1)
-  if (name === undefined) throw new Error('the phone recorded nothing')
+  // It begins its file only when it plays, a moment after it has obeyed `dial`.
+  const name = await until('the phone to record', async () =>
+    (await readdir(folder))
+      .filter((one) => /^dump-.*-dec\.wav$/.test(one))
+      .sort()
+      .at(-1),
+  )
   return fromWav(await readFile(join(folder, name)))
 }
