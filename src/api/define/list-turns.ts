@@ -13,7 +13,10 @@ const maxReading = 8
 const maxReadingOfTenant = 2
 /** The lists that wait or are read. */
 const maxPlaces = 1000
-/** The long lists that are being sent: each has a head of up to three megabytes, until its client has read it. */
+/**
+ * The long lists that are being sent. Each has a head of two megabytes and the rows of one statement, until its client
+ * has read it.
+ */
 const maxSending = 32
 
 export function createListTurns(sharePercent?: number): ListTurns {

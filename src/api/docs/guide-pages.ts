@@ -27,7 +27,6 @@ export function guideLinks(): readonly GuideLink[] {
   return guideNames().map((name) => ({ title: titleOf(name), url: urlOf(name) }))
 }
 
-/** Returns the headings within the guides, each with the text below it. */
 export interface GuideSection extends GuideLink {
   readonly guide: string
   readonly text: string
@@ -35,6 +34,7 @@ export interface GuideSection extends GuideLink {
   readonly words: string
 }
 
+/** Returns the headings within the guides, each with the text below it. */
 export function guideSections(): readonly GuideSection[] {
   return guideNames().flatMap((name) => {
     const [, ...sections] = textOf(name).split(/^## /m)

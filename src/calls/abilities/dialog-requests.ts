@@ -5,7 +5,7 @@ import { plumbingHeaders } from '../../sip/message/reserved-headers.ts'
 import type { Reply } from '../../sip/sip.ts'
 import { withoutKeys } from '../journal/sip-text.ts'
 import type { Leg } from '../leg/leg.ts'
-import { acceptedRequest, maxWaitingRequests, tooManyRequests } from '../session/early-requests.ts'
+import { acceptedRequest, maxWaitingRequests, tooManyRequests } from '../session/kept-requests.ts'
 import type { Asking } from './abilities.ts'
 
 const maxBodyChars = 16_384

@@ -4,7 +4,7 @@ import { headerOf, headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import type { NameAddr } from '../../sip/message/name-addr.ts'
-import { telephoneNumber, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
+import { telephoneNumber, telephoneUser, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 
 export interface Parties {
   /** The user part of From, a leading + kept; of a telephone number without its parameters. */
@@ -39,18 +39,9 @@ export function partiesOf(request: SipRequest, { believesAsserted, registeredAs 
   }
 }
 
-// The part before the first digit takes no digits, as the time would be quadratic.
-const telephone = /^\+?[-.()]*\d[\d\-.()]*$/
-
-/**
- * Returns a telephone number without its parameters (RFC 3966 §3), such as the verstat, cpc and npdi of carriers, which
- * are no part of it. Any other user is returned unchanged.
- */
+/** Returns a telephone number without its parameters, which are no part of it; any other user unchanged. */
 export function withoutParameters(user: string): string {
-  const [number = '', ...params] = user.split(';')
-  if (params.length === 0 || !telephone.test(number)) return user
-  const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
-  return telephoneNumber(number, context)
+  return (user.includes(';') ? telephoneUser(user) : undefined) ?? user
 }
 
 /** The user part of the Request-URI, or the number of a tel URI. */

@@ -1,5 +1,5 @@
 // The choice of the account and the application for a call from a carrier.
-import { telephoneNumber } from '../../sip/message/uri.ts'
+import { telephoneUser } from '../../sip/message/uri.ts'
 import type { AccountFacts, CarrierFacts, CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
 import type { RuleName } from './rules.ts'
 
@@ -27,11 +27,9 @@ export type Outcome =
 
 /** Returns the number without plus, separators and parameters (RFC 3966 §3), which only say how it was dialled. */
 export function calledNumber(user: string): string {
-  const [number = '', ...params] = user.split(';')
-  const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
-  // Names may be called too, and a `-` is part of a name (RFC 3966 §5.1.1).
-  const isNumber = /^\+?[-.()]*\d[\d\-.()]*$/.test(number)
-  return (isNumber ? telephoneNumber(number, context) : number).replace(/^\+/, '') || 'anonymous'
+  // Names may be called too.
+  const [name = ''] = user.split(';')
+  return (telephoneUser(user) ?? name).replace(/^\+/, '') || 'anonymous'
 }
 
 /** Chooses among the rows of the called number, of any carrier. Returns undefined if no carrier of the call has it. */

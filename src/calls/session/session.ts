@@ -6,7 +6,7 @@ import { CallSettings } from '../application/settings.ts'
 import type { Settings } from '../application/settings.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 import { Mailbox } from './mailbox.ts'
-import { EarlyRequests } from './early-requests.ts'
+import { KeptRequests } from './kept-requests.ts'
 import type { RunningScript } from './running-script.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Reply } from '../../sip/sip.ts'
@@ -32,7 +32,7 @@ export class Session {
   readonly #clock: Clock
   readonly #legs = new Set<object>()
   readonly #endings: (() => void)[] = []
-  readonly #early = new EarlyRequests()
+  readonly #kept = new KeptRequests()
   #running: { readonly leg: object; readonly script: RunningScript } | undefined
 
   constructor(clock: Clock, status: StatusTarget = { hook: null }, settings?: Settings) {
@@ -45,7 +45,7 @@ export class Session {
   /** Sets the verbs that run the leg from now on. */
   run(leg: object, script: RunningScript): void {
     this.#running = { leg, script }
-    this.#early.handOn(leg, script)
+    this.#kept.handOn(leg, script)
   }
 
   /** Returns undefined until the leg's verbs run, and for a leg that was dialled. */
@@ -56,7 +56,7 @@ export class Session {
   /** Returns the response to a request of a leg's far end, or undefined if no hook gets it. */
   take(leg: object, request: SipRequest): Reply | undefined {
     const isEarly = this.#running === undefined && this.settings.current.requestHook !== undefined
-    return isEarly ? this.#early.keep(leg, request) : this.scriptOf(leg)?.take(request)
+    return isEarly ? this.#kept.keep(leg, request) : this.scriptOf(leg)?.take(request)
   }
 
   /** The script that runs one of its legs, or undefined until verbs run. */

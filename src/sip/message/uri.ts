@@ -173,6 +173,20 @@ export function telephoneNumber(number: string, phoneContext: string | undefined
   return countryCode.test(context) && nationalNumber.test(digits) ? context + digits : digits
 }
 
+// The part before the first digit takes no digits, as the time would be quadratic. A `-` may also be part of a name.
+const telephone = /^\+?[-.()]*\d[\d\-.()]*$/
+
+/**
+ * Returns the telephone number that the user part of a SIP URI is, without its parameters (RFC 3966 §3), such as the
+ * verstat, cpc and npdi of carriers; undefined for any other user.
+ */
+export function telephoneUser(user: string): string | undefined {
+  const [number = '', ...params] = user.split(';')
+  if (!telephone.test(number)) return undefined
+  const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
+  return telephoneNumber(number, context)
+}
+
 export function serializeUri(uri: Uri): string {
   if (uri.scheme === 'tel') return `tel:${uri.number}${serializeParams(uri.params)}`
   const password = uri.password === undefined ? '' : `:${uri.password}`

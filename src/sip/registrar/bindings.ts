@@ -246,7 +246,7 @@ function isRefresh(there: Binding, next: Binding): boolean {
   )
 }
 
-function flowKeyOf({ transport, address, port }: Remote): string {
+export function flowKeyOf({ transport, address, port }: Remote): string {
   return `${transport}|${address}|${port}`
 }
 

@@ -6,11 +6,12 @@ import type { ResolveUri, Resolved } from '../resolve.ts'
 import type { Binding, Remote } from '../sip.ts'
 import type { TransportLayer } from '../transport/transport.ts'
 import { contactOf } from './binding.ts'
+import { flowKeyOf } from './bindings.ts'
 import type { Bindings } from './bindings.ts'
 import { isReliable } from '../transport/transports.ts'
 
 export interface ReachOptions {
-  readonly bindings: Pick<Bindings, 'boundTo' | 'get' | 'remove'>
+  readonly bindings: Pick<Bindings, 'boundTo' | 'reachedAt' | 'get' | 'remove'>
   readonly transport: Pick<TransportLayer, 'isOpen' | 'open'>
   readonly resolve: ResolveUri
   readonly log: Logger
@@ -47,11 +48,9 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
     for (const place of [remote, ...(remote.alternatives ?? [])]) {
       if (!mayReach(place))
         throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
-      // The connection of a proxy is not that of a phone.
-      const others = bindings
-        .boundTo(place)
-        .filter(({ aor, path }) => aor !== binding.aor && path.length === 0)
-      if (others.length > 0 && !isSamePlace(place, binding.remote))
+      // Phones behind one gateway share the place that they registered from.
+      const isOwn = flowKeyOf(place) === flowKeyOf(binding.remote)
+      if (!isOwn && bindings.reachedAt(place).some(({ aor }) => aor !== binding.aor))
         throw new AppError('sip_unreachable', 'the Contact leads to the connection of another phone')
     }
     if (isReliable(remote)) await transport.open(remote)
@@ -84,9 +83,4 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
       }
     },
   }
-}
-
-/** Phones behind one proxy or gateway share the place that they registered from. */
-function isSamePlace(one: Remote, other: Remote): boolean {
-  return one.transport === other.transport && one.address === other.address && one.port === other.port
 }

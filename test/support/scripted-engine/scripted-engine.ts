@@ -1,4 +1,5 @@
 // The engine with all its surroundings scripted, for deterministic tests of races.
+import { phonesAt, reachedAt } from './scripted-phones.ts'
 import { createFakeClock } from '../fake-clock.ts'
 import type { FakeClock } from '../fake-clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -131,10 +132,6 @@ export function createScriptedEngine(
   const phones = new Map<string, readonly Binding[]>()
   const streams = new ScriptedStreams()
   const sent: ScriptedOutgoing[] = []
-  const phonesAt = ({ address, port }: Remote): readonly Binding[] =>
-    [...phones.values()].flat().filter(({ remote }) => remote.address === address && remote.port === port)
-  const reachedAt = (place: Remote): readonly Binding[] =>
-    phonesAt(place).filter(({ path }) => path.length === 0)
   let ringing = 0
   const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
     await Promise.resolve()
@@ -163,9 +160,9 @@ export function createScriptedEngine(
         remove: () => Promise.resolve(),
         forget: () => Promise.resolve(),
         list: () => Promise.resolve([...phones.values()].flat()),
-        boundTo: (place) => phonesAt(place),
-        reachedAt: (place) => reachedAt(place),
-        findReachedAt: async (place) => [...reachedAt(place), ...engine.phonesElsewhere],
+        boundTo: (place) => phonesAt(phones, place),
+        reachedAt: (place) => reachedAt(phones, place),
+        findReachedAt: async (place) => [...reachedAt(phones, place), ...engine.phonesElsewhere],
       },
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),

@@ -19,7 +19,7 @@ export function acceptedRequest({ method }: SipRequest): Reply {
   return { status: method === 'MESSAGE' ? 202 : 200 }
 }
 
-export class EarlyRequests {
+export class KeptRequests {
   #waiting: { readonly leg: object; readonly request: SipRequest }[] = []
 
   keep(leg: object, request: SipRequest): Reply {
