@@ -48,7 +48,8 @@ export default defineConfig({
     // of the processor time; what it is for (mocked modules) is not used here.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // MB. Random histories make much that lives for a moment: with the usual 16 a quarter of their time goes to collecting it.
-    execArgv: ['--max-semi-space-size=64'],
+    // A process in which threads with WebAssembly come and go may end in V8 when it frees their code: src/main.ts has it too.
+    execArgv: ['--max-semi-space-size=64', '--no-wasm-code-gc'],
     // Two more than there are cores: many files wait, for a worker of media or for a database. With one more, two cores stood
     // still for a third of the time.
     maxWorkers: cores + 2,
