@@ -37,10 +37,12 @@ export interface GuideSection extends GuideLink {
 /** Returns the headings within the guides, each with the text below it. */
 export function guideSections(): readonly GuideSection[] {
   return guideNames().flatMap((name) => {
-    const [, ...sections] = textOf(name).split(/^## /m)
+    const [, ...sections] = textOf(name)
+      .replaceAll(/^<!--[^]*?-->$/gm, '')
+      .split(/^## /m)
     return sections.map((section) => {
       const [title = '', ...lines] = section.replaceAll(/^```[^]*?^```$/gm, '').split('\n')
-      const text = lines.filter((line) => line !== '' && !/^(<!--|\|)/.test(line)).join('\n')
+      const text = lines.filter((line) => line !== '' && !line.startsWith('|')).join('\n')
       const words = [...new Set(section.toLowerCase().match(/[\w][\w.-]+/g))].join(' ')
       return { title, guide: titleOf(name), text, words, url: `${urlOf(name)}#${slugOf(title)}` }
     })

@@ -18,6 +18,8 @@ describe('Markdown of the guides', () => {
     ['a numbered list', '1. one\n2. two', '<ol><li>one</li><li>two</li></ol>'],
     ['links', '[`a` b](a.md) and [c](b.md)', '<p><a href="/a"><code>a</code> b</a> and c</p>'],
     ['stress', '**a** and _b_, not c_d_e', '<p><b>a</b> and <em>b</em>, not c_d_e</p>'],
+    ['no comment', '<!-- test: a call -->\none\n<!-- two\nlines -->\n\ntwo', '<p>one</p><p>two</p>'],
+    ['a comment within code', '```html\n<!-- a -->\n```', '<pre>&lt;!-- a --&gt;</pre>'],
     ['what looks like HTML', '<script>', '<p>&lt;script&gt;</p>'],
   ])('shows %s', (_name, text, expected) => {
     expect(made(text)).toBe(expected)

@@ -34,6 +34,10 @@ function blockAt(lines: readonly string[], lead: Lead): Block {
     const code = html`<pre>${lines.slice(1, length).join('\n')}</pre>`
     return { block: html`${name}${code}`, length: length + 1 }
   }
+  if (first.startsWith('<!--')) {
+    const end = lines.findIndex((line) => line.includes('-->'))
+    return { length: end < 0 ? lines.length : end + 1 }
+  }
   const [, marks, heading = ''] = /^(#+) (.*)$/.exec(first) ?? []
   if (marks !== undefined) {
     const tag = new Html(`h${marks.length}`)
@@ -54,7 +58,7 @@ function blockAt(lines: readonly string[], lead: Lead): Block {
     const listed = items.map((words) => html`<li>${inlined(words.replace(item, ''))}</li>`)
     return { block: html`<${tag}>${listed}</${tag}>`, length: part.length }
   }
-  const part = until((line) => line.trim() === '' || /^(```|#+ |\|)/.test(line) || item.test(line))
+  const part = until((line) => line.trim() === '' || /^(```|#+ |\||<!--)/.test(line) || item.test(line))
   return { block: html`<p>${inlined(part.join('\n'))}</p>`, length: part.length }
 }
 

@@ -113,10 +113,17 @@ describe('/docs', () => {
 
   it('has every guide in its menu, in the order in which they are to be read', async () => {
     const files = readdirSync(join(import.meta.dirname, '../../../docs/guides'))
-    const menu = (await pageAt('/docs/guides')).body.split('</nav>')[0] ?? ''
-    const listed = Array.from(menu.matchAll(/href="\/docs\/guides\/([\w-]+)"/g), ([, name]) => `${name}.md`)
-    expect(listed.slice(0, 3)).toEqual(['first-application.md', 'softphone.md', 'collect-digits.md'])
-    expect(listed.toSorted()).toEqual(files.filter((file) => file !== 'README.md').toSorted())
+    const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+    const inReadme = Array.from(
+      readme.matchAll(/^\| \[[^\]]*\]\(docs\/guides\/([\w-]+\.md)\)/gm),
+      ([, name]) => name,
+    )
+    for (const url of ['/docs/guides', '/docs/guides/edge']) {
+      const menu = (await pageAt(url)).body.split('</nav>')[0] ?? ''
+      const listed = Array.from(menu.matchAll(/href="\/docs\/guides\/([\w-]+)"/g), ([, name]) => `${name}.md`)
+      expect(listed).toEqual(inReadme)
+      expect(listed.toSorted()).toEqual(files.filter((file) => file !== 'README.md').toSorted())
+    }
   })
 
   it('leads from each guide to pages that are there: other guides, and what it names of the reference', async () => {
@@ -173,6 +180,16 @@ describe('/docs', () => {
         url,
         undefined,
       ])
+  })
+
+  it('shows no comment of a guide, on any page and in the search', async () => {
+    const pages = await allPages()
+    expect([...pages.keys()]).toContain('/docs/guides/edge')
+    const commented = (text: string): boolean => /<!--|&lt;!--/.test(text)
+    for (const [url, body] of pages) expect([url, commented(body)]).toEqual([url, false])
+    const { body } = await pageAt('/docs/search.json')
+    const texts = (JSON.parse(body) as SearchEntry[]).flat()
+    expect(texts.filter((text) => typeof text === 'string' && /<!--|-->/.test(text))).toEqual([])
   })
 
   it('leads nowhere that is not there, on any page', async () => {
