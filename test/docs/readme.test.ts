@@ -1,4 +1,4 @@
-// What a reader who pastes a block of the documents into a terminal must not meet.
+// The fenced blocks of the documents, as a reader pastes them into a terminal.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

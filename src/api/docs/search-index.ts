@@ -117,7 +117,8 @@ export function searchIndex({ reference, verbs, verbShapes, settings }: Searched
 
 function fieldsOf(schema: Schema, owner: string, url: string): SearchEntry[] {
   return membersOf(schema as MemberSchema).map(({ path, schema: member }) => {
-    const description = String((member as Schema)['description'] ?? '')
+    const { description: text } = member as Schema
+    const description = typeof text === 'string' ? text : ''
     const mark = unserved.test(description) ? unservedMark : ''
     return [path, `${owner}${mark}: ${plain(description)}`, url]
   })
