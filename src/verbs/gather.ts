@@ -27,15 +27,19 @@ const schema = Type.Object({
     }),
   ),
   actionHook: Type.Optional(
-    hookFor(`Sent when the entry is complete, or \`timeout\` has passed. ${replacingTheRest}`),
+    hookFor(
+      `Sent when the entry is complete, as \`reason\` dtmfDetected with its \`digits\`, or when a pause ends a question whose entry is not complete, as \`reason\` timeout, with the digits as \`incomplete_digits\` if some were pressed, but fewer than \`minDigits\`. ${replacingTheRest}`,
+    ),
   ),
   finishOnKey: optional.text('A key that ends the entry and is not part of it.'),
   numDigits: count('Complete at this many.'),
-  minDigits: count('The fewest digits at which the entry may be complete.'),
+  minDigits: count('The fewest digits of an entry that a pause completes. Default 1.'),
   maxDigits: count('Complete at this many.'),
-  interDigitTimeout: seconds('Complete after this pause between digits.'),
+  interDigitTimeout: seconds(
+    'From the first digit on, the question is over after a pause of this length, and `timeout` has no effect any more. Default, and 0: `timeout`.',
+  ),
   timeout: seconds(
-    'Give up after this long without a digit, counted from the end of the prompt. Default 15; 0 never.',
+    'The question is over after this long without a digit, counted from the end of the prompt and from each digit. Default 15; 0 never.',
   ),
   speechTimeout: optional.number(untilServed(speechRecognition, 'Pause that ends speech.')),
   bargein: optional.flag(untilServed(speechRecognition, 'Speech stops the prompt.')),
@@ -94,10 +98,15 @@ export const gather = defineVerb({
     const result =
       collected.reason === 'digits'
         ? { reason: 'dtmfDetected', digits: collected.digits }
-        : { reason: 'timeout' }
+        : { reason: 'timeout', ...tooFew(collected.digits) }
     await hooks.ask(options.actionHook, result, signal, toWishes(options, settings))
   },
 })
+
+/** Returns the digits under a name of their own, since applications take `digits` for an entry. */
+function tooFew(digits: string): { readonly incomplete_digits?: string } {
+  return digits === '' ? {} : { incomplete_digits: digits }
+}
 
 async function prompt({ say, play }: GatherOptions, given: Given<'voice' | 'time'>): Promise<void> {
   if (say !== undefined) await speak(given, say)

@@ -351,6 +351,16 @@ describe('gather', () => {
     expect(running.engine.hooks.payloadsOf('/menu')[0]).not.toHaveProperty('digits')
   })
 
+  it('sends digits that are too few for an entry with the timeout, and not as an entry', async () => {
+    const running = await run({ ...menu, minDigits: 2, timeout: 3 })
+    mediaOf(running).press('4')
+    await settle()
+    await pass(running.engine, 3000)
+    const [sent] = running.engine.hooks.payloadsOf('/menu')
+    expect(sent).toMatchObject({ reason: 'timeout', incomplete_digits: '4' })
+    expect(sent).not.toHaveProperty('digits')
+  })
+
   it('runs the verbs its action hook answers instead of the rest', async () => {
     const engine = createScriptedEngine(parseVerbs)
     engine.hooks.on('/call', [menu, { verb: 'hangup' }])

@@ -71,7 +71,7 @@ describe('a question', () => {
     expect(collected).toEqual([])
     engine.clock.advance(1)
     await settle()
-    expect(collected).toEqual([{ reason: 'timeout' }])
+    expect(collected).toEqual([{ reason: 'timeout', digits: '' }])
     await press('1')
     expect(collected).toHaveLength(1)
     expect(journalled('digit')).toMatchObject([{ digit: '1', duration_ms: 100, source: 'rtp' }])
@@ -174,7 +174,7 @@ describe('the prompt of a question', () => {
     expect(collected).toEqual([])
     engine.clock.advance(1)
     await settle()
-    expect(collected).toEqual([{ reason: 'timeout' }])
+    expect(collected).toEqual([{ reason: 'timeout', digits: '' }])
   })
 
   it('that cannot be heard is a problem, and does not keep the caller from pressing keys', async () => {

@@ -13,7 +13,15 @@ interface Case {
 }
 
 const digits = (pressed: string): Collected => ({ reason: 'digits', digits: pressed })
-const timeout: Collected = { reason: 'timeout' }
+const timeout: Collected = { reason: 'timeout', digits: '' }
+const tooFew = (pressed: string): Collected => ({ reason: 'timeout', digits: pressed })
+
+type ShortTimeout = readonly [
+  string,
+  Partial<DigitRules> & { readonly wasPrompted?: boolean },
+  readonly (string | number)[],
+  string,
+]
 
 const cases: readonly Case[] = [
   {
@@ -44,21 +52,21 @@ const cases: readonly Case[] = [
   { name: 'time only counts from the end of the prompt', script: [60_000, '.', 14_999], outcome: undefined },
   { name: 'a digit starts the silence again', script: ['.', 10_000, '1', 10_000], outcome: undefined },
   {
-    name: 'digits before a timeout are lost without minDigits',
-    script: ['.', '1', 15_000],
-    outcome: timeout,
-  },
-  {
-    name: 'enough digits before a timeout count',
-    rules: { minDigits: 1 },
+    name: 'one digit before a timeout is an entry, as minDigits is 1 by default',
     script: ['.', '1', 15_000],
     outcome: digits('1'),
   },
   {
-    name: 'too few digits before a timeout are lost',
+    name: 'enough digits before a timeout count',
+    rules: { minDigits: 2 },
+    script: ['.', '1', '2', 15_000],
+    outcome: digits('12'),
+  },
+  {
+    name: 'too few digits before a timeout are no entry, and are kept',
     rules: { minDigits: 2 },
     script: ['.', '1', 15_000],
-    outcome: timeout,
+    outcome: tooFew('1'),
   },
   {
     name: 'minDigits 0 needs a digit all the same',
@@ -73,10 +81,46 @@ const cases: readonly Case[] = [
     outcome: digits('12'),
   },
   {
-    name: 'the pause counts only once minDigits are there',
+    name: 'the pause ends the question with too few digits, and keeps them',
     rules: { interDigitTimeoutMs: 2000, minDigits: 2 },
-    script: ['.', '1', 3000],
-    outcome: undefined,
+    script: ['.', '1', 2000],
+    outcome: tooFew('1'),
+  },
+  ...(
+    [
+      ['finishOnKey', { finishOnKey: '#' }, ['1', 3000, '2', 300, '#'], '12'],
+      [
+        'minDigits that are not there yet',
+        { minDigits: 4, finishOnKey: '#' },
+        ['1', 3000, '2', 3000, '3', '4', '#'],
+        '1234',
+      ],
+      ['minDigits that are there', { minDigits: 2 }, ['1', '2', 5999, '3', 6000], '123'],
+      ['numDigits', { numDigits: 3 }, ['1', 3000, '2', 3000, '3'], '123'],
+      [
+        'a prompt that the first key stops',
+        { finishOnKey: '#', wasPrompted: true },
+        ['1', '.', 5999, '2', '#'],
+        '12',
+      ],
+    ] satisfies readonly ShortTimeout[]
+  ).map(([name, { wasPrompted = false, ...rules }, script, pressed]: ShortTimeout): Case => ({
+    name: `from the first digit on a longer pause decides alone, with ${name}`,
+    rules: { timeoutMs: 2000, interDigitTimeoutMs: 6000, ...rules },
+    script: wasPrompted ? script : ['.', ...script],
+    outcome: digits(pressed),
+  })),
+  {
+    name: 'before the first digit the timeout decides, however long the pause may be',
+    rules: { timeoutMs: 2000, interDigitTimeoutMs: 6000 },
+    script: ['.', 2000],
+    outcome: timeout,
+  },
+  {
+    name: 'the pause ends a question that has no timeout',
+    rules: { timeoutMs: 0, interDigitTimeoutMs: 6000 },
+    script: ['.', 60_000, '1', 6000],
+    outcome: digits('1'),
   },
   {
     name: 'the pause does not run before the first digit',

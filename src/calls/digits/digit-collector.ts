@@ -5,12 +5,14 @@ export interface DigitRules {
   /** False for a question that takes no digits: it only runs to its time-out. */
   readonly takesDigits: boolean
   readonly numDigits?: number
+  /** The fewest digits of an entry. Default 1. */
   readonly minDigits?: number
   readonly maxDigits?: number
   /** The key that ends the entry; it is not part of the digits. */
   readonly finishOnKey?: string
+  /** Once there is a digit, the question is over after a pause of this length, whatever `timeoutMs` is. */
   readonly interDigitTimeoutMs?: number
-  /** The question is over if no digit comes for this long after the prompt; 0 means no limit. */
+  /** The question is over if no digit comes for this long after the prompt or the digit before; 0 means no limit. */
   readonly timeoutMs: number
   readonly listensDuringPrompt: boolean
   readonly stopsPrompt: boolean
@@ -18,7 +20,8 @@ export interface DigitRules {
 
 export type Collected =
   | { readonly reason: 'digits'; readonly digits: string }
-  | { readonly reason: 'timeout' }
+  /** `digits` are those of an entry that has too few. */
+  | { readonly reason: 'timeout'; readonly digits: string }
   /** The call ended or the verb was replaced. */
   | { readonly reason: 'stopped' }
 
@@ -39,7 +42,6 @@ export class DigitCollector {
   /** Set when the entry is complete while a prompt that digits must not cut is still playing. */
   #completed: Collected | undefined
   #silence: Timer | undefined
-  #betweenDigits: Timer | undefined
 
   constructor(options: DigitCollectorOptions) {
     this.#options = options
@@ -57,13 +59,13 @@ export class DigitCollector {
     this.#digits += digit
     const enough = Math.min(rules.numDigits ?? Infinity, rules.maxDigits ?? Infinity)
     if (this.#digits.length >= enough) return this.#complete()
-    this.#restartTimers()
+    this.#restartTimer()
   }
 
   promptEnded(): void {
     if (!this.#isPrompting) return
     this.#isPrompting = false
-    if (this.#completed === undefined) this.#restartTimers()
+    if (this.#completed === undefined) this.#restartTimer()
     else this.#finish(this.#completed)
   }
 
@@ -76,28 +78,26 @@ export class DigitCollector {
     if (!this.#isPrompting || this.#options.rules.stopsPrompt) this.#finish(this.#completed)
   }
 
-  #restartTimers(): void {
+  #restartTimer(): void {
     if (this.#isPrompting || this.#isOver) return
     const { rules, clock } = this.#options
     this.#silence?.cancel()
-    if (rules.timeoutMs > 0) this.#silence = clock.after(rules.timeoutMs, () => this.#timedOut())
-    this.#betweenDigits?.cancel()
-    const isEntry = this.#digits.length >= Math.max(1, rules.minDigits ?? 1)
-    if (rules.interDigitTimeoutMs !== undefined && isEntry)
-      this.#betweenDigits = clock.after(rules.interDigitTimeoutMs, () => this.#complete())
+    // One pause at a time ends the question. Two timers would let the shorter one cut off an entry.
+    const betweenMs = this.#digits === '' ? undefined : rules.interDigitTimeoutMs
+    const pauseMs = betweenMs ?? rules.timeoutMs
+    if (pauseMs > 0) this.#silence = clock.after(pauseMs, () => this.#timedOut())
   }
 
   #timedOut(): void {
-    const { minDigits } = this.#options.rules
-    if (minDigits !== undefined && this.#digits.length >= minDigits && this.#digits !== '') this.#complete()
-    else this.#finish({ reason: 'timeout' })
+    const digits = this.#digits
+    if (digits.length >= Math.max(1, this.#options.rules.minDigits ?? 1)) this.#complete()
+    else this.#finish({ reason: 'timeout', digits })
   }
 
   #finish(outcome: Collected): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#silence?.cancel()
-    this.#betweenDigits?.cancel()
     this.#resolve(outcome)
   }
 }
