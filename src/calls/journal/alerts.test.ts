@@ -4,10 +4,12 @@ import type { JournalEvent, JournalFact } from './journal.ts'
 import { account, callRequest } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
-import { settle } from '../../../test/support/scripted-engine/turns.ts'
+import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
+import { calm, settle } from '../../../test/support/scripted-engine/turns.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { Alert } from '../../contracts/alert.ts'
 import { AppError } from '../../lib/errors.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const event = (fact: JournalFact): JournalEvent => ({ seq: 1, at: 0, ...fact })
 const failed = (code: string, status?: number): JournalFact => ({
@@ -31,6 +33,7 @@ describe('alerts of the journal', () => {
     [failed('hook_bad_status', 401), 'webhook-auth-failure'],
     [failed('hook_bad_status', 403), 'webhook-auth-failure'],
     [failed('hook_invalid_payload'), 'invalid-app-payload'],
+    [failed('withdrawn'), undefined],
     [problem('speech_failed'), 'tts-failure'],
     [problem('audio_not_found'), 'play-url-notfound'],
     [problem('siprec_failed'), 'recording-failure'],
@@ -70,6 +73,29 @@ describe('alerts of the journal', () => {
         detail: 'http://app.test/call',
       },
     ])
+  })
+
+  it('are not raised for a hook that the application made superfluous: only the journal has it', async () => {
+    const raised: Alert[] = []
+    const engine = createScriptedEngine(parseVerbs, { alerts: { raise: (alert) => void raised.push(alert) } })
+    engine.hooks.on('/call', [
+      { verb: 'answer' },
+      { verb: 'gather', numDigits: 1, timeout: 1, actionHook: '/action' },
+    ])
+    engine.hooks.on('/next', [{ verb: 'pause', length: 60 }])
+    engine.hooks.answers.set('/action', heldAnswer().answer)
+    engine.ring()
+    await calm()
+    engine.clock.advance(1000)
+    await calm()
+    const call_sid = engine.store.batches[0]?.call_sid ?? ''
+    const call_hook = { url: 'http://app.test/next', method: 'POST', username: null, password: null } as const
+    await engine.calls.command(account.account_sid, call_sid, { call_hook })
+    await calm()
+    expect(engine.store.journalOf(call_sid)).toContainEqual(
+      expect.objectContaining({ type: 'hook-failed', hook: 'action', code: 'withdrawn' }),
+    )
+    expect(raised).toEqual([])
   })
 
   it('tell once of a call to a phone number that no carrier takes', async () => {

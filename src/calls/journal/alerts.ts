@@ -24,6 +24,8 @@ type AlertFacts = Pick<Alert, 'alert_type' | 'message' | 'detail'>
 
 export function toAlert(event: JournalEvent): AlertFacts | undefined {
   if (event.type === 'hook-failed') {
+    // The call has ended or other verbs have taken over: the application made the question superfluous.
+    if (event.code === 'withdrawn') return undefined
     return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
   }
   // A close with 1000 is normal. If the socket was never open, the failed hook request raises the alert.
