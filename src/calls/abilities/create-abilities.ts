@@ -111,6 +111,7 @@ function createRunning(
     take: createDialogRequests(leg, hooks),
     takeOver: (hook, because) => hooks.takeOver(hook, because),
     interrupt: (verbs, because) => hooks.interrupt(verbs, because),
+    awaitMore: () => hooks.awaitMore(),
     beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
     hookOf: (form) => application.hookOf(form),
   }

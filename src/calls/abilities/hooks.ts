@@ -15,10 +15,14 @@ import { stopped } from '../session/stop.ts'
 import type { Application } from '../application/application.ts'
 import type { HookForm } from '../application/hook-form.ts'
 
-/** The verbs of a leg. `replace` leaves the running verb alone, `interrupt` ends it. `current` is the running verb. */
+/**
+ * The verbs of a leg. `replace` leaves the running verb alone, `interrupt` ends it. `current` is the running verb.
+ * `awaitMore` lets the leg wait when no verb is left, until the returned function is called.
+ */
 export interface VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void
   interrupt(verbs: readonly RunnableVerb[], because: string): void
+  awaitMore(): () => void
   readonly current: Pick<RunnableVerb, 'id' | 'name'> | undefined
 }
 
@@ -111,8 +115,9 @@ export class LegHooks implements Asking {
       queue.interrupt(verbs, 'an event hook answered with other verbs')
       return true
     }
+    const settled = queue.awaitMore()
     const asked = this.#replaceBy({ kind: 'event', hook: form, fields, signal, take })
-    await asked.catch((error: unknown) => noteProblem(leg, error))
+    await asked.catch((error: unknown) => noteProblem(leg, error)).finally(settled)
   }
 
   async redirect({ hook, statusHook, signal }: Redirect): Promise<void> {
@@ -138,12 +143,18 @@ export class LegHooks implements Asking {
     this.#takingOver.abort(stopped('replaced'))
     this.#takingOver = new AbortController()
     const signal = AbortSignal.any([leg.signal, this.#takingOver.signal])
-    await this.#ask({ kind: 'redirect', hook, fields: {}, signal, take })
+    const settled = queue.awaitMore()
+    await this.#ask({ kind: 'redirect', hook, fields: {}, signal, take }).finally(settled)
     return hasTaken
   }
 
   interrupt(verbs: readonly RunnableVerb[], because: string): void {
     this.#options.queue.interrupt(verbs, because)
+  }
+
+  /** Lets the leg wait when no verb is left, until the returned function is called. */
+  awaitMore(): () => void {
+    return this.#options.queue.awaitMore()
   }
 
   async #replaceBy(question: Question): Promise<void> {

@@ -40,6 +40,8 @@ export class VerbLoop implements VerbQueue {
   #waiting: readonly RunnableVerb[] = []
   #next = 0
   #wake: (() => void) | undefined
+  /** The number of hooks under way whose verbs would replace all others. */
+  #awaited = 0
   #running: { readonly verb: RunnableVerb; readonly controller: AbortController } | undefined
 
   constructor(options: VerbLoopOptions) {
@@ -63,6 +65,18 @@ export class VerbLoop implements VerbQueue {
     if (waiting.length > maxWaiting)
       throw new AppError('overloaded', `${maxWaiting} verbs of the call wait for their turn`)
     this.replace(waiting)
+  }
+
+  /**
+   * Waits for more verbs, when none is left, until the returned function is called: a hook is under way whose verbs
+   * replace all others. The returned function is called once.
+   */
+  awaitMore(): () => void {
+    this.#awaited += 1
+    return () => {
+      this.#awaited -= 1
+      this.wake()
+    }
   }
 
   /** Checks again whether there is a reason to wait. */
@@ -110,7 +124,8 @@ export class VerbLoop implements VerbQueue {
   /** Resolves when there is a verb to run, or none will come. */
   async #untilWanted(): Promise<void> {
     const { signal, staysWhenIdle } = this.#options
-    while (this.#next >= this.#waiting.length && !signal.aborted && staysWhenIdle?.() === true) {
+    const isWanted = (): boolean => this.#awaited > 0 || staysWhenIdle?.() === true
+    while (this.#next >= this.#waiting.length && !signal.aborted && isWanted()) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       await promise

@@ -42,6 +42,8 @@ async function judge(asked: Transfer, services: TransferServices): Promise<void>
   if (talk?.isBeingTransferred === true) return turnDown(asked, { status: 491, sentence: underWay })
   noteTransferAsked(asked)
   const release = talk?.keep(talk.otherOf(by))
+  // The verbs of the referHook may replace those that run out meanwhile.
+  const settled = by.script?.awaitMore()
   try {
     await carryOut(asked, services)
   } catch (error) {
@@ -53,6 +55,7 @@ async function judge(asked: Transfer, services: TransferServices): Promise<void>
     referral.reject(reply)
   } finally {
     release?.()
+    settled?.()
   }
 }
 
@@ -63,7 +66,8 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
   const other = talk?.otherOf(by)
   const isAttended = referral.replaces !== undefined
   if (hook !== undefined) {
-    const verbs = await nested.ask(by, hook, 'refer', { refer_details: referDetails(referral, by, other) })
+    const details = { refer_details: referDetails(referral, by, other) }
+    const verbs = await nested.ask(by, hook, 'refer', details)
     if (by.hasEnded || other?.hasEnded === true || talk?.signal.aborted === true)
       return turnDown(asked, { status: 481, sentence: goneMeanwhile })
     if (verbs.length > 0 || !isAttended) return follow(asked, verbs)

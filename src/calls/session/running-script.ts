@@ -29,6 +29,8 @@ export interface RunningScript {
   takeOver(hook: HookForm, because: string): Promise<boolean>
   /** Stops the running verb and replaces all that were to follow by these. */
   interrupt(verbs: readonly RunnableVerb[], because: string): void
+  /** Lets the leg wait when no verb is left, until the returned function is called. */
+  awaitMore(): () => void
   readonly beside: Beside
   /** Returns the complete hook, for senders that do not use the application. */
   hookOf(form: HookForm): Hook
