@@ -91,6 +91,7 @@ function* batchesOf(account_sid: string, service_provider_sid: string, attempted
       attempts: null,
       stir_shaken: null,
       failure: null,
+      media_failure: null,
     }
     yield { call_sid, account_sid, events, notifications, ...(step === 5 ? { record } : {}) }
   }

@@ -43,6 +43,7 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('stir_shaken', 'text')
     // JSON text: the reason why the platform refused or ended the call.
     .addColumn('failure', 'text')
+    .addColumn('media_failure', 'text')
     .execute()
   for (const { name, owner, others } of pages) await indexPages(db, name, [owner], others)
   for (const { name, owner, others } of pages)

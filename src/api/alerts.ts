@@ -36,6 +36,7 @@ const alertTypes = [
   'alert-from-application',
   'recording-failure',
   'disk-full',
+  'no-media',
   'error-updating-call',
   'user-locked-out',
   'outbound-calls-stopped',

@@ -27,6 +27,7 @@ const finding: IdentityFinding = {
   reason: 'too old',
 }
 
+const noSound = { code: 'no_media_received', sentence: 'no packet has come', cure: 'Open the ports.' }
 const failure = { code: 'call_lost', sentence: 'its process was killed', cure: 'Call again.' }
 
 let api: TestApi
@@ -76,6 +77,7 @@ function writeCall({ account_sid, service_provider_sid }: TestTenant, number: nu
         attempts: number === 1 ? [attempt] : null,
         stir_shaken: number === 0 ? finding : null,
         failure: number === 1 ? failure : null,
+        media_failure: number === 0 ? noSound : null,
       },
     },
     'now',
@@ -155,6 +157,8 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
     const calls = (answer.body as { data: { call_sid: string }[] }).data
     expect(calls.find(({ call_sid }) => call_sid === sids[1])).toHaveProperty('failure', failure)
     expect(calls.find(({ call_sid }) => call_sid === sids[0])).not.toHaveProperty('failure')
+    expect(calls.find(({ call_sid }) => call_sid === sids[0])).toHaveProperty('media_failure', noSound)
+    expect(calls.find(({ call_sid }) => call_sid === sids[1])).not.toHaveProperty('media_failure')
   })
 
   it('leaves answered_at out of a call that was not answered', async () => {

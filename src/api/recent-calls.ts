@@ -65,6 +65,12 @@ const form = createRecordForm({
       'Why the platform refused the call, gave it up or ended it: the same as in the journal, in the status hook and in the log. Left out if the far end or the application ended it.',
     fromCell: fromJson,
   }).optional(),
+  media_failure: createField<CallFailure>({
+    schema: object(failure).facts.schema,
+    description:
+      'Why an answered call had no sound in one direction: `no_media_received` or `no_media_delivered`, with the places of both sides. The call was not ended for it. Left out if sound came, and if none had to come.',
+    fromCell: fromJson,
+  }).optional(),
 })
 
 /** Returns the outcome at each place that the call was sent to. */

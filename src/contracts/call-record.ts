@@ -62,6 +62,8 @@ export interface RecentCall {
   readonly stir_shaken: IdentityFinding | null
   /** Null if the far end or the application ended the call. */
   readonly failure: CallFailure | null
+  /** Why an answered call had no sound in one direction, or null. Such a call continues. */
+  readonly media_failure: CallFailure | null
 }
 
 /** Written to the outbox in the transaction of its event, and delivered in order per call and URL. */

@@ -13,6 +13,7 @@ import { createAuthority } from '../../test/support/certificates.ts'
 import type { Authority, CertificateWish } from '../../test/support/certificates.ts'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { createMigratedDatabase } from '../../test/support/postgres-databases.ts'
+import { freePorts } from '../../test/support/ports.ts'
 import { isMissing } from '../../test/support/tools.ts'
 import { createNames } from '../network/create-names.ts'
 import { lookAtStorage } from '../storage/look.ts'
@@ -21,6 +22,7 @@ import { warningOn } from '../data-directory.ts'
 import { createUpdateClient } from '../dns/create-update-client.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { silentLogger as log } from '../lib/log.ts'
+import { openSockets, PortPool } from '../media/ports.ts'
 import { createAcmeDomainsCheck } from './acme-domains.ts'
 import { createAccountNames } from './certificate-names.ts'
 import { createCertificatesCheck } from './certificates.ts'
@@ -38,6 +40,7 @@ import { createRealmsCheck } from './realms.ts'
 import { reportOf } from './report.ts'
 import { findPlatform } from './running-platform.ts'
 import type { RunningPlatform } from './running-platform.ts'
+import { createSoundCheck } from './sound.ts'
 
 const dayMs = 86_400_000
 let folder: string
@@ -393,6 +396,27 @@ describe('public address', () => {
     expect(await look({ bind: '10.1.2.3', isProduction: true })).toEqual([
       expect.stringMatching(/^bad .*10.1.2.3/),
     ])
+  })
+})
+
+describe('sound', () => {
+  it('sends itself a packet to the announced address, and says whether it arrived', async () => {
+    const first = await freePorts(3)
+    // One pair.
+    const rtpPorts = { first, last: first + 2 }
+    const look = (publicAddress: string | undefined) =>
+      statesOf(createSoundCheck({ bind: '127.0.0.1', publicAddress, rtpPorts, clock }))
+    const place = (address: string) => `UDP port ${first + (first % 2)} of ${address}`
+    expect(await look(undefined)).toEqual([
+      `ok A packet that was sent to ${place('127.0.0.1')} arrived here, from 127.0.0.1`,
+    ])
+    // Nothing of the platform is bound to this address.
+    expect(await look('127.0.0.99')).toEqual([
+      `note A packet that was sent to ${place('127.0.0.99')} did not arrive here`,
+    ])
+    const taken = await openSockets(new PortPool(rtpPorts), '127.0.0.1')
+    expect(await look(undefined)).toEqual(['note Not checked: no port of SWITCHHOOK_RTP_PORTS is free now'])
+    await taken.close()
   })
 })
 

@@ -7,6 +7,7 @@ import type { Wiring } from './graph/wiring.ts'
 import type { PortRange, SilenceLimits, WorkerSetup } from './worker-setup.ts'
 import type { PathLoss } from './browsers/messages.ts'
 import type { Encoding } from './codecs/codecs.ts'
+import type { NonDelivery } from './rtp/delivery.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 import type { FarPlace } from './sdp/far-place.ts'
 import type { SuiteName } from './srtp/suites.ts'
@@ -48,6 +49,8 @@ export interface StreamStats {
   readonly packetsLost: number
   /** Packets from places other than the far end's. */
   readonly packetsIgnored: number
+  /** Packets with a payload type that offer and answer did not agree on. */
+  readonly packetsNotAgreed: number
   /**
    * Encrypted packets that were rejected: not authentic, or authentic but seen before. Undefined for a plain stream.
    */
@@ -91,6 +94,8 @@ export type MediaEvent =
       readonly layer: string
       readonly reason: PlayResult['reason'] | 'failed'
     }
+  /** The reports of the far end show that our packets do not arrive. Repeated with each further such report. */
+  | { readonly type: 'undelivered'; readonly to: Endpoint; readonly shown: NonDelivery }
   /** Packets came for an encrypted stream, and none of them was authentic. Reported once. */
   | { readonly type: 'forged'; readonly packets: number }
   /** In a room, if its wiring requests it: the far end begins or stops talking. Reported twice a second at most. */
@@ -111,6 +116,11 @@ export interface FarEnd {
   readonly isHeld: boolean
   /** Whether it sends to the other far end that our SDP named, instead of to us. */
   readonly isPast: boolean
+  /**
+   * Whether packets of it must come as soon as the call is answered. False while it holds, only listens or sends past
+   * us, and over DTLS-SRTP, whose handshake takes its own time and reports its own failure.
+   */
+  readonly owesMedia: boolean
   /** The suite that encrypts and authenticates its packets; undefined for plain RTP. */
   readonly encryption?: SuiteName | 'DTLS-SRTP' | undefined
 }

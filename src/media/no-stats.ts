@@ -6,6 +6,7 @@ export const nothingYet: StreamStats = {
   packetsReceived: 0,
   packetsLost: 0,
   packetsIgnored: 0,
+  packetsNotAgreed: 0,
   jitterMs: 0,
   codec: '',
 }

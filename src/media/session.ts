@@ -258,7 +258,8 @@ export class Session implements MediaSession, Wired {
     this.#stats = { ...this.#stats, codec }
     const byKeys = agreed.protection.form === 'sdes' ? agreed.protection.receive.suite : undefined
     const encryption = this.#path.protection === undefined ? byKeys : 'DTLS-SRTP'
-    return { codec, remote, isHeld, isPast, encryption }
+    const owesMedia = agreed.mayReceive && !isHeld && !isPast && encryption !== 'DTLS-SRTP'
+    return { codec, remote, isHeld, isPast, owesMedia, encryption }
   }
 
   async #stateAgain(): Promise<void> {

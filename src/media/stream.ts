@@ -49,6 +49,7 @@ export class Stream implements Member {
   /** The way of the last tick, reused while nothing changes. */
   #way: Way | undefined
   #isClosed = false
+  #notAgreed = 0
   readonly #hearers = new Hearers()
   #isTapped = false
   #listensForKeys = false
@@ -210,6 +211,7 @@ export class Stream implements Member {
       packetsReceived: this.#reception.packetsReceived,
       packetsLost: this.#reception.packetsLost,
       packetsIgnored: this.#watch.ignored,
+      packetsNotAgreed: this.#notAgreed,
       rejected: this.#transport.rejected,
       jitterMs: this.#reception.jitter / this.#unitsPerMs,
       ...(remote === undefined ? {} : { remote }),
@@ -253,7 +255,10 @@ export class Stream implements Member {
     const agreement = this.#agreement
     if (agreement === undefined) return
     const kind = this.#kinds.of(packet.payloadType)
-    if (kind === notAgreed) return
+    if (kind === notAgreed) {
+      this.#notAgreed += 1
+      return
+    }
     const nowMs = this.#now()
     // While the far end may not send, a new source is ignored; the known one may still be draining.
     if (!agreement.mayReceive && this.#source.latched === undefined) return
@@ -290,6 +295,10 @@ export class Stream implements Member {
     if (agreement === undefined || !this.#reports.accept(datagram, from, agreement)) return
     this.#sending.expectLoss(this.#reports.lossPercent)
     this.live()
+    const { destination: to } = this.#source
+    const shown = this.#reports.nonDelivery
+    if (shown !== undefined && to !== undefined && agreement.maySend)
+      this.#options.onEvent({ type: 'undelivered', to, shown })
   }
 
   #sendReport(isBye: boolean): void {

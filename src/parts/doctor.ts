@@ -23,6 +23,7 @@ import { createFileLimitsCheck } from '../doctor/file-limits.ts'
 import { createPortsCheck } from '../doctor/ports.ts'
 import { createPublicAddressCheck } from '../doctor/public-address.ts'
 import { createRealmsCheck } from '../doctor/realms.ts'
+import { createSoundCheck } from '../doctor/sound.ts'
 import { findPlatform } from '../doctor/running-platform.ts'
 import type { RunningPlatform } from '../doctor/running-platform.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -87,6 +88,7 @@ function checksOfMachine(
     createPlatformCheck(platform),
     createPortsCheck({ ...config, platform }),
     createPublicAddressCheck({ ...config, clock }),
+    createSoundCheck({ ...config, clock }),
     createDiskCheck({ ...config, warningOn }),
     createDatabaseCheck(rows, config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'),
     createFileLimitsCheck({ maxCalls: portPairs(config.rtpPorts), platform }),

@@ -535,6 +535,7 @@ export interface Schema extends Tables {
     readonly attempts: string | null
     readonly stir_shaken: string | null
     readonly failure: string | null
+    readonly media_failure: string | null
   }
   readonly recordings: {
     readonly call_sid: string

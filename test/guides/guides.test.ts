@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
+import { recordsOf } from '../support/call-ends.ts'
 import { callFromCarrier, freshAddress } from '../support/carrier.ts'
 import { edgeAddress } from '../support/kamailio.ts'
 import { startRegistrar } from '../support/kamailio-registrar.ts'
@@ -12,6 +13,7 @@ import type { Kamailio } from '../support/kamailio.ts'
 import { freePorts } from '../support/ports.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { ToolProcess } from '../support/processes.ts'
+import { startCallee } from '../support/sip-callee.ts'
 import { hasCommand, isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { calledPhone } from './called-phone.ts'
@@ -146,6 +148,29 @@ async function recordingStored({ folder: place }: Context): Promise<void> {
   )
 }
 
+/** Makes a call to a far end that sends nothing, and ends it when the platform has said so. */
+async function silentCall(context: Context): Promise<void> {
+  await runningApplication(context, untilHungUp)
+  const { platform, toRun } = context
+  const { api } = platform
+  const account = toRun('<the account>')
+  const callee = await startCallee(toRun('203.0.113.40'))
+  context.cleanUp.push(() => callee.close())
+  const [own] = await api.must<{ application_sid: string }[]>('GET', '/Applications')
+  const { sid } = await api.must<{ sid: string }>('POST', `/Accounts/${account}/Calls`, {
+    from: '100',
+    to: { type: 'sip', sipUri: callee.uri },
+    application_sid: own?.application_sid,
+  })
+  await until('the missing sound to be noted', async () => {
+    const path = `/Accounts/${account}/RecentCalls/${sid}/journal`
+    const events = await api.must<{ type: string; code?: string }[]>('GET', path)
+    return events.some(({ code }) => code === 'no_media_received')
+  })
+  await api.must('DELETE', `/Accounts/${account}/Calls/${sid}`)
+  await recordsOf(api, account, [sid])
+}
+
 async function carrierCalls(context: Context): Promise<void> {
   const { platform, toRun } = context
   const result = await callFromCarrier(platform, { address: toRun('203.0.113.10') }, '15550100')
@@ -167,6 +192,7 @@ const actions: GuideOptions['actions'] = {
   'a first application that says hello': (context) => runningApplication(context, { verb: 'hangup' }),
   'a phone that answers': answeringPhone,
   'the call is answered': answered,
+  'a call without sound': silentCall,
   'the carrier calls 15550100': carrierCalls,
   'the platform is registered': registeredWithCarrier,
   'systemd reads the unit': systemdReads,
@@ -243,18 +269,19 @@ describe.concurrent('every command and answer of the guide', () => {
   )
 
   it.skipIf(isMissing('baresip', 'sipp', 'kamailio', 'kamailioTls', 'openssl'))(
-    'softphone, call-out, connect-a-carrier and edge',
+    'softphone, call-out, connect-a-carrier, no-sound and edge',
     async () => {
-      const carrier = freshAddress()
+      const [carrier, silent] = [freshAddress(), freshAddress()]
       let registrar: Kamailio | undefined
       try {
-        await runGuides(['softphone', 'call-out', 'connect-a-carrier', 'edge'], {
+        await runGuides(['softphone', 'call-out', 'connect-a-carrier', 'no-sound', 'edge'], {
           actions,
           async words({ platform, folder: place }) {
             registrar = await startRegistrar(platform.sip, 'trunk-secret')
             return {
               ...(await edgeWords(place)),
               '203.0.113.10': carrier,
+              '203.0.113.40': silent,
               '203.0.113.20': registrar.address,
               '5080': String(registrar.port),
             }

@@ -1,7 +1,5 @@
 // The address of the platform that a peer sees, with real sockets on every interface: Contact, SDP and the source of
 // RTP agree.
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -9,15 +7,14 @@ import { endedJournal, recordsOf } from '../support/call-ends.ts'
 import { callFromCarrier, provisionCarrier } from '../support/carrier.ts'
 import { provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
-import { RtpPeer } from '../support/rtp-peer.ts'
+import { fieldOf, startCallee } from '../support/sip-callee.ts'
+import type { SipCallee } from '../support/sip-callee.ts'
 import { isMissing } from '../support/tools.ts'
-import { Inbox } from '../support/wait.ts'
 
 let application: Application
 let platform: Platform
 let tenant: Tenant
-const sockets: Socket[] = []
-const peers: RtpPeer[] = []
+const callees: SipCallee[] = []
 
 beforeAll(async () => {
   application = await startApplication()
@@ -33,51 +30,19 @@ afterAll(async () => {
 })
 
 afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.close()
-  await Promise.all(peers.splice(0).map((peer) => peer.close()))
+  await Promise.all(callees.splice(0).map((callee) => callee.close()))
 })
 
-const field = (message: string, name: string): string =>
-  new RegExp(`^${name}:[ \\t]*(.*?)\\r?$`, 'im').exec(message)?.[1] ?? ''
-
-interface Callee {
-  readonly uri: string
-  readonly requests: Inbox<string>
-  readonly rtp: RtpPeer
-}
-
-/** Starts a far end that responds to every request with 200, and to an INVITE with an SDP. */
-async function calleeAt(address: string): Promise<Callee> {
-  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
-  sockets.push(socket)
-  await new Promise<void>((resolve) => socket.bind(0, address, resolve))
-  const rtp = await RtpPeer.open(address)
-  peers.push(rtp)
-  const requests = new Inbox<string>()
-  const host = `${address.includes(':') ? `[${address}]` : address}:${socket.address().port}`
-  socket.on('message', (datagram, from) => {
-    const request = datagram.toString('utf8')
-    requests.push(request)
-    if (request.startsWith('ACK')) return
-    const body = request.startsWith('INVITE') ? rtp.offer({ payloads: '0 101' }) : ''
-    const answer = [
-      'SIP/2.0 200 OK',
-      ...['Via', 'From', 'Call-ID', 'CSeq'].map((name) => `${name}: ${field(request, name)}`),
-      `To: ${field(request, 'To')}${field(request, 'To').includes('tag=') ? '' : ';tag=callee'}`,
-      `Contact: <sip:bob@${host}>`,
-      ...(body === '' ? [] : ['Content-Type: application/sdp']),
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      '',
-      body,
-    ].join('\r\n')
-    socket.send(answer, from.port, from.address)
-  })
-  return { uri: `sip:bob@${host}`, requests, rtp }
+async function calleeAt(address: string): Promise<SipCallee> {
+  const callee = await startCallee(address)
+  callees.push(callee)
+  return callee
 }
 
 const connectionOf = (message: string): string => /^c=IN IP[46] (\S+)/m.exec(message)?.[1] ?? ''
 const contactHostOf = (message: string): string =>
-  /<sip:(?:[^@>]*@)?(?:\[([^\]]*)\]|([^:;>]*))/.exec(field(message, 'Contact'))?.slice(1).find(Boolean) ?? ''
+  /<sip:(?:[^@>]*@)?(?:\[([^\]]*)\]|([^:;>]*))/.exec(fieldOf(message, 'Contact'))?.slice(1).find(Boolean) ??
+  ''
 
 describe('a call to a place of either IP version', () => {
   it.each(['127.0.0.9', '::1'])(
@@ -96,7 +61,7 @@ describe('a call to a place of either IP version', () => {
       )
       const invite = await callee.requests.next('the INVITE', (text) => text.startsWith('INVITE'))
       expect([connectionOf(invite), contactHostOf(invite)]).toEqual([ours, ours])
-      expect(field(invite, 'From')).toContain(`@${at.includes(':') ? `[${ours}]` : ours}>`)
+      expect(fieldOf(invite, 'From')).toContain(`@${at.includes(':') ? `[${ours}]` : ours}>`)
       const { fromAddress } = await callee.rtp.heard.next('a packet', () => true)
       expect(fromAddress).toBe(ours)
       callee.rtp.send(Number(/^m=audio (\d+)/m.exec(invite)?.[1]))

@@ -90,6 +90,7 @@ describe('npm run doctor', () => {
     found('note certificates It is for development: the platform made it')
     found(`ok certificates HTTPS at port ${httpsPort} shows the certificate of the file`)
     found('ok public address Phones and carriers see 127.0.0.1')
+    found('ok sound A packet that was sent to UDP port')
     found('ok database SQLite')
     // The limit is that of the platform's process, not that of the doctor.
     found(`ok file limits The platform (process ${platform.pid}) may open`)

@@ -35,6 +35,7 @@ export function endedCall(
     attempts: null,
     stir_shaken: null,
     failure: null,
+    media_failure: null,
     ...facts,
   }
   return { call_sid, account_sid, events: [{ seq: 1, at: 1, type: 'x' }], notifications: [], record }

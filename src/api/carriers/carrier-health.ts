@@ -1,5 +1,7 @@
 // The health of a carrier: whether the platform is registered there, and which of its gateways accept calls.
 import { AppError } from '../../lib/errors.ts'
+import type { CallFailure } from '../../contracts/call-record.ts'
+import type { Caller } from '../../contracts/caller.ts'
 import type { Row } from '../../storage/storage.ts'
 import { boolean, choice } from '../define/fields.ts'
 import { list, object, whole, word, wordOrNull } from '../define/reply-fields.ts'
@@ -22,7 +24,7 @@ const gateway = object({
 
 const health = object({
   condition: choice(['up', 'degraded', 'down', 'unknown']).describe(
-    'up: all is well. degraded: the registration failed, or a gateway is down and another one is not. down: no gateway takes calls, or the carrier is switched off. unknown: nothing is watched, and nothing failed.',
+    'up: all is well. degraded: the registration failed, the last call had no sound in one direction, or a gateway is down and another one is not. down: no gateway takes calls, or the carrier is switched off. unknown: nothing is watched, and nothing failed.',
   ),
   reason: wordOrNull('What is wrong, in a sentence; null when nothing is.'),
   registration: object({
@@ -30,6 +32,17 @@ const health = object({
     status: wordOrNull('`ok` or `fail`; null before the first REGISTER.'),
     reason: wordOrNull('The response of the registrar.'),
   }).describe('The registration with the carrier, as its `register_status` shows it.'),
+  media: object({
+    call_sid: word('The call.'),
+    at: whole('When it ended, in epoch milliseconds.'),
+    code: word('`no_media_received` or `no_media_delivered`.'),
+    sentence: word('What is missing, with the places of both sides.'),
+    cure: word('What to change.'),
+  })
+    .describe(
+      'The last answered call of three seconds or more over this carrier, if it had no sound in one direction; left out if it had.',
+    )
+    .optional(),
   gateways: list(gateway).describe('The gateways that calls are sent to, as this node sees them.'),
 })
 
@@ -48,11 +61,17 @@ export const readHealth: ApiRoute = defineRoute({
     body: health,
   },
   errors: ['not_found'],
-  async handle({ params: { VoipCarrierSid }, rows, services }) {
+  async handle({ params: { VoipCarrierSid }, rows, services, caller }) {
     const carrier = await carrierAt(VoipCarrierSid, { rows })
     const gateways = (await gatewaysOf(carrier, { rows })).map((row) => toGateway(row, services))
     const registration = registrationOf(carrier)
-    return { ...summed(carrier, registration, gateways), registration, gateways }
+    const media = await missingMedia(carrier, { caller, services })
+    return {
+      ...summed(carrier, { registration, gateways, media }),
+      registration,
+      ...(media === undefined ? {} : { media }),
+      gateways,
+    }
   },
 })
 
@@ -114,10 +133,45 @@ export function registrationOf({
   return { is_required: requires_register === 1, status, reason }
 }
 
+interface MissingMedia extends CallFailure {
+  readonly call_sid: string
+  readonly at: number
+}
+
+// Shorter calls may have ended before it was known whether sound comes.
+const leastSeconds = 3
+const maxCalls = 20
+
+/** Returns the sound that the last call over the carrier lacked, of the calls that the caller may read. */
+async function missingMedia(
+  { name, account_sid, service_provider_sid }: Row<'voip_carriers'>,
+  {
+    caller: { tenancy },
+    services,
+  }: { readonly caller: Pick<Caller, 'tenancy'>; readonly services: Services },
+): Promise<MissingMedia | undefined> {
+  const { recentCalls } = services.storage
+  const query = { page: 1, count: maxCalls, trunk: name, answered: true }
+  const account = account_sid ?? (tenancy.level === 'account' ? tenancy.account_sid : undefined)
+  const { rows } =
+    account === undefined
+      ? await recentCalls.pageOfProvider(tenancy, service_provider_sid ?? '', query)
+      : await recentCalls.page(tenancy, account, query)
+  const last = rows.find(({ duration }) => duration >= leastSeconds)
+  if (last === undefined || last.media_failure === null) return undefined
+  const failure = JSON.parse(last.media_failure) as CallFailure
+  return { call_sid: last.call_sid, at: last.terminated_at, ...failure }
+}
+
+interface Found {
+  readonly registration: RegistrationState
+  readonly gateways: readonly GatewayState[]
+  readonly media: MissingMedia | undefined
+}
+
 function summed(
   { is_active }: Row<'voip_carriers'>,
-  { is_required, status, reason }: RegistrationState,
-  gateways: readonly GatewayState[],
+  { registration: { is_required, status, reason }, gateways, media }: Found,
 ): { readonly condition: 'up' | 'degraded' | 'down' | 'unknown'; readonly reason: string | null } {
   if (is_active !== 1) return { condition: 'down', reason: 'the carrier is switched off: is_active is 0' }
   if (gateways.length === 0)
@@ -127,6 +181,7 @@ function summed(
   if (unwell.length === gateways.length) return { condition: 'down', reason: `no gateway answers: ${places}` }
   if (is_required && status === 'fail')
     return { condition: 'degraded', reason: `the registration failed: ${reason ?? 'no reason is known'}` }
+  if (media !== undefined) return { condition: 'degraded', reason: `the last call: ${media.sentence}` }
   if (unwell.length > 0) return { condition: 'degraded', reason: `some gateways do not answer: ${places}` }
   const isKnown = gateways.some(({ condition }) => condition === 'up') || (is_required && status === 'ok')
   return { condition: isKnown ? 'up' : 'unknown', reason: null }

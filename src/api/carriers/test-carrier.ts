@@ -15,7 +15,7 @@ import { cureOf, registrationCureOf } from './carrier-cures.ts'
 import { carrierAt, gatewaysOf, registrationOf } from './carrier-health.ts'
 
 const stepFields = {
-  step: choice(['registration', 'gateways', 'options', 'call']).describe('What was tried.'),
+  step: choice(['registration', 'gateways', 'options', 'call', 'media']).describe('What was tried.'),
   target: word('The gateway or the number that was tried.').optional(),
   ok: boolean().describe('Whether it succeeded.'),
   reason: word('The result.'),
@@ -29,7 +29,7 @@ const body = {
   to: text({ min: 1, max: 64 })
     .optional()
     .describe(
-      'The number to call. It may ring, and is hung up as soon as it is answered. Left out: no call is made.',
+      'The number to call. It may ring, and is hung up when its sound has come, four seconds after the answer at the latest. Left out: no call is made.',
     )
     .example('+15551230100'),
   from: text({ min: 1, max: 64 })
@@ -41,7 +41,7 @@ const body = {
 }
 
 export interface Step {
-  readonly step: 'registration' | 'gateways' | 'options' | 'call'
+  readonly step: 'registration' | 'gateways' | 'options' | 'call' | 'media'
   readonly target?: string
   readonly ok: boolean
   readonly reason: string
@@ -89,7 +89,7 @@ export const testCarrier: ApiRoute = defineRoute({
       )
     const steps: Step[] = [...registrationStep(carrier), ...(await optionsSteps(carrier, request))]
     if (isGiven(to) && payer !== undefined && carrier.is_active === 1)
-      steps.push(await callStep(carrier, { to, from: from ?? undefined, account_sid: payer }, request))
+      steps.push(...(await callSteps(carrier, { to, from: from ?? undefined, account_sid: payer }, request)))
     return { ok: steps.every(({ ok }) => ok), steps }
   },
 })
@@ -166,17 +166,20 @@ const ringMs = 15_000
 const lookEveryMs = 100
 const maxLooks = 250
 
-async function callStep(
+// Time for the first packet to come, and for the journal to say that it did not.
+const listening = '[{"verb":"pause","length":4},{"verb":"hangup"}]'
+
+async function callSteps(
   carrier: Row<'voip_carriers'>,
   { to, from, account_sid }: TestCall,
   { rows, services, whenGone }: TestRequest,
-): Promise<Step> {
+): Promise<readonly Step[]> {
   const { calls, clock } = services
   const { voip_carrier_sid } = carrier
   const [number] = await rows.phone_numbers.list({ where: { voip_carrier_sid, is_pattern: 0 }, limit: 1 })
   const { call_sid, begin } = await calls.prepare({
     account_sid,
-    runs: { script: { ...noScript(account_sid), app_json: '[{"verb":"hangup"}]' } },
+    runs: { script: { ...noScript(account_sid), app_json: listening } },
     to: { type: 'phone', number: to, voip_carrier_sid },
     from: from ?? number?.number ?? carrier.register_username ?? 'anonymous',
     headers: [],
@@ -188,21 +191,41 @@ async function callStep(
   const gone = whenGone()
   let [hasRung, wasHeard] = [false, false]
   let call: LiveCall | undefined
+  let media: readonly Step[] = []
   for (let looks = 0; looks < maxLooks && !gone.aborted; looks++) {
     call = calls.find(account_sid, call_sid)
     hasRung ||= call?.call_status === 'ringing' || call?.call_status === 'early-media'
-    wasHeard ||= calls.journal(account_sid, call_sid)?.some(isReceived) === true
-    if (call === undefined || isOver(call)) break
+    const journal = calls.journal(account_sid, call_sid) ?? []
+    wasHeard ||= journal.some(isReceived)
+    media = call?.sip_status !== 200 ? [] : mediaSteps(journal)
+    if (call === undefined || isOver(call) || media.length > 0) break
     await sleep(lookEveryMs, clock, gone)
   }
   if (call !== undefined && !isOver(call)) await calls.hangUp(account_sid, call_sid)
-  return {
+  const called: Step = {
     ...(isSilence(call, wasHeard) ? silence : judged(call, hasRung)),
     step: 'call',
     target: to,
     call_sid,
     delay_ms: Math.round(clock.monotonic() - beganAt),
   }
+  return [called, ...media]
+}
+
+/** Returns what the journal of an answered call says about the sound of the far end; nothing while it is not known. */
+function mediaSteps(journal: readonly StoredEvent[]): readonly Step[] {
+  const heard = journal.find(({ type }) => type === 'media-first-packet')
+  if (heard !== undefined)
+    return [
+      {
+        step: 'media',
+        ok: true,
+        reason: `sound came from ${String(heard['address'])}:${String(heard['port'])}`,
+      },
+    ]
+  const missing = journal.find(({ type, code }) => type === 'problem' && code === 'no_media_received')
+  if (missing === undefined) return []
+  return [{ step: 'media', ok: false, reason: String(missing['sentence']), cure: String(missing['cure']) }]
 }
 
 const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'busy', 'no-answer', 'cancelled'])
@@ -237,7 +260,7 @@ function judged(
 ): Pick<Step, 'ok' | 'reason' | 'cure' | 'sip_status'> {
   if (call === undefined) return { ok: false, reason: 'the call is gone', cure: cureOf('silent') }
   const { call_status, sip_status, sip_reason } = call
-  if (call_status === 'completed')
+  if (call_status === 'completed' || call_status === 'in-progress')
     return { ok: true, reason: 'the call was answered and hung up', sip_status }
   if (hasRung) return { ok: true, reason: 'the number rang', sip_status }
   const reason = `${sip_status} ${sip_reason}`

@@ -48,6 +48,8 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['recognizer_unknown', 'no-stt'],
   ['no_carrier', 'no-carrier'],
   ['invalid_frame', 'invalid-app-payload'],
+  ['no_media_received', 'no-media'],
+  ['no_media_delivered', 'no-media'],
   ['audio_not_found', 'play-url-notfound'],
   ['disk_full', 'disk-full'],
   ['siprec_failed', 'recording-failure'],

@@ -40,6 +40,8 @@ export interface CallFacts {
   readonly identity?: IdentityFinding
   /** The reason why the platform has refused the call. */
   readonly refusal?: RefusalFact
+  /** Why no sound comes, or goes. */
+  readonly media_failure?: CallFailure | undefined
 }
 
 /** Returns the state at the beginning of a call: trying, since its INVITE was answered with 100. */
@@ -62,9 +64,16 @@ export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'recording-started') return { ...facts, recording_url: event.recording_url }
   if (event.type === 'queued') return { ...facts, queue: { name: event.queue, since: event.at } }
   if (event.type === 'unqueued') return { ...facts, queue: undefined }
+  if (event.type === 'problem' && mediaCodes.has(event.code))
+    return { ...facts, media_failure: facts.media_failure ?? failureOf(event) }
+  if (event.type === 'media-first-packet' && facts.media_failure?.code === notReceived)
+    return { ...facts, media_failure: undefined }
   if (event.type === 'ended') return reduceEnded(facts, event)
   return facts
 }
+
+const notReceived = 'no_media_received'
+const mediaCodes: ReadonlySet<string> = new Set([notReceived, 'no_media_delivered'])
 
 const ringing = { call_status: 'ringing', sip_status: 180, sip_reason: 'Ringing' } as const
 
@@ -224,11 +233,12 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     attempts: attemptsOf(facts),
     stir_shaken: facts.identity ?? null,
     failure: facts.refusal === undefined ? null : failureOf(facts.refusal),
+    media_failure: facts.media_failure ?? null,
   }
 }
 
 /** Returns why the platform refused or ended a call, in the form that the record, the status hook and the log share. */
-export function failureOf({ code, sentence, cure }: RefusalFact): CallFailure {
+export function failureOf({ code, sentence, cure }: CallFailure): CallFailure {
   return { code, sentence, cure }
 }
 

@@ -117,7 +117,14 @@ describe('the media of a leg', () => {
     scripted.open = async () => {
       const session = await openSession()
       session.answer = () =>
-        Promise.resolve({ sdp: 'v=0 answer', codec: 'PCMA', remote: undefined, isHeld: true, isPast: false })
+        Promise.resolve({
+          sdp: 'v=0 answer',
+          codec: 'PCMA',
+          remote: undefined,
+          isHeld: true,
+          isPast: false,
+          owesMedia: false,
+        })
       return session
     }
     await media.negotiate('v=0 c=0.0.0.0', place)

@@ -15,6 +15,8 @@ import { LegPath } from './leg-path.ts'
 import { LegSound } from './leg-sound.ts'
 import { LegTracks } from './leg-tracks.ts'
 import { MediaNotes } from './media-notes.ts'
+import { toProblem } from './refusals.ts'
+import { SoundCheck } from './sound-check.ts'
 
 export interface LegMediaOptions {
   readonly media: Pick<Media, 'open'>
@@ -49,6 +51,7 @@ export class LegMedia {
     accept: (answer) => this.#accept(answer, this.#peer),
   })
   readonly tracks: LegTracks
+  readonly #check: SoundCheck
   readonly #options: LegMediaOptions
   readonly #notes: MediaNotes
   #state: State = { state: 'none' }
@@ -68,6 +71,12 @@ export class LegMedia {
     this.#options = options
     this.#notes = new MediaNotes(options.journal)
     this.tracks = new LegTracks(this.sound, options.clock)
+    this.#check = new SoundCheck({
+      clock: options.clock,
+      session: () => this.#session,
+      isPast: () => this.path.isPast || this.path.isLeaving,
+      onProblem: (error) => options.journal.note(toProblem(error)),
+    })
   }
 
   /** Returns our part of the first offer/answer exchange (RFC 3264): an answer, or an offer if the INVITE has none. */
@@ -106,6 +115,11 @@ export class LegMedia {
     if (session === undefined) return undefined
     this.#face(session, peer)
     return this.#offer(session, protection)
+  }
+
+  /** Notes that the call is answered: from now on the far end must be heard, and must hear us. */
+  answered(): void {
+    this.#check.answered()
   }
 
   live(): void {
@@ -225,6 +239,7 @@ export class LegMedia {
   async close(): Promise<void> {
     const session = this.#session
     this.#state = { state: 'closed' }
+    this.#check.close()
     if (session === undefined) return
     try {
       this.#notes.closed(await session.close())
@@ -271,6 +286,7 @@ export class LegMedia {
     if (event.type === 'talk') this.#options.events.tell(event.isTalking ? 'talks' : 'silent')
     if (event.type === 'layer-ended') this.sound.layerEnded(event.layer, event.reason)
     this.#notes.event(event)
+    this.#check.event(event)
   }
 
   async #offer(session: MediaSession, protection?: OfferedProtection): Promise<string> {
@@ -291,6 +307,7 @@ export class LegMedia {
     const peer = this.#peer
     const isSecure = peer !== undefined && transports[peer.transport].isSecure
     this.#notes.open(session, farEnd, { peer: peer?.address, isSecure })
+    this.#check.agreed(farEnd)
     const { isHeld } = farEnd
     if (isHeld === (this.#hold !== undefined)) return
     this.#hold = isHeld ? { request } : undefined

@@ -17,6 +17,7 @@ export class LegPath {
   readonly #options: LegPathOptions
   #heard: Heard | undefined
   #isPast = false
+  #isLeaving = false
   #isEncrypted = false
 
   constructor(options: LegPathOptions) {
@@ -26,6 +27,11 @@ export class LegPath {
   /** Whether the far end sends its media to another far end, or has agreed to. */
   get isPast(): boolean {
     return this.#isPast
+  }
+
+  /** Whether nothing is sent to the far end, since its media goes past the platform or is about to. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
   }
 
   /** Whether the far end has agreed with the platform, and with no one else, on the keys of its packets. */
@@ -77,6 +83,7 @@ export class LegPath {
 
   /** Stops sending to the far end, or starts again. */
   async goPast(isPast: boolean): Promise<void> {
+    this.#isLeaving = isPast
     if (!isPast) this.#isPast = false
     await this.#options.session()?.goPast(isPast)
   }

@@ -243,6 +243,7 @@ export class Leg {
       }),
     )
     this.#limits.answered()
+    this.media.answered()
     this.callerProgress.close()
     void this.recording.answered()
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })

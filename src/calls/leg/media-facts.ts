@@ -1,6 +1,8 @@
 // The journal entries about the source of media. They must explain one-way audio to an operator at night.
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent, OfferedHandshake, StreamStats } from '../../media/media.ts'
+import type { NonDelivery } from '../../media/rtp/delivery.ts'
+import type { Endpoint } from '../../media/rtp/source.ts'
 import type { PathLoss } from '../../media/browsers/messages.ts'
 import type { Remote } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
@@ -62,6 +64,7 @@ export function toMediaFact(event: MediaEvent): MediaFact | undefined {
     case 'forged':
       return { type: 'media-forged', packets: event.packets, because: forged }
     case 'digit':
+    case 'undelivered':
     case 'layer-ended':
     case 'talk':
     case 'timeout':
@@ -113,4 +116,35 @@ export function toClosedFact(stats: StreamStats): MediaFact {
       : { remote_packets_lost: remote.packetsLost, remote_jitter_ms: remote.jitterMs }),
     ...(remote?.roundTripMs === undefined ? {} : { round_trip_ms: remote.roundTripMs }),
   }
+}
+
+const nameOf = ({ address, port }: Endpoint): string =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+
+/** Returns the sentence for a call on which no packet of the far end has come. `ours` is the place in our SDP. */
+export function noReception(
+  ours: Endpoint,
+  far: Endpoint | undefined,
+  { packetsIgnored, packetsNotAgreed, rejected }: StreamStats,
+): string {
+  const from = far === undefined ? '' : ` from ${nameOf(far)}, the place in the SDP of the far end,`
+  const sentence = `no packet${from} has come to ${nameOf(ours)}, the place in our SDP`
+  if (packetsNotAgreed > 0)
+    return `${sentence}: ${packetsNotAgreed} packets came, in payload types that offer and answer do not name`
+  if ((rejected?.forged ?? 0) > 0)
+    return `${sentence}: ${rejected?.forged} packets came that the key of the call does not open`
+  if (packetsIgnored > 0)
+    return `${sentence}: ${packetsIgnored} packets came from places that neither SDP nor signalling names`
+  return sentence
+}
+
+const shownBy: Readonly<Record<NonDelivery, string>> = {
+  lost: 'say that all were lost',
+  standing: 'show no new packet',
+  absent: 'do not mention our stream',
+}
+
+/** Returns the sentence for a call on which the far end gets none of our packets. */
+export function noDelivery(ours: Endpoint, to: Endpoint, shown: NonDelivery): string {
+  return `our packets from ${nameOf(ours)} to ${nameOf(to)} do not arrive: the reports of the far end (RTCP) ${shownBy[shown]}`
 }

@@ -225,9 +225,9 @@ class ReceivedStreams implements MediaSession {
 /** Events of the second stream that are also events of the leg. */
 const ofEither: ReadonlySet<MediaEvent['type']> = new Set(['lost', 'path-lost', 'ignored', 'forged'])
 
-/** Returns isHeld if neither stream is sent: the client has paused. */
-function held(parts: readonly string[]): Pick<FarEnd, 'isHeld'> {
-  return { isHeld: !parts.some(isSending) }
+/** Returns isHeld if neither stream is sent: the client has paused. A recorded call may be silent for any time. */
+function held(parts: readonly string[]): Pick<FarEnd, 'isHeld' | 'owesMedia'> {
+  return { isHeld: !parts.some(isSending), owesMedia: false }
 }
 
 function noTwoStreams(): AppError {
@@ -241,6 +241,7 @@ function sum(a: StreamStats, b: StreamStats): StreamStats {
     packetsReceived: a.packetsReceived + b.packetsReceived,
     packetsLost: a.packetsLost + b.packetsLost,
     packetsIgnored: a.packetsIgnored + b.packetsIgnored,
+    packetsNotAgreed: a.packetsNotAgreed + b.packetsNotAgreed,
     jitterMs: Math.max(a.jitterMs, b.jitterMs),
   }
 }

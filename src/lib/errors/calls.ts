@@ -123,6 +123,18 @@ export const callErrors = {
     sip: 503,
     cure: 'Call again: a new thread serves the next call. The log says why the old one died.',
   },
+  no_media_received: {
+    cause:
+      'An answered call has no sound of the far end: 3 s after the answer no packet of it had come, and it was neither on hold nor only listening. The call continues. The sentence names the place that our SDP announces and the place that the SDP of the far end names.',
+    http: 480,
+    cure: 'If the announced address is not the one that the far end reaches, set SWITCHHOOK_PUBLIC_ADDRESS. Let the firewall and NAT pass UDP packets to the ports of SWITCHHOOK_RTP_PORTS, with the same numbers. If only one far end is not heard, look at its own network and whether it is muted. `npm run doctor` and docs/guides/no-sound.md help.',
+  },
+  no_media_delivered: {
+    cause:
+      'The far end of an answered call gets none of our packets, as its own RTCP reports show. The call continues. The sentence names the place that our packets come from and the one that they go to.',
+    http: 480,
+    cure: 'Let the firewall and NAT pass UDP packets from the ports of SWITCHHOOK_RTP_PORTS to any address. If the place of the far end is a private address, let the far end name its public one (STUN, or the setting of its own NAT). docs/guides/no-sound.md helps.',
+  },
   media_timeout: {
     cause:
       'The far end of an answered call was not heard for the time of SWITCHHOOK_MEDIA_TIMEOUT_SECONDS: it sent neither media nor anything in signalling, and had not put the call on hold.',

@@ -1,5 +1,7 @@
 // RTCP of one session: when a report is due, its content, and the far end's reports on our stream (RFC 3550 §6).
 import { randomBytes } from 'node:crypto'
+import { Delivery } from './delivery.ts'
+import type { NonDelivery } from './delivery.ts'
 import type { Reception } from './reception.ts'
 import { parseRtcp, roundTripMs, toCompound, toShortNtp } from './rtcp.ts'
 import type { HeardReport, ReportBlock, SenderInfo } from './rtcp.ts'
@@ -34,6 +36,8 @@ export class Reporter {
   #reportedPackets = 0
   #lastHeard: { readonly senderReport: number; readonly atMs: number } | undefined
   #remote: RemoteReport | undefined
+  readonly #delivery = new Delivery()
+  #nonDelivery: NonDelivery | undefined
   #lossPercent = 0
   /** The number of reports without a loss since the last loss. */
   #goodReports = 0
@@ -54,6 +58,11 @@ export class Reporter {
   /** The loss to expect of our stream: the worst of the far end's last reports. */
   get lossPercent(): number {
     return this.#lossPercent
+  }
+
+  /** How the last report of the far end shows that our packets do not arrive; undefined if it does not. */
+  get nonDelivery(): NonDelivery | undefined {
+    return this.#nonDelivery
   }
 
   /** The time of the next report; 0 before the first call of `isDue`. */
@@ -89,7 +98,9 @@ export class Reporter {
     if (heard === undefined) return undefined
     const nowMs = this.#options.now()
     if (heard.senderReport !== undefined) this.#lastHeard = { senderReport: heard.senderReport, atMs: nowMs }
-    const block = heard.blocks.find(({ ssrc }) => ssrc === this.#options.sender.ssrc)
+    const { ssrc: ownSsrc, packets } = this.#options.sender
+    const block = heard.blocks.find(({ ssrc }) => ssrc === ownSsrc)
+    this.#nonDelivery = this.#delivery.note(heard, block, packets)
     if (block !== undefined) {
       this.#noteLoss(block.fractionLost)
       const roundTrip = roundTripMs(block, nowMs)

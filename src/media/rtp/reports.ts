@@ -1,5 +1,6 @@
 // The RTCP reports of one stream: which of the far end's are accepted, when ours is due, and where it is sent.
 import type { Agreement } from '../sdp/agreement.ts'
+import type { NonDelivery } from './delivery.ts'
 import type { Reception } from './reception.ts'
 import { Reporter } from './reporter.ts'
 import type { RemoteReport } from './reporter.ts'
@@ -45,6 +46,11 @@ export class Reports {
   /** The loss to expect of our stream. */
   get lossPercent(): number {
     return this.#reporter.lossPercent
+  }
+
+  /** How the last report of the far end shows that our packets do not arrive; undefined if it does not. */
+  get nonDelivery(): NonDelivery | undefined {
+    return this.#reporter.nonDelivery
   }
 
   get dueMs(): number {

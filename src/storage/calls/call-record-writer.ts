@@ -46,7 +46,7 @@ export function indexed(text: string): string {
 
 /** Returns the row of a record. Leaving out a column is a compile error. */
 function toRow(record: RecentCall): Schema['recent_calls'] {
-  const { sip_call_id, from, to, trunk, answered, attempts, stir_shaken, failure } = record
+  const { sip_call_id, from, to, trunk, answered, attempts, stir_shaken, failure, media_failure } = record
   return {
     ...record,
     sip_call_id: indexed(sip_call_id),
@@ -57,5 +57,6 @@ function toRow(record: RecentCall): Schema['recent_calls'] {
     attempts: attempts && JSON.stringify(attempts),
     stir_shaken: stir_shaken && JSON.stringify(stir_shaken),
     failure: failure && JSON.stringify(failure),
+    media_failure: media_failure && JSON.stringify(media_failure),
   }
 }

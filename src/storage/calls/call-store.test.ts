@@ -61,6 +61,7 @@ onEachStore(({ open: openTestStorage }) => {
       attempts: null,
       stir_shaken: null,
       failure: null,
+      media_failure: null,
       ...more,
     }
   }

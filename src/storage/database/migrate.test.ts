@@ -63,6 +63,7 @@ async function addRecord(database: Database, facts: Parameters<typeof endedCall>
     attempts: null,
     stir_shaken: null,
     failure: null,
+    media_failure: null,
   } as const
   const insert = prepare(database.builder.insertInto('recent_calls').values(row))
   await database.commit((session) => insert.all(session, {}))

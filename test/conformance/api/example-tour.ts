@@ -172,6 +172,7 @@ async function seed(api: TestApi, note: (value: unknown) => unknown): Promise<vo
     attempts: null,
     stir_shaken: null,
     failure: null,
+    media_failure: null,
   } as const
   const received = {
     seq: 1,

@@ -162,6 +162,7 @@ export async function writeRecentCall({ api }: CaseContext): Promise<void> {
         attempts: null,
         stir_shaken: null,
         failure: null,
+        media_failure: null,
       },
     },
     'now',

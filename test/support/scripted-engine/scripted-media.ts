@@ -24,6 +24,7 @@ const stats: StreamStats = {
   packetsReceived: 9,
   packetsLost: 1,
   packetsIgnored: 0,
+  packetsNotAgreed: 0,
   jitterMs: 2,
   codec: 'PCMU',
 }
@@ -102,6 +103,10 @@ export class ScriptedSession implements MediaSession {
   signsOfLife = 0
   doubts = 0
   isHeld = false
+  /** Whether the far end only listens. */
+  onlyListens = false
+  /** The figures of the stream; by default those of a call with sound. */
+  figures: StreamStats = stats
   /** Whether it sends nothing because the two far ends send to each other. */
   isPast = false
   remote = { address: '192.0.2.7', port: 4000 }
@@ -169,7 +174,9 @@ export class ScriptedSession implements MediaSession {
 
   get #farEnd(): FarEnd {
     const { codec, remote, isHeld } = this
-    return { codec, remote, isHeld, isPast: this.#offersPast, encryption: this.encryption }
+    const isPast = this.#offersPast
+    const owesMedia = !isHeld && !isPast && !this.onlyListens && this.encryption !== 'DTLS-SRTP'
+    return { codec, remote, isHeld, isPast, owesMedia, encryption: this.encryption }
   }
 
   get place(): FarPlace | undefined {
@@ -261,7 +268,7 @@ export class ScriptedSession implements MediaSession {
   }
 
   stats(): Promise<StreamStats> {
-    return Promise.resolve(stats)
+    return Promise.resolve(this.figures)
   }
 
   async close(): Promise<StreamStats> {
@@ -270,6 +277,6 @@ export class ScriptedSession implements MediaSession {
       this.#stopPlaying?.()
     }
     await Promise.resolve()
-    return stats
+    return this.figures
   }
 }
