@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { runVerbs } from '../../../test/support/scripted-engine/script.ts'
 import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
-import { account, application, client } from '../../../test/support/scripted-engine/scripted-facts.ts'
+import { account, application, client, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import type { Authentication, SipUser } from '../../sip/sip.ts'
 
 const { application_sid } = application
@@ -20,11 +21,15 @@ interface Asked extends Pick<RunningCall, 'engine'> {
   readonly isAnswered: boolean
 }
 
-async function ring(before: (engine: ScriptedEngine) => void, to?: string): Promise<Asked> {
+async function ring(
+  before: (engine: ScriptedEngine) => void,
+  to?: string,
+  headers: readonly HeaderField[] = [],
+): Promise<Asked> {
   const engine = createScriptedEngine(parsePlainVerbs)
   engine.hooks.on('/call', [{ verb: 'answer' }])
   before(engine)
-  const invite = engine.ring(to === undefined ? {} : { to })
+  const invite = engine.ring({ headers, ...(to === undefined ? {} : { to }) })
   await settle()
   const events = engine.store.journalOf(engine.store.batches[0]?.call_sid ?? '')
   const { final } = invite
@@ -116,6 +121,37 @@ describe('what a user dials', () => {
     const { decisions, isAnswered } = await ring(forDevices, '500@example.com')
     expect(isAnswered).toBe(true)
     expect(decisions.at(-1)).toBe(`user-device-application: ${application_sid}`)
+  })
+
+  it.each([
+    ['a registered user', 'alice@example.com', 'user-dialled-user: alice@example.com'],
+    ['a queue', 'queue-sales@example.com', 'user-dialled-queue: sales'],
+    ['a conference', 'conference-team@example.com', 'user-dialled-conference: team'],
+  ])('being %s is reached, whatever application the account has for its devices', async (_, to, decision) => {
+    const { decisions } = await ring((engine) => {
+      forDevices(engine)
+      engine.phones.set('alice@example.com', [phone])
+    }, to)
+    expect(decisions).toContain(decision)
+  })
+
+  it('being a user who is not registered goes to the application of the account for its devices', async () => {
+    const { decisions } = await ring(forDevices, 'alice@example.com')
+    expect(decisions.at(-1)).toBe(`user-device-application: ${application_sid}`)
+  })
+
+  it('goes to the application that its INVITE names, which is no loop', async () => {
+    const named = [{ name: 'x-application-sid', value: application_sid }]
+    const { decisions, isAnswered } = await ring(() => undefined, '500@example.com', named)
+    expect(isAnswered).toBe(true)
+    expect(decisions.at(-1)).toBe(`user-named-application: ${application_sid}`)
+    const odd = await ring(() => undefined, '500@example.com', [
+      { name: 'x-application-sid', value: 'sales' },
+    ])
+    expect(odd.final).toEqual({
+      status: 480,
+      xReason: 'the header X-Application-Sid names no application of the account',
+    })
   })
 
   it.each<[string, string, (engine: ScriptedEngine) => void, string, string]>([

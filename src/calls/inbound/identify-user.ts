@@ -1,5 +1,6 @@
 // A call from a SIP user, or from a carrier that authenticates as users do.
 import { AppError } from '../../lib/errors.ts'
+import { headerOf } from '../../sip/message/message.ts'
 import { realmOf } from '../../sip/realm.ts'
 import { unknownRealm } from '../../sip/refusal.ts'
 import type { CallServices } from '../call-services.ts'
@@ -41,7 +42,10 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
   const rule = user.judged === undefined ? 'caller-digest' : 'caller-registration-hook'
   decisions.push({ rule, outcome: `${user.username}@${user.realm}` })
   if (checked.note !== undefined) decisions.push({ rule: 'caller-digest-uri', outcome: checked.note })
-  if (user.peer === undefined) return { kind: 'known', account, decisions, origin: { kind: 'user', user } }
+  if (user.peer === undefined) {
+    const named_application_sid = headerOf(invite.request, 'x-application-sid')
+    return { kind: 'known', account, decisions, origin: { kind: 'user', user, named_application_sid } }
+  }
   const carrier = await directory.carrier(user.peer)
   // The carrier was removed or switched off since its password was checked.
   if (carrier === undefined)

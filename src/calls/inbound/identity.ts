@@ -12,7 +12,12 @@ import type { Decision } from '../journal/decision.ts'
 export type UnknownInvite = Pick<IncomingInvite, 'request' | 'remote' | 'reject'>
 
 export type Origin =
-  | { readonly kind: 'user'; readonly user: SipUser }
+  | {
+      readonly kind: 'user'
+      readonly user: SipUser
+      /** The value of X-Application-Sid in the INVITE. */
+      readonly named_application_sid?: string | undefined
+    }
   | {
       readonly kind: 'carrier'
       readonly carrier: CarrierFacts

@@ -1,6 +1,5 @@
 // The choice of the application for a call whose account is known. Each choice and refusal goes into the journal.
 import { AppError, entryOf } from '../../lib/errors.ts'
-import type { SipUser } from '../../sip/sip.ts'
 import type { Origin } from './identity.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallServices } from '../call-services.ts'
@@ -12,7 +11,12 @@ import { chooseApplication } from '../routing/user-call.ts'
 
 /** The taker of a call. */
 export type CallTarget =
-  | { readonly kind: 'application'; readonly application: ApplicationFacts }
+  | {
+      readonly kind: 'application'
+      readonly application: ApplicationFacts
+      /** True if the INVITE of a user names it. */
+      readonly isNamed: boolean
+    }
   /** A user of the caller's realm. */
   | ({ readonly kind: 'user' } & UserCall)
   /** A queue of the account. The call takes the queue's next caller. */
@@ -44,7 +48,7 @@ export async function routeCall(
   const outcome = application === undefined ? 'no such application' : application_sid
   journal.note(toDecision({ rule, outcome }))
   if (application === undefined) throw new AppError('no_application', 'the account has no such application')
-  return { kind: 'application', application }
+  return { kind: 'application', application, isNamed: rule === 'user-named-application' }
 }
 
 function choose(
@@ -53,7 +57,7 @@ function choose(
   origin: Origin,
   services: Pick<CallServices, 'directory' | 'sip'>,
 ): Promise<Chosen | ChosenUser | ChosenRoom> | Chosen {
-  if (origin.kind === 'user') return routeUser(journal, account, origin.user, services)
+  if (origin.kind === 'user') return routeUser(journal, account, origin, services)
   if (origin.kind === 'carrier') return routeCarrier(journal, origin)
   const { application_sid } = origin.tenant
   if (application_sid === null) throw new AppError('no_application', refusalSentences.no_application)
@@ -77,7 +81,7 @@ interface ChosenRoom {
 async function routeUser(
   journal: JournalWriter,
   { account_sid, device_calling_application_sid }: AccountFacts,
-  user: SipUser,
+  { user, named_application_sid }: Extract<Origin, { kind: 'user' }>,
   { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
 ): Promise<Chosen | ChosenUser | ChosenRoom> {
   const client = await directory.client(account_sid, user.username)
@@ -92,14 +96,17 @@ async function routeUser(
     allow_direct_queue_calling: client?.allow_direct_queue_calling ?? true,
     allow_direct_user_calling: client?.allow_direct_user_calling ?? true,
     device_calling_application_sid,
-    named_application_sid: user.judged?.destination,
+    hook_application_sid: user.judged?.destination,
+    named_application_sid,
   }
   const first = chooseApplication({ ...call, isUserCalled: false })
-  // The registrations are read only for a call that nothing else takes.
-  const isOpen = first.rule === 'user-no-application'
+  const isLeft = first.rule === 'user-no-application'
+  // The registrations are read only for a call that a registered user would take, and clients only for one that
+  // nothing takes.
+  const isOpen = isLeft || (first.rule === 'user-device-application' && call.allow_direct_user_calling)
   const isUserCalled = isOpen && (await sip().bindings.find(`${called}@${user.realm}`)).length > 0
   const isClientCalled =
-    isOpen && !isUserCalled && (await directory.client(account_sid, called))?.is_active === true
+    isLeft && !isUserCalled && (await directory.client(account_sid, called))?.is_active === true
   const { rule, target } = isOpen ? chooseApplication({ ...call, isUserCalled, isClientCalled }) : first
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
   if (target.kind === 'queue' || target.kind === 'conference') return { rule, room: target }
@@ -109,6 +116,7 @@ async function routeUser(
   const isUnknown = rule === 'user-no-application' && !isUserCalled && !isClientCalled
   if (isUnknown && !isNumber.test(called)) throw noSuchUser(called)
   if (rule === 'user-dialled-application' && target.code === 'no_application') throw noSuchApplication(called)
+  if (rule === 'user-named-application') throw noSuchApplication('the header X-Application-Sid')
   throw new AppError(target.code, refusalSentences[target.code])
 }
 
@@ -121,8 +129,8 @@ function noSuchUser(called: string): AppError {
   })
 }
 
-function noSuchApplication(called: string): AppError {
-  return new AppError('no_application', `${called} names no application of the account`, {
+function noSuchApplication(name: string): AppError {
+  return new AppError('no_application', `${name} names no application of the account`, {
     cure: 'The account has no application with this id: GET /Applications lists them. Dial app-<application_sid>.',
   })
 }

@@ -235,11 +235,12 @@ async function serveCaller(
   if (target.kind === 'user') return connectUser(leg, target, context)
   if (target.kind === 'queue') return connectToQueue(leg, target.name, context)
   if (target.kind === 'conference') return connectToConference(leg, target.name, context)
-  const { application } = target
+  const { application, isNamed } = target
   const recorded = readArrival(recording, leg)
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   leg.status.expect(application.call_status_hook)
-  if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
+  // A user may name its application in the same header.
+  if (!isNamed && headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
   leg.callerProgress.ringAfter(account.ringing_after_ms ?? services.ringingMs)
   await runToItsEnd(leg, invite, { application, origin, recorded }, context)

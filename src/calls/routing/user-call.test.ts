@@ -17,10 +17,17 @@ describe('chooseApplication', () => {
     ['a forbidden application without one', `app-${sid}`, false, null, refused('direct_app_calling_off')],
     ['a number with one of the account', '+4420', true, device, toApplication(device)],
     ['a number without one', '+4420', true, null, refused('no_application')],
-    ['a queue with one of the account', 'queue-sales', true, device, toApplication(device)],
+    ['a queue before the one of the account', 'queue-sales', true, device, { kind: 'queue', name: 'sales' }],
     ['a queue without one', 'queue-sales', true, null, { kind: 'queue', name: 'sales' }],
     ['a queue without a name', 'queue-', true, null, refused('no_application')],
-    ['a conference with one of the account', 'conference-x', true, device, toApplication(device)],
+    [
+      'a conference before that of the account',
+      'conference-x',
+      true,
+      device,
+      { kind: 'conference', name: 'x' },
+    ],
+    ['a forbidden conference with one of the account', 'conference-x', false, device, toApplication(device)],
     ['a conference without one', 'conference-x', true, null, { kind: 'conference', name: 'x' }],
     ['a forbidden conference', 'conference-x', false, null, refused('direct_app_calling_off')],
     ['a conference without a name', 'conference-', true, null, refused('no_application')],
@@ -31,7 +38,7 @@ describe('chooseApplication', () => {
         allow_direct_app_calling,
         allow_direct_queue_calling: true,
         device_calling_application_sid,
-        named_application_sid: undefined,
+        hook_application_sid: undefined,
         allow_direct_user_calling: true,
         isUserCalled: false,
       }).target,
@@ -43,26 +50,55 @@ describe('chooseApplication', () => {
     allow_direct_app_calling: true,
     allow_direct_queue_calling: true,
     device_calling_application_sid: null,
-    named_application_sid: undefined,
+    hook_application_sid: undefined,
     allow_direct_user_calling: true,
     isUserCalled: false,
   }
 
   it('takes the application that the registration hook named before all others', () => {
-    const named = { ...call, called: `app-${sid}`, named_application_sid: device }
+    const named = { ...call, called: `app-${sid}`, hook_application_sid: device }
     expect(chooseApplication(named).target).toEqual(toApplication(device))
   })
 
   it('takes a user who is registered, where nothing before decides and the caller may', () => {
     const bob = { ...call, called: 'bob', isUserCalled: true }
     expect(chooseApplication(bob).target).toEqual({ kind: 'user', name: 'bob' })
-    expect(chooseApplication({ ...bob, device_calling_application_sid: device }).target).toEqual(
-      toApplication(device),
-    )
     expect(chooseApplication({ ...bob, allow_direct_user_calling: false }).target).toEqual(
       refused('no_application'),
     )
     expect(chooseApplication({ ...bob, called: 'conference-x' }).target).toMatchObject({ kind: 'conference' })
+  })
+
+  it('takes a registered user before the application of the account, which takes what the caller may not call', () => {
+    const bob = { ...call, called: 'bob', isUserCalled: true, device_calling_application_sid: device }
+    expect(chooseApplication(bob).target).toEqual({ kind: 'user', name: 'bob' })
+    for (const other of [{ isUserCalled: false }, { allow_direct_user_calling: false }])
+      expect(chooseApplication({ ...bob, ...other }).target).toEqual(toApplication(device))
+    // A queue that a client may not dial is no name of a user.
+    const queue = { ...bob, called: 'queue-sales', allow_direct_queue_calling: false }
+    expect(chooseApplication(queue).target).toEqual(toApplication(device))
+  })
+
+  it('takes an application named in a header after a dialled one, and before all else', () => {
+    const named = {
+      ...call,
+      named_application_sid: sid.toUpperCase(),
+      device_calling_application_sid: device,
+    }
+    const route = { rule: 'user-named-application', target: toApplication(sid) }
+    for (const called of ['+4420', 'queue-sales', 'conference-x', 'bob'])
+      expect(chooseApplication({ ...named, called, isUserCalled: true })).toEqual(route)
+    expect(chooseApplication({ ...named, called: `app-${device}` }).target).toEqual(toApplication(device))
+    expect(chooseApplication({ ...named, named_application_sid: 'sales' })).toEqual({
+      rule: 'user-named-application',
+      target: refused('no_application'),
+    })
+  })
+
+  it('ignores a header that names an application where the client may not dial applications', () => {
+    const named = { ...call, named_application_sid: sid, allow_direct_app_calling: false }
+    expect(chooseApplication({ ...named, called: 'bob', isUserCalled: true }).rule).toBe('user-dialled-user')
+    expect(chooseApplication(named).rule).toBe('user-no-application')
   })
 
   it('takes a queue, where the caller may, before a user of that name', () => {
@@ -87,9 +123,10 @@ describe('chooseApplication', () => {
 
   it.each([
     ['user-dialled-user', { called: 'bob', isUserCalled: true }],
-    ['user-hook-application', { named_application_sid: sid }],
+    ['user-hook-application', { hook_application_sid: sid }],
     ['user-dialled-application', { called: `app-${sid}` }],
     ['user-dialled-application', { called: 'app-sales' }],
+    ['user-named-application', { named_application_sid: sid }],
     ['user-device-application', { device_calling_application_sid: device }],
     ['user-may-not-dial-applications', { called: `app-${sid}`, allow_direct_app_calling: false }],
     ['user-dialled-queue', { called: 'queue-sales' }],

@@ -14,7 +14,9 @@ export interface UserCall {
   readonly isClientCalled?: boolean
   readonly device_calling_application_sid: string | null
   /** The application that the registration hook named for the call. */
-  readonly named_application_sid: string | undefined
+  readonly hook_application_sid: string | undefined
+  /** The value of X-Application-Sid in the INVITE. */
+  readonly named_application_sid?: string | undefined
 }
 
 type RefusalCode =
@@ -36,33 +38,64 @@ const directQueue = 'queue-'
 const directConference = 'conference-'
 
 export function chooseApplication(call: UserCall): UserRoute {
-  if (call.named_application_sid !== undefined)
-    return toApplication('user-hook-application', call.named_application_sid)
-  const isDirect = call.called.startsWith(directApplication)
-  if (isDirect && call.allow_direct_app_calling) {
-    const application_sid = call.called.slice(directApplication.length).toLowerCase()
-    const rule = 'user-dialled-application'
-    return isSid(application_sid) ? toApplication(rule, application_sid) : refused(rule)
-  }
+  if (call.hook_application_sid !== undefined)
+    return toApplication('user-hook-application', call.hook_application_sid)
+  const direct = directRoute(call)
+  if (direct?.isAllowed === true) return direct.route
+  if (direct === undefined && call.isUserCalled && call.allow_direct_user_calling)
+    return { rule: 'user-dialled-user', target: { kind: 'user', name: call.called } }
+  // The application of the account also takes what the client may not dial, and users who are not registered.
   const { device_calling_application_sid } = call
   if (device_calling_application_sid !== null)
     return toApplication('user-device-application', device_calling_application_sid)
-  if (isDirect) return refused('user-may-not-dial-applications', 'direct_app_calling_off')
-  const queue = call.called.startsWith(directQueue) ? call.called.slice(directQueue.length) : ''
-  if (queue !== '' && call.allow_direct_queue_calling)
-    return { rule: 'user-dialled-queue', target: { kind: 'queue', name: queue } }
-  if (queue !== '') return refused('user-may-not-dial-queues', 'direct_queue_calling_off')
-  const conference = call.called.startsWith(directConference)
-    ? call.called.slice(directConference.length)
-    : ''
-  if (conference !== '' && call.allow_direct_app_calling)
-    return { rule: 'user-dialled-conference', target: { kind: 'conference', name: conference } }
-  if (conference !== '') return refused('user-may-not-dial-conferences', 'direct_app_calling_off')
-  if (call.isUserCalled && call.allow_direct_user_calling)
-    return { rule: 'user-dialled-user', target: { kind: 'user', name: call.called } }
+  if (direct !== undefined) return direct.route
   if (call.isClientCalled === true && call.allow_direct_user_calling)
     return refused('user-not-registered', 'user_unavailable')
   return refused('user-no-application')
+}
+
+interface DirectRoute {
+  readonly isAllowed: boolean
+  /** The refusal if the client does not allow it. */
+  readonly route: UserRoute
+}
+
+/** Returns undefined if the user names no application, queue or conference itself. */
+function directRoute(call: UserCall): DirectRoute | undefined {
+  const { called, named_application_sid: named } = call
+  const mayUse = call.allow_direct_app_calling
+  if (called.startsWith(directApplication))
+    return mayUse
+      ? allowed(bySid('user-dialled-application', called.slice(directApplication.length)))
+      : forbidden('user-may-not-dial-applications', 'direct_app_calling_off')
+  if (named !== undefined && mayUse) return allowed(bySid('user-named-application', named))
+  const queue = nameAfter(directQueue, called)
+  if (queue !== '')
+    return call.allow_direct_queue_calling
+      ? allowed({ rule: 'user-dialled-queue', target: { kind: 'queue', name: queue } })
+      : forbidden('user-may-not-dial-queues', 'direct_queue_calling_off')
+  const conference = nameAfter(directConference, called)
+  if (conference === '') return undefined
+  return mayUse
+    ? allowed({ rule: 'user-dialled-conference', target: { kind: 'conference', name: conference } })
+    : forbidden('user-may-not-dial-conferences', 'direct_app_calling_off')
+}
+
+function nameAfter(prefix: string, called: string): string {
+  return called.startsWith(prefix) ? called.slice(prefix.length) : ''
+}
+
+function allowed(route: UserRoute): DirectRoute {
+  return { isAllowed: true, route }
+}
+
+function forbidden(rule: RuleName, code: RefusalCode): DirectRoute {
+  return { isAllowed: false, route: refused(rule, code) }
+}
+
+function bySid(rule: RuleName, text: string): UserRoute {
+  const application_sid = text.trim().toLowerCase()
+  return isSid(application_sid) ? toApplication(rule, application_sid) : refused(rule)
 }
 
 function toApplication(rule: RuleName, application_sid: string): UserRoute {

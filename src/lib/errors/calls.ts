@@ -18,7 +18,7 @@ export const callErrors = {
     cause: 'No setting selects an application for this call.',
     http: 422,
     sip: 480,
-    cure: 'Dial app-<application_sid> or a user of the realm, which allow_direct_user_calling of the SIP client permits, or set device_calling_application_sid on the account: all other calls of its devices then go to that application, including those between users.',
+    cure: 'Dial app-<application_sid> or a registered user of the realm, which allow_direct_user_calling of the SIP client permits, or set device_calling_application_sid on the account: all other calls of its devices then go to that application.',
   },
   number_not_provisioned: {
     cause: 'A carrier sent a call to a number that no account has with it.',
