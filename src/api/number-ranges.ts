@@ -1,7 +1,10 @@
 // Numbers of a carrier that a service provider shares: an account may not enter one in the range of another account.
+import { setImmediate } from 'node:timers/promises'
+import { MatchBudget } from '../calls/routing/match-budget.ts'
 import { createNumberPattern } from '../calls/routing/number-pattern.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
+import { compileInTurns } from '../lib/pattern.ts'
 import type { RecordContext } from './define/request.ts'
 
 export interface NewNumber {
@@ -25,11 +28,13 @@ export async function demandFreeRange(
   if (carrier === undefined || carrier.account_sid !== null) return
   const where = { voip_carrier_sid, is_pattern: 1 } as const
   const ranges = await services.storage.for(systemTenancy).phone_numbers.list({ where, limit: maxRanges })
-  const taken = ranges.some((range) => {
-    if (range.account_sid === null || range.account_sid === tenancy.account_sid) return false
-    return isPattern ? mayOverlap(number, range.number) : isWithin(number, range)
-  })
-  if (taken)
+  const ofOthers = ranges.filter(
+    ({ account_sid }) => account_sid !== null && account_sid !== tenancy.account_sid,
+  )
+  const isTaken = isPattern
+    ? ofOthers.some((range) => mayOverlap(number, range.number))
+    : await isWithinAny(number, ofOthers)
+  if (isTaken)
     throw new AppError(
       'in_use',
       'number lies in a range of this carrier that does not belong to this account',
@@ -39,8 +44,25 @@ export async function demandFreeRange(
     )
 }
 
-function isWithin(number: string, range: Parameters<typeof createNumberPattern>[0]): boolean {
-  return createNumberPattern(range)?.matches(number) ?? false
+/** Lets other work run when the patterns have taken as long as one call may take. */
+async function isWithinAny(
+  number: string,
+  ranges: readonly Parameters<typeof createNumberPattern>[0][],
+): Promise<boolean> {
+  await compileInTurns(ranges.map((range) => range.number))
+  let budget = new MatchBudget()
+  for (const range of ranges) {
+    const pattern = createNumberPattern(range)
+    if (pattern === undefined) continue
+    let isMatch = budget.matches(pattern, number)
+    if (isMatch === undefined) {
+      await setImmediate()
+      budget = new MatchBudget()
+      isMatch = budget.matches(pattern, number)
+    }
+    if (isMatch === true) return true
+  }
+  return false
 }
 
 /** Reports whether one prefix begins with the other; whether other patterns overlap cannot be decided. */

@@ -124,6 +124,7 @@ describe('POST /PhoneNumbers', () => {
     ['CR LF', { number: '1555\r\nX: y' }, 'number must be a number or a pattern'],
     ['a long number', { number: '1'.repeat(133) }, 'number must have at most 132 characters'],
     ['a number that is none', { number: 1555 }, 'number must be text'],
+    ['a costly pattern', { number: '((1?|.){33}){29}x' }, 'number is too large a pattern'],
     ['a malformed carrier', { voip_carrier_sid: 'x' }, 'voip_carrier_sid must be a UUID'],
     ['an unknown application', { application_sid: createSid() }, 'application_sid names no application'],
   ])('answers 400 naming the field for %s', async (_name, more, msg) => {

@@ -1,7 +1,9 @@
 // The resource PhoneNumber: a number, and the application for calls to it.
 import { AppError } from '../lib/errors.ts'
+import { maxInstructions, maxMatched, maxRepeats, patternFault } from '../lib/pattern.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import { demandFreeRange } from './number-ranges.ts'
+import { tooLarge } from './lcrs/dial-pattern.ts'
 import { createField } from './define/field.ts'
 import type { Field } from './define/field.ts'
 import { partOf, recordSid, sid, text } from './define/fields.ts'
@@ -48,7 +50,7 @@ export const phoneNumbers = defineResource({
     })
       .fixedAfterCreate((number) => (typeof number === 'string' ? withoutPlus(number) : number))
       .describe(
-        'Shown without a leading plus, and unique with its carrier. With other characters than digits it is a pattern: 1555* matches any number that begins with 1555; any other pattern is a regular expression.',
+        `Shown without a leading plus, and unique with its carrier. With other characters than digits it is a pattern: 1555* matches any number that begins with 1555; any other pattern is a regular expression, which is matched with numbers of at most ${maxMatched} characters, may have ${maxInstructions} instructions when compiled, and may repeat a part {n} up to ${maxRepeats} times.`,
       )
       .example('15551230100'),
     received_number: text({ max: 132 }).readOnly().describe('As it was sent.').example('+15551230100'),
@@ -76,6 +78,7 @@ export const phoneNumbers = defineResource({
   async beforeCreate({ number, voip_carrier_sid = null, account_sid = null }, context) {
     const { rows } = context
     const isPattern = /\D/.test(withoutPlus(number))
+    if (isPattern && patternFault(withoutPlus(number)) === 'size') throw tooLarge('number')
     await demandFreeRange({ number: withoutPlus(number), isPattern, voip_carrier_sid }, context)
     if (isPattern) await demandRoom({ voip_carrier_sid, account_sid, is_pattern: 1 }, rows)
     return {

@@ -2,6 +2,7 @@
 // the engine does not import the code that makes them.
 import type { OfferedHandshake, OfferedKeys } from '../media/media.ts'
 import type { Hook } from '../contracts/hook.ts'
+import type { Pattern } from '../lib/pattern.ts'
 import type { CallDefence } from './defence/defence-settings.ts'
 import type { RecordingFormat } from '../contracts/recording.ts'
 import type { KeyWay } from '../media/media.ts'
@@ -141,7 +142,7 @@ export interface NumberFacts {
 }
 
 /** A pattern that stands for many phone numbers. */
-export interface NumberPattern extends NumberFacts {
+export interface NumberPattern extends NumberFacts, Pattern {
   /** `called` is without a leading plus. */
   matches(called: string): boolean
 }
@@ -204,7 +205,7 @@ export interface RouteEntry {
   readonly workload: number
 }
 
-export interface DialRoute {
+export interface DialRoute extends Pattern {
   readonly regex: string
   /** `number` is without a leading plus. */
   matches(number: string): boolean

@@ -12,6 +12,7 @@ import { GatewayIndex } from '../calls/routing/gateway-index.ts'
 import { createNumberPattern } from '../calls/routing/number-pattern.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Memo } from '../lib/memo.ts'
+import { compileInTurns } from '../lib/pattern.ts'
 import type { Repositories, Row, TableName } from '../storage/storage.ts'
 import { inPages } from './in-pages.ts'
 
@@ -117,6 +118,7 @@ export function createCarrierDirectory({
       const found = await patterns(voip_carrier_sid, async () => {
         const where = { voip_carrier_sid, is_pattern: 1 } as const
         const listed = await rows().phone_numbers.list({ where, limit: maxPatterns })
+        await compileInTurns(listed.map(({ number }) => number))
         return listed
           .flatMap((row) => createNumberPattern(toNumberFacts(row)) ?? [])
           .sort((a, b) => b.number.length - a.number.length)

@@ -10,7 +10,7 @@ import type {
   RouteEntry,
 } from '../calls/ports.ts'
 import { nextHopOf } from '../calls/outbound/phone-attempt.ts'
-import { compilePattern } from '../lib/pattern.ts'
+import { compileInTurns, compilePattern } from '../lib/pattern.ts'
 import type { Memo } from '../lib/memo.ts'
 import type { Repositories, Row, TableName } from '../storage/storage.ts'
 import { inPages } from './in-pages.ts'
@@ -28,7 +28,7 @@ const planTables = ['lcrs', 'lcr_routes', 'lcr_carrier_set_entries', 'voip_carri
 // More than any account has: the rows that are read for one call must be bounded.
 const maxCarriers = 500
 const maxGateways = 64
-const maxRoutes = 1000
+const maxRoutes = 100
 const maxEntries = 64
 /** The most hops that are read before those of accounts are left out. */
 const maxHops = 5000
@@ -147,6 +147,7 @@ async function readPlan(
   const { lcr_sid, default_carrier_set_entry_sid: sid } = lcr
   const orderBy = ['priority', 'created_at'] as const
   const found = await lcr_routes.list({ where: { lcr_sid }, orderBy, limit: maxRoutes })
+  await compileInTurns(found.map(({ regex }) => regex))
   const routes: DialRoute[] = []
   for (const { lcr_route_sid, regex } of found) {
     const where = { lcr_route_sid }
@@ -167,6 +168,7 @@ function toRoute(regex: string, entries: readonly RouteEntry[]): DialRoute {
   return {
     regex,
     entries,
+    size: pattern?.size ?? 0,
     matches: (number) => number.startsWith(regex) || pattern?.matches(number) === true,
   }
 }

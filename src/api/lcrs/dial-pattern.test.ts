@@ -17,10 +17,11 @@ describe('a dial pattern', () => {
     expect(() => demandDialPattern(pattern, 'regex')).not.toThrow()
   })
 
-  it.each(['(', '*', '[9-0]', '(.)\\1', '(?=1)', '(?<!a)b', '((1{99}){99}){99}'])(
-    'may not be %s',
-    (pattern) => {
-      expect(() => demandDialPattern(pattern, 'regex')).toThrow('regex must be a regular expression')
-    },
-  )
+  it.each(['(', '*', '[9-0]', '(.)\\1', '(?=1)', '(?<!a)b'])('may not be %s', (pattern) => {
+    expect(() => demandDialPattern(pattern, 'regex')).toThrow('regex must be a regular expression')
+  })
+
+  it.each(['((1{99}){99}){99}', '((1?|.){33}){29}\\pL', '1{33}'])('may not be as large as %s', (pattern) => {
+    expect(() => demandDialPattern(pattern, 'regex')).toThrow('regex is too large a pattern')
+  })
 })

@@ -1,5 +1,6 @@
 // The resource LcrRoute of a routing table: the numbers that it matches, and the carriers to which their calls are
 // offered.
+import { AppError } from '../../lib/errors.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { integer, recordSid, sid, text } from '../define/fields.ts'
 import type { RecordContext } from '../define/request.ts'
@@ -8,6 +9,9 @@ import { defineResource } from '../define/resource.ts'
 import { defaultPriority, dropDefaultRoute, followDefaultRoute } from './default-entry.ts'
 import { demandDialPattern, dialPattern } from './dial-pattern.ts'
 import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
+
+/** The most routes of a table: each call is matched with them until one matches. */
+export const maxRoutes = 100
 
 export const lcrRoutes = defineResource({
   name: 'LcrRoute',
@@ -18,6 +22,7 @@ export const lcrRoutes = defineResource({
   owner: { partOf: 'lcr_sid' },
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { orderBy: ['priority', 'created_at'] },
+  errors: { create: ['quota_reached'] },
   fields: {
     lcr_route_sid: recordSid(),
     lcr_sid: sid('lcrs').fixedAfterCreate().describe('The routing table it is a part of.'),
@@ -30,8 +35,12 @@ export const lcrRoutes = defineResource({
       .readOnly()
       .describe('Its carriers, the first to be tried first.'),
   },
-  async beforeCreate({ regex }) {
+  async beforeCreate({ lcr_sid, regex }, { rows }) {
     demandDialPattern(regex, 'regex')
+    if ((await rows.lcr_routes.count({ where: { lcr_sid } })) >= maxRoutes)
+      throw new AppError('quota_reached', `a routing table may have at most ${maxRoutes} routes`, {
+        cure: 'Join routes to the same carriers into one, such as ^(43|49), or remove those that are not needed.',
+      })
     return undefined
   },
   async beforeUpdate({ regex, priority = defaultPriority }, row, { rows }) {

@@ -301,7 +301,7 @@ describe('POST /Lcrs/{sid}/Routes', () => {
       () => [route(1, { lcr_carrier_set_entries: [{ voip_carrier_sid: createSid(), workload: 0 }] })],
       'workload must be at least 1',
     ],
-    ['too many', () => Array.from({ length: 501 }, () => route(1)), 'routes must have at most 500 members'],
+    ['too many', () => Array.from({ length: 101 }, () => route(1)), 'routes must have at most 100 members'],
   ])('answers 400 naming the place for %s, and writes nothing', async (_name, sent, msg) => {
     const sid = await create()
     for (const method of ['POST', 'PUT'] as const) {
@@ -318,6 +318,23 @@ describe('POST /Lcrs/{sid}/Routes', () => {
     const entries = { lcr_carrier_set_entries: [{ voip_carrier_sid: siblingCarrier }] }
     for (const token of [api.own.accountKey, api.own.providerKey, api.adminKey])
       expect((await api.post(`/Lcrs/${sid}/Routes`, token, [route(1, entries)])).status).toBe(400)
+  })
+})
+
+describe('the routes of a table', () => {
+  it('are at most 100, however they are made', async () => {
+    const sid = await create()
+    const token = api.own.accountKey
+    const many = Array.from({ length: 100 }, (_, index) => route(index))
+    expect((await api.post(`/Lcrs/${sid}/Routes`, token, many)).status).toBe(204)
+    for (const answer of [
+      await api.post(`/Lcrs/${sid}/Routes`, token, [route(1)]),
+      await api.request('PUT', `/Lcrs/${sid}/Routes`, token, { body: [route(1)] }),
+      await api.post('/LcrRoutes', token, { lcr_sid: sid, regex: '^1', priority: 1 }),
+    ]) {
+      expect(answer.status).toBe(422)
+      expect(answer.body).toMatchObject({ code: 'quota_reached' })
+    }
   })
 })
 

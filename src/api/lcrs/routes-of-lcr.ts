@@ -9,7 +9,7 @@ import { demandSid } from '../define/path-sid.ts'
 import { reworded } from '../define/reword.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
-import { lcrRoutes } from './lcr-routes.ts'
+import { lcrRoutes, maxRoutes } from './lcr-routes.ts'
 
 interface GivenEntry {
   readonly lcr_carrier_set_entry_sid?: string | null
@@ -26,7 +26,6 @@ interface GivenRoute {
   readonly lcr_carrier_set_entries: readonly GivenEntry[]
 }
 
-const maxRoutes = 500
 const maxEntries = 20
 const entriesName = 'lcr_carrier_set_entries'
 
@@ -141,7 +140,7 @@ export const createRoutesOfLcr = defineRoute({
   body: { routes: routeList() },
   bodyIs: 'routes',
   reply: written,
-  errors: ['not_found'],
+  errors: ['not_found', 'quota_reached'],
   handle: ({ params, body, ...context }) => {
     // Only the platform chooses ids.
     const routes = body.routes.map((route) => ({ ...route, lcr_route_sid: null }))
@@ -163,7 +162,7 @@ export const updateRoutesOfLcr = defineRoute({
   body: { routes: routeList() },
   bodyIs: 'routes',
   reply: written,
-  errors: ['not_found'],
+  errors: ['not_found', 'quota_reached'],
   whenRefused: removeEmpty,
   handle: ({ params, body, ...context }) => writeRoutes(params.LcrSid, body.routes, context),
 })
@@ -206,7 +205,9 @@ async function naming<R>(place: string, write: () => Promise<R>): Promise<R> {
   try {
     return await write()
   } catch (error) {
-    if (!(error instanceof AppError) || error.message.startsWith('routes.')) throw error
+    // A quota is one of the table, and of no record in the list.
+    const isNamed = error instanceof AppError && error.code !== 'quota_reached'
+    if (!isNamed || error.message.startsWith('routes.')) throw error
     throw reworded(error, `${place}.${error.message}`)
   }
 }

@@ -114,6 +114,7 @@ describe('a closed number', () => {
       routes: [
         {
           regex: '1',
+          size: 5,
           matches: () => true,
           entries: [
             { voip_carrier_sid: 'bad', ...entry },

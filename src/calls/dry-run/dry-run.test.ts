@@ -97,7 +97,9 @@ function configureCarriers(engine: ScriptedEngine, below: Below): void {
   const entry = (n: number) => ({ voip_carrier_sid: `w${n}`, priority: below(2), workload: 1 + below(2) })
   if (below(3) === 0)
     engine.dialPlan = {
-      routes: [{ regex: '44', matches: (number) => number.startsWith('44'), entries: [entry(0), entry(1)] }],
+      routes: [
+        { regex: '44', size: 5, matches: (number) => number.startsWith('44'), entries: [entry(0), entry(1)] },
+      ],
       fallback: oneOf(below, undefined, entry(2)),
     }
   const yes = oneOf(below, null, true, false)

@@ -107,9 +107,10 @@ export async function settleCarrierCall(
   const call = callOf(invite, claim.matches, claim.account)
   const isRecording = isRecordingSession(invite.request)
   const outcome = await findRoute(call, directory, isRecording ? byOwner : byCarrier)
-  if (outcome?.kind === 'ambiguous') {
-    const { rule } = outcome
-    return await refuse(invite, services, { ...call, ...claim, rule, refusal: ambiguous() })
+  if (outcome !== undefined && outcome.kind !== 'route') {
+    const { rule, kind } = outcome
+    const refusal = kind === 'ambiguous' ? ambiguous() : tooCostly()
+    return await refuse(invite, services, { ...call, ...claim, rule, refusal })
   }
   const account = claim.account ?? (outcome && (await accountOf(outcome, directory)))
   if (outcome === undefined || account === undefined) {
@@ -219,6 +220,12 @@ function notProvisioned(): Refusal {
 
 function ambiguous(): Refusal {
   return toRefusal(new AppError('ambiguous_carrier', 'several carriers at this address may have this number'))
+}
+
+function tooCostly(): Refusal {
+  const sentence =
+    'the patterns of the carrier take more steps to match with the number than one call may cause'
+  return toRefusal(new AppError('patterns_too_costly', sentence))
 }
 
 /** Returns the name of the carrier. For several only their number: their names concern other accounts. */

@@ -306,7 +306,7 @@ describe('a call to a phone number', () => {
       {},
       {
         dialPlan: plan([
-          { regex: '^1', matches: (number) => number === '15550100', entries: [entryOf('b')] },
+          { regex: '^1', size: 5, matches: (number) => number === '15550100', entries: [entryOf('b')] },
         ]),
       },
       'phone-route: ^1: b',
@@ -315,7 +315,12 @@ describe('a call to a phone number', () => {
     [
       'the default of the table where no route matches',
       {},
-      { dialPlan: plan([{ regex: '^2', matches: () => false, entries: [entryOf('a')] }], entryOf('b')) },
+      {
+        dialPlan: plan(
+          [{ regex: '^2', size: 5, matches: () => false, entries: [entryOf('a')] }],
+          entryOf('b'),
+        ),
+      },
       'phone-default-route: b',
       '192.0.2.20',
     ],
@@ -433,6 +438,7 @@ describe('a call to a phone number', () => {
       engine.dialPlan = plan([
         {
           regex: '.',
+          size: 5,
           matches: () => true,
           entries: ['gone', 'a', 'b'].map((sid, priority) => ({ ...entryOf(sid), priority })),
         },

@@ -725,7 +725,7 @@ describe('a call to a phone', () => {
       priority,
       workload: 1,
     }))
-    const dialPlan = { routes: [{ regex: '1', matches: () => true, entries }], fallback: undefined }
+    const dialPlan = { routes: [{ regex: '1', size: 5, matches: () => true, entries }], fallback: undefined }
     const engine = arrange({ waysOut: [b, a], dialPlan })
     await placeFrom(engine)
     engine.sent[0]?.refuse(500)

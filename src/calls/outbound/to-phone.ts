@@ -27,7 +27,7 @@ const maxNameChars = 64
 
 const isPublic = createAddressGuard([])
 
-/** Returns the gateways to try. Throws AppError no_carrier. */
+/** Returns the gateways to try. Throws AppError no_carrier, patterns_too_costly. */
 export async function toPhone(
   { number: written, trunk, voip_carrier_sid, auth }: TargetOf<'phone'>,
   search: Search,

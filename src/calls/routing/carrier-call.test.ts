@@ -23,7 +23,7 @@ const call = (matches: readonly CarrierMatch[], account?: string): CarrierCall =
 /** Returns `carrier > account > application`, or why there is none. */
 function shown(outcome: Outcome | undefined): string {
   if (outcome === undefined) return 'nothing'
-  if (outcome.kind === 'ambiguous') return outcome.rule
+  if (outcome.kind !== 'route') return outcome.rule
   const { carrier, account_sid, application } = outcome
   return `${carrier.voip_carrier_sid} > ${account_sid ?? '-'} > ${application?.application_sid ?? '-'}`
 }
@@ -169,6 +169,29 @@ describe('a call to a number that a pattern stands for', () => {
     const patterns = [pattern('^1', 'own')]
     expect(byPattern({ ...call([own]), called: '1'.repeat(32) }, patterns)).toBeDefined()
     expect(byPattern({ ...call([own]), called: '1'.repeat(33) }, patterns)).toBeUndefined()
+  })
+
+  it('takes a bounded time for the most patterns that may be stored, and is then refused by name', () => {
+    const costly = Array.from({ length: 1000 }, (_, index) => pattern(`(1?|.){29}x${index}`, 'own'))
+    const asked = { ...call([own]), called: '1'.repeat(32) }
+    expect(shown(byPattern(asked, costly))).toBe('carrier-pattern-too-costly')
+    expect(quickestMs(() => byPattern(asked, costly), 20)).toBeLessThan(20)
+  })
+
+  it('leaves each account its part of the steps, whatever the patterns of another account take', () => {
+    const costly = Array.from({ length: 100 }, (_, index) =>
+      pattern(`(1?|.){29}x${index}`, 'shared', { account_sid: 'b' }),
+    )
+    const mine = pattern('^1555\\d+$', 'shared', { account_sid: 'a', application_sid: 'mine' })
+    expect(shown(byPattern(call([shared]), [...costly, mine]))).toBe('shared > a > mine')
+  })
+
+  it('matches a hundred ordinary patterns', () => {
+    const ordinary = Array.from({ length: 100 }, (_, index) =>
+      pattern(`^1555(${index + 100}|${index + 300})$`, 'own'),
+    )
+    const last = pattern('^15551230[12]00$', 'own', { application_sid: 'last' })
+    expect(shown(byPattern(call([own]), [...ordinary, last]))).toBe('own > a > last')
   })
 })
 

@@ -1,6 +1,8 @@
 // The choice of the account and the application for a call from a carrier.
+import { maxMatched } from '../../lib/pattern.ts'
 import { telephoneUser } from '../../sip/message/uri.ts'
 import type { AccountFacts, CarrierFacts, CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
+import { MatchBudget, maxSteps } from './match-budget.ts'
 import type { RuleName } from './rules.ts'
 
 export interface CarrierCall {
@@ -23,7 +25,9 @@ export interface CarrierRoute {
 }
 
 export type Outcome =
-  ({ readonly kind: 'route' } & CarrierRoute) | { readonly kind: 'ambiguous'; readonly rule: RuleName }
+  | ({ readonly kind: 'route' } & CarrierRoute)
+  | { readonly kind: 'ambiguous'; readonly rule: RuleName }
+  | { readonly kind: 'too-costly'; readonly rule: RuleName }
 
 /** Returns the number without plus, separators and parameters (RFC 3966 §3), which only say how it was dialled. */
 export function calledNumber(user: string): string {
@@ -40,20 +44,48 @@ export function byNumber(call: CarrierCall, numbers: readonly NumberFacts[]): Ou
   return toRoute('carrier-number', call, hit)
 }
 
-// E.164 §6.2 allows 15 digits, and a prefix or an extension may be added. A longer text is not a number.
-const maxCalledLength = 32
-
-/** Chooses by pattern. `patterns` are those of the carriers of the call. */
+/** Chooses by pattern. `patterns` are those of the carriers of the call, the longest of each carrier first. */
 export function byPattern(call: CarrierCall, patterns: readonly NumberPattern[]): Outcome | undefined {
-  if (call.called.length > maxCalledLength) return undefined
-  const matching = patterns.filter((pattern) => pattern.matches(call.called))
+  if (call.called.length > maxMatched) return undefined
+  const { matching, isComplete } = matchAll(call, patterns)
   const hits = narrowest(call, matching)
   const longest = Math.max(...hits.map(({ number: { number } }) => number.length))
   const [hit, ...others] = hits.filter(({ number: { number } }) => number.length === longest)
-  if (hit === undefined) return undefined
+  if (hit === undefined)
+    return isComplete ? undefined : { kind: 'too-costly', rule: 'carrier-pattern-too-costly' }
   if (others.some(({ number: { account_sid } }) => account_sid !== hit.number.account_sid))
     return { kind: 'ambiguous', rule: 'carrier-pattern-ambiguous' }
   return { ...toRoute('carrier-pattern', call, hit), pattern: hit.number.number }
+}
+
+/**
+ * Matches the patterns that the call may reach. Their owners share the steps equally, so that no account can use up
+ * those of another one at the same carrier.
+ */
+function matchAll(
+  { called, account }: CarrierCall,
+  patterns: readonly NumberPattern[],
+): { readonly matching: readonly NumberPattern[]; readonly isComplete: boolean } {
+  const byOwner = Map.groupBy(
+    patterns.filter((pattern) => !isOfAnother(pattern, account)).sort(longestFirst),
+    ({ account_sid }) => account_sid,
+  )
+  const tried = [...byOwner.values()].flatMap((own) => {
+    const budget = new MatchBudget(maxSteps / byOwner.size)
+    return own.map((pattern) => ({ pattern, isMatch: budget.matches(pattern, called) }))
+  })
+  return {
+    matching: tried.flatMap(({ pattern, isMatch }) => (isMatch === true ? [pattern] : [])),
+    isComplete: tried.every(({ isMatch }) => isMatch !== undefined),
+  }
+}
+
+function longestFirst(a: NumberFacts, b: NumberFacts): number {
+  return b.number.length - a.number.length
+}
+
+function isOfAnother({ account_sid }: NumberFacts, account: CarrierCall['account']): boolean {
+  return account !== undefined && account_sid !== null && account_sid !== account.account_sid
 }
 
 /**
@@ -136,10 +168,8 @@ function narrowest<N extends NumberFacts>(
 ): readonly Hit<N>[] {
   const bySid = new Map(matches.map((match) => [match.carrier.voip_carrier_sid, match]))
   const hits = numbers.flatMap((number) => {
-    const isOthers =
-      account !== undefined && number.account_sid !== null && number.account_sid !== account.account_sid
     const match = number.voip_carrier_sid === null ? undefined : bySid.get(number.voip_carrier_sid)
-    return match === undefined || isOthers ? [] : [{ match, number }]
+    return match === undefined || isOfAnother(number, account) ? [] : [{ match, number }]
   })
   const netmask = Math.max(...hits.map(({ match }) => match.netmask))
   return hits.filter(({ match }) => match.netmask === netmask)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { compilePattern } from '../../lib/pattern.ts'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import type { DialPlan, RouteEntry } from '../ports.ts'
 import { outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { chooseCarriers } from './phone-call.ts'
@@ -11,6 +13,7 @@ const entry = (voip_carrier_sid: string, priority = 0): RouteEntry => ({
 const route = (regex: string, ...entries: RouteEntry[]) => ({
   regex,
   entries,
+  size: 5,
   matches: (number: string) => number.startsWith(regex),
 })
 const own = outboundCarrier('own')
@@ -134,5 +137,37 @@ describe('the carriers of a call to a phone', () => {
     ['of the calling number, also when it is down', ['own'], { carrierOfCaller: 'own' }, {}, ['own']],
   ])('are the ones %s', (_, down, ways, more, expected) => {
     expect(namesOf({ ...ways, isUp: notUp(...down) }, more)).toEqual(expected)
+  })
+})
+
+describe('a table of the most and the costliest routes', () => {
+  const table = (regex: (index: number) => string): DialPlan => ({
+    routes: Array.from({ length: 100 }, (_, index) => {
+      const pattern = compilePattern(regex(index))
+      if (pattern === undefined) throw new Error(`${regex(index)} is no pattern`)
+      return { ...pattern, regex: regex(index), entries: [entry('own')] }
+    }),
+    fallback: entry('shared'),
+  })
+  const choose = (routes: DialPlan, number: string) =>
+    chooseCarriers(
+      { number, trunk: undefined },
+      { carriers: all, plan: routes, carrierOfCaller: undefined },
+      () => 0,
+    )
+
+  it('takes a bounded time, and the call is then refused by name', () => {
+    const costly = table((index) => `(1?|.){29}x${index}`)
+    const refuse = () =>
+      expect(() => choose(costly, '1'.repeat(32))).toThrow(
+        expect.objectContaining({ code: 'patterns_too_costly' }),
+      )
+    expect(quickestMs(refuse, 20)).toBeLessThan(20)
+  })
+
+  it('is tried to its end if its routes are ordinary', () => {
+    const ordinary = table((index) => `^1[2-9]\\d{2}[2-9]${index + 100}\\d{3,6}$`)
+    expect(choose(ordinary, '12125199123456').route).toBe('^1[2-9]\\d{2}[2-9]199\\d{3,6}$')
+    expect(choose(ordinary, '49301234567').rule).toBe('phone-default-route')
   })
 })

@@ -1,5 +1,7 @@
 // The choice and order of the carriers for a call to a phone number.
-import type { DialPlan, OutboundCarrier } from '../ports.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { DialPlan, DialRoute, OutboundCarrier } from '../ports.ts'
+import { MatchBudget } from './match-budget.ts'
 import type { RuleName } from './rules.ts'
 import { shareLoad } from './share-load.ts'
 
@@ -30,7 +32,7 @@ export interface CarrierChoice {
   readonly carriers: readonly OutboundCarrier[]
 }
 
-/** Chooses the carriers. `random` is like Math.random. */
+/** Chooses the carriers. `random` is like Math.random. Throws AppError patterns_too_costly. */
 export function chooseCarriers(call: PhoneCall, ways: WaysOut, random: () => number): CarrierChoice {
   const { trunk, voip_carrier_sid: sid } = call
   if (sid !== undefined)
@@ -55,7 +57,7 @@ function ofDialPlan(
   random: () => number,
 ): CarrierChoice | undefined {
   if (plan === undefined) return undefined
-  const route = plan.routes.find((candidate) => candidate.matches(number))
+  const route = firstMatch(plan.routes, number)
   const entries = route?.entries ?? (plan.fallback === undefined ? undefined : [plan.fallback])
   if (entries === undefined) return undefined
   const found = shareLoad(entries, random).flatMap(
@@ -65,6 +67,21 @@ function ofDialPlan(
   return route === undefined
     ? { rule: 'phone-default-route', carriers: usable }
     : { rule: 'phone-route', route: route.regex, carriers: usable }
+}
+
+/** Throws AppError patterns_too_costly where too many steps come before a match. */
+function firstMatch(routes: readonly DialRoute[], number: string): DialRoute | undefined {
+  const budget = new MatchBudget()
+  for (const route of routes) {
+    const isMatch = budget.matches(route, number)
+    if (isMatch === undefined)
+      throw new AppError(
+        'patterns_too_costly',
+        'the routes of the routing table take more steps to match with the number than one call may cause',
+      )
+    if (isMatch) return route
+  }
+  return undefined
 }
 
 function anyOf({ carriers, isUp = always }: WaysOut, random: () => number): CarrierChoice {

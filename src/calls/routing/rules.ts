@@ -77,6 +77,11 @@ const carrierCall = {
       sentence: 'Patterns of several accounts match the number called, and are equally long.',
       decides: 'The call is refused with `ambiguous_carrier`.',
     },
+    'carrier-pattern-too-costly': {
+      sentence:
+        'No pattern matches among those that were tried, and others would take more than the 60,000 steps that one call may cause. Each character of the number takes as many steps as the program of a pattern has instructions. Accounts that share a carrier share the steps.',
+      decides: 'The call is refused with `patterns_too_costly`.',
+    },
     'carrier-named-account': {
       sentence: 'The number called is not a phone number here, and the call itself names the account.',
       decides: 'That account, and its first carrier at this address that has an application.',

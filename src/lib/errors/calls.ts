@@ -33,6 +33,13 @@ export const callErrors = {
     sip: 503,
     cure: 'Keep the number with one carrier, or let the carrier send calls to the SIP realm of the account.',
   },
+  patterns_too_costly: {
+    cause:
+      'The number would be matched with patterns that together take longer than one call may cause: those of phone numbers, or the routes of a table of least cost routing.',
+    http: 422,
+    sip: 503,
+    cure: 'Write patterns with fewer alternatives and repetitions, as prefixes such as 1555* where that is enough, and remove those that are not needed.',
+  },
   direct_app_calling_off: {
     cause: 'The phone dialled an application, and its SIP client may not.',
     http: 403,
