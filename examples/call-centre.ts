@@ -55,17 +55,53 @@ export class Wallboard {
 
 const page = `<!doctype html>
 <html lang="en">
-  <meta charset="utf-8" />
-  <title>Wallboard</title>
-  <pre id="board"></pre>
-  <script>
-    const show = async () => {
-      const response = await fetch('/wallboard')
-      document.getElementById('board').textContent = JSON.stringify(await response.json(), null, 2)
-    }
-    setInterval(show, 1000)
-    show()
-  </script>
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Wallboard - Switchhook</title>
+    <link rel="stylesheet" href="/page.css" />
+  </head>
+  <body>
+    <main class="wide">
+      <h1>Queue "${queue}"</h1>
+      <p class="note">What the events of the queue tell the application. Data: <a href="/wallboard">/wallboard</a></p>
+      <dl class="figures">
+        <div><dt>waiting</dt><dd id="waiting">-</dd></div>
+        <div><dt>longest wait</dt><dd id="longest_wait_seconds">-</dd></div>
+        <div><dt>average wait</dt><dd id="average_wait_seconds">-</dd></div>
+        <div><dt>taken</dt><dd id="taken">-</dd></div>
+        <div><dt>gave up</dt><dd id="gave_up">-</dd></div>
+      </dl>
+      <table>
+        <thead><tr><th>Agent</th><th>Callers taken</th></tr></thead>
+        <tbody id="agents"></tbody>
+      </table>
+      <p id="state" class="note" role="status"></p>
+    </main>
+    <script>
+      const part = (id) => document.getElementById(id)
+      const cell = (text) => Object.assign(document.createElement('td'), { textContent: text })
+      const row = (cells) => {
+        const made = document.createElement('tr')
+        made.append(...cells.map(cell))
+        return made
+      }
+      const show = async () => {
+        try {
+          const { agents, ...figures } = await (await fetch('/wallboard')).json()
+          for (const [name, value] of Object.entries(figures))
+            part(name).textContent = name.endsWith('_seconds') ? value + ' s' : value
+          const rows = Object.entries(agents).map(row)
+          part('agents').replaceChildren(...(rows.length > 0 ? rows : [row(['no one yet', ''])]))
+          part('state').textContent = ''
+        } catch {
+          part('state').textContent = 'The example does not respond: these are its last figures.'
+        }
+      }
+      setInterval(show, 1000)
+      show()
+    </script>
+  </body>
 </html>
 `
 

@@ -7,19 +7,49 @@ const callerId = '500'
 
 const page = `<!doctype html>
 <html lang="en">
-  <meta charset="utf-8" />
-  <title>Click to call</title>
-  <p>Call <input id="customer" value="customer" /> for <input id="agent" value="agent" />: <button>Call</button></p>
-  <p id="answer"></p>
-  <script>
-    const value = (id) => document.getElementById(id).value
-    document.querySelector('button').onclick = async () => {
-      const body = JSON.stringify({ agent: value('agent'), customer: value('customer') })
-      const headers = { 'content-type': 'application/json' }
-      const response = await fetch('/click', { method: 'POST', headers, body })
-      document.getElementById('answer').textContent = await response.text()
-    }
-  </script>
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Click to call - Switchhook</title>
+    <link rel="stylesheet" href="/page.css" />
+  </head>
+  <body>
+    <main>
+      <h1>Click to call</h1>
+      <p class="note">
+        The phone of the agent rings first. When it is answered, the customer is called, and the two talk. Both are
+        users of the example, or numbers.
+      </p>
+      <form>
+        <label for="customer">Customer</label>
+        <input id="customer" value="customer" autocomplete="off" required />
+        <label for="agent">Agent</label>
+        <input id="agent" value="agent" autocomplete="off" required />
+        <button class="main">Call</button>
+      </form>
+      <p id="answer" role="status"></p>
+    </main>
+    <script>
+      const part = (id) => document.getElementById(id)
+      const say = (text) => {
+        part('answer').className = 'state'
+        part('answer').textContent = text
+      }
+      document.querySelector('form').addEventListener('submit', async (event) => {
+        event.preventDefault()
+        const agent = part('agent').value
+        const body = JSON.stringify({ agent, customer: part('customer').value })
+        const headers = { 'content-type': 'application/json' }
+        try {
+          const response = await fetch('/click', { method: 'POST', headers, body })
+          const { sid, msg, cure } = await response.json()
+          say(response.ok ? 'The platform calls ' + agent + ' (call ' + sid + ').' : [msg, cure].filter(Boolean).join('. '))
+        } catch {
+          say('The example does not respond.')
+        }
+      })
+    </script>
+  </body>
 </html>
 `
 
@@ -67,15 +97,19 @@ export const clickToCall: Example = {
             msg: 'The body must be an object in JSON: {"agent": "agent", "customer": "customer"}.',
           })
         const { agent, customer } = asked
-        const call = await api('POST', '/Calls', {
-          from: callerId,
-          to: { type: 'user', name: text(agent) },
-          application_sid,
-          // Every hook of the call returns this as customerData.
-          tag: { customer: text(customer) },
-          timeout: 20,
-        })
-        return json(201, call as object)
+        try {
+          const call = await api('POST', '/Calls', {
+            from: callerId,
+            to: { type: 'user', name: text(agent) },
+            application_sid,
+            // Every hook of the call returns this as customerData.
+            tag: { customer: text(customer) },
+            timeout: 20,
+          })
+          return json(201, call as object)
+        } catch (error) {
+          return json(502, { msg: error instanceof Error ? error.message : String(error) })
+        }
       },
     },
     hooks: {

@@ -1,4 +1,5 @@
 // The demo as a newcomer runs it: a child process, judged by its output and by what it leaves behind.
+import { execFileSync } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminApiKey, codeCache, sharedPlatform } from '../test/support/platform-process.ts'
 import type { Platform } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
+import { until } from '../test/support/wait.ts'
 
 const demo = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ToolProcess =>
   new ToolProcess({
@@ -85,6 +87,26 @@ describe.concurrent('npm run demo without a platform', () => {
   })
 })
 
+describe('npm run demo, killed', () => {
+  it.each(['--keep', '--browser'])('leaves no platform behind (%s)', async (option) => {
+    const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
+    const run = demo([option], { TMPDIR: temporary })
+    await run.lines.next('the last line', (line) => line.includes('Ctrl-C'))
+    const pid = Number(execFileSync('pgrep', ['-P', String(run.pid)], { encoding: 'utf8' }))
+    expect(pid).toBeGreaterThan(0)
+    run.signal('SIGKILL')
+    await run.exited
+    await until('the platform to end', async () => {
+      try {
+        return !process.kill(pid, 0)
+      } catch {
+        return true
+      }
+    })
+    await rm(temporary, { recursive: true, force: true })
+  })
+})
+
 describe('npm run demo beside a platform', () => {
   let platform: Platform
   beforeAll(async () => {
@@ -131,5 +153,7 @@ describe('npm run demo beside a platform', () => {
     }
     expect(settings[0]).toMatch(/user name {7}demo-[0-9a-f]{4}\n {2}password {8}\S{20}\n/)
     expect(settings[1]).toBe(settings[0])
+    // The platform of this test listens on the loopback.
+    expect(settings[0]).toContain('only for phones on this machine')
   })
 })

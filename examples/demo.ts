@@ -1,6 +1,6 @@
 // `npm run demo`: a phone calls the hello application through a platform, and the terminal shows what happens.
 // With --phone, your own softphone places the call.
-import { serveSoftphone } from './browser/serve-softphone.ts'
+import { serveSoftphone, softphoneScript } from './browser/serve-softphone.ts'
 import { startOwnPlatform } from './demo/own-platform.ts'
 import type { OwnPlatform } from './demo/own-platform.ts'
 import { provisionPhone } from './demo/provision-demo.ts'
@@ -9,6 +9,7 @@ import type { CallRecord, CallTarget } from './demo/run-call.ts'
 import { startHelloApplication } from './hello.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 import { interruption } from './run/interruption.ts'
+import { proxyLines, serversForPhones } from './run/phone-servers.ts'
 
 const help = `npm run demo                     a call of the demo's own phone
 npm run demo -- --browser        a softphone in your browser, by one link
@@ -20,6 +21,8 @@ npm run demo -- --phone          sets up the running platform for your softphone
   --sip-port <port>   its SIP port (5060, or as SWITCHHOOK_SIP_PORT says)
   --realm <name>      the SIP realm of the demo's account (demo.switchhook.test)
   --port <port>       with --phone: the port of the application (3001)
+  --network           with --browser: the demo's own platform listens on all networks of this machine, not on
+                      127.0.0.1 alone, to which Firefox sends no sound
   --keep, --no-keep   whether the demo's own platform stays up until Ctrl-C (it does at a terminal)`
 
 const { values } = readArguments(
@@ -28,6 +31,7 @@ const { values } = readArguments(
     options: {
       phone: { type: 'boolean', default: false },
       browser: { type: 'boolean', default: false },
+      network: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: process.stdin.isTTY && process.stdout.isTTY === true },
       help: { type: 'boolean', default: false },
       'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
@@ -128,7 +132,7 @@ async function waitForPhone(): Promise<void> {
   try {
     const demo = await provisionPhone({ baseUrl, apiKey, hookUrl: application.url, realm: values.realm })
     application.requireSignature(demo.webhookSecret)
-    const server = `${new URL(baseUrl).hostname}:${values['sip-port']}`
+    const sip = { host: new URL(baseUrl).hostname, port: portOf(values['sip-port'], '--sip-port') }
     const calls = `${new URL(baseUrl).origin}/v1/Accounts/${demo.account_sid}/RecentCalls`
     print(
       [
@@ -138,7 +142,7 @@ async function waitForPhone(): Promise<void> {
         `  user name       ${demo.username}`,
         `  password        ${demo.password}`,
         `  domain          ${demo.realm}`,
-        `  outbound proxy  sip:${server} (UDP or TCP)`,
+        ...(await proxyLines(sip)),
         '',
         'Then dial any number, or the application itself:',
         `  sip:app-${demo.application_sid}@${demo.realm}`,
@@ -160,14 +164,19 @@ async function waitForPhone(): Promise<void> {
 /** Serves a page that registers as a phone, through a running platform or the demo's own, until Ctrl-C. */
 async function serveBrowser(): Promise<void> {
   const interrupted = interruption()
-  const own = apiKey === '' ? await startOwnPlatform() : undefined
+  // Before a platform is started for a page that could not be served.
+  const script = await softphoneScript()
+  const own = apiKey === '' ? await startOwnPlatform({ isOpen: values.network }) : undefined
   const platform = own ?? { baseUrl, apiKey }
   try {
     const application = await startHelloApplication({ port: 0, print })
     const demo = await provisionPhone({ ...platform, hookUrl: application.url, realm: values.realm })
     application.requireSignature(demo.webhookSecret)
-    const { host } = new URL(platform.baseUrl)
-    const page = await serveSoftphone({ ...demo, server: `ws://${host}`, number: '500' })
+    const { hostname, host, port } = new URL(platform.baseUrl)
+    const [other] = await serversForPhones({ host: hostname, port: Number(port) })
+    const networkServer = other === undefined ? undefined : `ws://${other.host}:${other.port}`
+    const account = { ...demo, server: `ws://${host}`, networkServer, number: '500' }
+    const page = await serveSoftphone(account, script)
     print(`Open this in a browser on this machine, allow the microphone, and press Call:\n\n  ${page.url}\n`)
     print('The requests that the application gets are shown here; Ctrl-C ends it.\n')
     await interrupted

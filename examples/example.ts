@@ -14,6 +14,7 @@ import { taxi } from './taxi.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 import type { Example } from './run/example.ts'
 import { interruption } from './run/interruption.ts'
+import { proxyLines } from './run/phone-servers.ts'
 import { provisionExample } from './run/provision-example.ts'
 import { startHookServer } from './run/serve-hooks.ts'
 
@@ -125,7 +126,7 @@ async function run(name: string, example: Example, { interrupted, onSetUp }: Cou
         ...[...passwords].map(([user, password]) => `  ${user.padEnd(12)}${password}`),
         '',
         `  domain          ${realm}`,
-        `  outbound proxy  sip:${platform.sip.host}:${platform.sip.port} (UDP or TCP)`,
+        ...(await proxyLines(platform.sip)),
         '',
         ...example.howTo(setting),
         '',

@@ -6,7 +6,7 @@ import type { Part } from './lib/lifecycle.ts'
 import type { LeveledLogger } from './lib/log.ts'
 import { createAdministration } from './parts/administration.ts'
 import type { Administration } from './parts/administration.ts'
-import { apiUrlOf, createBase, shownPlace } from './parts/base.ts'
+import { apiUrlOf, createBase, placesForOthers, shownPlace } from './parts/base.ts'
 import type { Base } from './parts/base.ts'
 import { createSound } from './parts/sound.ts'
 import type { Sound } from './parts/sound.ts'
@@ -31,6 +31,8 @@ export interface App {
   /** The URL of the reference, for a browser. */
   readonly docsUrl: string
   readonly sipUri: string
+  /** The SIP URIs for phones of other machines; none if only this machine is served. */
+  readonly sipUrisForOthers: readonly string[]
   /** Undefined if HTTPS is not served. */
   readonly httpsPort: number | undefined
   /** The ports of the other SIP transports that are served, by transport. */
@@ -79,6 +81,9 @@ export function createApp(config: Config, log: LeveledLogger): App {
     },
     get sipUri() {
       return `sip:${shownPlace(config, sip.listening.port)}`
+    },
+    get sipUrisForOthers() {
+      return placesForOthers(config, sip.listening.port).map((place) => `sip:${place}`)
     },
     get httpsPort() {
       return administration.http.securePort

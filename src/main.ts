@@ -91,6 +91,16 @@ function reachOf(bind: string): string {
   return `the network of ${bind}`
 }
 
+/** The longest list of addresses: a machine with containers has one for each of their networks. */
+const maxShown = 4
+
+function phoneProxies({ sipUri, sipUrisForOthers: [...uris] }: App): string {
+  const [first, ...others] = uris.slice(0, maxShown)
+  if (first === undefined) return `outbound proxy ${sipUri}, for phones on this machine`
+  const or = others.length === 0 ? '' : `, or ${others.join(', ')}`
+  return `outbound proxy ${first}${or}: what a phone of your network takes`
+}
+
 function otherPorts(ports: App['sipPorts']): string {
   return Object.entries(ports)
     .map(([transport, port]) => `, ${transport.toUpperCase()} at ${port}`)
@@ -105,6 +115,7 @@ function greet(app: App): void {
     `  Docs  ${app.docsUrl}`,
     `  SIP   ${app.sipUri} (UDP and TCP)${otherPorts(app.sipPorts)}`,
     `  From  ${reachOf(config.bind)}`,
+    `  Phone ${phoneProxies(app)}`,
     '  Try   npm run demo, in a second terminal: a call that you can watch',
   ]
   process.stdout.write(`${lines.join('\n')}\n\n`)
@@ -260,6 +271,8 @@ function stopStart(): void {
 process.on('SIGTERM', () => void stop('drain'))
 process.on('SIGINT', () => void stop('now'))
 stopWithNpm()
+// A program that has started this one with a channel, such as the demo, has ended.
+process.once('disconnect', () => void stop('now'))
 
 /** Stops with npm. It, and the shell that starts this process, end on a signal without passing it on. */
 function stopWithNpm(): void {

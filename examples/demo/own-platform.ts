@@ -22,7 +22,8 @@ const rtpPorts = '44000-44999'
 const maxStartMs = 60_000
 const maxStopMs = 10_000
 
-export async function startOwnPlatform(): Promise<OwnPlatform> {
+/** Starts it on the loopback, or with `isOpen` on all networks of this machine. */
+export async function startOwnPlatform({ isOpen = false } = {}): Promise<OwnPlatform> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-demo-'))
   const apiKey = randomBytes(24).toString('hex')
   const child = spawn(process.execPath, [program], {
@@ -31,8 +32,9 @@ export async function startOwnPlatform(): Promise<OwnPlatform> {
       ...Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^(SWITCHHOOK_|NODE_ENV$)/.test(name)),
       ),
-      SWITCHHOOK_BIND: '127.0.0.1',
-      SWITCHHOOK_PUBLIC_ADDRESS: '127.0.0.1',
+      ...(isOpen
+        ? { SWITCHHOOK_BIND: '0.0.0.0' }
+        : { SWITCHHOOK_BIND: '127.0.0.1', SWITCHHOOK_PUBLIC_ADDRESS: '127.0.0.1' }),
       SWITCHHOOK_HTTP_PORT: '0',
       SWITCHHOOK_SIP_PORT: '0',
       SWITCHHOOK_RTP_PORTS: rtpPorts,
@@ -41,7 +43,8 @@ export async function startOwnPlatform(): Promise<OwnPlatform> {
       SWITCHHOOK_ADMIN_API_KEY: apiKey,
       SWITCHHOOK_LOG_LEVEL: 'warn',
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // The platform stops when the channel closes, which it does however this process ends.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
   // Runs if the demo ends without stopping the platform.

@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws'
 import { isSignedWith } from '../hello.ts'
 import { text } from './example.ts'
 import type { Answers, Payload } from './example.ts'
+import { pageHeaders, pageStyle } from './page-policy.ts'
 
 /** Returns the reason and the cure that the platform recorded for a refused call, or undefined if there are none. */
 export type WhyFailed = (call_sid: string) => Promise<string | undefined>
@@ -87,9 +88,19 @@ async function respond(
   const hook = served.answers.hooks[pathname]
   const body = await readBody(request)
   if (page !== undefined) {
-    const made = await page({ contentType: request.headers['content-type'] ?? '', body })
-    return void response.writeHead(made.status ?? 200, { 'Content-Type': made.type }).end(made.body)
+    const {
+      status = 200,
+      type,
+      body: content,
+    } = await page({
+      contentType: request.headers['content-type'] ?? '',
+      body,
+    })
+    const headers = type.startsWith('text/html') ? pageHeaders(String(content)) : { 'content-type': type }
+    return void response.writeHead(status, headers).end(content)
   }
+  if (`${request.method} ${pathname}` === 'GET /page.css')
+    return void response.writeHead(200, { 'content-type': 'text/css; charset=utf-8' }).end(await pageStyle())
   const isStatus = pathname === '/status'
   if (request.method !== 'POST' || (hook === undefined && !isStatus))
     return void response.writeHead(404).end()

@@ -1,7 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createLocalAddress } from './local-address.ts'
+import { addressesForOthers, createLocalAddress } from './local-address.ts'
 
 const clock = createFakeClock()
 const localOf = (bind: string, publicAddress?: string) => createLocalAddress({ bind, publicAddress, clock })
@@ -53,5 +54,24 @@ describe('the IP versions that are served', () => {
     const local = localOf(bind)
     expect([local.serves('192.0.2.1'), local.serves('2001:db8::1')]).toEqual([four, six])
     expect(local.serves('phone.example')).toBe(false)
+  })
+})
+
+describe('the addresses for other machines', () => {
+  const of = (bind: string, publicAddress?: string) => addressesForOthers({ bind, publicAddress })
+
+  it('are the public one, or the bound one, but never the loopback', () => {
+    expect(of('0.0.0.0', '203.0.113.5')).toEqual(['203.0.113.5'])
+    expect(of('192.0.2.7')).toEqual(['192.0.2.7'])
+    expect([of('127.0.0.1'), of('127.0.0.2'), of('::1')]).toEqual([[], [], []])
+  })
+
+  it('are those of all networks of this machine if every one is served', () => {
+    const own = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .filter(({ internal, address }) => !internal && !address.startsWith('fe80'))
+      .map(({ address }) => address)
+    expect(of('::').toSorted()).toEqual(own.toSorted())
+    expect(of('0.0.0.0')).toEqual(own.filter((address) => isIPv4(address)))
   })
 })

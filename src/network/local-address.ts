@@ -91,9 +91,24 @@ function isUnspecified(address: string): boolean {
 }
 
 function firstExternalAddress(isV6: boolean): string {
+  return externalAddresses(isV6)[0] ?? (isV6 ? '::1' : '127.0.0.1')
+}
+
+function externalAddresses(isV6: boolean): string[] {
   const family = isV6 ? 'IPv6' : 'IPv4'
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  const isUsable = (entry: (typeof addresses)[number]): boolean =>
-    !entry.internal && entry.family === family && !entry.address.startsWith('fe80')
-  return addresses.find(isUsable)?.address ?? (isV6 ? '::1' : '127.0.0.1')
+  return Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter((entry) => !entry.internal && entry.family === family && !entry.address.startsWith('fe80'))
+    .map(({ address }) => address)
+}
+
+/** Returns the addresses at which other machines can reach this one; none if only this machine can. */
+export function addressesForOthers({
+  bind,
+  publicAddress,
+}: Pick<LocalAddressOptions, 'bind' | 'publicAddress'>): readonly string[] {
+  if (publicAddress !== undefined) return [publicAddress]
+  if (bind === '0.0.0.0') return externalAddresses(false)
+  if (bind === '::') return [...externalAddresses(false), ...externalAddresses(true)]
+  return bind === '::1' || bind.startsWith('127.') ? [] : [bind]
 }

@@ -9,6 +9,7 @@ import { reachableNetworks } from '../network/address-guard.ts'
 import { createNames } from '../network/create-names.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { serializeHostPort } from '../sip/message/uri.ts'
+import { addressesForOthers } from '../network/local-address.ts'
 import { createCertificatesOf } from './secure.ts'
 import { createStorage } from '../storage/create-storage.ts'
 
@@ -45,6 +46,11 @@ export function createBase(config: Config, log: LeveledLogger) {
 export function shownPlace({ publicAddress, bind }: Config, port: number): string {
   const host = publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
   return serializeHostPort({ host, port })
+}
+
+/** Returns the addresses with a port at which other machines reach this one; none if only this machine is served. */
+export function placesForOthers(config: Config, port: number): readonly string[] {
+  return addressesForOthers(config).map((host) => serializeHostPort({ host, port }))
 }
 
 export function apiUrlOf(config: Config, http: { readonly address: { readonly port: number } }): string {

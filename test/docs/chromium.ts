@@ -7,7 +7,12 @@ import { within } from '../support/wait.ts'
 
 export interface Browser {
   /** Loads the page in a window of this size. */
-  open(url: string, size: { readonly width: number; readonly height: number }): Promise<void>
+  open(
+    url: string,
+    view: { readonly width: number; readonly height: number; readonly isDark?: boolean },
+  ): Promise<void>
+  /** Returns the page as PNG. */
+  screenshot(): Promise<Buffer>
   /** Returns the value of an expression in the page; a promise is awaited. */
   evaluate<T>(expression: string): Promise<T>
   /** The errors and refusals of the page, as the console shows them. */
@@ -77,7 +82,10 @@ export async function startChromium(args: readonly string[] = []): Promise<Brows
   await ask('Log.enable')
   return {
     problems,
-    async open(url, size) {
+    async open(url, { isDark = false, ...size }) {
+      await ask('Emulation.setEmulatedMedia', {
+        features: [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }],
+      })
       await ask('Emulation.setDeviceMetricsOverride', {
         ...size,
         deviceScaleFactor: 1,
@@ -95,6 +103,10 @@ export async function startChromium(args: readonly string[] = []): Promise<Brows
       })
       if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
       return (result as { value: T }).value
+    },
+    async screenshot() {
+      const { data } = await ask('Page.captureScreenshot')
+      return Buffer.from(String(data), 'base64')
     },
     async kill() {
       await child.stop('SIGKILL')
