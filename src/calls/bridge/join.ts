@@ -25,9 +25,14 @@ export function join(first: Leg, second: Leg, because: string, services?: TalkSe
 /** Notifies the transferor that its transfer has succeeded, and hangs it up. */
 export function dismissTransferor(by: Leg, subscription: ReferSubscription, clock: Clock): void {
   subscription.notify(200)
+  void by.hangUp({ because: 'its far end has transferred the call', after: notified(subscription, clock) })
+}
+
+/** Resolves when the far end has responded to the last NOTIFY, or has not responded in time. Never rejects. */
+export async function notified(subscription: ReferSubscription, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = clock.after(maxNotifyMs, resolve)
   void subscription.done.then(resolve)
-  void by.hangUp({ because: 'its far end has transferred the call', after: promise })
-  void promise.then(() => timer.cancel())
+  await promise
+  timer.cancel()
 }

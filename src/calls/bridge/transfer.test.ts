@@ -12,6 +12,7 @@ import {
   hearings,
   leftOf,
   nothing,
+  steps,
   talking as talkingOf,
 } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
@@ -363,6 +364,65 @@ describe('a referHook', () => {
     expect(one.engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
     expect(one.called().dialog.sentBye).toBeDefined()
   })
+
+  it.each<[string, Side, object]>([
+    ['a prompt for the caller', 'called', { verb: 'play', url: 'http://app.test/moment.wav' }],
+    ['a dial for the caller', 'called', { verb: 'dial', target: [{ type: 'user', name: 'alice' }] }],
+    ['a prompt for the called side', 'caller', { verb: 'pause', length: 5 }],
+  ])(
+    'that answers with %s notifies the phone of success when that runs, and hangs it up after that',
+    async (_, side, verb) => {
+      const one = await talking({ referHook: '/refer' }, ({ hooks }) => {
+        hooks.on('/call', [{ verb: 'dial', target: [{ type: 'user', name: 'alice' }], referHook: '/refer' }])
+        hooks.on('/refer', [verb])
+      })
+      const { caller, called } = one
+      const { dialog } = side === 'caller' ? caller : called()
+      const referral = new ScriptedReferral()
+      const order: string[] = []
+      const accept = referral.accept.bind(referral)
+      referral.accept = () => {
+        const subscription = accept()
+        return {
+          notify(status) {
+            order.push(`NOTIFY ${status}${dialog?.sentBye === undefined ? '' : ' after BYE'}`)
+            subscription.notify(status)
+          },
+          done: subscription.done,
+        }
+      }
+      dialog?.listener.referred?.(referral)
+      await calm()
+      expect(order).toEqual(['NOTIFY 200'])
+      expect(dialog?.sentBye).toBeDefined()
+      const other = side === 'caller' ? called().dialog : caller.dialog
+      expect(other?.sentBye).toBeUndefined()
+      await bye(other)
+      one.engine.sent[1]?.refuse(480)
+      await calm()
+      expectNothingLeft(one, one.engine.sent.length + 1)
+    },
+  )
+
+  it.each(Array.from({ length: 16 }, (_, count) => count))(
+    'is over once for the phone when the transferred side hangs up %i steps after its answer',
+    async (count) => {
+      const late = heldAnswer()
+      const one = await talking({ referHook: '/refer' }, ({ hooks }) =>
+        hooks.answers.set('/refer', late.answer),
+      )
+      const { caller, called } = one
+      const referral = await refer(called().dialog)
+      late.release([{ verb: 'pause', length: 5 }])
+      await steps(count)
+      await bye(caller.dialog)
+      await calm()
+      const [final = referral.answer, ...more] = referral.notified
+      expect([[481, 487, 200].includes(final ?? 0), more]).toEqual([true, []])
+      expect(called().dialog.sentBye).toBeDefined()
+      expectNothingLeft(one, 2)
+    },
+  )
 
   it('refuses with the status that it answers, and the talk goes on', async () => {
     const one = await talking({ referHook: '/refer' }, ({ hooks }) => {

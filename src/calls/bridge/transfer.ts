@@ -5,12 +5,14 @@ import type { Reply } from '../../sip/sip.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { CallContext } from '../call-context.ts'
+import type { CallServices } from '../call-services.ts'
 import { toDecision } from '../journal/decision.ts'
 import { toAppError, toProblem, toRefusal } from '../leg/refusals.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { attend } from './attended-transfer.ts'
 import type { Transfer } from './attended-transfer.ts'
 import { sendToUser } from './blind-transfer.ts'
+import { notified } from './join.ts'
 import { referDetails } from './refer-details.ts'
 import { partyOf } from './leg-story.ts'
 import {
@@ -70,7 +72,7 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
     const verbs = await nested.ask(by, hook, 'refer', details)
     if (by.hasEnded || other?.hasEnded === true || talk?.signal.aborted === true)
       return turnDown(asked, { status: 481, sentence: goneMeanwhile })
-    if (verbs.length > 0 || !isAttended) return follow(asked, verbs)
+    if (verbs.length > 0 || !isAttended) return follow(asked, verbs, context.services)
   }
   if (isAttended) return attend(asked, context.registry, context.services)
   if (talk === undefined)
@@ -80,8 +82,15 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
   return sendToUser({ ...asked, talk }, context)
 }
 
-/** Runs the verbs that the hook answered in place of the talk, or of the running verbs. */
-function follow({ referral, by, talk }: Transfer, verbs: readonly RunnableVerb[]): void {
+/**
+ * Runs the verbs that the hook answered in place of the talk, or of the running verbs. The far end that sent the REFER
+ * is notified when they run, and hung up after that: many phones take a BYE before the last NOTIFY as a failure.
+ */
+function follow(
+  { referral, by, talk }: Transfer,
+  verbs: readonly RunnableVerb[],
+  { clock }: Pick<CallServices, 'clock'>,
+): void {
   const subscription = referral.accept()
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
   by.journal.note(decision)
@@ -91,16 +100,15 @@ function follow({ referral, by, talk }: Transfer, verbs: readonly RunnableVerb[]
     return
   }
   const other = talk.otherOf(by)
+  const because = `${partyOf(by)} sent ${partyOf(other)} elsewhere`
   other.journal.note(decision)
-  const stop = other.events.watch((event) => {
-    if (event === 'bridged') subscription.notify(200)
-  })
-  const fail = (): void => {
-    stop()
-    subscription.notify(487)
-  }
-  other.signal.addEventListener('abort', fail, { once: true })
-  talk.send(other, verbs, `${partyOf(by)} sent ${partyOf(other)} elsewhere`)
+  const after = notified(subscription, clock)
+  // The verbs of a far end that has some continue, but do not end its call before that.
+  const settled = by.script?.awaitMore()
+  if (settled !== undefined) void after.then(settled)
+  talk.send(other, verbs, because)
+  if (by.script === undefined) void by.hangUp({ because, after })
+  void talk.over.then(() => subscription.notify(other.hasEnded ? 487 : 200))
 }
 
 /** Returns the refusal. A hook that answers with an error chooses its status. */

@@ -41,7 +41,12 @@ export class ScriptedReferral implements IncomingReferral {
 
   accept(): ReferSubscription {
     this.answer ??= 202
-    return { notify: (status) => void this.notified.push(status), done: Promise.resolve() }
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const notify = (status: number): void => {
+      this.notified.push(status)
+      if (status >= 200) resolve()
+    }
+    return { notify, done }
   }
 
   reject({ status }: Reply): void {
