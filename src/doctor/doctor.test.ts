@@ -36,6 +36,7 @@ import type { Check, Finding } from './doctor.ts'
 import { createFileLimitsCheck } from './file-limits.ts'
 import { createPortsCheck } from './ports.ts'
 import { createPublicAddressCheck } from './public-address.ts'
+import { AppError } from '../lib/errors.ts'
 import { createRealmsCheck } from './realms.ts'
 import { reportOf } from './report.ts'
 import { findPlatform } from './running-platform.ts'
@@ -457,21 +458,48 @@ describe('clock', () => {
 })
 
 describe('realms and credentials', () => {
-  it('does not call wrong what no DNS can know', async () => {
-    const unknown = Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })
-    const realms = ['phones.example.test', 'voice.example.com']
-    const check = createRealmsCheck({
-      rows: async () =>
-        ({
-          for: () => ({ accounts: { list: async () => realms.map((sip_realm) => ({ sip_realm })) } }),
-        }) as never,
-      names: { lookup: async () => [] },
-      leadsToUs: () => Promise.reject(unknown),
+  const realmRows = async () =>
+    ({
+      for: () => ({
+        accounts: {
+          list: async () => ['phones.example.test', 'voice.example.com'].map((sip_realm) => ({ sip_realm })),
+        },
+      }),
+    }) as never
+  const realmsCheck = (
+    options: Partial<Parameters<typeof createRealmsCheck>[0]>,
+  ): ReturnType<typeof createRealmsCheck> =>
+    createRealmsCheck({
+      rows: realmRows,
+      names: { lookup: async () => [{ address: '192.0.2.77', family: 4 }] as never },
+      leadsToUs: async () => false,
       updates: undefined,
       address: '127.0.0.1',
+      ...options,
     })
-    expect(await statesOf(check)).toEqual([
+  const unknown = Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })
+
+  it('calls no realm wrong whose phones may use an outbound proxy', async () => {
+    expect(await statesOf(realmsCheck({ leadsToUs: () => Promise.reject(unknown) }))).toEqual([
       expect.stringMatching(/^note phones\.example\.test is a reserved name that is not in DNS/),
+      expect.stringMatching(/^note voice\.example\.com is not known to DNS/),
+    ])
+    expect(await statesOf(realmsCheck({}))).toEqual([
+      expect.stringMatching(/^note phones\.example\.test leads to 192\.0\.2\.77/),
+      expect.stringMatching(/^note voice\.example\.com leads to 192\.0\.2\.77/),
+    ])
+    const silent = new AppError('dns_unavailable', 'no name server responds')
+    expect(await statesOf(realmsCheck({ leadsToUs: () => Promise.reject(silent) }))).toEqual([
+      expect.stringMatching(/^note No name server responds for phones\.example\.test/),
+      expect.stringMatching(/^note No name server responds for voice\.example\.com/),
+    ])
+  })
+
+  it('calls a realm wrong that is not in DNS although the platform writes its records', async () => {
+    const updates = { update: async () => undefined } as never
+    expect(await statesOf(realmsCheck({ updates, leadsToUs: () => Promise.reject(unknown) }))).toEqual([
+      expect.stringMatching(/^ok The name server of SWITCHHOOK_DNS_SERVER/),
+      expect.stringMatching(/^note phones\.example\.test/),
       expect.stringMatching(/^bad voice\.example\.com is not known to DNS/),
     ])
   })

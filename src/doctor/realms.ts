@@ -48,42 +48,50 @@ async function lookAtRealms(options: RealmsOptions): Promise<readonly Finding[]>
   const realms = accounts.flatMap(({ sip_realm }) => sip_realm ?? [])
   if (realms.length === 0) return [note('No account has a SIP realm')]
   const findings = await Promise.all(realms.map((realm) => lookAt(realm, options)))
-  const faults = findings.filter((finding) => finding !== undefined)
-  const good = realms.length - faults.length
+  const others = findings.filter((finding) => finding !== undefined)
+  const good = realms.length - others.length
   const of = accounts.length < maxRealms ? `${realms.length}` : `the first ${realms.length}`
   return [
     ...(good === 0 ? [] : [ok(`${good} of ${of} lead to this platform`)]),
-    ...faults.slice(0, maxLines),
-    ...(faults.length > maxLines
-      ? [bad(`${faults.length - maxLines} more lead elsewhere or nowhere`, ofMore)]
+    ...others.slice(0, maxLines),
+    ...(others.length > maxLines
+      ? [judge(options)(`${others.length - maxLines} more lead elsewhere or nowhere`, ofMore)]
       : []),
   ]
 }
 
 const ofMore = 'Do for them what the lines above say, and run the doctor again.'
 
+/**
+ * Phones may reach the platform by an outbound proxy, which is this platform or an edge in front of it: DNS need not
+ * know their realm. It has to where the platform writes the records of realms itself.
+ */
+function judge({ updates }: RealmsOptions): (what: string, cure: string) => Finding {
+  return updates === undefined ? note : bad
+}
+
 /** Returns undefined if the realm leads here. */
-async function lookAt(
-  realm: string,
-  { names, leadsToUs, address }: RealmsOptions,
-): Promise<Finding | undefined> {
-  const cure = `Let an A or AAAA record of it lead to ${address}, or give phones that address as their outbound proxy.`
+async function lookAt(realm: string, options: RealmsOptions): Promise<Finding | undefined> {
+  const { names, leadsToUs, address } = options
+  const found = judge(options)
+  const cure = `Phones with ${address}, or an edge in front of it, as their outbound proxy need no DNS. For others let an A or AAAA record of the realm lead there.`
   try {
     if (await leadsToUs(realm)) return undefined
-    const found = await names.lookup(realm)
-    return bad(
-      `${realm} leads to ${found.map((one) => one.address).join(', ')}, which is not this platform`,
-      cure,
-    )
+    const addresses = (await names.lookup(realm)).map((one) => one.address).join(', ')
+    return found(`${realm} leads to ${addresses}, which is not this platform`, cure)
   } catch (error) {
-    if (error instanceof AppError) return findingOf(error)
+    const isSilent = error instanceof AppError && error.code === 'dns_unavailable'
+    if (error instanceof AppError && !isSilent) return findingOf(error)
     const isUnknown = error instanceof Error && 'code' in error && error.code === 'ENOTFOUND'
     if (isUnknown && isReserved(realm))
       return note(
         `${realm} is a reserved name that is not in DNS: phones reach it with ${address} as their outbound proxy`,
       )
-    if (isUnknown) return bad(`${realm} is not known to DNS`, cure)
-    return bad(`No name server responds for ${realm}`, 'See SWITCHHOOK_NAME_SERVERS and /etc/resolv.conf.')
+    if (isUnknown) return found(`${realm} is not known to DNS`, cure)
+    return found(
+      `No name server responds for ${realm}`,
+      `See SWITCHHOOK_NAME_SERVERS and /etc/resolv.conf. Phones with ${address} as their outbound proxy need no DNS.`,
+    )
   }
 }
 
