@@ -1,6 +1,6 @@
 // The download of an audio file. A long file can be played from its head on while the rest is being received.
 import { createHash } from 'node:crypto'
-import { audioKindOf, kindBytes } from '../lib/audio/audio-kind.ts'
+import { audioKindOf, headBytes, kindBytes } from '../lib/audio/audio-kind.ts'
 import type { PlayableKind } from '../lib/audio/audio-kind.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -11,8 +11,6 @@ import { checkWav } from './wav-check.ts'
 // After this time, or beyond this size, a file is played from its head on: a caller waits for the first second.
 const patienceMs = 700
 const largeBytes = 1024 * 1024
-// Enough to distinguish two files with the same URL and size.
-const headBytes = 16 * 1024
 // A file is received as fast as it is played: its end may come after two hours.
 const longestMs = 150 * 60 * 1000
 
@@ -89,7 +87,7 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
     const hadKind = head.length >= kindBytes
     if (head.length < headBytes) head = Buffer.concat([head, chunk.subarray(0, headBytes - head.length)])
     // Checked before the rest arrives: an HTML page is refused at its first bytes.
-    if (!hadKind && head.length >= kindBytes) demandPlayable(head)
+    if (!hadKind && head.length >= kindBytes && !isOpen(head)) demandPlayable(head)
     bytes += chunk.length
     count(chunk.length)
     digest.update(chunk)
@@ -126,6 +124,12 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
 }
 
 export const playable = 'WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 and Ogg/Opus can be played.'
+
+/** Returns whether more of the file is needed to know its kind. */
+function isOpen(head: Buffer): boolean {
+  const found = audioKindOf(head)
+  return found.kind === undefined && found.isOpen === true
+}
 
 /** Throws audio_not_supported with the kind of file that was found instead. */
 function demandPlayable(head: Buffer): PlayableKind {

@@ -78,6 +78,8 @@ export class Clip {
   totalFrames: number
   /** The number of frames that can be read. */
   readyFrames = 0
+  /** The bytes of all samples that were appended, those for which there was no room included. */
+  codedBytes = 0
   /** The error because of which no further frames will come. */
   failure: AppError | undefined
   users = 0
@@ -108,6 +110,7 @@ export class Clip {
 
   async append(samples: Float32Array): Promise<void> {
     const { form } = this
+    this.codedBytes += samples.length * form.sampleBytes
     const coded = new Uint8Array(Math.min(samples.length * form.sampleBytes, this.bytes - this.#written))
     form.code(samples, coded)
     await this.#store.write(coded, this.#written)

@@ -33,7 +33,7 @@ afterAll(async () => {
 function clipsOf(
   memorySeconds: number,
   diskSeconds = 0,
-  { idleDiskSeconds = 0, scratch = mkdtempSync(join(directory, 'scratch-')) } = {},
+  { idleDiskSeconds = 0, maxSeconds = 7200, scratch = mkdtempSync(join(directory, 'scratch-')) } = {},
 ): Clips {
   const clips = new Clips({
     laws,
@@ -41,6 +41,7 @@ function clipsOf(
     maxMemoryBytes: memorySeconds * secondBytes,
     maxDiskBytes: diskSeconds * secondBytes,
     maxIdleDiskBytes: idleDiskSeconds * secondBytes,
+    maxSeconds,
   })
   made.push(clips)
   return clips
@@ -269,6 +270,23 @@ describe('clips', () => {
     await expect(clipsOf(0, 40_000).acquire(path, 'PCMU')).rejects.toMatchObject({
       code: 'audio_not_supported',
     })
+  })
+
+  it('of a length that is not stated end with the longest audio, for the reason of one that states it', async () => {
+    const clips = clipsOf(0, 100, { maxSeconds: 10 })
+    const path = join(directory, 'endless.wav')
+    const file = toWav(tone(440, 12_000))
+    file.writeUInt32LE(0, 40)
+    await writeFile(path, file)
+    await markAsGrowing(path)
+    const clip = await clips.acquire(path, 'PCMU')
+    await until('its end', () => clip.failure)
+    expect(clip.failure).toMatchObject({
+      code: 'audio_not_supported',
+      message: 'the audio is longer than 2 hours',
+    })
+    expect(clip.readyFrames).toBe(500)
+    await markAsWhole(path)
   })
 
   it('that are missing are audio_not_found', async () => {

@@ -17,7 +17,9 @@ import type { WavFormat } from './codecs/wav.ts'
 import { tickMs } from './tick-clock.ts'
 
 const maxFileBytes = 256 * 1024 * 1024
-const maxSeconds = maxAudioHours * 3600
+const longestSeconds = maxAudioHours * 3600
+// The filter of a resampler adds a few milliseconds at the end.
+const tolerance = 0.1
 // Prompts that callers hear again and again are shorter than this and stay in memory; music and readings are streamed.
 const maxFramesInMemory = 30_000 / tickMs
 // Small enough that converting one piece (48 kHz stereo at worst) takes about a millisecond: packets wait meanwhile.
@@ -37,6 +39,8 @@ export interface ClipsOptions {
   readonly maxDiskBytes: number
   /** The limit of audio on the disk that has no listener. */
   readonly maxIdleDiskBytes: number
+  /** The longest audio. */
+  readonly maxSeconds?: number
 }
 
 interface Opening {
@@ -146,18 +150,17 @@ export class Clips {
 
   async #reserve(key: string, name: ClipFormName, stamp: string, format: WavFormat): Promise<Clip> {
     const form = this.#forms[name]
-    const longest = maxSeconds * form.rate
+    const longest = (this.#options.maxSeconds ?? longestSeconds) * form.rate
     // The length of a growing file may be unknown.
     const isOpen = format.dataBytes === Infinity
     const samples = isOpen
       ? longest
       : Math.ceil((format.dataBytes / format.frameBytes / format.rate) * form.rate)
-    if (samples > longest)
-      throw new AppError('audio_not_supported', `the audio is longer than ${maxAudioHours} hours`)
+    if (samples > longest) throw tooLong()
     const totalFrames = Math.ceil((samples * form.sampleBytes) / form.frameBytes)
     const clip = await this.#place({
       ...{ form, stamp, totalFrames },
-      bytes: (isOpen ? openFrames : totalFrames) * form.frameBytes,
+      bytes: (isOpen ? Math.min(openFrames, totalFrames) : totalFrames) * form.frameBytes,
     })
     clip.users = 1
     const replaced = this.#clips.get(key)
@@ -210,6 +213,10 @@ export class Clips {
   async #append(clip: Clip, samples: Float32Array): Promise<void> {
     this.#makeRoom(clip, samples.length)
     await clip.append(samples)
+    const { rate, sampleBytes, frameBytes } = clip.form
+    const left = clip.totalFrames * frameBytes - clip.codedBytes
+    // What was coded until here is played.
+    if (left < -tolerance * rate * sampleBytes) throw tooLong()
   }
 
   /** Removes a clip that a newer version of its file has replaced, once its last listener has gone. */
@@ -296,4 +303,10 @@ export class Clips {
     this.#lane = turn.catch(() => undefined)
     return turn
   }
+}
+
+function tooLong(): AppError {
+  return new AppError('audio_not_supported', `the audio is longer than ${maxAudioHours} hours`, {
+    cure: 'Serve a shorter file.',
+  })
 }

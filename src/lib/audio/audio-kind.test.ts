@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { audioKindOf } from './audio-kind.ts'
+import { audioKindOf, headBytes } from './audio-kind.ts'
 
 const ogg = (word: string): string => `OggS${'\0'.repeat(24)}${word}`
 
@@ -27,5 +27,26 @@ describe('the kind of a file', () => {
   ])('of %j is %s', (text, expected) => {
     const found = audioKindOf(Buffer.from(text, 'latin1'))
     expect(found.kind ?? found.what).toBe(expected)
+  })
+
+  it.each([
+    ['MPEG 1, 128 kbit/s', [0xff, 0xfb, 0x90, 0x00], 417],
+    ['MPEG 1 with padding', [0xff, 0xfb, 0x92, 0x00], 418],
+    ['MPEG 2, 16 kbit/s at 16 kHz', [0xff, 0xf3, 0x28, 0xc4], 72],
+    ['MPEG 2.5, 8 kbit/s at 8 kHz', [0xff, 0xe3, 0x18, 0xc4], 72],
+    ['layer II, 192 kbit/s at 48 kHz', [0xff, 0xfd, 0xa4, 0x00], 576],
+  ])('is MP3 if two frames of %s follow other bytes', (_, header, length) => {
+    const frame = Buffer.alloc(length)
+    frame.set(header)
+    for (const before of [Buffer.alloc(4), Buffer.from('\r\n'), Buffer.alloc(9000), Buffer.alloc(77, 0xfe)]) {
+      expect(audioKindOf(Buffer.concat([before, frame, frame]))).toEqual({ kind: 'mp3' })
+      // One header alone may be chance.
+      expect(audioKindOf(Buffer.concat([before, frame])).kind).toBeUndefined()
+    }
+  })
+
+  it('stays open until the bytes that may come before the first frame are there', () => {
+    expect(audioKindOf(Buffer.alloc(64))).toMatchObject({ kind: undefined, isOpen: true })
+    expect(audioKindOf(Buffer.alloc(headBytes))).toMatchObject({ kind: undefined, isOpen: false })
   })
 })

@@ -1,8 +1,12 @@
 // The kind of a file by its first bytes: audio that can be played, or another kind in words for a sentence.
+import { apeTagBytes, firstFrame, searchedBytes } from './mpeg-frames.ts'
 
 export type PlayableKind = 'wav' | 'mp3' | 'ogg-opus'
 
-export type AudioKind = { readonly kind: PlayableKind } | { readonly kind: undefined; readonly what: string }
+export type AudioKind =
+  | { readonly kind: PlayableKind }
+  /** `isOpen`: no kind was found, and more of the file may show that it is an MP3. */
+  | { readonly kind: undefined; readonly what: string; readonly isOpen?: boolean }
 
 /**
  * The longest file, in hours. Decoded audio takes 115 MB of disk an hour, and as much again if it is played by a wide
@@ -10,8 +14,11 @@ export type AudioKind = { readonly kind: PlayableKind } | { readonly kind: undef
  */
 export const maxAudioHours = 2
 
-/** The first bytes, which show the kind. A shorter file is judged whole. */
+/** The first bytes, which show most kinds. A shorter file is judged whole. */
 export const kindBytes = 64
+
+/** The first bytes that show any kind: an MP3 may begin with other bytes than those of a frame. */
+export const headBytes = searchedBytes
 
 /** Words at offsets: the first line that matches names the kind of the file. */
 const others: readonly (readonly [offset: number, word: string, what: string])[] = [
@@ -43,7 +50,7 @@ export function audioKindOf(head: Uint8Array): AudioKind {
   if (text === '') return { kind: undefined, what: 'empty' }
   if (text.startsWith('RIFF') && text.startsWith('WAVE', 8)) return { kind: 'wav' }
   if (text.startsWith('OggS') && text.startsWith('OpusHead', 28)) return { kind: 'ogg-opus' }
-  if (text.startsWith('ID3') || isMpegAudio(head)) return { kind: 'mp3' }
+  if (text.startsWith('ID3') || isMpegAudio(head) || apeTagBytes(head) > 0) return { kind: 'mp3' }
   const known = others.find(([offset, word]) => text.startsWith(word, offset))
   if (known !== undefined) return { kind: undefined, what: known[2] }
   if (head[0] === 0xff && ((head[1] ?? 0) & 0xf6) === 0xf0) return { kind: undefined, what: 'an AAC file' }
@@ -51,5 +58,6 @@ export function audioKindOf(head: Uint8Array): AudioKind {
   if (/^<(!doctype|html|head|body)/.test(start)) return { kind: undefined, what: 'an HTML page' }
   if (start.startsWith('<')) return { kind: undefined, what: 'an XML document' }
   if (/^[[{]/.test(start)) return { kind: undefined, what: 'a JSON document' }
-  return { kind: undefined, what: 'of a kind that is not known' }
+  if (firstFrame(head) !== undefined) return { kind: 'mp3' }
+  return { kind: undefined, what: 'of a kind that is not known', isOpen: head.length < headBytes }
 }

@@ -54,9 +54,29 @@ describe('a WAV file', () => {
     expect(wav.dataOffset).toBe(file.length - 8)
   })
 
-  it.each([0, 0xffff_ffff, 1000])('ends with its file when its data length says %i', async (size) => {
-    const file = riff(format(), chunk('data', Buffer.alloc(10), size)).subarray(0, -1)
-    expect(await read(file)).toMatchObject({ dataBytes: 8 })
+  it.each([0, 0xffff_ffff, 2_000_000_000, 1000])(
+    'ends with its file when its data length says %i',
+    async (size) => {
+      const file = riff(format(), chunk('data', Buffer.alloc(10), size)).subarray(0, -1)
+      expect(await read(file)).toMatchObject({ dataBytes: 8 })
+    },
+  )
+
+  it.each([0, 0xffff_0000, 0xffff_ffff, 2_000_000_000])(
+    'has no known length while it grows, if its data length says %i',
+    async (size) => {
+      const file = riff(format(), chunk('data', Buffer.alloc(10), size))
+      const readAt = async (offset: number, length: number) => file.subarray(offset, offset + length)
+      expect(await readWavFormat(readAt, Infinity)).toMatchObject({ dataBytes: Infinity })
+    },
+  )
+
+  it('is read past an odd chunk that is not padded, and past padding that is not zero', async () => {
+    const bare = Buffer.concat([chunk('inst', Buffer.alloc(7)).subarray(0, -1)])
+    expect(await read(riff(bare, format(), chunk('data', Buffer.alloc(8))))).toMatchObject({ dataBytes: 8 })
+    const dirty = chunk('LIST', Buffer.from('odd'))
+    dirty.write('x', dirty.length - 1)
+    expect(await read(riff(format(), dirty, chunk('data', Buffer.alloc(8))))).toMatchObject({ dataBytes: 8 })
   })
 
   it('may name its coding in an extensible format', async () => {

@@ -1,4 +1,6 @@
 // WAV files: the RIFF chunks that describe the samples, and the samples as one channel of floats.
+import { maxAudioHours } from '../../lib/audio/audio-kind.ts'
+import { startsLikeWav, wavChunks } from '../../lib/audio/wav-chunks.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Laws } from './g711.ts'
 
@@ -18,10 +20,6 @@ export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
 
 const lowestRate = 2000
 const highestRate = 192_000
-// Editors put notes, covers and padding before the samples. A file with more chunks than this is not audio.
-const maxChunks = 64
-// Writers for which the size is still open write the largest value of the field, or a little less.
-const openSize = 0xffff_0000
 
 function notSupported(message: string): AppError {
   return new AppError('audio_not_supported', message)
@@ -29,10 +27,6 @@ function notSupported(message: string): AppError {
 
 function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-function text(bytes: Uint8Array, offset: number): string {
-  return String.fromCharCode(...bytes.subarray(offset, offset + 4))
 }
 
 const sampleBytes: Readonly<Record<WavFormat['encoding'], number>> = {
@@ -84,30 +78,28 @@ function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels'
  * the broken rule.
  */
 export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<WavFormat> {
-  const head = await readAt(0, 12)
-  if (head.length < 12 || text(head, 0) !== 'RIFF' || text(head, 8) !== 'WAVE')
-    throw notSupported('the file is not a WAV file')
+  if (!startsLikeWav(await readAt(0, 12))) throw notSupported('the file is not a WAV file')
   let format: ReturnType<typeof parseFormat> | undefined
-  let offset = 12
-  for (let chunk = 0; chunk < maxChunks; chunk += 1) {
-    const header = await readAt(offset, 8)
-    if (header.length < 8) break
-    const size = view(header).getUint32(4, true)
-    const name = text(header, 0)
-    if (name === 'fmt ') format = parseFormat(await readAt(offset + 8, Math.min(size, 40)))
-    if (name === 'data') {
-      if (format === undefined) throw notSupported('the WAV file does not say how its samples are coded')
-      // Writers that stream leave 0 or the largest size. The samples then end with the file.
-      const rest = fileBytes - offset - 8
-      const declared = size === 0 || size >= openSize ? rest : Math.min(size, rest)
-      const dataBytes = declared === Infinity ? declared : declared - (declared % format.frameBytes)
-      if (dataBytes <= 0) throw notSupported('the WAV file holds no samples')
-      return { ...format, dataOffset: offset + 8, dataBytes }
-    }
-    // Chunks start on even offsets.
-    offset += 8 + size + (size % 2)
+  for await (const { name, size, offset } of wavChunks(readAt)) {
+    if (name === 'fmt ') format = parseFormat(await readAt(offset, Math.min(size, 40)))
+    if (name !== 'data') continue
+    if (format === undefined) throw notSupported('the WAV file does not say how its samples are coded')
+    const dataBytes = dataBytesOf(size, fileBytes - offset, format)
+    if (dataBytes <= 0) throw notSupported('the WAV file holds no samples')
+    return { ...format, dataOffset: offset, dataBytes }
   }
   throw notSupported('the WAV file holds no samples')
+}
+
+/**
+ * Returns the size of the samples. Writers that stream leave 0, the largest value or another placeholder: a size that
+ * the file cannot have, or that is longer than any audio that is played, means until the end of the file.
+ */
+function dataBytesOf(stated: number, rest: number, format: ReturnType<typeof parseFormat>): number {
+  const { frameBytes, rate } = format
+  const longest = maxAudioHours * 3600 * rate * frameBytes
+  const bytes = stated === 0 || stated > longest ? rest : Math.min(stated, rest)
+  return bytes === Infinity ? bytes : bytes - (bytes % frameBytes)
 }
 
 /** Returns a sample from -1 to 1 on the 16-bit scale. Other values, as in broken files, are clipped; NaN becomes 0. */

@@ -8,7 +8,8 @@ import { AppError } from '../../lib/errors.ts'
 import { diskFull, isDiskFull } from '../../lib/full-disk.ts'
 import { markAsWhole, readerOf } from '../../lib/growing-file.ts'
 import type { ReadGrowing } from '../../lib/growing-file.ts'
-import { maxAudioHours } from '../../lib/audio/audio-kind.ts'
+import { headBytes, maxAudioHours } from '../../lib/audio/audio-kind.ts'
+import { apeTagBytes, firstFrame } from '../../lib/audio/mpeg-frames.ts'
 import { wavHeader, wavHeaderBytes } from '../../lib/audio/wav-header.ts'
 import { createResampler, wideRate } from '../../lib/audio/resampler.ts'
 import type { Resampler } from '../../lib/audio/resampler.ts'
@@ -67,6 +68,14 @@ async function mp3Decoder(): Promise<Decoder> {
     const { channelData, sampleRate, samplesDecoded } = decoder.decode(bytes)
     if (samplesDecoded > 0) yield { samples: toMono(channelData), rate: sampleRate }
   }
+}
+
+/** Returns the offset to decode from: a tag of ID3, which the library skips, or the first frame. */
+async function mp3Start(readAt: ReadGrowing): Promise<number> {
+  const tag = apeTagBytes(await readAt(0, 16))
+  const bytes = await readAt(tag, headBytes)
+  if (bytes[0] === 0x49 && bytes[1] === 0x44 && bytes[2] === 0x33) return tag
+  return tag + (firstFrame(bytes) ?? 0)
 }
 
 interface OpusHead {
@@ -226,7 +235,7 @@ async function decodeAll({ kind, listener, writer, readAt }: Decoding): Promise<
   let decode: Decoder | undefined
   let busyMs = 0
   let hasHead = false
-  for (let offset = 0; ;) {
+  for (let offset = kind === 'mp3' ? await mp3Start(readAt) : 0; ;) {
     const bytes = await readAt(offset, pieceBytes, 1)
     if (bytes.length === 0) return
     offset += bytes.length
