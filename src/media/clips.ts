@@ -215,7 +215,7 @@ export class Clips {
     await clip.append(samples)
     const { rate, sampleBytes, frameBytes } = clip.form
     const left = clip.totalFrames * frameBytes - clip.codedBytes
-    // What was coded until here is played.
+    // The part that was coded until here is played.
     if (left < -tolerance * rate * sampleBytes) throw tooLong()
   }
 

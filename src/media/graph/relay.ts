@@ -5,9 +5,13 @@ import type { RtpPacket } from '../rtp/packet.ts'
 import type { Outgoing, RtpSender } from '../rtp/sender.ts'
 import { tickSamples } from '../tick-clock.ts'
 
-// A source that jumps further, by ten seconds, has restarted its numbers.
+// RFC 3550 appendix A.1: a source that jumps by a minute ahead, or two seconds back, has restarted its numbers.
 const maxSequenceStep = 3000
+const maxMisorder = 100
 const maxStepSamples = 10 * 8000
+// Timestamps that differ from the time that has passed by more than this are a jump of the source's clock. The jitter
+// buffer has the same limit.
+const maxGapSamples = 120 * 8
 // After 200 ms without a packet the far end is sent silence in every tick. A late thread reads its packets after its
 // ticks, so a shorter time would treat our own lateness as silence of the source.
 const standstillTicks = 10
@@ -26,6 +30,8 @@ export class Relay {
   // Fields of the last packet, as 32-bit numbers: a packet that is kept would be copied by the garbage collector.
   #hasFrom = false
   #fromSsrc = 0
+  /** The timestamp after the last packet of speech, which is `undefined` before the first one. */
+  #spokenUntil: number | undefined
   #fromSequence = 0
   #fromTimestamp = 0
   /** The offsets that are added to the numbers of the source. */
@@ -53,9 +59,10 @@ export class Relay {
    */
   pass(packet: RtpPacket, { tick, payloadType, samples }: PassOptions): Outgoing | undefined {
     this.#passedTick = tick
-    if (samples > 0) this.#speechTick = tick
     if (this.#isElsewhere(packet)) this.#begin(packet, tick)
-    this.#keep(packet)
+    else if (samples > 0) this.#checkStep(packet, tick)
+    if (samples > 0) this.#speechTick = tick
+    this.#keep(packet, samples)
     const sequence = (packet.sequence + this.#sequence) & 0xffff
     if (((sequence - this.#first) << 16) >> 16 < 0) return undefined
     if (payloadType === undefined) {
@@ -88,21 +95,54 @@ export class Relay {
 
   #isElsewhere({ ssrc, sequence, timestamp }: RtpPacket): boolean {
     if (!this.#hasFrom || this.#fromSsrc !== (ssrc | 0)) return true
-    const step = ((sequence - this.#fromSequence) << 16) >> 16
+    const step = this.#stepTo(sequence)
     return (
-      Math.abs(step) > maxSequenceStep ||
+      step > maxSequenceStep ||
+      step < -maxMisorder ||
       Math.abs(timestampDistance(this.#fromTimestamp, timestamp)) > this.#sender.unitsOf(maxStepSamples)
     )
   }
 
-  #keep({ ssrc, sequence, timestamp }: RtpPacket): void {
+  /**
+   * Mends a step that is neither a loss nor a pause: a simple phone would drop the packets after it, or wait for those
+   * before it. With a marker, a step of the timestamps ahead is a pause.
+   */
+  #checkStep({ sequence, timestamp, marker }: RtpPacket, tick: number): void {
+    const step = this.#stepTo(sequence)
+    if (this.#spokenUntil === undefined) return
+    const gap = timestampDistance(this.#spokenUntil, timestamp)
+    // A late packet has an old timestamp: one with a new timestamp shows that the sequence was set back.
+    if (step <= 0 && gap < 0) return
+    const mostJitter = this.#sender.unitsOf(maxGapSamples)
+    const passed = this.#sender.unitsOf(Math.max(0, tick - this.#speechTick) * tickSamples)
+    if (gap < -mostJitter || (!marker && gap > passed + mostJitter))
+      return this.#continueWith(sequence, timestamp, tick)
+    // Nothing is missing, whatever the sequence numbers say.
+    if (step !== 1 && Math.abs(gap) < this.#sender.unitsOf(tickSamples) / 2) {
+      this.#sequence -= step - 1
+      this.#first = (sequence + this.#sequence) & 0xffff
+      this.#fromSequence = sequence
+    }
+  }
+
+  #stepTo(sequence: number): number {
+    return ((sequence - this.#fromSequence) << 16) >> 16
+  }
+
+  /** Keeps the numbers of the newest packet. */
+  #keep({ ssrc, sequence, timestamp }: RtpPacket, samples: number): void {
+    if (this.#hasFrom && this.#fromSsrc === (ssrc | 0) && this.#stepTo(sequence) < 0) return
     this.#hasFrom = true
     this.#fromSsrc = ssrc | 0
     this.#fromSequence = sequence
     this.#fromTimestamp = timestamp | 0
+    if (samples > 0) this.#spokenUntil = (timestamp + this.#sender.unitsOf(samples)) | 0
   }
 
   #begin({ sequence, timestamp }: RtpPacket, tick: number): void {
+    // The numbers of the packet are those of the newest one from now on, although they may be lower.
+    this.#fromSequence = sequence
+    this.#spokenUntil = undefined
     this.#first = this.#sender.nextSequence
     this.#sequence = this.#first - sequence
     const next = this.#sender.nextTimestamp(tick)
@@ -113,5 +153,15 @@ export class Relay {
       !this.#hasFrom && timestampDistance(next, beat) > this.#sender.unitsOf(standstillTicks * tickSamples)
     this.#timestamp = ((isAfterPause ? beat : next) - timestamp) | 0
     this.#startsTalk = isAfterPause
+  }
+
+  /** Gives a packet the next numbers, later by the ticks in which nothing came. */
+  #continueWith(sequence: number, timestamp: number, tick: number): void {
+    this.#fromSequence = sequence
+    this.#first = this.#sender.nextSequence
+    this.#sequence = this.#first - sequence
+    const ticks = Math.max(0, tick - this.#speechTick - 2)
+    const next = this.#sender.nextTimestamp(tick) + this.#sender.unitsOf(ticks * tickSamples)
+    this.#timestamp = (next - timestamp) | 0
   }
 }

@@ -29,6 +29,8 @@ export class Reception {
   #highest = 0
   #received = 0
   #expectedStray: number | undefined
+  /** The latest timestamp, as a 32-bit number. */
+  #latest = 0
   readonly #seen = new Int32Array(rememberedPackets).fill(-1)
   #jitter = 0
   /** A 32-bit number, like timestamps. */
@@ -59,8 +61,9 @@ export class Reception {
   /** Counts a packet. `hasClock` is false if its timestamp does not show when it was sent, as for telephone events. */
   accept(header: RtpHeader, arrivalTimestamp: number, hasClock: boolean): Arrival {
     if (header.ssrc !== this.#ssrc) this.#begin(header)
-    const arrival = this.#place(header.sequence)
+    const arrival = this.#place(header)
     if (arrival === 'duplicate' || arrival === 'stray') return arrival
+    if (arrival === 'next') this.#latest = header.timestamp | 0
     this.#received += 1
     if (hasClock) this.#measureJitter(header.timestamp, arrivalTimestamp)
     return arrival
@@ -105,7 +108,8 @@ export class Reception {
     this.#reported = { expected: 0, received: 0 }
   }
 
-  #place(sequence: number): Arrival {
+  #place(header: RtpHeader): Arrival {
+    const { sequence } = header
     const ahead = (sequence - this.#highest) & 0xffff
     if (ahead > 0 && ahead < largestDropout) {
       this.#highest += ahead
@@ -114,16 +118,20 @@ export class Reception {
     }
     if (ahead === 0 || ahead > sequenceRange - largestMisorder) {
       const extended = this.#highest - ((sequenceRange - ahead) & 0xffff)
-      if (this.#wasSeen(extended)) return 'duplicate'
-      this.#remember(extended)
-      // Older than the first packet received. It was not expected, so counting it would hide a loss.
-      return extended < this.#baseSequence ? 'duplicate' : 'late'
+      const wasSeen = this.#wasSeen(extended)
+      // A repeated packet has an old timestamp: one with a new timestamp shows that the numbers were set back.
+      if (!wasSeen || timestampDistance(this.#latest, header.timestamp) <= 0) {
+        if (wasSeen) return 'duplicate'
+        this.#remember(extended)
+        // Older than the first packet received. It was not expected, so counting it would hide a loss.
+        return extended < this.#baseSequence ? 'duplicate' : 'late'
+      }
     }
     // Two in a row at the new place show that the sender restarted without a new SSRC.
     if (this.#expectedStray === sequence) {
       this.#former = { received: this.packetsReceived, lost: this.packetsLost }
       this.#restart(sequence)
-      return this.#place(sequence)
+      return this.#place(header)
     }
     this.#expectedStray = (sequence + 1) & 0xffff
     return 'stray'
