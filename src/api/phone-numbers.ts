@@ -9,9 +9,14 @@ import type { Field } from './define/field.ts'
 import { partOf, recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 
-/** Returns the number as calls are matched: clients write it with and without the plus. */
-function withoutPlus(number: string): string {
-  return number.replace(/^\+/, '')
+// A dot is a separator of RFC 3966, but stands for any digit in a pattern: `1555.` has five digits.
+const separators = /[-()\p{Zs}\p{Cf}]/gu
+const digits = /^\+?\d+$/
+
+/** Returns the number as calls are matched: clients write it with and without the plus and separators. */
+function asMatched(number: string): string {
+  const bare = number.replaceAll(separators, '')
+  return (digits.test(bare) ? bare : number).replace(/^\+/, '')
 }
 
 // Each call that matches no plain number is compared with the patterns of its carrier.
@@ -44,13 +49,14 @@ export const phoneNumbers = defineResource({
     number: text({
       min: 1,
       max: 132,
-      // At least one character after the plus; patterns are allowed.
-      pattern: '^\\+?[^\\s+\\u0000-\\u001f\\u007f-\\u009f][^\\s\\u0000-\\u001f\\u007f-\\u009f]*$',
+      // At least one character after the plus; patterns are allowed, and a number may have spaces.
+      pattern:
+        '^(?:[+\\d\\-() ]*\\d[\\d\\-() ]*|\\+?[^\\s+\\u0000-\\u001f\\u007f-\\u009f][^\\s\\u0000-\\u001f\\u007f-\\u009f]*)$',
       rule: 'must be a number or a pattern without white space and control characters',
     })
-      .fixedAfterCreate((number) => (typeof number === 'string' ? withoutPlus(number) : number))
+      .fixedAfterCreate((number) => (typeof number === 'string' ? asMatched(number) : number))
       .describe(
-        `Shown without a leading plus, and unique with its carrier. With other characters than digits it is a pattern: 1555* matches any number that begins with 1555; any other pattern is a regular expression, which is matched with numbers of at most ${maxMatched} characters, may have ${maxInstructions} instructions when compiled, and may repeat a part {n} up to ${maxRepeats} times.`,
+        `Shown without a leading plus and separators (\`-\`, \`(\`, \`)\`, spaces), and unique with its carrier. With other characters than digits it is a pattern: 1555* matches any number that begins with 1555; any other pattern is a regular expression, which is matched with numbers of at most ${maxMatched} characters, may have ${maxInstructions} instructions when compiled, and may repeat a part {n} up to ${maxRepeats} times.`,
       )
       .example('15551230100'),
     received_number: text({ max: 132 }).readOnly().describe('As it was sent.').example('+15551230100'),
@@ -77,18 +83,23 @@ export const phoneNumbers = defineResource({
   errors: { create: ['in_use'] },
   async beforeCreate({ number, voip_carrier_sid = null, account_sid = null }, context) {
     const { rows } = context
-    const isPattern = /\D/.test(withoutPlus(number))
-    if (isPattern && patternFault(withoutPlus(number)) === 'size') throw tooLarge('number')
-    await demandFreeRange({ number: withoutPlus(number), isPattern, voip_carrier_sid }, context)
+    const isPattern = /\D/.test(asMatched(number))
+    if (isPattern && patternFault(asMatched(number)) === 'size') throw tooLarge('number')
+    await demandFreeRange({ number: asMatched(number), isPattern, voip_carrier_sid }, context)
     if (isPattern) await demandRoom({ voip_carrier_sid, account_sid, is_pattern: 1 }, rows)
     return {
-      number: withoutPlus(number),
+      number: asMatched(number),
       received_number: number,
-      e164_number: e164.test(number) ? number : null,
+      e164_number: e164Of(number),
       is_pattern: isPattern ? (1 as const) : (0 as const),
     }
   },
 })
+
+function e164Of(number: string): string | null {
+  const bare = number.replaceAll(separators, '')
+  return e164.test(bare) ? bare : null
+}
 
 /** Drops the plus, which is not stored, and which becomes a space in a query that does not encode it. */
 function partOfNumber(): Field<string | null, 'optional', string | undefined> {

@@ -6,7 +6,7 @@ import type {
   IdentityStatement,
   SignedIdentity,
 } from '../contracts/number-trust.ts'
-import { canonicalNumber } from '../lib/canonical-number.ts'
+import { signedNumber } from '../lib/canonical-number.ts'
 import { findingOf, NotProven } from './finding.ts'
 import { readPassport, writePassport } from './passport.ts'
 import type { Passport } from './passport.ts'
@@ -56,7 +56,7 @@ class StirShaken implements Shaken {
   sign({ calling, called, attest, account_sid }: IdentityStatement): SignedIdentity | undefined {
     const { certificateUrl, clock } = this.#options
     const { key } = this.#files.current
-    const [orig, dest] = [canonicalNumber(calling), canonicalNumber(called)]
+    const [orig, dest] = [signedNumber(calling), signedNumber(called)]
     if (key === undefined || certificateUrl === undefined || orig === undefined || dest === undefined)
       return undefined
     const iat = Math.floor(clock.now() / 1000)
@@ -101,11 +101,11 @@ class StirShaken implements Shaken {
 function demandNumbers({ orig, dest }: Passport, { calling, called }: IdentityQuestion): void {
   const other = (what: string): NotProven =>
     new NotProven('identity_of_other_numbers', `the PASSporT is for another ${what} number`)
-  const caller = canonicalNumber(calling)
-  if (caller === undefined || canonicalNumber(orig) !== caller) throw other('calling')
-  const signed = dest.map(canonicalNumber)
+  const caller = signedNumber(calling)
+  if (caller === undefined || signedNumber(orig) !== caller) throw other('calling')
+  const signed = dest.map(signedNumber)
   const isCalled = (number: string): boolean => {
-    const canonical = canonicalNumber(number)
+    const canonical = signedNumber(number)
     return canonical !== undefined && signed.includes(canonical)
   }
   if (!called.some(isCalled)) throw other('called')

@@ -167,12 +167,7 @@ describe('a carrier', () => {
     [`00${iridium.slice(1)}`],
     [`tel:${iridium}`],
     [`"Bank" <sip:${iridium}@carrier.example;user=phone>`],
-    ['sip:%2B88%201612345678@elsewhere.example'],
-    ['sip:0088161:2345678@elsewhere.example'],
-    ['tel:612345678;phone-context=+881'],
-    ['sip:612345678;phone-context=+881@elsewhere.example'],
-    ['sip:12345678@elsewhere.example;user=phone;phone-context=+8816'],
-    ['sip:*82*70011881612345678@elsewhere.example'],
+    [`sip:%2B881612345678@elsewhere.example?X-Dial=1`],
   ])('is not asked to call %s, which is closed: the verb and the journal say why', async (referTo) => {
     const { wish, results, facts } = await referring({ referTo }, over())
     expect(wish()).toBeUndefined()
@@ -183,6 +178,36 @@ describe('a carrier', () => {
     expect(facts('decision')).toContainEqual(
       expect.objectContaining({ rule: 'defence-destination', code: 'destination_closed' }),
     )
+  })
+
+  it.each([
+    ['sip:%2B88%201612345678@elsewhere.example'],
+    ['sip:0088161:2345678@elsewhere.example'],
+    ['tel:612345678;phone-context=+881'],
+    ['sip:612345678;phone-context=+881@elsewhere.example'],
+    ['sip:12345678@elsewhere.example;user=phone;phone-context=+8816'],
+    ['sip:*82*70011881612345678@elsewhere.example'],
+    ['sip:+442079460958,881612345678@elsewhere.example'],
+    ['sip:+442079460958@elsewhere.example;dial=881612345678'],
+  ])('is not asked to call %s, which is no number, even where all are open', async (referTo) => {
+    const { wish, facts } = await referring({ referTo }, over({ open_prefixes: ['+'] }))
+    expect(wish()).toBeUndefined()
+    expect(facts('problem')).toMatchObject([{ code: 'unreadable_number' }])
+  })
+
+  it.each([
+    [
+      'sip:+442079460958@elsewhere.example;transport=tcp?X-Dial=1&Route=%3Csip:1@b.example%3E',
+      'sip:+442079460958@elsewhere.example;transport=tcp',
+    ],
+    [
+      '"Desk" <sip:reception@elsewhere.example?Replaces=a%3Bto-tag%3Db%3Bfrom-tag%3Dc>',
+      'sip:reception@elsewhere.example',
+    ],
+    ['tel:+44-20-7946-0958', 'tel:+442079460958'],
+  ])('is asked to call %s without headers, names and separators', async (referTo, sent) => {
+    const { wish } = await referring({ referTo }, over())
+    expect(wish()).toMatchObject({ referTo: sent })
   })
 
   it('is asked where the account has opened the number, and for an emergency number at any time', async () => {

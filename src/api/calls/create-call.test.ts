@@ -168,7 +168,16 @@ describe('POST /Accounts/{sid}/Calls', () => {
     ['a target without type', { to: {} }, 'to.type is required'],
     ['an unknown type', { to: { type: 'fax' } }, 'to.type must be one of'],
     ['a phone without number', { to: { type: 'phone' } }, 'to.number is required'],
-    ['white space in a number', { to: { type: 'phone', number: '1 2' } }, 'to.number must not contain'],
+    [
+      'a control character in a number',
+      { to: { type: 'phone', number: '1\r2' } },
+      'to.number must not contain',
+    ],
+    [
+      'a proxy with a user',
+      { to: { type: 'sip', sipUri: 'sip:bob@b.example', proxy: 'sip:19005550100@gw.example' } },
+      'to.proxy must have no user',
+    ],
     ['a long number', { to: { type: 'phone', number: '1'.repeat(133) } }, 'to.number must have at most 132'],
     ['a user without name', { to: { type: 'user' } }, 'to.name is required'],
     [

@@ -112,6 +112,7 @@ export const createCall = defineRoute({
     'stopping',
     'overloaded',
     'account_share',
+    'unreadable_number',
     'destination_closed',
     'outbound_stopped',
     'call_rate_limit',

@@ -1,8 +1,9 @@
 // The target of a call, as clients write it, and as the call engine gets it.
 import type { CallRequest, Target } from '../../calls/calls.ts'
-import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
+import { parseProxyUri, parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'
 import { notServed } from '../../lib/not-served.ts'
+import { printable } from '../../lib/printable.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import { text } from '../define/fields.ts'
@@ -26,6 +27,8 @@ export interface TargetInput {
 
 // Routes are matched with numbers of this length at most: see lcrs/dial-pattern.ts.
 const maxNumberLength = 132
+// The call engine refuses what is no number, with a reason of its own.
+const numberText = { pattern: printable.pattern, rule: printable['x-rule'] }
 const credential = text({ min: 1, max: 255 }).facts.schema
 
 export function target(): Field<TargetInput> {
@@ -40,8 +43,9 @@ export function target(): Field<TargetInput> {
           description: 'The kind of target; `teams` is a user of a Microsoft Teams tenant of the account.',
         },
         number: {
-          ...sipWord({ max: maxNumberLength }).facts.schema,
-          description: 'The number of a phone, or of a Teams user.',
+          ...text({ max: maxNumberLength, ...numberText }).facts.schema,
+          description:
+            'The number of a phone, or of a Teams user. A phone is called by a plus and digits, or by digits alone: separators (`-`, `.`, `(`, `)`, spaces) are removed, and any other number is refused with `unreadable_number`.',
         },
         name: {
           ...sipWord({ max: 255 }).facts.schema,
@@ -174,5 +178,7 @@ function toSipUri(text: string, name: string): string {
 
 /** Returns the URI of a proxy, which may be a bare host. */
 function toProxy(text: string): string {
-  return toSipUri(/^sips?:/i.test(text) ? text : `sip:${text}`, 'to.proxy')
+  const uri = /^sips?:/i.test(text) ? text : `sip:${text}`
+  parseProxyUri(uri, 'to.proxy')
+  return uri
 }

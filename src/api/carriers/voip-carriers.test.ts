@@ -129,7 +129,8 @@ describe('POST /VoipCarriers', () => {
     ['a from domain with CR LF', { register_from_domain: 'a.b\r\n' }, 'register_from_domain must be'],
     ['a from user with a bracket', { register_from_user: 'a>' }, 'register_from_user must not contain'],
     ['CR LF in diversion', { diversion: '1\r\nX: y' }, 'diversion must not contain'],
-    ['white space in tech_prefix', { tech_prefix: '1 2' }, 'tech_prefix must not contain'],
+    ['white space in tech_prefix', { tech_prefix: '1 2' }, 'tech_prefix must be digits'],
+    ['a pause in tech_prefix', { tech_prefix: '9,' }, 'tech_prefix must be digits'],
     ['a long tech_prefix', { tech_prefix: '1'.repeat(17) }, 'tech_prefix must have at most 16'],
     [
       'CR LF in the proxy',

@@ -70,7 +70,14 @@ export const voipCarriers = defineResource({
       .describe(
         'The result of the last registration; empty before the first, and once the registration is ended.',
       ),
-    tech_prefix: sipWord({ max: 16 }).nullable().describe('Put before each called number.'),
+    tech_prefix: text({
+      max: 16,
+      pattern: '^(?:\\+?\\d*#?|[*#]\\d{2}#?)$',
+      rule: 'must be digits, after a plus and before a # if need be, or a code such as *67 or #31#',
+    })
+      .nullable()
+      .describe('Put before each called number: digits, which may end with `#`, or a code such as `*67`.')
+      .example('1234#'),
     inbound_auth_username: sipWord({ max: 64 })
       .nullable()
       .describe(

@@ -7,7 +7,7 @@ import { AppError } from '../../lib/errors.ts'
 export function dialPattern(): Field<string> {
   return text({ min: 1, max: 32 })
     .describe(
-      `A regular expression (RE2: no back references, no look-around) that is matched with the dialled number, if that has at most ${maxMatched} characters. It may have ${maxInstructions} instructions when compiled, and repeat a part {n} up to ${maxRepeats} times.`,
+      `A regular expression (RE2: no back references, no look-around) that is matched with the digits of the dialled number, without plus and separators, if there are at most ${maxMatched}. It may have ${maxInstructions} instructions when compiled, and repeat a part {n} up to ${maxRepeats} times.`,
     )
     .example('^49')
 }

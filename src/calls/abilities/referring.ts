@@ -13,7 +13,7 @@ import type { Leg } from '../leg/leg.ts'
 import { toDialled } from '../outbound/phone-attempt.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { Notes, Referring, ReferRequest, ReferResult } from './abilities.ts'
-import { demandReferrable } from './referral-gate.ts'
+import { referToFor } from './referral-gate.ts'
 import { whileWanted } from './while-wanted.ts'
 
 /** The longest wait for the first NOTIFY. A far end that has sent none by then will send none. */
@@ -34,8 +34,11 @@ async function refer(request: ReferRequest, options: ReferringOptions): Promise<
   const { signal, reported } = request
   const account = await accountOf(leg, context)
   const place = await peerOf(leg, account, context)
-  const wish = { referTo: toUri(request.to, place), referredBy: referredBy(request, leg, place) }
-  await demandReferrable(leg, { asked: request.to, referTo: wish.referTo }, account, context)
+  const asked = { asked: request.to, referTo: toUri(request.to, place) }
+  const wish = {
+    referTo: await referToFor(leg, asked, account, context),
+    referredBy: referredBy(request, leg, place),
+  }
   const { fields, refused } = toHeaderFields(request.headers)
   const own = fields.filter(({ name }) => name !== 'refer-to' && name !== 'referred-by')
   const left = [...refused, ...fields.filter((field) => !own.includes(field)).map(({ name }) => name)]

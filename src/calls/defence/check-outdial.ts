@@ -1,5 +1,6 @@
 // The check of whether an account may make one more call that leaves the platform: the kill switch, the number, and the
 // usage. Pure, so that a dry run can use it.
+import { canonicalNumber } from '../../lib/canonical-number.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { CallDefence, DefenceLimit } from './defence-settings.ts'
@@ -15,12 +16,17 @@ export interface OutdialRefusal {
   /** Replaces the cure of the code where this one says more. */
   readonly cure?: string
   /** The limit or rule that refused the call. An alert is raised once for each, in each of its periods. */
-  readonly reached: DefenceLimit | 'destination' | 'kill_switch'
+  readonly reached: DefenceLimit | 'destination' | 'number' | 'kill_switch'
 }
 
 export type DefenceCode = Extract<
   ErrorCode,
-  'outbound_stopped' | 'destination_closed' | 'call_rate_limit' | 'outbound_call_limit' | 'call_minutes_limit'
+  | 'outbound_stopped'
+  | 'unreadable_number'
+  | 'destination_closed'
+  | 'call_rate_limit'
+  | 'outbound_call_limit'
+  | 'call_minutes_limit'
 >
 
 export interface Outdial {
@@ -61,7 +67,7 @@ export function checkOutdial({ number, defence, usage, shortCalls }: Outdial): O
  * for help.
  */
 export function isExempt(number: string): boolean {
-  return isShortCode(number)
+  return isShortCode(canonicalNumber(number) ?? '')
 }
 
 const stoppedBySwitch: OutdialRefusal = {
@@ -76,6 +82,14 @@ export function closedRefusal(
   { number, because, class: name, isByProvider, isUnreadable = false }: ClosedDestination,
   by = '',
 ): OutdialRefusal {
+  if (isUnreadable)
+    return {
+      rule: 'defence-number',
+      outcome: `refused: ${because}`,
+      code: 'unreadable_number',
+      sentence: because,
+      reached: 'number',
+    }
   const sentence = `${number} may not be called${by}: ${because}`
   const own =
     name === undefined
@@ -86,11 +100,9 @@ export function closedRefusal(
     outcome: `refused: ${sentence}`,
     code: 'destination_closed',
     sentence,
-    cure: isUnreadable
-      ? 'Write the number with a plus and digits.'
-      : isByProvider
-        ? 'The service provider has closed it: its CallDefence says so, and the account cannot open it.'
-        : `${own} of the CallDefence of the account, if the call is intended.`,
+    cure: isByProvider
+      ? 'The service provider has closed it: its CallDefence says so, and the account cannot open it.'
+      : `${own} of the CallDefence of the account, if the call is intended.`,
     reached: 'destination',
   }
 }

@@ -23,6 +23,7 @@ const quietMs: Readonly<Record<OutdialRefusal['reached'], number>> = {
   concurrent_calls: hourMs,
   minutes_per_day: dayMs,
   destination: hourMs,
+  number: hourMs,
   kill_switch: hourMs,
 }
 
@@ -31,6 +32,8 @@ const warnAt = 0.8
 const alertTypes: Readonly<Record<OutdialRefusal['code'], string>> = {
   outbound_stopped: 'outbound-calls-stopped',
   destination_closed: 'destination-closed',
+  // Most attempts to hide a closed number end here.
+  unreadable_number: 'destination-closed',
   call_rate_limit: 'call-rate-limit',
   outbound_call_limit: 'outbound-call-limit',
   call_minutes_limit: 'call-minutes-limit',

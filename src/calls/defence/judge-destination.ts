@@ -3,8 +3,8 @@ import type { CallDefence, DestinationChoices } from './defence-settings.ts'
 import { isOpen } from './defence-settings.ts'
 import { rangeOf } from './destination-classes.ts'
 import type { DestinationClass } from './destination-classes.ts'
-import { hasUnreadable } from './odd-texts.ts'
-import { isEndless, readingsOf } from './number-readings.ts'
+import { readDialled, unreadableSentence } from './dialled-number.ts'
+import { readingsOf } from './number-readings.ts'
 import type { Reading } from './number-readings.ts'
 
 export interface ClosedDestination {
@@ -12,7 +12,7 @@ export interface ClosedDestination {
   readonly number: string
   /** Undefined if a prefix is closed. */
   readonly class: DestinationClass | undefined
-  /** True if no setting can open it. */
+  /** True if the text is no number: no setting can open it. */
   readonly isUnreadable?: boolean
   /** The reason, as the second half of a sentence. */
   readonly because: string
@@ -20,34 +20,37 @@ export interface ClosedDestination {
   readonly isByProvider: boolean
 }
 
-/** Returns why `text`, as it is dialled, may not be called, or undefined. One closed reading closes it. */
+/**
+ * Returns why `text`, a number with parameters, may not be called, or undefined. One closed reading closes it, as does
+ * that of the number that it was ported to.
+ */
 export function closedDestination(text: string, defence: CallDefence): ClosedDestination | undefined {
-  if (hasUnreadable(text)) return unreadable
-  if (isEndless(text)) return endless
+  const read = readDialled(text)
+  if (read === undefined) return unreadable
+  const { number, routingNumber = number } = read
+  return closedNumber(number, defence) ?? closedNumber(routingNumber, defence)
+}
+
+function closedNumber(number: string, defence: CallDefence): ClosedDestination | undefined {
   const { country, provider } = defence
-  const readings = readingsOf(text, country)
+  const readings = readingsOf(number, country)
   const closed = firstClosed(readings, defence)
   if (closed !== undefined) return closed
   const byProvider = provider.country_code ?? undefined
   if (byProvider !== country) {
     // Numbers that are closed by the country of the provider stay closed for the account.
-    const other = firstClosed(readingsOf(text, byProvider), defence)
+    const other = firstClosed(readingsOf(number, byProvider), defence)
     if (other !== undefined && (byProvider !== undefined || other.isByProvider)) return other
   }
-  return readings.length === 0 ? closedUnread(text, defence) : undefined
+  return readings.length === 0 ? closedUnread(number, defence) : undefined
 }
 
 const unreadable: ClosedDestination = {
   number: 'such a number',
   class: undefined,
-  because: 'it has characters that cannot be seen, or digits other than 0 to 9',
+  because: unreadableSentence,
   isByProvider: false,
   isUnreadable: true,
-}
-
-const endless: ClosedDestination = {
-  ...unreadable,
-  because: 'it is longer than a number is with all codes before it',
 }
 
 function firstClosed(readings: readonly Reading[], defence: CallDefence): ClosedDestination | undefined {
@@ -59,10 +62,10 @@ function firstClosed(readings: readonly Reading[], defence: CallDefence): Closed
 }
 
 /** Returns a refusal for a number of unknown country if everything is closed that no prefix opens. */
-function closedUnread(text: string, { provider, account }: CallDefence): ClosedDestination | undefined {
+function closedUnread(number: string, { provider, account }: CallDefence): ClosedDestination | undefined {
   const closing = [provider, account].find(({ closed_prefixes }) => closed_prefixes.includes('+'))
-  if (closing === undefined || !/^\d{4,}$/.test(text)) return undefined
-  return closedPrefix(text, '+', closing === provider)
+  if (closing === undefined || !/^\d{4,}$/.test(number)) return undefined
+  return closedPrefix(number, '+', closing === provider)
 }
 
 // The shortest number with a country code, in digits.

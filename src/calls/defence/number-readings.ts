@@ -1,87 +1,31 @@
-// The E.164 numbers that a dialled text may mean. Each carrier reads a number by rules of its own, so that one text can
-// have several readings: with +, 00 or 011 it is international; without, it may be the E.164 number itself or a
-// national number of the country it is dialled in. Characters that a switch ignores do not hide a number.
+// The E.164 numbers that a dialled number may mean. Each carrier reads a number by rules of its own, so that one number
+// can have several readings: with +, 00 or 011 it is international; without, it may be the E.164 number itself or a
+// national number of the country it is dialled in.
 
-import { behindCodes, maxDialledLength } from './dialling-codes.ts'
-import type { Dialled } from './dialling-codes.ts'
-import { oddTexts } from './odd-texts.ts'
+import { behindCodes } from './dialling-codes.ts'
 import { behindPrefixes } from './international-prefixes.ts'
-import { contextsOf } from './phone-context.ts'
 
 export interface Reading {
   /** Without the plus. */
   readonly number: string
-  /** True if the text itself is international, by a plus or an international prefix: it cannot be a national number. */
+  /** True if the number itself is international, by a plus or an international prefix: it cannot be a national number. */
   readonly isInternational: boolean
 }
 
 /**
- * Returns no readings if the text is not a number, such as a user name or a short code. `country` is a calling code.
+ * Returns the readings of a plus and digits, or of digits alone. There are none of a short code, nor of a national number
+ * where no country is known. `country` is a calling code.
  */
-export function readingsOf(text: string, country?: string): readonly Reading[] {
-  const contexts = contextsOf(text)
-  const found = [withoutSeparators(text), ...oddTexts(text)].flatMap((dialled) => [
-    ...readDialled(dialled, country),
-    ...contexts.flatMap((context) => readLocal(dialled, context)),
-  ])
+export function readingsOf(number: string, country?: string): readonly Reading[] {
+  const found = behindCodes({ text: number, country }).flatMap((one) => readPlain(one.text, one.country))
   // Two readings with the same digits are one; the international one is kept.
   const ordered = found.toSorted((a, b) => Number(a.isInternational) - Number(b.isInternational))
   return [...new Map(ordered.map((reading) => [reading.number, reading])).values()]
 }
 
-/** Reports whether a text has more digits and marks than a number with all its codes, so that it cannot be read. */
-export function isEndless(text: string): boolean {
-  const dialled = withoutSeparators(text)
-  return dialled.length > maxDialledLength && onlyDialled.test(dialled)
-}
-
-const onlyDialled = /^[+\d*#]*$/
-
-function readDialled(text: string, country: string | undefined): readonly Reading[] {
-  return numbersIn(text, country).flatMap((one) => readPlain(one.text, one.country))
-}
-
-/** Reads a number within `context`, which may be more than a country code. */
-function readLocal(text: string, context: string): readonly Reading[] {
-  if (text.startsWith('+')) return []
-  const isCountry = context.length <= maxCountryDigits
-  const written = numbersIn(text, undefined).flatMap((one) => readPlain(`+${context}${one.text}`, undefined))
-  return isCountry ? [...written, ...readDialled(text, context)] : written
-}
-
-const maxCountryDigits = 3
-
-/**
- * Returns the texts after codes, without the marks of codes that end with one. A plus within a text begins a number of
- * its own.
- */
-function numbersIn(text: string, country: string | undefined): readonly Dialled[] {
-  if (!onlyDialled.test(text)) return []
-  return behindCodes({ text: text.replace(marksAtEnd, ''), country }).flatMap((dialled) => {
-    if (/^\+?\d+$/.test(dialled.text)) return [dialled]
-    const runs = dialled.text.match(/\+?\d+/g) ?? []
-    return runs.flatMap((run) => behindCodes({ text: run, country: dialled.country }))
-  })
-}
-
-// Only the first mark of a run begins a match, as the time would be quadratic.
-const marksAtEnd = /(?<![*#])[*#]+$/
-
-/** Reports whether a text has up to three digits, as only emergency numbers and similar services have. */
-export function isShortCode(text: string): boolean {
-  return /^\d{1,3}$/.test(text)
-}
-
-/**
- * Removes what is not dialled, RFC 3966 §3: the parameters say how a number was dialled, and the separators are for
- * people.
- */
-function withoutSeparators(text: string): string {
-  const [number = ''] = text
-    .normalize('NFKC')
-    .replace(/^(?:tel|sips?):/i, '')
-    .split(/[;@]/)
-  return number.replace(/[\s\-.()/]/g, '')
+/** Reports whether a number has up to three digits, as only emergency numbers and similar services have. */
+export function isShortCode(number: string): boolean {
+  return /^\d{1,3}$/.test(number)
 }
 
 /** The countries whose national numbers are dialled without a trunk prefix; country 1 has ten digits and none. */
@@ -116,9 +60,9 @@ function readPlain(text: string, country: string | undefined): readonly Reading[
 }
 
 function afterInternationalPrefix(text: string, country: string | undefined): readonly string[] {
-  // No country code begins with 0: after a plus or 00, the number begins at the first digit other than 0.
-  if (text.startsWith('+')) return [text.replace(/^\+0*/, '')]
+  if (text.startsWith('+')) return [text.slice(1)]
   const after = behindPrefixes(text, country)
+  // No country code begins with 0: after 00, the number begins at the first digit other than 0.
   return text.startsWith('00') ? [text.replace(/^0+/, ''), ...after] : after
 }
 

@@ -130,17 +130,24 @@ describe('a closed number', () => {
     ])
   })
 
+  it.each([`sip:${iridium}@192.0.2.10`, 'sip:%2B881612345678@192.0.2.10'])(
+    'is refused as %s, which is a gateway',
+    async (sipUri) => {
+      const { engine } = open()
+      await place(engine, { type: 'sip', sipUri })
+      expect([engine.sent.length, refusals(engine)]).toEqual([0, ['destination_closed 403']])
+    },
+  )
+
   it.each([
-    `sip:${iridium}@192.0.2.10`,
-    'sip:%2B881612345678@192.0.2.10',
     `sip:${iridium};x=y@192.0.2.10`,
     'sip:+8:81612345678@192.0.2.10',
     'sip:x881612345678@192.0.2.10',
     'sip:+4420%00@192.0.2.10',
-  ])('is refused as %s, which is a gateway', async (sipUri) => {
+  ])('is refused as %s, which is a gateway, since it is no number', async (sipUri) => {
     const { engine } = open()
     await place(engine, { type: 'sip', sipUri })
-    expect([engine.sent.length, refusals(engine)]).toEqual([0, ['destination_closed 403']])
+    expect([engine.sent.length, refusals(engine)]).toEqual([0, ['unreadable_number 484']])
   })
 
   it('is refused where a name leads to a gateway after another place', async () => {
@@ -242,7 +249,8 @@ describe('a limit', () => {
     expect(engine.calls.outboundUsage(account_sid)).toMatchObject({ calls_per_minute: 1 })
     engine.clock.advance(60_000)
     expect(await refusalOf(engine, phoneTo('112'))).toBeUndefined()
-    expect(await refusalOf(engine, phoneTo('999@x'))).toBeUndefined()
+    expect(await refusalOf(engine, phoneTo('9-9-9'))).toBeUndefined()
+    expect(await refusalOf(engine, phoneTo(office))).toBeUndefined()
     expect(engine.calls.outboundUsage(account_sid)).toMatchObject({ calls_per_minute: 1 })
   })
 

@@ -51,7 +51,7 @@ export class AttemptGate {
         : { redirect: async (target) => (await this.open([await redirect(target)])).flat() }),
       destination: async () => {
         const remote = await attempt.destination()
-        if (gateway === undefined && dialled !== undefined && attempt.isPhone !== true)
+        if (gateway === undefined && attempt.isPhone !== true && attempt.tenant === undefined)
           await this.demandMayCall([remote, ...(remote.alternatives ?? [])], dialled)
         return remote
       },
@@ -62,9 +62,9 @@ export class AttemptGate {
    * Throws AppError if a SIP URI leads to a carrier that may not be called so. Its user is a telephone number only at a
    * carrier's address; elsewhere it may be anything.
    */
-  async demandMayCall(places: readonly Remote[], dialled: string): Promise<void> {
+  async demandMayCall(places: readonly Remote[], dialled: string | undefined): Promise<void> {
     const { guard, order, services, isDry = false, onUntold } = this.#options
-    const isClosed = await guard.isClosed(dialled, order.account)
+    const isClosed = dialled !== undefined && (await guard.isClosed(dialled, order.account))
     if (!isClosed && !services.reservesCarriers) return
     // All addresses are checked, because each is tried when the one before it fails: the second may be a carrier's.
     const found = await carriersAt(new Set(places.map(({ address }) => address)), services)

@@ -37,7 +37,7 @@ export interface Attempt {
   readonly tenant?: string
   /** The key under which the state of the place is watched, if it is not `gateway`. */
   readonly watchedAs?: string
-  /** The user part of the Request-URI, with the context of its number. At a carrier it is the number to dial. */
+  /** The number that a carrier would dial: see `dialledIn`. Left out where there is none. */
   readonly dialled?: string
   /** The way in which keys are sent there. RTP events when left out. */
   readonly keyWay?: KeyWay

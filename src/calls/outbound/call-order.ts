@@ -1,6 +1,7 @@
 // The order for a call that the platform makes: the target, the caller, and the script that runs it after the answer.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
+import { readDialled } from '../defence/dialled-number.ts'
 import { demandFromHost } from './caller-identity.ts'
 import type { CallRequest, CallWishes, Target } from '../calls.ts'
 import type { StartedFact } from '../journal/journal.ts'
@@ -55,6 +56,7 @@ function usable(script: CallScript): CallScript {
 export function calledPartyOf(to: Target): string {
   switch (to.type) {
     case 'phone':
+      return readDialled(to.number)?.number ?? to.number
     case 'teams':
       return to.number
     case 'user':

@@ -27,14 +27,17 @@ async function outcomes(country_code: string, to: Target): Promise<readonly (str
     application_sid: null,
     registration: undefined,
   }
-  engine.carriers = [{ carrier, netmask: 32 }]
+  const isAtCarrier = to.type === 'phone' || JSON.stringify(to).includes('192.0.2.10')
+  engine.carriers = isAtCarrier ? [{ carrier, netmask: 32 }] : []
   const dry = await engine.calls.dryRun(account_sid, { direction: 'outbound', from: '+4420', to })
   const real = await engine.calls.prepare({ ...callRequest, to }).then(
     async ({ begin, call_sid }) => {
       await begin()
       await calm()
       const events = engine.store.journalOf(call_sid)
-      return events.flatMap((event) => (event.type === 'decision' ? [event.code] : [])).find(Boolean)
+      return events
+        .flatMap((event) => (event.type === 'decision' || event.type === 'refusal' ? [event.code] : []))
+        .find(Boolean)
     },
     (error: unknown) => (error as { readonly code: string }).code,
   )
@@ -43,17 +46,37 @@ async function outcomes(country_code: string, to: Target): Promise<readonly (str
 }
 
 it.each([
-  ['44', phone('1410909879000')],
   ['1', phone('*82*6719005550100')],
-  ['1', phone('09005550100')],
   ['1', phone('5550100;phone-context=+1900')],
-  ['44', phone('+442079460000;rn=+881612345678')],
+  ['1', phone('9,0019005550100')],
   ['44', phone('2079460000;phone-context=+44;rn=+881612345678')],
-  ['44', uri('sip:14109098790000@192.0.2.10')],
   ['1', uri('sip:1010288*6719005550100@192.0.2.10')],
+  ['1', uri('sip:9,0019005550100@192.0.2.10')],
+  ['1', uri('sip:9p19005550100@192.0.2.10;user=phone')],
+  ['1', uri('sip:15551234567&0019005550100@192.0.2.10')],
+  ['1', uri('sip:1-900-555-0100@192.0.2.10')],
+  ['1', uri('sip:%2531900555010%2530@192.0.2.10')],
+  ['1', uri('sip:12125550100:19005550100@192.0.2.10')],
+  ['1', uri('sip:12125550100@192.0.2.10;dial=19005550100')],
+  ['1', uri('sip:12125550100@192.0.2.10;user=dialstring')],
+  ['1', uri('sip:alice19005550100@192.0.2.10')],
+  ['1', uri('sip:alice@192.0.2.10;method=INFO')],
   ['44', uri('sip:5550100;phone-context=+1900@192.0.2.10;user=phone')],
   ['44', uri('sip:5550100@192.0.2.10;user=phone;phone-context=+1900')],
   ['44', uri('sip:5550100@192.0.2.10;user=phone;phone-context=%2B1900')],
+])(
+  'in the country %s nothing is sent for %o, which is no number in the form of carriers',
+  async (country, to) => {
+    expect(await outcomes(country, to)).toEqual(['unreadable_number', 'unreadable_number'])
+  },
+)
+
+it.each([
+  ['44', phone('1410909879000')],
+  ['1', phone('09005550100')],
+  ['44', phone('+442079460000;rn=+881612345678')],
+  ['44', uri('sip:14109098790000@192.0.2.10')],
+  ['44', uri('sip:%2B449098790000@192.0.2.10;user=phone;transport=udp')],
 ])('in the country %s nothing is sent for %o', async (country, to) => {
   expect(await outcomes(country, to)).toEqual(['destination_closed', 'destination_closed'])
 })
@@ -61,8 +84,19 @@ it.each([
 it.each([
   ['44', phone('01414960000')],
   ['1', phone('14105550100')],
-  ['1', phone('*82*6712125550100')],
-  ['44', uri('sip:4960000@192.0.2.10;user=phone;phone-context=+44141')],
+  ['1', phone('+1 (212) 555-0100')],
+  ['1', uri('sip:+12125550100@192.0.2.10;user=phone;transport=udp')],
+  ['1', uri('sip:reception@192.0.2.10')],
+  ['1', uri('sip:192.0.2.10')],
+  ['1', uri('sip:room;9,0019005550100@192.0.2.99;x=1')],
 ])('in the country %s an ordinary number is called: %o', async (country, to) => {
   expect(await outcomes(country, to)).toEqual([undefined, undefined])
+})
+
+it.each([
+  ['a user', 'sip:19005550100@192.0.2.10'],
+  ['headers', 'sip:192.0.2.10?Route=%3Csip:19005550100@192.0.2.10%3E'],
+])('a proxy with %s is refused, since a Route could carry a number', async (_, proxy) => {
+  const to = { type: 'sip', sipUri: 'sip:bob@192.0.2.99', proxy } as const
+  expect(await outcomes('1', to)).toEqual(['bad_request', 'bad_request'])
 })

@@ -656,11 +656,11 @@ describe('a call to a SIP URI', () => {
 
   it('goes by way of its proxy, which is the address that is checked, with its credentials', async () => {
     const auth = { username: 'u', password: 'p' }
-    const proxy = 'sip:edge@192.0.2.1'
+    const proxy = 'sip:192.0.2.1;transport=udp;x=1'
     const { invite } = await place({ to: { type: 'sip', sipUri: 'sip:bob@b.example', proxy, auth } })
     expect(invite.options).toMatchObject({
       uri: 'sip:bob@b.example',
-      routes: ['<sip:edge@192.0.2.1;lr>'],
+      routes: ['<sip:192.0.2.1;transport=udp;lr>'],
       destination: { address: '192.0.2.1' },
       credentials: auth,
     })

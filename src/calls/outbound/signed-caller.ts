@@ -1,6 +1,6 @@
 // The calling number of an INVITE that is signed, and the attestation of the platform. Both are derived from the fields
 // of the INVITE, because an application may put other numbers there than the one that the call was ordered with.
-import { canonicalNumber } from '../../lib/canonical-number.ts'
+import { signedNumber } from '../../lib/canonical-number.ts'
 import { splitList } from '../../sip/message/list.ts'
 import type { Attestation } from '../../contracts/number-trust.ts'
 import { numberIn, withoutParameters } from '../inbound/invite.ts'
@@ -26,10 +26,10 @@ export async function signedCaller(
     headers.flatMap(({ name, value }) => (isOne(name) ? splitList(value) : []))
   // A verifier prefers P-Asserted-Identity to From (RFC 8224 §8.1, ATIS-1000074), and reads the number alone.
   const asserted = valuesOf((name) => name === asserting).map((value) => withoutParameters(numberIn(value)))
-  const calling = asserted.find((number) => canonicalNumber(number) !== undefined) ?? fromUser
+  const calling = asserted.find((number) => signedNumber(number) !== undefined) ?? fromUser
   const shown = valuesOf((name) => alsoShown.has(name)).map(numberIn)
   const isOwn = async (number: string): Promise<boolean> => {
-    const canonical = canonicalNumber(number)
+    const canonical = signedNumber(number)
     const rows = canonical === undefined ? [] : await directory.numbersCalled(canonical)
     return rows.some((row) => row.account_sid === account_sid)
   }

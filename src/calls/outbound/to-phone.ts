@@ -2,15 +2,16 @@
 import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
+import { serializeUri } from '../../sip/message/uri.ts'
 import type { Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
-import { dialledIn } from '../defence/phone-context.ts'
+import { behindTechPrefix, demandDialled, serializeDialled } from '../defence/dialled-number.ts'
+import { dialledIn, toCarrierUri } from '../defence/dialled-uri.ts'
 import type { OutboundCarrier, OutboundGateway, TrunkState } from '../ports.ts'
 import { chooseCarriers, orAll } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
-import { cleanNumber } from './number-parameters.ts'
 import { hostPortOf, nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'
 import { apartFromPhones, isPhoneOfAnother } from '../reachable-places.ts'
@@ -27,13 +28,13 @@ const maxNameChars = 64
 
 const isPublic = createAddressGuard([])
 
-/** Returns the gateways to try. Throws AppError no_carrier, patterns_too_costly. */
+/** Returns the gateways to try. Throws AppError unreadable_number, no_carrier, patterns_too_costly. */
 export async function toPhone(
   { number: written, trunk, voip_carrier_sid, auth }: TargetOf<'phone'>,
   search: Search,
 ): Promise<readonly Round[]> {
   const { order, services, journal } = search
-  const number = withoutParameters(written, journal)
+  const number = readNumber(written, journal)
   const { directory, trunks, random } = services
   const { account } = order
   const [carriers, plan, numbers, caller] = await Promise.all([
@@ -45,7 +46,7 @@ export async function toPhone(
   const mine = numbers.find(({ account_sid }) => account_sid === account.account_sid)
   const shared = numbers.find(({ account_sid }) => account_sid === null)
   const choice = chooseCarriers(
-    { number: number.replace(/^\+/, ''), trunk, voip_carrier_sid },
+    { number: number.split(';')[0]?.replace(/^\+/, '') ?? '', trunk, voip_carrier_sid },
     {
       carriers,
       plan,
@@ -72,20 +73,21 @@ export async function toPhone(
     ways.filter((way) => !usable.includes(way)),
     journal,
   )
-  const identity = signerOf(number, caller, search)
+  const identity = signerOf(number.split(';')[0] ?? '', caller, search)
   return usable.slice(0, maxAttempts).map((way) => [toAttempt(way, { number, auth, identity }, search)])
 }
 
-/** Removes and journals parameters of the number. Throws AppError no_carrier if nothing is left. */
-function withoutParameters(written: string, journal: Search['journal']): string {
-  const { number, dropped } = cleanNumber(written)
-  if (number.startsWith(';') || (number === '' && dropped.length > 0))
-    throw new AppError('no_carrier', 'the called number is empty')
+/** Returns the number as carriers are sent it, and journals what of the written one is not sent. */
+function readNumber(written: string, journal: Search['journal']): string {
+  const read = demandDialled(written)
+  const { number, dropped } = read
   if (dropped.length > 0) {
     const names = shortened(dropped.join(', '))
     journal.note({ type: 'note', sentence: `parameters of the number that are not sent: ${names}` })
   }
-  return number
+  if (written.split(';')[0] !== number)
+    journal.note({ type: 'note', sentence: `the number was written ${shown(written)}` })
+  return serializeDialled(read)
 }
 
 /** Returns a function that signs an INVITE as it is sent, since signatures that are a minute old are not accepted. */
@@ -126,7 +128,10 @@ function toAttempt(
     gateway: gateway.sip_gateway_sid,
     protection: gateway.protection,
     protectionAgain: gateway.protectionAgain,
-    dialled: toDialled(number, carrier),
+    dialled: behindTechPrefix(
+      carrier.tech_prefix ?? '',
+      toDialled(number, { ...carrier, tech_prefix: null }),
+    ),
     ...(carrier.dtmf_type === undefined ? {} : { keyWay: carrier.dtmf_type }),
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host, mayReach }),
     // Not guarded, because many gateways are at private addresses, and an account that may write a carrier is trusted
@@ -189,7 +194,8 @@ async function elsewhere(
   const near = carrier.gateways.filter(({ host }) => host === parsed.host)
   if (near.length === 0) return (await toSipUri({ type: 'sip', sipUri: uri }, search)).flat()
   const { order } = search
-  const number = parsed.user ?? ''
+  const sent = toCarrierUri(parsed)
+  const dialled = dialledIn(sent)
   // Another port of the host may be anything, so its behaviour does not count for the gateway.
   const gateway = near.find((one) => portOf(one) === portOf({ ...one, port: parsed.port ?? null }))
   return [
@@ -199,11 +205,11 @@ async function elsewhere(
       ...(gateway === undefined ? {} : { gateway: gateway.sip_gateway_sid }),
       protection: first.protection,
       protectionAgain: first.protectionAgain,
-      dialled: dialledIn(parsed),
+      ...(dialled === undefined ? {} : { dialled }),
       invite: (host) => ({
         ...toInvite({
           order,
-          number,
+          number: sent.user ?? '',
           auth: undefined,
           carrier,
           gateway: first,
@@ -212,9 +218,9 @@ async function elsewhere(
           host,
           mayReach: reachableBy(carrier, search),
         }),
-        uri,
+        uri: serializeUri(sent),
       }),
-      destination: () => placeOf(uri, carrier, search),
+      destination: () => placeOf(serializeUri(sent), carrier, search),
     },
   ]
 }

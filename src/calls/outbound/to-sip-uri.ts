@@ -6,14 +6,14 @@ import type { SipUri } from '../../sip/message/uri.ts'
 import type { Remote, Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
-import { dialledIn } from '../defence/phone-context.ts'
+import { dialledIn } from '../defence/dialled-uri.ts'
 import type { AccountFacts, TeamsFacts, TeamsProxy } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
 import { localPlaceOf } from '../local-place.ts'
 import { isPhoneOfAnother, reachableFor } from '../reachable-places.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
-import { parseTargetUri } from './target-uri.ts'
+import { parseProxyUri, parseTargetUri } from './target-uri.ts'
 
 const offered = { sdes: { sdes: 'required' }, dtls: { dtls: 'ice' } } as const
 
@@ -28,13 +28,15 @@ export async function toSipUri(
   if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
   // The headers of a URI do not belong in the start line (RFC 3261 §19.1.1).
   const text = serializeUri({ ...uri, headers: new Map() })
+  const dialled = dialledIn(uri)
+  const route = proxy === undefined ? undefined : `<${toLooseRoute(proxy)}>`
   return [
     [
       {
         trunk: 'sipUri',
         place: proxy ?? text,
         ...(srtpEncryption === undefined ? {} : { protection: offered[srtpEncryption] }),
-        dialled: dialledIn(uri),
+        ...(dialled === undefined ? {} : { dialled }),
         invite: (host) => ({
           ...callerFields(order, host),
           uri: text,
@@ -42,7 +44,7 @@ export async function toSipUri(
           mustLeave: true,
           // A redirect of the far end must not lead to an address that the customer may not call.
           mayReach: reachableFor(undefined, order.account, services),
-          ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
+          ...(route === undefined ? {} : { routes: [route] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
         destination: async () => secured(await guardedPlace(proxy ?? text, order.account, services), text),
@@ -66,8 +68,10 @@ function secured(remote: Resolved, uri: string): Resolved {
 
 /** Adds lr to the proxy, since without it the Request-URI would have to be rewritten: RFC 3261 §16.12.1.1. */
 function toLooseRoute(proxy: string): string {
-  const uri = parseTargetUri(proxy, 'to.proxy')
-  return serializeUri({ ...uri, headers: new Map(), params: new Map([...uri.params, ['lr', undefined]]) })
+  const { params, ...uri } = parseProxyUri(proxy, 'to.proxy')
+  const transport = params.get('transport')
+  const kept = transport === undefined ? [] : ([['transport', transport]] as const)
+  return serializeUri({ ...uri, params: new Map([...kept, ['lr', undefined]]) })
 }
 
 /** Resolves the URI and checks its addresses. Returns these addresses, because a second look-up could find others. */

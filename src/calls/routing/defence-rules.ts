@@ -11,9 +11,14 @@ export const defence = {
       decides:
         'The call is refused with `outbound_stopped`. With `all_calls`, calls that are up are hung up as well.',
     },
+    'defence-number': {
+      sentence:
+        'The number called is not a plus and digits, or digits alone. Separators (`-`, `.`, `(`, `)`, spaces) and invisible format characters are removed first. At the address of a carrier this is also true of the user of a SIP URI with a digit in it, which may have no separators, of a URI with a password, and of one with other parameters than `transport`, `user` and `lr`.',
+      decides: 'The call is refused with `unreadable_number`.',
+    },
     'defence-destination': {
       sentence:
-        'The number called, or the number that a carrier or a redirect turns it into, is in a closed class or prefix, or has invisible characters.',
+        'The number called, or the number that a carrier or a redirect turns it into, is in a closed class or prefix.',
       decides:
         'The call is refused with `destination_closed`. If only the number for one carrier is closed, the next carrier is tried.',
     },

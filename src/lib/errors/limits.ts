@@ -27,6 +27,13 @@ export const limitErrors = {
     sip: 403,
     cure: 'Find out what was stolen and change it. Then set kill_switch to off in the CallDefence that has it on.',
   },
+  unreadable_number: {
+    cause:
+      'The called number has other characters than a plus before digits, and separators: a pause, a letter, `*` or `#`, a context (`phone-context`), more than 15 digits after the plus or 32 without. What a carrier would make of it cannot be known.',
+    http: 400,
+    sip: 484,
+    cure: 'Write the number with a plus and digits. A code of the carrier belongs into its `tech_prefix`; keys that follow the answer are sent by the verb `dtmf`.',
+  },
   destination_closed: {
     cause:
       'The called number is in a range that is often called in fraud, and that the account has not opened.',

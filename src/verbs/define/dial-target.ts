@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import type { DialTarget } from '../../calls/bridge/dial-request.ts'
 import type { Target } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
+import { printable } from '../../lib/printable.ts'
 import { hookFor, optional, untilServed } from './schemas.ts'
 
 const auth = Type.Optional(
@@ -35,7 +36,14 @@ export const target = Type.Object({
         '`phone`: a number, by carriers; `user`: the registered phones of a client of the account; `sip`: any SIP URI; `teams`: a user of a Microsoft Teams tenant of the account.',
     },
   ),
-  number: word('Required for a phone or teams target: its number.', maxNumberLength),
+  number: Type.Optional(
+    Type.String({
+      maxLength: maxNumberLength,
+      ...printable,
+      description:
+        'Required for a phone or teams target: its number. A phone is called by a plus and digits, or by digits alone: separators (`-`, `.`, `(`, `)`, spaces) are removed, and with any other number the target fails with `unreadable_number`.',
+    }),
+  ),
   name: word(
     'Required for a user target: the username, or username@realm with the SIP realm of the account.',
   ),

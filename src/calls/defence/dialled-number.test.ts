@@ -4,8 +4,9 @@ import { callRequest, outboundCarrier } from '../../../test/support/scripted-eng
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
+import { combine, noChoices } from './defence-settings.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import { cleanNumber } from './number-parameters.ts'
+import { readDialled, serializeDialled } from './dialled-number.ts'
 
 async function call(number: string) {
   const engine = createScriptedEngine(parsePlainVerbs)
@@ -38,18 +39,57 @@ describe('the number that a carrier is sent', () => {
   })
 
   it.each([
-    ['2079460000;phone-context=+44', '2079460000;phone-context=+44', []],
     ['+442079460000;phone-context=+881', '+442079460000', ['phone-context']],
-    ['2079460000;phone-context=+44;Phone-Context=+1900', '2079460000;phone-context=+44', ['Phone-Context']],
-    ['+44;RN=+441;rn=+881612345678', '+44;RN=+441', ['rn']],
+    ['+44;RN=+441;rn=+881612345678', '+44;rn=+441', ['rn']],
     ['+44;npdi=x', '+44', ['npdi']],
-    ['*31#', '*31#', []],
-  ])('of %s is %s', (text, number, dropped) => {
-    expect(cleanNumber(text)).toEqual({ number, dropped })
+    ['+44 (20) 7946.0000;npdi', '+442079460000;npdi', []],
+    ['\u202a+442079460000\u202c', '+442079460000', []],
+    ['020-7946\u00a00000', '02079460000', []],
+  ])('of %j is %s', (text, number, dropped) => {
+    const read = readDialled(text)
+    expect(read && serializeDialled(read)).toBe(number)
+    expect(read?.dropped).toEqual(dropped)
   })
 
-  it('does not exist where there are only parameters', async () => {
-    const { options } = await call(';ext=9')
-    expect(options).toBeUndefined()
+  it('is journalled as it was written, if that is another form', async () => {
+    const { options, notes } = await call('+44 (20) 7946-0000')
+    expect(options?.uri).toBe('sip:+442079460000@192.0.2.10;transport=udp')
+    expect(notes).toContain('the number was written "+44 (20) 7946-0000"')
+  })
+
+  it.each([
+    '9,00198812345678',
+    '9p0019005550100',
+    '9w0019005550100',
+    '15551234567&0019005550100',
+    '15551234567|0019005550100',
+    '15551234567^0019005550100',
+    '*6712125550100',
+    '*31#',
+    '#31#+442079460000',
+    '+1-800-FLOWERS',
+    '+4420\u0661',
+    '+442079460000\u0000',
+    '＋442079460000',
+    '++442079460000',
+    '00+442079460000',
+    '+0442079460000',
+    '+4420794600001234',
+    '2079460000;phone-context=+44',
+    'tel:+442079460000',
+    'alice',
+    ';ext=9',
+    '+',
+    '',
+  ])('does not exist for %j, which is refused with a code', async (text) => {
+    expect(readDialled(text)).toBeUndefined()
+    const engine = createScriptedEngine(parsePlainVerbs)
+    engine.waysOut = [outboundCarrier('c1')]
+    engine.defence = combine(noChoices, { ...noChoices, open_prefixes: ['+'] })
+    const to = { type: 'phone', number: text } as const
+    await expect(engine.calls.prepare({ ...callRequest, to })).rejects.toMatchObject({
+      code: 'unreadable_number',
+    })
+    expect(engine.sent).toEqual([])
   })
 })
