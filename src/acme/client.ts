@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { certificateRequest, createKeyPair, keyToPem } from '../certificates/x509.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
+import { readJson } from '../lib/read-json.ts'
 import type { AnswerHead, Outgoing } from '../outgoing/outgoing.ts'
 import type { Challenge } from './acme.ts'
 
@@ -202,7 +203,7 @@ function nonceOf({ headers }: AnswerHead): string | undefined {
 
 function json({ body }: Pick<Answer, 'body'>): Json {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
+    const value = readJson(body)
     if (typeof value === 'object' && value !== null) return value as Json
   } catch {
     // The error is thrown below.

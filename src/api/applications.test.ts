@@ -131,11 +131,7 @@ describe('POST /Applications', () => {
       'call_hook.username must not contain control characters',
     ],
     ['app_json that is not JSON', { app_json: '[' }, 'app_json must be JSON text'],
-    [
-      'app_json nested without end',
-      { app_json: `[{"a":${'['.repeat(31)}` },
-      'app_json must not be nested more',
-    ],
+    ['app_json nested without end', { app_json: `[{"a":${'['.repeat(31)}` }, 'app_json is nested more'],
     ['app_json with an unknown verb', { app_json: '[{"verb":"fly"}]' }, 'app_json: '],
     ['env_vars that are text', { env_vars: 'a=b' }, 'env_vars must be an object'],
     ['a flag of 2', { record_all_calls: 2 }, 'record_all_calls must be one of 0, 1'],

@@ -1,5 +1,7 @@
 // When a client goes away, the work for it alone ends: the server that the platform was requesting sees the connection
 // close, nothing is stored, and nothing is logged as a failure. Over real sockets.
+import { systemClock } from '../lib/clock.ts'
+import { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest } from 'node:http'
 import { connect } from 'node:net'
@@ -41,7 +43,7 @@ beforeAll(async () => {
   outgoing = createOutgoing({ allow: ['127.0.0.0/8'], clock: createFakeClock(), log })
   api = await openTestApi({
     log,
-    appEnv: createAppEnv({ outgoing }),
+    appEnv: createAppEnv({ outgoing, threadTime: new ThreadTime({ clock: systemClock }) }),
     wrapStorage: (storage) => ({
       ...storage,
       boundTo(behalf) {

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { readJson } from '../lib/read-json.ts'
 import { streamAnswer } from '../outgoing/stream.ts'
 import type { StreamedAnswer } from '../outgoing/stream.ts'
 import { toVendorError, vendorRefusal } from '../outgoing/vendor-failure.ts'
@@ -106,9 +107,9 @@ export async function readStart(body: Readable): Promise<Buffer> {
 }
 
 export async function readDocument({ body }: StreamedAnswer, vendor: string): Promise<unknown> {
-  const text = (await readStart(body)).toString('utf8')
+  const document = await readStart(body)
   try {
-    return JSON.parse(text)
+    return readJson(document)
   } catch (cause) {
     throw new AppError('bucket_failed', `${vendor} responded with damaged JSON`, { cause })
   }

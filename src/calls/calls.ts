@@ -1,4 +1,5 @@
 // The public interface of the call engine, as the API uses it. `createCalls` in create-calls.ts makes one.
+import type { ThreadTime } from '../lib/bounds/thread-time.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
@@ -88,6 +89,8 @@ export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 
   readonly sharePercent?: number
   /** Returns the share of time that the main thread has worked since the last call of this function, from 0 to 1. */
   readonly mainThreadLoad?: () => number
+  /** The time of the main thread that answers and messages of applications take. */
+  readonly threadTime?: ThreadTime
   /** The longest time that an answered call may last. After it the call is hung up. */
   readonly maxCallMs?: number
   /** Used for accounts that do not choose their own value; 0: callers never hear ringing. */

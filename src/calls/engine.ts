@@ -1,4 +1,5 @@
 // The call engine: accepts INVITEs, keeps the live calls of this node, and runs the commands of the REST API on them.
+import type { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { AppError } from '../lib/errors.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { Admission, overloaded, stopping } from './admission.ts'
@@ -47,6 +48,7 @@ export interface EngineOptions extends Omit<CallServices, 'node'> {
   readonly usage: OutdialUsageStore | undefined
   readonly maxCalls: number
   readonly mainThreadLoad: () => number
+  readonly threadTime: ThreadTime
 }
 
 /** The longest wait for a commit. After it the client gets its response anyway, because the call has been placed. */
@@ -88,7 +90,7 @@ export class CallEngine implements Calls, CallHandlers {
       guard: this.#guard,
       queues: this.#queues,
       order: (account_sid, data) => this.#order(account_sid, data),
-      heardPaces: new HeardPaces(options.clock),
+      heardPaces: new HeardPaces(options),
       logStranger: createStrangerLog(options),
       logLost: createLostCallLog(options),
       conferences: new Conferences({ clock: options.clock, node: () => this.#node() }),

@@ -51,7 +51,7 @@ describe('parseJsonBody', () => {
   })
 
   it('refuses more names than an object has', () => {
-    const names = Array.from({ length: 40_000 }, (_, index) => `"${index.toString(36)}":1`)
+    const names = Array.from({ length: 15_000 }, (_, index) => `"${index.toString(36)}":1`)
     const text = `{"a":{${names.join(',')}}}`
     expect(() => parseJsonBody(text)).toThrow('more than 1000 names')
     expect(Object.keys(parseJsonBody(`{${names.slice(0, 1000).join(',')}}`) as object)).toHaveLength(1000)
@@ -62,7 +62,7 @@ describe('parseJsonBody', () => {
     ['numbers', `{"a":[${Array(500_000).fill('1').join(',')}]}`],
     ['arrays, also of a body that ends in the middle', Array(300_000).fill('[]').join(',')],
   ])('refuses too many %s before it reads them', (_what, text) => {
-    const refuse = () => expect(() => parseJsonBody(text)).toThrow('the body has more than 50000 values')
+    const refuse = () => expect(() => parseJsonBody(text)).toThrow('the body has more than 20000 values')
     expect(quickestMs(refuse, 20)).toBeLessThan(20)
   })
 

@@ -1,44 +1,39 @@
 // Parsers of request bodies: bounded in depth, without repeated or dangerous names.
 import { AppError } from '../lib/errors.ts'
-import { endOfString, isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
+import { endOfString, readJson, UnreadableJson } from '../lib/read-json.ts'
 
 export const maxBodyBytes = 1_048_576
 /** The limit where no caller is known: a login is far shorter, and JSON of a megabyte takes a tenth of a second. */
 export const maxStrangerBytes = 65_536
 // Far more than any resource has. Each name costs a microsecond or more, also where it is not known.
 const maxNames = 1000
-// Ten times as many as the verbs of the longest call have. A megabyte of empty objects takes a tenth of a second.
-const maxValues = 50_000
+// Twice as many as the longest list of routes has. A megabyte of empty objects takes a tenth of a second.
+const bounds = { maxValues: 20_000, maxLength: maxBodyBytes }
 // The limit of a multipart body: no text that is sent as a file is longer, and each part takes four lines.
 const maxLines = 10_000
 
 /** Returns undefined for an empty body, which some clients send with a JSON content type on every request. */
 export function parseJsonBody(text: string): unknown {
   if (text.trim() === '') return undefined
-  if (isNestedTooDeep(text))
-    throw new AppError('malformed_body', `the body is nested more than ${maxNesting} levels deep`)
-  if (hasMoreValues(text, maxValues))
-    throw new AppError('malformed_body', `the body has more than ${maxValues} values`)
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('malformed_body', 'the body is not valid JSON', { cause })
+    value = readJson(text, bounds)
+  } catch (error) {
+    throw toMalformed(error)
   }
   refuseDangerousNames(text)
   refuseHalfCharacters(text, value)
   return value
 }
 
-/** Counts objects, arrays and what follows a comma. `text` need not be valid JSON. */
-function hasMoreValues(text: string, max: number): boolean {
-  let values = 0
-  for (let at = 0; at < text.length && values <= max; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x22) at = endOfString(text, at)
-    else if (code === 0x2c || code === 0x5b || code === 0x7b) values += 1
-  }
-  return values > max
+function toMalformed(error: unknown): unknown {
+  if (!(error instanceof UnreadableJson)) return error
+  const { message, cause } = error
+  return new AppError(
+    'malformed_body',
+    message === 'is not JSON' ? 'the body is not valid JSON' : `the body ${message}`,
+    { cause },
+  )
 }
 
 /** Parses a form: each field once, all values as text. */
@@ -71,7 +66,7 @@ function refuseReplacements(text: string, fields: ReadonlyMap<string, string>): 
 function isJsonObject(text: string): boolean {
   if (!/^\s*\{\s*["}]/.test(text)) return false
   try {
-    JSON.parse(text)
+    readJson(text, bounds)
     return true
   } catch {
     return false

@@ -3,6 +3,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { textOf } from '../lib/members.ts'
+import { readJson } from '../lib/read-json.ts'
 
 /** The catalogue code for failures of a kind of vendor. */
 export type VendorCode = 'speech_failed' | 'bucket_failed'
@@ -86,7 +87,7 @@ function sentenceIn({ body, contentType }: VendorRefusal): string {
   const text = body.toString('utf8', 0, maxReadBytes)
   if (/\bjson\b/.test(contentType)) {
     try {
-      const parsed: unknown = JSON.parse(text)
+      const parsed = readJson(text)
       return reasonPaths.map((path) => textOf(parsed, ...path)).find((found) => found !== undefined) ?? ''
     } catch {
       // The status says enough.

@@ -1,4 +1,5 @@
 // The API, and the parts that only it needs.
+import { actingTenant } from '../lib/acting-for.ts'
 import { createApi } from '../api/create-api.ts'
 import { createPasswordResets } from '../api/logins/password-resets.ts'
 import { describeSettings } from '../config/config.ts'
@@ -51,10 +52,10 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     recordings: sound.recordings,
     resets,
     derive: passwords.derive,
-    appEnv: createAppEnv({ outgoing }),
+    appEnv: createAppEnv({ outgoing, threadTime: base.threadTime }),
     realms: createRealms(base, telephony),
     realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
-    parseVerbs,
+    parseVerbs: (list) => base.threadTime.charge(actingTenant(), () => parseVerbs(list)),
     verbs: verbTexts,
     verbShapes,
     settings: describeSettings(),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { createCarrierHosts } from '../directory/carrier-hosts.ts'
 import { createDirectory } from '../directory/create-directory.ts'
+import { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { LeveledLogger } from '../lib/log.ts'
 import { reachableNetworks } from '../network/address-guard.ts'
@@ -30,6 +31,7 @@ export function createBase(config: Config, log: LeveledLogger) {
     clock,
     cacheDir: join(dataDir, 'cache'),
     sharePercent,
+    threadTime: new ThreadTime({ clock }),
     storage,
     directory: createDirectory({ storage, clock, registrarsAt: (address) => learnt.at(address) }),
     learnt,

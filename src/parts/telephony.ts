@@ -5,6 +5,7 @@ import type { TeamsFacts } from '../calls/ports.ts'
 import { createDeviceLimits } from '../directory/device-limits.ts'
 import { createRegistrationHook } from '../directory/registration-hook.ts'
 import { createTrunkDirectory } from '../directory/trunks.ts'
+import { actingTenant } from '../lib/acting-for.ts'
 import { portPairs } from '../media/ports.ts'
 import { createAddressGuard, createRangeGuard } from '../network/address-guard.ts'
 import { createSockets } from '../outgoing/create-sockets.ts'
@@ -33,7 +34,7 @@ export type Telephony = ReturnType<typeof createTelephony>
 
 /** Creates the SIP stack and the call engine, which use each other, and the delivery of what calls report. */
 export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => string | undefined) {
-  const { config, log, clock, storage, directory, outgoing } = base
+  const { config, log, clock, storage, directory, outgoing, threadTime } = base
   const { signingSecret } = directory
   const {
     shakenAuthorities: authoritiesFile,
@@ -53,7 +54,8 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
       isUp: (sid) => trunks.isUp(sid),
       noted: (sid, sign) => trunks.noted(sid, sign),
     },
-    verbs: parseVerbs,
+    verbs: (list) => threadTime.charge(actingTenant(), () => parseVerbs(list)),
+    threadTime,
     commands: readCommands,
     frames: readFrame,
     orders: createOrderReader(parseVerbs),
@@ -95,14 +97,14 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
 
 /** Decides who may register, and with how many phones. */
 function createPhoneDirectory(
-  { directory, storage, outgoing, clock, log }: Base,
+  { directory, storage, outgoing, threadTime, clock, log }: Base,
   teams: TeamsFacts,
   bindings: () => Sip['bindings'],
 ): SipDirectory {
   const { alerts } = storage
   const { registrationHook: hookOf, signingSecret } = directory
   const budgets = registrationBudgets
-  const hooks = createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets })
+  const hooks = createHooks({ outgoing, signingSecret, threadTime, clock, log, userAgent, budgets })
   return {
     ...directory,
     // Over TLS only: the source address of a datagram can be forged.
@@ -151,7 +153,7 @@ function openAppSockets({ config, clock, allow, directory, names }: Base) {
 
 /** Returns the parts that the engine uses, in the shapes that it declares. */
 function enginePorts(base: Base, { media, speech, audio, recordings, streams }: Sound) {
-  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing } = base
+  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing, threadTime } = base
   const { signingSecret } = directory
   return {
     media,
@@ -161,7 +163,7 @@ function enginePorts(base: Base, { media, speech, audio, recordings, streams }: 
     isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
     isSipProxy: createRangeGuard(config.sipProxies),
     carrierCalled: carrierHosts.carrierCalled,
-    hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
+    hooks: createHooks({ outgoing, signingSecret, threadTime, clock, log, userAgent }),
     appSockets: openAppSockets(base),
     store: storage.calls,
     alerts: storage.alerts,

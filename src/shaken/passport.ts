@@ -2,6 +2,7 @@
 import { sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Attestation } from '../contracts/number-trust.ts'
+import { readJson } from '../lib/read-json.ts'
 import { NotProven } from './finding.ts'
 
 export interface Passport {
@@ -96,9 +97,9 @@ function decoded(text: string): Buffer {
 }
 
 function objectOf(text: string, what: string): Readonly<Record<string, unknown>> {
-  const json = decoded(text).toString('utf8')
+  const json = decoded(text)
   try {
-    const value: unknown = JSON.parse(json)
+    const value = readJson(json)
     if (isObject(value)) return value
   } catch {
     // The error is thrown below.

@@ -1,9 +1,17 @@
 // A customer's own speech vendor: text to audio over its HTTP endpoint, audio to transcripts over its WebSocket.
 import { AppError } from '../lib/errors.ts'
+import { readJson } from '../lib/read-json.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import { checkedRate, readWav } from './read-wav.ts'
 import type { Settings, SpeechVendor, VendorOptions } from './vendor.ts'
-import { callVendor, converseWithVendor, neededSetting, toPieces, vendorSentence } from './vendor-call.ts'
+import {
+  callVendor,
+  converseWithVendor,
+  jsonOfVendors,
+  neededSetting,
+  toPieces,
+  vendorSentence,
+} from './vendor-call.ts'
 
 const vendor = 'the custom vendor'
 
@@ -95,7 +103,7 @@ function webSocketSetting(settings: Settings): string {
 
 function parseMessage(message: string | Buffer): unknown {
   try {
-    return JSON.parse(message.toString())
+    return readJson(message, jsonOfVendors)
   } catch (cause) {
     throw new AppError('speech_failed', `${vendor} sent a message that is not JSON`, { cause })
   }

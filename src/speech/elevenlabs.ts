@@ -1,5 +1,6 @@
 // ElevenLabs over REST: synthesis, and recognition with Scribe.
 import { AppError } from '../lib/errors.ts'
+import { readJson } from '../lib/read-json.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { elevenLabsOffer } from './offers/elevenlabs.ts'
@@ -95,7 +96,7 @@ function parseOptions(settings: Settings): unknown {
   const options = textOf(settings, 'options')
   if (options === undefined) return undefined
   try {
-    return JSON.parse(options)
+    return readJson(options)
   } catch (cause) {
     throw new AppError('speech_failed', `the options of the credential for ${vendor} are not JSON`, { cause })
   }

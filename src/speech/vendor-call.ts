@@ -1,6 +1,7 @@
 // One request to a speech vendor, bounded in time and bytes. Every failure becomes a sentence with the vendor's
 // reason, without the secrets that it may have repeated.
 import { AppError } from '../lib/errors.ts'
+import { readJson } from '../lib/read-json.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { toReason, toVendorError, vendorRefusal } from '../outgoing/vendor-failure.ts'
@@ -94,9 +95,13 @@ export function toPieces({ bytes }: { readonly bytes: Uint8Array }): Buffer<Arra
   return pieces
 }
 
+// Sound in base64 is one long text. The lists of voices of large vendors have 300 kB and 15,000 values, those of
+// elevenlabs more.
+export const jsonOfVendors = { maxValues: 100_000, maxLength: maxBodyBytes }
+
 export function parseAnswer({ body }: VendorAnswer, vendor: string): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return readJson(body, jsonOfVendors)
   } catch (cause) {
     throw new AppError('speech_failed', `${vendor} responded with damaged JSON`, { cause })
   }

@@ -1,5 +1,5 @@
 // The parser of text frames of a server: returns the request, or why it is invalid.
-import { isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
+import { foreignJson, jsonFault, maxNesting, readJson } from '../lib/read-json.ts'
 import { readWav } from './pcm.ts'
 
 /** A message about the server's audio. */
@@ -25,6 +25,7 @@ export const maxRate = 64_000
 const maxNameLength = 256
 /** The longest text, without the audio of a clip. */
 export const maxTextLength = 64 * 1024
+const { maxValues } = foreignJson
 
 export function readMessage(text: string): ServerMessage {
   const message = parse(text)
@@ -57,7 +58,9 @@ export function readMessage(text: string): ServerMessage {
 /** Returns the bound that the text violates, in words. */
 function boundOf(text: string): string {
   if (text.length > maxTextLength) return `, of at most ${maxTextLength} characters beside audioContent`
-  return isNestedTooDeep(text) ? `, nested ${maxNesting} levels deep at most` : ''
+  return jsonFault(text, maxValues) === undefined
+    ? ''
+    : `, nested ${maxNesting} levels deep at most, of at most ${maxValues} values`
 }
 
 function readPlayAudio(data: Readonly<Record<string, unknown>>): ServerMessage {
@@ -97,7 +100,7 @@ function shown(type: unknown): string {
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     if (text.length > maxTextLength) return parseLong(text)
-    return isNestedTooDeep(text) ? undefined : toRecord(JSON.parse(text))
+    return toRecord(readJson(text))
   } catch {
     return undefined
   }
@@ -110,13 +113,16 @@ function parseLong(text: string): Readonly<Record<string, unknown>> | undefined 
   const start = before.index + before[0].length
   const end = text.indexOf('"', start)
   const rest = `${text.slice(0, start)}${text.slice(end)}`
-  if (end < 0 || rest.length > maxTextLength || isNestedTooDeep(rest)) return undefined
-  const message = toRecord(JSON.parse(rest))
+  if (end < 0 || rest.length > maxTextLength) return undefined
+  const message = toRecord(readJson(rest))
   const data = toRecord(message?.['data'])
   // Some servers write base64 with escapes: \/ or \u002B.
   return {
     ...message,
-    data: { ...data, audioContent: JSON.parse(text.slice(start - 1, end + 1)) as unknown },
+    data: {
+      ...data,
+      audioContent: readJson(text.slice(start - 1, end + 1), { maxValues: 1, maxLength: text.length }),
+    },
   }
 }
 

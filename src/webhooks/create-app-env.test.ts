@@ -1,3 +1,5 @@
+import { systemClock } from '../lib/clock.ts'
+import { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startReceiver } from '../../test/support/local-http.ts'
 import type { Receiver, Reply } from '../../test/support/local-http.ts'
@@ -22,7 +24,7 @@ async function application(reply: Reply): Promise<Receiver> {
 function appEnv(allow = ['127.0.0.0/8']) {
   const outgoing = createOutgoing({ allow, log: silentLogger })
   closing.push(() => outgoing.close())
-  return createAppEnv({ outgoing })
+  return createAppEnv({ outgoing, threadTime: new ThreadTime({ clock: systemClock }) })
 }
 
 describe('asking an application', () => {

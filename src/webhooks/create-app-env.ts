@@ -1,18 +1,25 @@
 // Requests for the variables of an application, by OPTIONS to the application.
 import { AppError } from '../lib/errors.ts'
+import { actingTenant } from '../lib/acting-for.ts'
+import type { ThreadTime } from '../lib/bounds/thread-time.ts'
+import { foreignJson, readJson, UnreadableJson } from '../lib/read-json.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { schemaFault } from './app-env.ts'
-import type { AppEnv, AppEnvSchema } from './app-env.ts'
+import type { AppEnv, AppEnvSchema, PublishedEnv } from './app-env.ts'
 
 // A person waits for the response in front of a form.
 const answerTimeoutMs = 3000
 const totalTimeoutMs = 5000
-// Room for long default texts, such as prompts.
-const maxBodyBytes = 262_144
+export interface AppEnvOptions {
+  readonly outgoing: Pick<Outgoing, 'request'>
+  readonly threadTime: ThreadTime
+}
 
-export function createAppEnv({ outgoing }: { readonly outgoing: Pick<Outgoing, 'request'> }): AppEnv {
+export function createAppEnv({ outgoing, threadTime }: AppEnvOptions): AppEnv {
   return {
     async ask(url, signal) {
+      const account = actingTenant()
+      if (account !== undefined) await threadTime.turn(account, totalTimeoutMs, signal)
       let answer
       try {
         answer = await outgoing.request({
@@ -22,7 +29,8 @@ export function createAppEnv({ outgoing }: { readonly outgoing: Pick<Outgoing, '
           subject: 'the application',
           answerTimeoutMs,
           totalTimeoutMs,
-          maxBodyBytes,
+          // Room for long default texts, such as prompts.
+          maxBodyBytes: foreignJson.maxLength,
           ...(signal === undefined ? {} : { signal }),
         })
       } catch (error) {
@@ -30,11 +38,8 @@ export function createAppEnv({ outgoing }: { readonly outgoing: Pick<Outgoing, '
         throw error
       }
       if (answer.status < 200 || answer.status > 299) return { outcome: 'none' }
-      const published = parseJson(answer.body)
-      if (published === undefined) return { outcome: 'none' }
-      const fault = schemaFault(published)
-      if (fault !== undefined) return { outcome: 'invalid', fault }
-      return { outcome: 'schema', schema: published as AppEnvSchema }
+      const { body } = answer
+      return threadTime.charge(account, () => toPublished(body))
     },
   }
 }
@@ -48,10 +53,15 @@ function toHttp(text: string): string {
   return url.href
 }
 
-function parseJson(body: Buffer): unknown {
+function toPublished(body: Buffer): PublishedEnv {
+  let published: unknown
   try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
+    published = readJson(body)
+  } catch (error) {
+    if (!(error instanceof UnreadableJson)) throw error
+    return { outcome: 'none' }
   }
+  const fault = schemaFault(published)
+  if (fault !== undefined) return { outcome: 'invalid', fault }
+  return { outcome: 'schema', schema: published as AppEnvSchema }
 }

@@ -1,3 +1,4 @@
+import { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -26,6 +27,7 @@ function makeHooks(options: Partial<HooksOptions> = {}): Hooks {
     outgoing,
     signingSecret: async () => 'wh_secret_test',
     clock: systemClock,
+    threadTime: new ThreadTime({ clock: systemClock }),
     log: silentLogger,
     userAgent: 'switchhook/test',
     budgets: { answerMs: 20_000, totalMs: 40_000 },
@@ -206,7 +208,7 @@ describe('a hook that fails', () => {
       },
       {
         code: 'hook_invalid_payload',
-        message: 'the hook answered with JSON that is nested more than 32 levels deep',
+        message: 'the hook answered with something that is nested more than 32 levels deep',
       },
     ],
     [
@@ -341,6 +343,28 @@ describe('the share of an account', () => {
     const codes = await Promise.all(asked)
     expect(codes.filter((code) => code === 'account_share')).toHaveLength(12)
     expect(codes.filter((code) => code === 'withdrawn')).toHaveLength(8)
+  })
+})
+
+describe('the time that answers take', () => {
+  it('is charged to the account: its next hook waits, and is refused where it would wait too long; no other waits', async () => {
+    const app = await receiver(() => json([]))
+    const clock = createFakeClock()
+    let ms = 0
+    // Each measured piece of work takes 450 ms.
+    const threadTime = new ThreadTime({ clock, measure: () => (ms += 450) })
+    const hooks = makeHooks({ clock, threadTime, budgets: { answerMs: 60_000, totalMs: 1000 } })
+    const ask = (account_sid: string) => hooks.ask({ account_sid, hook: hookOf(app.url), payload })
+    await ask('a')
+    await ask('b')
+    const waiting = ask('a')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([app.received.length, threadTime.waitMs('a')]).toEqual([2, 250])
+    clock.advance(250)
+    await waiting
+    await expect(ask('a')).rejects.toMatchObject({ code: 'account_share' })
+    await ask('c')
+    expect(app.received).toHaveLength(4)
   })
 })
 

@@ -4,7 +4,8 @@ import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
+import { foreignJson, readJson, UnreadableJson } from '../lib/read-json.ts'
+import type { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { createSid } from '../lib/ids.ts'
 import { textOf } from '../lib/members.ts'
 import type { Logger } from '../lib/log.ts'
@@ -29,14 +30,19 @@ export interface HooksOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly userAgent: string
+  readonly threadTime: ThreadTime
   readonly budgets?: Partial<HookBudgets>
 }
 
-const defaultBudgets: HookBudgets = { answerMs: 10_000, totalMs: 20_000, maxAnswerBytes: 1024 * 1024 }
+const defaultBudgets: HookBudgets = {
+  answerMs: 10_000,
+  totalMs: 20_000,
+  maxAnswerBytes: foreignJson.maxLength,
+}
 const backOffMs = [500, 1000, 2000, 4000, 6000]
 
 export function createHooks(options: HooksOptions): Hooks {
-  const { outgoing, signingSecret, clock, log, userAgent } = options
+  const { outgoing, signingSecret, clock, log, userAgent, threadTime } = options
   const budgets = { ...defaultBudgets, ...options.budgets }
 
   async function attempt(request: HookRequest, target: HookUrl, message: Message): Promise<OutgoingAnswer> {
@@ -73,12 +79,14 @@ export function createHooks(options: HooksOptions): Hooks {
       deadline: started + budgets.totalMs,
     }
     for (let attempts = 1; ; attempts++) {
+      await threadTime.turn(request.account_sid, message.deadline - clock.monotonic(), request.signal)
       try {
         const answer = await attempt(request, target, message)
         const durationMs = Math.round(clock.monotonic() - started)
         const { status, headers } = answer
         const contentType = String(headers['content-type'] ?? 'no content type')
-        const read = { body: parseBody(answer), ...(isUnread(answer) && { isUnread: true }) }
+        const body = threadTime.charge(request.account_sid, () => parseBody(answer))
+        const read = { body, ...(isUnread(answer) && { isUnread: true }) }
         return { url: target.url, status, durationMs, attempts, contentType, ...read }
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -161,19 +169,12 @@ function parseBody(answer: OutgoingAnswer): unknown {
         cure: 'Answer without compression when the request says Accept-Encoding: identity.',
       },
     )
-  // A byte order mark is not JSON, but some servers write one, and RFC 8259 §8.1 allows a parser to ignore it.
-  const text = body.toString('utf8').replace(/^\uFEFF/, '')
-  if (isNestedTooDeep(text))
-    throw new AppError(
-      'hook_invalid_payload',
-      `the hook answered with JSON that is nested more than ${maxNesting} levels deep`,
-      { detail: { status } },
-    )
   try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('hook_invalid_payload', 'the hook answered with something that is not JSON', {
-      cause,
+    return readJson(body)
+  } catch (error) {
+    if (!(error instanceof UnreadableJson)) throw error
+    throw new AppError('hook_invalid_payload', `the hook answered with something that ${error.message}`, {
+      cause: error,
       detail: { status },
     })
   }

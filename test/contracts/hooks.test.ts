@@ -1,4 +1,5 @@
 // The contract between the call engine and hooks, run over scripted answers and over HTTP.
+import { ThreadTime } from '../../src/lib/bounds/thread-time.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hook, HookRequest, Hooks } from '../../src/contracts/hook.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -46,6 +47,7 @@ describe('over HTTP', () => {
       outgoing,
       signingSecret: () => Promise.resolve('wh_secret_test'),
       clock: systemClock,
+      threadTime: new ThreadTime({ clock: systemClock }),
       log: silentLogger,
       userAgent: 'switchhook/test',
       budgets: { answerMs: 60_000, totalMs: 120_000 },

@@ -1,6 +1,7 @@
 // The bucket credential of an account: the members that each vendor needs, the secret ones, and how masked ones are
 // read.
 import { AppError } from '../../lib/errors.ts'
+import { readJson } from '../../lib/read-json.ts'
 import { json } from '../define/fields.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
@@ -119,7 +120,7 @@ function isMaskOf(given: string, stored: BucketCredential, name: string): boolea
 function demandServiceKey(text: unknown): void {
   let key: unknown
   try {
-    key = JSON.parse(String(text))
+    key = readJson(String(text))
   } catch (cause) {
     throw new AppError('bad_request', 'bucket_credential.service_key must be JSON', { cause })
   }

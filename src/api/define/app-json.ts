@@ -1,17 +1,18 @@
 // JSON text of verbs, as applications and calls carry it.
 import { AppError } from '../../lib/errors.ts'
-import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
+import { readJson, UnreadableJson } from '../../lib/read-json.ts'
 import type { Services } from '../services.ts'
 
 /** Throws AppError bad_request, which names the fault. */
 export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']): void {
-  if (isNestedTooDeep(app_json))
-    throw new AppError('bad_request', `app_json must not be nested more than ${maxNesting} levels deep`)
   let verbs: unknown
   try {
-    verbs = JSON.parse(app_json)
-  } catch (cause) {
-    throw new AppError('bad_request', 'app_json must be JSON text', { cause })
+    verbs = readJson(app_json)
+  } catch (error) {
+    if (!(error instanceof UnreadableJson)) throw error
+    const { message, cause } = error
+    const rule = message === 'is not JSON' ? 'app_json must be JSON text' : `app_json ${message}`
+    throw new AppError('bad_request', rule, { cause })
   }
   const fault = verbsFault(verbs)
   if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)

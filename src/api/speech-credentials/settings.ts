@@ -1,6 +1,7 @@
 // The fields of a credential's vendor: read from a body, checked against the vendor's rule, stored as one sealed text,
 // and shown without the secrets.
 import { AppError } from '../../lib/errors.ts'
+import { readJson } from '../../lib/read-json.ts'
 import type { Row } from '../../storage/storage.ts'
 import { maskSecret, maskServiceKey } from './masking.ts'
 import { has, settingFields, settingNames, vendorRule } from './vendors.ts'
@@ -82,7 +83,7 @@ function demandWhole(rule: VendorRule, settings: Values, uses: Values): void {
 function parseObject(name: string, source: string): Values {
   let value: unknown
   try {
-    value = JSON.parse(source)
+    value = readJson(source)
   } catch (cause) {
     throw new AppError('bad_request', `${name} must be JSON text`, { cause })
   }

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { ScriptedSockets } from '../../../test/support/scripted-engine/scripted-sockets.ts'
+import { ThreadTime } from '../../lib/bounds/thread-time.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { Channel } from './channel.ts'
@@ -24,6 +25,7 @@ function stage(paceHeard: () => number = () => 0) {
     clock,
     log: silentLogger,
     paceHeard,
+    threadTime: new ThreadTime({ clock }),
     listener: {
       command: ({ command }) => heard.push(`command ${command}`),
       malformed: (fault) => heard.push(`malformed: ${fault}`),
@@ -186,7 +188,7 @@ describe('an application that sends faster than it is read', () => {
   it('and all of it in one go is heard at the rate', async () => {
     const paced = { wait: () => 0 }
     const { socket, heard, clock } = await opened(() => paced.wait())
-    const read = new HeardPaces(clock).socketOf('a')
+    const read = new HeardPaces({ clock, threadTime: new ThreadTime({ clock }) }).socketOf('a')
     paced.wait = () => read({ length: 50 })
     for (let count = 0; count < 600; count += 1) socket.command('tag', {})
     const commands = () => heard.filter((one) => one === 'command tag').length

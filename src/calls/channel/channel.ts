@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { b3Of, createSid } from '../../lib/ids.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
+import type { ThreadTime } from '../../lib/bounds/thread-time.ts'
 import { toAppError } from '../leg/refusals.ts'
 import type { LegOptions } from '../leg/leg-options.ts'
 import { stopped } from '../session/stop.ts'
@@ -46,6 +47,7 @@ export interface ChannelOptions {
   readonly listener: ChannelListener
   /** Counts a received message, and returns for how many ms no more may be read. */
   readonly paceHeard: (message: AppMessage) => number
+  readonly threadTime: ThreadTime
 }
 
 const backOffMs = [500, 1000, 2000, 4000]
@@ -84,7 +86,7 @@ export class Channel {
     this.#heard = new PacedMessages({
       clock: options.clock,
       pace: options.paceHeard,
-      take: (message) => this.#take(message),
+      take: (message) => options.threadTime.charge(options.account_sid, () => this.#take(message)),
       held: () => {
         this.#socket?.pause()
         options.listener.slowed()

@@ -1,5 +1,5 @@
 // The messages between the platform and an application over WebSocket: JSON texts, one object each.
-import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
+import { readJson, UnreadableJson } from '../../lib/read-json.ts'
 
 /** A message from the platform. */
 export interface SentFrame {
@@ -40,12 +40,12 @@ const withoutData: ReadonlySet<string> = new Set(['tts:flush', 'tts:clear', 'llm
 
 /** Never throws: an invalid message is returned with its fault. */
 export function readFrame(text: string): HeardFrame {
-  if (isNestedTooDeep(text)) return malformed(`the message is nested more than ${maxNesting} levels deep`)
   let frame: unknown
   try {
-    frame = JSON.parse(text)
-  } catch {
-    return malformed('the message is not JSON')
+    frame = readJson(text)
+  } catch (error) {
+    if (!(error instanceof UnreadableJson)) throw error
+    return malformed(`the message ${error.message}`)
   }
   if (typeof frame !== 'object' || frame === null || Array.isArray(frame))
     return malformed('the message is not a JSON object')

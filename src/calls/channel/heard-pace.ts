@@ -1,7 +1,8 @@
 // The rates at which applications over WebSocket are read: each socket, and all sockets of an account together. Long
-// messages count more.
+// messages count more, and none is read while the account has used up its time of the main thread.
 import type { Clock } from '../../lib/clock.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
+import type { ThreadTime } from '../../lib/bounds/thread-time.ts'
 
 /** In units of a short message. A busy session sends a few messages a second. */
 const socketPace = { burst: 200, perSecond: 100 }
@@ -14,11 +15,14 @@ const maxAccounts = 10_000
 
 export class HeardPaces {
   readonly #clock: Clock
+  /** The time that messages take when they are handled, which is charged to the account. */
+  readonly threadTime: ThreadTime
   /** In order of use, the latest last. */
   readonly #accounts = new Map<string, Pace>()
 
-  constructor(clock: Clock) {
+  constructor({ clock, threadTime }: { readonly clock: Clock; readonly threadTime: ThreadTime }) {
     this.#clock = clock
+    this.threadTime = threadTime
   }
 
   /** Returns a counter for one socket, which returns for how many ms no more may be read. */
@@ -26,7 +30,8 @@ export class HeardPaces {
     const own = new Pace({ ...socketPace, clock: this.#clock })
     return ({ length }) => {
       const weight = 1 + Math.floor(length / bytesOfUnit)
-      return Math.max(own.take(weight), this.#accountPace(account_sid).take(weight))
+      const paceMs = Math.max(own.take(weight), this.#accountPace(account_sid).take(weight))
+      return Math.max(paceMs, this.threadTime.waitMs(account_sid))
     }
   }
 

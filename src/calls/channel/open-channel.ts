@@ -40,6 +40,7 @@ export function openChannel(hook: Hook, user: ChannelUser, { services, heardPace
     clock,
     log,
     paceHeard: heardPaces.socketOf(account_sid),
+    threadTime: heardPaces.threadTime,
     listener: {
       command,
       malformed(details, content) {
