@@ -41,10 +41,14 @@ export interface App {
 
 export function createApp(config: Config, log: LeveledLogger): App {
   let isReady = false
+  let hasStarted = false
   const base = createBase(config, log)
   const sound = createSound(base)
   const telephony = createTelephony(base, sound, () => (isReady ? apiUrl() : undefined))
-  const administration = createAdministration(base, sound, telephony, () => isReady)
+  const administration = createAdministration(base, sound, telephony, {
+    isReady: () => isReady,
+    unready: () => (hasStarted ? 'stopping' : 'starting'),
+  })
   const parts = inOrder(base, sound, telephony, administration)
   const { sip, calls, trunks } = telephony
   const apiUrl = (): string => apiUrlOf(config, administration.http)
@@ -62,6 +66,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
       await startAll([...parts, boot], { log, signal })
       telephony.webSockets.listens(portsOf(administration))
       isReady = true
+      hasStarted = true
     },
     async stop(mode) {
       isReady = false

@@ -70,6 +70,8 @@ describe('Alerts', () => {
     'outbound-call-limit',
     'call-minutes-limit',
     'certificate-failure',
+    'database-unavailable',
+    'clock-wrong',
   ])('are found by the type %s, which the platform raises', async (alert_type) => {
     expect((await ofAccount(`?page=1&count=1&alert_type=${alert_type}`)).body).toMatchObject({ total: 0 })
   })

@@ -45,6 +45,8 @@ const alertTypes = [
   'outbound-call-limit',
   'call-minutes-limit',
   'certificate-failure',
+  'database-unavailable',
+  'clock-wrong',
 ] as const
 
 const query = {

@@ -42,7 +42,10 @@ export interface ApiOptions {
   readonly settings: readonly SettingDescription[]
   /** Reports whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
-  readonly canWrite?: () => Promise<boolean>
+  /** Why it is not ready. */
+  readonly unready?: () => 'starting' | 'stopping'
+  /** Returns why it is not well, as `/health` says it. */
+  readonly trouble?: () => Promise<string | undefined>
   /** Restrictions on accounts; none if left out. */
   readonly rules?: OperatorRules
   /** The most of the lists being read that one account may have while no other reads any, in percent. */

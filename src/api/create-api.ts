@@ -84,7 +84,8 @@ export function createApi(options: ApiOptions): HttpServer {
     }),
     trustedProxies,
     isReady,
-    canWrite: options.canWrite,
+    unready: options.unready,
+    trouble: options.trouble,
     clock,
     log,
   })

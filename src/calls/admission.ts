@@ -6,18 +6,21 @@ const flood = 1.1
 
 export class Admission {
   readonly #maxCalls: number
+  readonly #unkept: () => AppError | undefined
   readonly #waiting: (() => void)[] = []
   #count = 0
   #isClosed = false
 
-  constructor(maxCalls: number) {
+  /** `unkept` returns why no record of a new call could be kept. */
+  constructor(maxCalls: number, unkept: () => AppError | undefined = () => undefined) {
     this.#maxCalls = maxCalls
+    this.#unkept = unkept
   }
 
   /** Returns the reason why no call may begin now, or undefined if one may. */
   refusal(): AppError | undefined {
     if (this.#isClosed) return stopping()
-    return this.#isFull(1) ? overloaded() : undefined
+    return this.#isFull(1) ? overloaded() : this.#unkept()
   }
 
   /** Whether more calls are being refused than records can be kept of. */

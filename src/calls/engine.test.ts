@@ -11,6 +11,7 @@ import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.
 import { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import type { Alert } from '../contracts/alert.ts'
+import { AppError } from '../lib/errors.ts'
 import type { CallsOptions } from './calls.ts'
 import type { AccountFacts } from './ports.ts'
 
@@ -26,6 +27,35 @@ function platform(options: Partial<CallsOptions> = {}): ScriptedEngine {
 
 const xReason = ({ final }: ScriptedInvite): string | undefined =>
   final?.headers?.find(({ name }) => name === 'x-reason')?.value
+
+describe('while nothing of a call could be kept', () => {
+  const away = new AppError('database_unavailable', 'the database is away')
+
+  it('a call is refused with 503 at once, without a look at the database, and no call is placed', async () => {
+    const engine = platform()
+    engine.store.away = away
+    const invite = engine.ring()
+    expect(invite.final).toMatchObject({ status: 503, isUnproven: true })
+    expect(invite.final?.headers).toContainEqual({ name: 'retry-after', value: '5' })
+    await expect(placeOn(engine, callRequest)).rejects.toBe(away)
+    expect(engine.store.batches).toEqual([])
+  })
+
+  it('a call that has not been answered yet is refused instead', async () => {
+    const engine = platform()
+    const hook = heldAnswer()
+    engine.hooks.answers.set('/call', hook.answer)
+    const invite = engine.ring()
+    await settle()
+    engine.store.away = away
+    hook.release(waiting)
+    await settle()
+    expect(invite.final).toMatchObject({ status: 503 })
+    expect(engine.store.records).toMatchObject([
+      { answered: false, failure: { code: 'database_unavailable' } },
+    ])
+  })
+})
 
 describe('the share of an account', () => {
   const sentence = 'Max Account Share Of Calls In Progress'

@@ -72,7 +72,7 @@ export class CallEngine implements Calls, CallHandlers {
 
   constructor(options: EngineOptions) {
     this.#options = options
-    this.#admission = new Admission(options.maxCalls)
+    this.#admission = new Admission(options.maxCalls, () => options.store.refusal())
     this.#guard = new OutdialGuard(options)
     const detach = (journal: JournalWriter) => this.#tap.detach(journal.facts.started.sip_call_id, journal)
     this.#registry = new CallRegistry(options.clock, detach, () => removed.follow())
@@ -258,12 +258,21 @@ export class CallEngine implements Calls, CallHandlers {
   }
 
   invited(invite: IncomingInvite): void {
+    const unkept = this.#options.store.refusal()
+    if (unkept !== undefined) return this.#turnAway(invite, unkept)
     const refused = this.#admission.refusal()
     this.#arrive(invite, refused === undefined ? undefined : toRefusal(refused))
   }
 
   refused(invite: IncomingInvite, { code, reply }: Owed): void {
     this.#arrive(invite, toStackRefusal(code, reply))
+  }
+
+  /** Refuses a call of which nothing could be kept, at once: finding out whose it is would wait for the database. */
+  #turnAway(invite: IncomingInvite, error: AppError): void {
+    this.#context.logLost(invite, this.#options, error)
+    invite.reject({ ...toRefusal(error).reply, isUnproven: true })
+    this.#tap.drop(invite.callId)
   }
 
   #arrive(invite: IncomingInvite, owed: Refusal | undefined): void {

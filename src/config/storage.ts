@@ -29,6 +29,12 @@ export const storageSettings = {
       return optionalText(text)
     },
   } satisfies Setting<string | undefined>,
+  diskReserveMb: count(
+    'SWITCHHOOK_DISK_RESERVE_MB',
+    '32',
+    'How many megabytes of the disk with the embedded database are kept for the time when it is full: as a file named reserve in the data directory, at most a twentieth of the disk. When less than this is left besides, new calls and the changes of accounts are refused with disk_full, and /health is 503. When a write fails, the file is removed, so that administrators, logins and removals can still write. 0: no reserve.',
+    0,
+  ),
   recordingSpoolMb: count(
     'SWITCHHOOK_RECORDING_SPOOL_MB',
     '20480',

@@ -107,9 +107,12 @@ export interface UnfinishedCall {
   readonly alive_at?: number
 }
 
-export interface CallStore<E extends StoredEvent = StoredEvent> {
+/** `R` is the shape of a refusal. */
+export interface CallStore<E extends StoredEvent = StoredEvent, R extends Error = Error> {
   /** Accepts the batch immediately. `now` is committed before the next turn of the event loop, `soon` within 200 ms. */
   write(batch: CallBatch<E>, urgency: 'now' | 'soon'): void
+  /** Returns why a new call could get no record now, or undefined. A call is neither begun nor answered then. */
+  refusal(): R | undefined
   /** Resolves when everything written so far is committed. */
   flush(): Promise<void>
   /**

@@ -15,10 +15,21 @@ function findingOn({ health, pid }: RunningPlatform): Finding {
   switch (health) {
     case 'ok':
       return ok(`${who} runs and is well`)
-    case 'unavailable':
-      return note(`${who} is starting or draining: it takes no calls`, 'Run the doctor again in a minute.')
+    case 'starting':
+    case 'stopping':
+      return note(`${who} is ${health}: it takes no calls`, 'Run the doctor again in a minute.')
     case 'database_unavailable':
       return bad(`${who} runs and cannot write to its database`, 'See the lines of database and disk.')
+    case 'disk_full':
+      return bad(
+        `${who} runs and refuses calls and changes: its disk is full`,
+        'See the line of disk, and make room.',
+      )
+    case 'clock_wrong':
+      return bad(
+        `${who} runs and refuses logins: its clock differs from that of the database`,
+        'See the line of clock.',
+      )
     case 'foreign':
     case 'none':
       return pid === undefined

@@ -4,9 +4,13 @@ import { readFile, readdir, readlink, stat } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
 
+/** The reasons of /health. */
+export type Unwell = (typeof reasons)[number]
+const reasons = ['starting', 'stopping', 'database_unavailable', 'disk_full', 'clock_wrong'] as const
+
 export interface RunningPlatform {
   /** The response at the port of the REST API: of the platform, another program, or none. */
-  readonly health: 'ok' | 'unavailable' | 'database_unavailable' | 'foreign' | 'none'
+  readonly health: 'ok' | Unwell | 'foreign' | 'none'
   /** The process that holds the lock of the data directory, if the system lists it. */
   readonly pid: number | undefined
 }
@@ -63,10 +67,7 @@ async function healthAt(host: string, port: number): Promise<RunningPlatform['he
 
 function meaningOf(text: string): RunningPlatform['health'] {
   if (text === '{"status":"ok"}') return 'ok'
-  if (text === '{"status":"unavailable"}') return 'unavailable'
-  return text === '{"status":"unavailable","reason":"database_unavailable"}'
-    ? 'database_unavailable'
-    : 'foreign'
+  return reasons.find((reason) => text === JSON.stringify({ status: 'unavailable', reason })) ?? 'foreign'
 }
 
 // proc(5): local address and port in hexadecimal, the state (0A is LISTEN), and the inode of the socket.

@@ -336,7 +336,9 @@ describe('health', () => {
   it.each(['/health', '/'])('%s answers 200 once ready and 503 otherwise', async (url) => {
     expect((await server.inject({ method: 'GET', url })).statusCode).toBe(200)
     isReady = false
-    expect((await server.inject({ method: 'GET', url })).statusCode).toBe(503)
+    const unready = await server.inject({ method: 'GET', url })
+    expect(unready.statusCode).toBe(503)
+    expect(unready.json()).toEqual({ status: 'unavailable', reason: 'starting' })
     isReady = true
   })
 })

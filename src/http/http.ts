@@ -31,8 +31,10 @@ export interface HttpServerOptions {
   readonly maxConnections?: number
   /** Whether the whole platform is up, for /health. */
   readonly isReady: () => boolean
+  /** Why it is not ready. */
+  readonly unready?: (() => 'starting' | 'stopping') | undefined
   /** Reports whether writes are stored, for /health. */
-  readonly canWrite?: (() => Promise<boolean>) | undefined
+  readonly trouble?: (() => Promise<string | undefined>) | undefined
   readonly clock: Clock
   readonly log: Logger
 }

@@ -8,15 +8,18 @@ import type { HttpPage } from './route.ts'
 
 export function addPlatformRoutes(
   server: FastifyInstance,
-  { isReady, canWrite, acmeAnswer }: Pick<HttpServerOptions, 'isReady' | 'canWrite' | 'acmeAnswer'>,
+  {
+    isReady,
+    unready,
+    trouble,
+    acmeAnswer,
+  }: Pick<HttpServerOptions, 'isReady' | 'unready' | 'trouble' | 'acmeAnswer'>,
   welcome: HttpPage | undefined,
 ): void {
   const health = async (_request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     // Before the platform is up and while it drains, load balancers should choose another node.
-    if (!isReady()) return reply.code(503).send({ status: 'unavailable' })
-    const isWriting = canWrite === undefined || (await canWrite())
-    if (!isWriting) return reply.code(503).send({ status: 'unavailable', reason: 'database_unavailable' })
-    return { status: 'ok' }
+    const reason = isReady() ? await trouble?.() : (unready?.() ?? 'starting')
+    return reason === undefined ? { status: 'ok' } : reply.code(503).send({ status: 'unavailable', reason })
   }
   const welcomeBrowser = welcome === undefined ? undefined : createPageHandler(welcome)
   server.get('/', async (request, reply) => {

@@ -23,6 +23,14 @@ export function toDiskFull(error: unknown): unknown {
   return isDiskFull(error) ? diskFull(error) : error
 }
 
+/** Returns the refusal of a write that can wait, while what is left of the disk is kept for others. */
+export function lowDisk(): AppError {
+  return new AppError(
+    'disk_full',
+    'the disk with the database is nearly full: what is left is for administrators, logins and removals',
+  )
+}
+
 export function diskFull(cause?: unknown): AppError {
   return new AppError('disk_full', 'the disk with the data directory is full', { cause })
 }

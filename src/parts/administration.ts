@@ -24,7 +24,12 @@ import type { Telephony } from './telephony.ts'
 export type Administration = ReturnType<typeof createAdministration>
 
 /** Creates the API, and the parts that only it needs. */
-export function createAdministration(base: Base, sound: Sound, telephony: Telephony, isReady: () => boolean) {
+export function createAdministration(
+  base: Base,
+  sound: Sound,
+  telephony: Telephony,
+  { isReady, unready }: { readonly isReady: () => boolean; readonly unready: () => 'starting' | 'stopping' },
+) {
   const { config, log, clock, storage, outgoing, names, carrierHosts } = base
   const passwords = createHashThread(log)
   const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
@@ -60,7 +65,8 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     verbShapes,
     settings: describeSettings(),
     isReady,
-    canWrite: () => storage.canWrite(),
+    unready,
+    trouble: () => storage.writeTrouble(),
     sharePercent: base.sharePercent,
     ...apiRules(config),
     clock,

@@ -20,7 +20,14 @@ export type Base = ReturnType<typeof createBase>
 export function createBase(config: Config, log: LeveledLogger) {
   const clock = systemClock
   const { dataDir, databaseUrl, secretKey, accountShare: sharePercent } = config
-  const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
+  const storage = createStorage({
+    dataDir,
+    databaseUrl,
+    secretKey,
+    reserveBytes: config.diskReserveMb * 1_000_000,
+    clock,
+    log,
+  })
   const allow = reachableNetworks(config)
   const names = createNames({ servers: config.nameServers, clock })
   /** Returns the carriers whose registrars have the address. The trunks set it, and are made later. */

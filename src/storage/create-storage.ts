@@ -11,7 +11,10 @@ import { createCarrierRegistrationStore } from './nodes/carrier-registrations.ts
 import { createOutdialUsageStore } from './calls/outdial-usage.ts'
 import { createChangeFollower } from './nodes/change-follower.ts'
 import { createChangeSet } from './rows/change-set.ts'
+import type { Change } from './rows/change-set.ts'
+import type { Actor } from './rows/rows.ts'
 import { readersFor, write } from './database/database.ts'
+import type { Database } from './database/database.ts'
 import { createExpiredRows } from './expired-rows.ts'
 import { createIdempotencyStore } from './idempotency.ts'
 import type { RunChange } from './idempotency.ts'
@@ -32,12 +35,15 @@ import { createLateVault, loadKey } from './secrets.ts'
 import { createSqliteKind, openSqlite } from './sqlite/sqlite.ts'
 import { toFileStartError } from './database/start-failure.ts'
 import type { Behalf, BoundStorage, Storage, StorageOptions } from './storage.ts'
-import { createWriteProbe } from './database/write-probe.ts'
+import { createDiskReserve } from './database/disk-reserve.ts'
+import type { DiskReserve } from './database/disk-reserve.ts'
+import { createWriteProbe, troubleOf } from './database/write-probe.ts'
 
 export function createStorage(options: StorageOptions): Storage {
   const parts = createParts(options)
   const { database, revisions, follower, alerts } = parts
   let isRunning = false
+  parts.calls.onTrouble((reason) => void alertProviders(parts, reason))
 
   /** Treats changes of other processes that may have been missed as made. */
   function demandNews(): void {
@@ -59,13 +65,18 @@ export function createStorage(options: StorageOptions): Storage {
       demandNews()
       return revisions.ofKnown(tables)
     },
-    canWrite: async () => isRunning && parts.probe.canWrite(),
+    async writeTrouble() {
+      if (!isRunning) return 'database_unavailable'
+      const refusal = parts.calls.refusal()
+      return refusal === undefined ? parts.probe.trouble() : troubleOf(refusal)
+    },
     async start() {
       await open(parts, options)
       isRunning = true
       try {
         await checkKey(storage, parts)
         await parts.lease.start()
+        await parts.reserve.start()
         await follower.start()
       } catch (error) {
         await storage.stop()
@@ -90,13 +101,18 @@ export function createStorage(options: StorageOptions): Storage {
   return storage
 }
 
+// The most providers that get an alert about the platform itself: all, of any platform in use.
+const maxTold = 100
+
 const carriersOnly: ReadonlySet<string> = new Set(['voip_carriers'])
 
 type Parts = ReturnType<typeof createParts>
 
 function createParts(options: StorageOptions) {
   const { dataDir, clock, log } = options
-  const database = createDatabase(options)
+  const opened = createDatabase(options)
+  const reserve = createReserve(opened, options)
+  const database = noting(opened, reserve)
   const vault = createLateVault()
   const node = { name: 'only' }
   const place = createNodePlace(dataDir)
@@ -104,7 +120,7 @@ function createParts(options: StorageOptions) {
   const audit = createAuditLog({ database, vault, clock })
   const repositories = createRepositoryMaker(database, vault, clock)
   const lease = createNodeLease({ database, place, clock, log })
-  const calls = createCallStore({ database, lease, vault, clock, log })
+  const calls = createCallStore({ database, lease, reserve, vault, clock, log })
 
   /** Runs one transaction, with the audit log entries for its changes. */
   const change: RunChange = async (work, actor) => {
@@ -112,7 +128,9 @@ function createParts(options: StorageOptions) {
       const { result, tables } = await write(database, async (session) => {
         const changes = createChangeSet()
         const made = await work(session, changes)
-        await audit.append(session, changes.entries(), actor)
+        const entries = changes.entries()
+        demandRoom(reserve, entries, actor)
+        await audit.append(session, entries, actor)
         return { result: made, tables: changes.tables() }
       })
       revisions.raise(tables)
@@ -126,6 +144,7 @@ function createParts(options: StorageOptions) {
 
   return {
     database,
+    reserve,
     vault,
     node,
     place,
@@ -165,6 +184,60 @@ function createDatabase({ dataDir, databaseUrl, clock, log, sync }: StorageOptio
     )
   const path = join(dataDir, 'switchhook.db')
   return createLateDatabase(createSqliteKind(), () => openSqlite({ path, clock, log, migrate, sync }))
+}
+
+/** Tells every service provider why calls are refused. While the database cannot be read, the log alone says it. */
+async function alertProviders({ database, alerts }: Parts, { code, message, cure }: AppError): Promise<void> {
+  const providers = await database.reader
+    .all(`select service_provider_sid from service_providers limit ${maxTold}`, [])
+    .catch(() => [])
+  for (const { service_provider_sid } of providers)
+    alerts.raise({
+      service_provider_sid: String(service_provider_sid),
+      alert_type: code === 'disk_full' ? 'disk-full' : 'database-unavailable',
+      message: `calls are refused: ${message}`,
+      detail: cure,
+    })
+}
+
+/** Embedded databases only: the disk of PostgreSQL belongs to another machine. */
+function createReserve(
+  database: Database,
+  { dataDir, databaseUrl, reserveBytes = 0, clock, log }: StorageOptions,
+) {
+  return createDiskReserve({
+    path: databaseUrl === undefined ? join(dataDir, 'reserve') : undefined,
+    bytes: reserveBytes,
+    async spareBytes() {
+      const [free] = await database.reader.all('PRAGMA freelist_count', [])
+      const [page] = await database.reader.all('PRAGMA page_size', [])
+      return Number(free?.['freelist_count'] ?? 0) * Number(page?.['page_size'] ?? 0)
+    },
+    clock,
+    log,
+  })
+}
+
+/** Returns the database, with each failed write told to the reserve. */
+function noting(database: LateDatabase, reserve: DiskReserve): LateDatabase {
+  const told = <R>(written: Promise<R>): Promise<R> =>
+    written.catch((error: unknown) => {
+      reserve.failed(error)
+      throw error
+    })
+  return {
+    ...database,
+    commit: (work) => told(database.commit(work)),
+    commitBeside: (work) => told(database.commitBeside(work)),
+  }
+}
+
+/** Throws AppError disk_full for a change that can wait: not that of an administrator, a login or a removal. */
+function demandRoom(reserve: DiskReserve, entries: readonly Change[], actor: Actor | undefined): void {
+  if (actor === undefined || actor.tenancy?.level === 'admin') return
+  if (entries.every(({ action, resource }) => action === 'delete' || resource === 'user_sessions')) return
+  const refusal = reserve.refusal()
+  if (refusal !== undefined) throw refusal
 }
 
 function bind(parts: Parts, { maker, asker }: Behalf): BoundStorage {
@@ -227,8 +300,17 @@ async function open(
   }
 }
 
-async function close({ follower, calls, registrations, alerts, lease, ...parts }: Parts): Promise<void> {
+async function close({
+  follower,
+  reserve,
+  calls,
+  registrations,
+  alerts,
+  lease,
+  ...parts
+}: Parts): Promise<void> {
   await follower.stop()
+  await reserve.stop()
   await calls.stop()
   await registrations.stop()
   await alerts.stop()

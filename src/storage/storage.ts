@@ -6,6 +6,8 @@ import type { AlertLog, AlertStore } from './alerts.ts'
 import type { AuditTrail } from './audit-log.ts'
 import type { Journal, RecentCalls } from './calls/call-records.ts'
 import type { CallStore } from '../contracts/call-record.ts'
+import type { StoredEvent } from '../contracts/journal.ts'
+import type { AppError } from '../lib/errors.ts'
 import type { CarrierRegistrationStore } from '../contracts/carrier-registration.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import type { IdempotencyStore } from './idempotency.ts'
@@ -14,6 +16,7 @@ import type { OutboxStore } from '../contracts/outbox.ts'
 import type { RecordingStore } from '../contracts/recording.ts'
 import type { RegistrationStore } from './nodes/registrations.ts'
 import type { Maker, RowStorage, TableName } from './rows/rows.ts'
+import type { WriteTrouble } from './database/write-probe.ts'
 import type { SqliteOptions } from './sqlite/sqlite.ts'
 
 export type {
@@ -35,6 +38,8 @@ export interface StorageOptions {
   readonly databaseUrl?: string | undefined
   /** 64 hex digits; undefined for the key file in dataDir. */
   readonly secretKey?: string | undefined
+  /** The most of the disk of the embedded database that is kept for administrators; none if left out. */
+  readonly reserveBytes?: number
   readonly clock: Clock
   readonly log: Logger
   /** A replacement for the sync of the log file, for tests. */
@@ -75,11 +80,11 @@ export interface Storage extends BoundStorage {
   revisionOfKnown(tables: readonly TableName[]): number
   /** Whether other processes may change rows too. */
   readonly isShared: boolean
-  /** Reports whether a write succeeds. Writes once a second at most. */
-  canWrite(): Promise<boolean>
+  /** Returns why what must be kept cannot be written now, or undefined. Writes once a second at most. */
+  writeTrouble(): Promise<WriteTrouble | undefined>
   /** Returns the members of these names for use on behalf of a request. */
   boundTo(behalf: Behalf): BoundStorage
-  readonly calls: CallStore
+  readonly calls: CallStore<StoredEvent, AppError>
   readonly outbox: OutboxStore
   readonly recordings: RecordingStore
   readonly alerts: AlertLog & Pick<AlertStore, 'flush'>

@@ -83,6 +83,7 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
       SWITCHHOOK_RTP_PORTS: `${ports + 2}-${ports + 101}`,
       SWITCHHOOK_BROWSER_PORT: '0',
       SWITCHHOOK_DATA_DIR: dataDir,
+      SWITCHHOOK_DISK_RESERVE_MB: '1',
       // On a slow machine the platform would sometimes ring first, which tests of the other states do not expect.
       SWITCHHOOK_RINGING: 'off',
       ...(options.isCold === true ? {} : codeCache()),

@@ -27,7 +27,7 @@ interface OnceOptions {
 }
 
 export function actorOf({ caller, requestId: request_id, address }: HttpRequest): Actor {
-  return { principal: caller?.principal, request_id, address }
+  return { principal: caller?.principal, tenancy: caller?.tenancy, request_id, address }
 }
 
 export function createOnce(

@@ -26,6 +26,7 @@ export async function outcomeOf(
 
 const nowhere: CallStore = {
   write: () => undefined,
+  refusal: () => undefined,
   flush: () => Promise.resolve(),
   adopt: () => Promise.resolve([]),
   watch: () => undefined,

@@ -14,6 +14,7 @@ export function createAlertingStore(store: CallStore, alerts: Alerts): CallStore
         if (alert !== undefined) alerts.raise({ account_sid, call_sid, ...alert })
       }
     },
+    refusal: () => store.refusal(),
     flush: () => store.flush(),
     adopt: () => store.adopt(),
     watch: (listener) => store.watch(listener),

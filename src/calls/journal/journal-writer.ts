@@ -1,5 +1,6 @@
 // The only writer of a call's journal. It numbers the events, keeps the derived facts, and passes both to storage.
 import type { Clock } from '../../lib/clock.ts'
+import type { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { logFact } from './call-log.ts'
 import { withoutDigits } from './hidden-digits.ts'
@@ -83,6 +84,11 @@ export class JournalWriter {
 
   get isClosed(): boolean {
     return this.#isClosed
+  }
+
+  /** The reason why nothing of the call can be kept now. */
+  get unkept(): AppError | undefined {
+    return this.#store.refusal()
   }
 
   /** Sets whether keys are kept as x from now on. Without an argument the initial setting applies again. */

@@ -1,5 +1,6 @@
 // The journal: the append-only list of the facts of one call, from which all other data about the call is derived.
 // Fields have the names of the API, which shows the journal. They are type aliases because storage takes plain records.
+import type { AppError } from '../../lib/errors.ts'
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { AttemptEndedFact, AttemptFact, BranchAnsweredFact } from './attempt-facts.ts'
 import type { CallStatus } from './call-status.ts'
@@ -296,4 +297,4 @@ export type JournalEvent = JournalFact & EventBase
 
 /** All changes of one step of a call, which a store commits in one transaction. */
 export type CallBatch = StoredBatch<JournalEvent>
-export type CallStore = Store<JournalEvent>
+export type CallStore = Store<JournalEvent, AppError>

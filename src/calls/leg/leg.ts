@@ -149,6 +149,8 @@ export class Leg {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
     const sdp = await this.#negotiated(incoming)
+    const { unkept } = this.journal
+    if (unkept !== undefined && !this.#hasChanged()) this.refuse(unkept)
     // Another command may have answered it meanwhile.
     if (sdp === undefined || this.#hasChanged() || !isWanted()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))

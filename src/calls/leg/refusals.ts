@@ -13,6 +13,8 @@ const busyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'stopping',
   'no_media_port',
   'account_share',
+  'database_unavailable',
+  'disk_full',
 ])
 const maxSentenceLength = 500
 

@@ -27,8 +27,11 @@ export const platformErrors = {
     cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
   },
   disk_full: {
-    cause: 'Audio for a call could not be written: the disk with the data directory is full.',
-    http: 503,
+    cause:
+      'The disk with the data directory, or that of PostgreSQL, is full or nearly full: changes, new calls or the audio of a call cannot be written.',
+    // Not 503: older clients treat a status above 500 as an empty success.
+    http: 500,
+    sip: 503,
     cure: 'The operator should make room on the disk with the data directory, which SWITCHHOOK_DATA_DIR names.',
   },
   overloaded: {

@@ -2,18 +2,24 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createOutageLog } from '../../lib/outage-log.ts'
+import { AppError } from '../../lib/errors.ts'
+import { lowDisk } from '../../lib/full-disk.ts'
 import { createAdoption } from './adoption.ts'
 import type { CallBatch, CallStore, CallStoreListener } from '../../contracts/call-record.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { WrittenBatches } from './call-writer.ts'
 import type { Database } from '../database/database.ts'
+import type { DiskReserve } from '../database/disk-reserve.ts'
 import { LeaseLostError } from '../nodes/node-lease.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
 import type { Vault } from '../secrets.ts'
 
-export interface StoredCalls extends CallStore {
+export interface StoredCalls extends CallStore<StoredEvent, AppError> {
   /** Commits the waiting batches of one call, as far as the database accepts them. */
   settle(call_sid: string): Promise<void>
+  /** Sets the listener that runs when calls are refused because nothing of them could be kept. */
+  onTrouble(listener: (reason: AppError) => void): void
   /** Sets the listener that runs after notifications were committed. */
   onEnqueued(listener: () => void): void
   stop(): Promise<void>
@@ -22,6 +28,7 @@ export interface StoredCalls extends CallStore {
 export interface CallStoreOptions {
   readonly database: Database
   readonly lease: NodeLease
+  readonly reserve: Pick<DiskReserve, 'refusal' | 'holdsCalls'>
   readonly vault: Vault
   readonly clock: Clock
   readonly log: Logger
@@ -41,6 +48,9 @@ const syncMs = 50
 
 const retryMs = 500
 
+// A commit that takes longer is not expected to come: the disk or the connection hangs.
+const lateMs = 3000
+
 // Enough for some minutes of a busy node without its disk. Beyond it the journal has gaps; records and hooks are kept.
 const maxWaiting = 50_000
 
@@ -53,12 +63,21 @@ interface Flush {
   readonly done: () => void
 }
 
-export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): StoredCalls {
+export function createCallStore({
+  database,
+  lease,
+  reserve,
+  vault,
+  clock,
+  log,
+}: CallStoreOptions): StoredCalls {
   const writer = createCallWriter({ database, lease, vault, clock, log })
   const adoption = createAdoption({ database, lease })
   const outage = createOutageLog(log, clock)
   const lost = new Set<string>()
   let enqueued: () => void = () => undefined
+  let troubled: (reason: AppError) => void = () => undefined
+  let told: AppError | undefined
   let listener: CallStoreListener | undefined
   let waiting: CallBatch[] = []
   /** The first of the waiting batches, if their last write failed at its end: it may have been committed all the same. */
@@ -68,8 +87,17 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   const timers: { retry?: Timer | undefined; now?: Timer | undefined; sync?: Timer | undefined } = {}
   const flushes = new Set<Flush>()
   let [dropped, lastCommitAt] = [0, Number.NEGATIVE_INFINITY]
+  /** Why the last write failed, until one succeeds; when the commit under way began. */
+  let failure: AppError | undefined
+  let committingSince: number | undefined
   let immediate: NodeJS.Immediate | undefined
   let running: Promise<void> | undefined
+
+  function refusal(): AppError | undefined {
+    if (waiting.length === 0 && running === undefined) failure = undefined
+    const isLate = committingSince !== undefined && clock.monotonic() - committingSince > lateMs
+    return reserve.refusal() ?? failure ?? lease.refusal() ?? (isLate ? away() : undefined)
+  }
 
   function begin(): void {
     timers.retry?.cancel()
@@ -97,6 +125,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       let batches: readonly CallBatch[] = []
       for (const one of flushes) if (!areWaiting(one.batches)) one.done()
       try {
+        if (reserve.holdsCalls) throw lowDisk()
         await dropWritten()
         if (lease.isLost) kept = await lease.rejoin()
         if (kept !== undefined) await giveUpOthers(kept)
@@ -137,6 +166,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
 
   function tryLater(error: unknown, batches: readonly CallBatch[]): void {
     outage({ err: error, waiting: waiting.length }, 'call records could not be written')
+    failure = error instanceof AppError ? error : away(error)
     writer.forget(batches.map(({ call_sid }) => call_sid))
     timers.retry ??= clock.after(retryMs, begin)
   }
@@ -174,17 +204,23 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   }
 
   async function commit(batches: readonly CallBatch[]): Promise<void> {
-    const written = await database.commitBeside(async (session) => {
+    committingSince = clock.monotonic()
+    try {
+      const written = await database.commitBeside(async (session) => {
+        doubtful = undefined
+        const changed = await writer.write(session, batches)
+        doubtful = { batches, written: changed }
+        return changed
+      })
       doubtful = undefined
-      const changed = await writer.write(session, batches)
-      doubtful = { batches, written: changed }
-      return changed
-    })
-    doubtful = undefined
-    keep(batches, written)
+      keep(batches, written)
+    } finally {
+      committingSince = undefined
+    }
   }
 
   function keep(batches: readonly CallBatch[], written: WrittenBatches): void {
+    failure = undefined
     writer.keep(written)
     // The node that closes a lost call writes to it too, so its state here is soon out of date.
     writer.forget(batches.map(({ call_sid }) => call_sid).filter((call_sid) => lost.has(call_sid)))
@@ -242,6 +278,12 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       if (urgency === 'now' || waiting.length >= maxPerTransaction) beginNow()
       else timers.retry ??= clock.after(soonMs, begin)
     },
+    refusal() {
+      const reason = refusal()
+      if (reason !== undefined && reason.code !== told?.code) troubled(reason)
+      told = reason
+      return reason
+    },
     flush,
     async settle(call_sid) {
       if (waiting.some((batch) => batch.call_sid === call_sid)) await flush().catch(() => undefined)
@@ -258,6 +300,9 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     watch(given) {
       listener = given
     },
+    onTrouble(given) {
+      troubled = given
+    },
     onEnqueued(given) {
       enqueued = given
     },
@@ -268,6 +313,12 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       for (const pending of [timers.retry, timers.now, timers.sync]) pending?.cancel()
     },
   }
+}
+
+function away(cause?: unknown): AppError {
+  return new AppError('database_unavailable', 'the database does not take what must be kept of calls', {
+    cause,
+  })
 }
 
 /**

@@ -37,8 +37,9 @@ beforeEach(async () => {
   }
   const vault = createLateVault()
   vault.open(Buffer.alloc(32, 1))
+  const reserve = { refusal: () => undefined, holdsCalls: false }
   const lease = createNodeLease({ database, place: { name: undefined }, clock, log })
-  calls = createCallStore({ database: breaking, lease, vault, clock, log })
+  calls = createCallStore({ database: breaking, lease, reserve, vault, clock, log })
 })
 afterEach(async () => {
   await calls.stop()

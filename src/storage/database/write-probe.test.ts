@@ -20,37 +20,37 @@ describe('whether writing works', () => {
       writes++
       return Promise.resolve()
     }
-    const { canWrite } = createWriteProbe({ write, clock, log: silentLogger })
-    expect(await Promise.all([canWrite(), canWrite(), canWrite()])).toEqual([true, true, true])
+    const { trouble } = createWriteProbe({ write, clock, log: silentLogger })
+    expect(await Promise.all([trouble(), trouble(), trouble()])).toEqual([undefined, undefined, undefined])
     clock.advance(999)
-    await canWrite()
+    await trouble()
     expect(writes).toBe(1)
     clock.advance(1)
-    await canWrite()
+    await trouble()
     expect(writes).toBe(2)
   })
 
-  it('is false while a write gets no response, and no second write is started beside it', async () => {
+  it('is in trouble while a write gets no response, and no second write is started beside it', async () => {
     const clock = createFakeClock()
     const hung = Promise.withResolvers<void>()
     let writes = 0
     const write = (): Promise<void> => (++writes === 1 ? hung.promise : Promise.resolve())
-    const { canWrite } = createWriteProbe({ write, clock, log: silentLogger })
-    const first = canWrite()
+    const { trouble } = createWriteProbe({ write, clock, log: silentLogger })
+    const first = trouble()
     clock.advance(3000)
-    expect(await first).toBe(false)
-    expect(await canWrite()).toBe(false)
+    expect(await first).toBe('database_unavailable')
+    expect(await trouble()).toBe('database_unavailable')
     expect(writes).toBe(1)
     hung.resolve()
-    await until('it to be asked again', () => {
+    await until('it to be asked again', async () => {
       clock.advance(1000)
-      return canWrite()
+      return (await trouble()) === undefined
     })
     expect(writes).toBe(2)
   })
 
   it.skipIf(isMissing('postgres'))(
-    'is false while PostgreSQL only reads, and true when it can write again',
+    'is in trouble while PostgreSQL only reads, and fine when it can write again',
     async () => {
       const database = await createMigratedDatabase()
       const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-probe-'))
@@ -69,12 +69,12 @@ describe('whether writing works', () => {
       }
       try {
         await storage.start()
-        expect(await storage.canWrite()).toBe(true)
+        expect(await storage.writeTrouble()).toBeUndefined()
         await setReadOnly('on')
-        await until('writing to fail', async () => !(await storage.canWrite()))
+        await until('writing to fail', async () => (await storage.writeTrouble()) === 'database_unavailable')
         expect(await storage.for({ level: 'system' }).service_providers.count()).toBe(0)
         await setReadOnly('off')
-        await until('writing to work again', () => storage.canWrite())
+        await until('writing to work again', async () => (await storage.writeTrouble()) === undefined)
       } finally {
         await storage.stop()
         await database.remove()

@@ -1,10 +1,14 @@
 // A check, by writing, that the database can be written: nothing else detects a full disk or a read-only server.
 import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 
+/** Why the database cannot be written, as `/health` says it. */
+export type WriteTrouble = 'database_unavailable' | 'disk_full' | 'clock_wrong'
+
 export interface WriteProbe {
-  /** Writes at most once a second, however often it is called. */
-  readonly canWrite: () => Promise<boolean>
+  /** Returns why writing fails, or undefined. Writes at most once a second, however often it is called. */
+  readonly trouble: () => Promise<WriteTrouble | undefined>
 }
 
 export interface WriteProbeOptions {
@@ -19,19 +23,19 @@ const freshMs = 1000
 const maxWaitMs = 3000
 
 export function createWriteProbe({ write, clock, log }: WriteProbeOptions): WriteProbe {
-  let last: { readonly verdict: Promise<boolean>; readonly at: number } | undefined
+  let last: { readonly verdict: Promise<WriteTrouble | undefined>; readonly at: number } | undefined
   let isFailing = false
   let isWriting = false
 
-  async function probe(): Promise<boolean> {
-    const { promise: isLate, resolve } = Promise.withResolvers<false>()
-    const timer = clock.after(maxWaitMs, () => resolve(false))
+  async function probe(): Promise<WriteTrouble | undefined> {
+    const { promise: isLate, resolve } = Promise.withResolvers<WriteTrouble>()
+    const timer = clock.after(maxWaitMs, () => resolve('database_unavailable'))
     isWriting = true
     const written = write().then(
-      () => true,
+      () => undefined,
       (error: unknown) => {
         if (!isFailing) log.error({ err: error }, 'the database cannot be written')
-        return false
+        return troubleOf(error)
       },
     )
     const verdict = await Promise.race([
@@ -41,17 +45,22 @@ export function createWriteProbe({ write, clock, log }: WriteProbeOptions): Writ
       isLate,
     ])
     timer.cancel()
-    if (isFailing && verdict) log.info({}, 'the database can be written again')
-    isFailing = !verdict
+    if (isFailing && verdict === undefined) log.info({}, 'the database can be written again')
+    isFailing = verdict !== undefined
     return verdict
   }
 
   return {
-    canWrite() {
+    trouble() {
       const now = clock.monotonic()
       // A write that has timed out still waits for the database, and another would only queue behind it.
       if (last === undefined || (now - last.at >= freshMs && !isWriting)) last = { verdict: probe(), at: now }
       return last.verdict
     },
   }
+}
+
+/** Returns the reason without its text, which could name what is inside. */
+export function troubleOf(error: unknown): WriteTrouble {
+  return error instanceof AppError && error.code === 'disk_full' ? 'disk_full' : 'database_unavailable'
 }

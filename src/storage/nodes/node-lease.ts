@@ -2,6 +2,7 @@
 // are not. docs/decisions/0019-calls-of-a-node.md says what follows for calls.
 import type { SelectQueryBuilder } from 'kysely'
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Cells, Database, Session } from '../database/database.ts'
@@ -16,6 +17,8 @@ export interface NodeLease {
   readonly nodeId: string
   /** Whether another node has declared this one dead. */
   readonly isLost: boolean
+  /** Returns why this node cannot reach the database that it shares, or undefined. */
+  refusal(): AppError | undefined
   /** Throws LeaseLostError if this node was declared dead. Otherwise it cannot be until the transaction has ended. */
   demand(session: Session): Promise<void>
   /** Performs the smallest possible write. */
@@ -130,6 +133,10 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     },
     get isLost() {
       return isLost
+    },
+    refusal() {
+      if (!isFailing || !isShared) return undefined
+      return new AppError('database_unavailable', 'this node does not reach the database')
     },
     async demand(session) {
       if (!isShared) return

@@ -124,6 +124,7 @@ function getTypeParser(type: number, format?: 'text' | 'binary'): (text: string)
 const unavailableClasses = new Set(['08', '53', '57', '58'])
 // The server has become a standby; a transaction has idled too long.
 const unavailableCodes = new Set(['25006', '25P03'])
+const diskFullCode = '53100'
 const lockNotAvailable = '55P03'
 const retryable = new Set(['40001', '40P01'])
 // A text is longer than an index can hold.
@@ -135,6 +136,11 @@ export function translated(error: unknown): unknown {
   if (error instanceof DatabaseError && error.code === lockNotAvailable)
     return new AppError('overloaded', 'too many writes are waiting for the database', { cause: error })
   if (!isUnavailable(error)) return error
+  if (error instanceof DatabaseError && error.code === diskFullCode)
+    return new AppError('disk_full', 'the disk with the database is full', {
+      cause: error,
+      cure: 'The operator should make room on the disk of PostgreSQL.',
+    })
   return new AppError('database_unavailable', 'the database does not respond', { cause: error })
 }
 

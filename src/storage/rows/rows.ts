@@ -47,6 +47,8 @@ export type Maker = Actor | 'reader'
 export interface Actor {
   /** Undefined for a request without credentials. */
   readonly principal: Principal | undefined
+  /** The tenancy of its sender. Left out for a request without credentials. */
+  readonly tenancy?: Tenancy | undefined
   readonly request_id: string
   /** The address from which the request came. */
   readonly address: string

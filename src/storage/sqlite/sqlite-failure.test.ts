@@ -26,13 +26,13 @@ function failureOf(fill: (database: DatabaseSync) => void): unknown {
 }
 
 describe('a failure of the disk', () => {
-  it('that is full reaches the caller as database_unavailable that says so and what to do, with its cause for the log', () => {
+  it('that is full reaches the caller as disk_full that says so and what to do, with its cause for the log', () => {
     const failure = failureOf((database) => {
       database.exec('pragma max_page_count = 3')
       database.exec('insert into t values (zeroblob(100000))')
     })
     expect(toDiskFailure(failure)).toMatchObject({
-      code: 'database_unavailable',
+      code: 'disk_full',
       message: 'the disk with the database is full',
       cure: expect.stringContaining('SWITCHHOOK_DATA_DIR') as string,
       cause: failure,

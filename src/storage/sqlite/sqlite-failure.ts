@@ -10,14 +10,7 @@ export function toDiskFailure(error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
   // The low byte is the kind of failure; the other bits only refine it.
   if (!diskFailures.has(error.errcode & 0xff)) return error
-  const isFull = (error.errcode & 0xff) === full
-  const sentence = isFull ? 'the disk with the database is full' : 'the database cannot be written'
-  return new AppError('database_unavailable', sentence, {
-    cause: error,
-    ...(isFull
-      ? {
-          cure: 'The operator should make room on the disk with the data directory, which SWITCHHOOK_DATA_DIR names.',
-        }
-      : {}),
-  })
+  return (error.errcode & 0xff) === full
+    ? new AppError('disk_full', 'the disk with the database is full', { cause: error })
+    : new AppError('database_unavailable', 'the database cannot be written', { cause: error })
 }

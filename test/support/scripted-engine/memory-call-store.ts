@@ -1,5 +1,6 @@
 // A call store in memory.
 import type { CallBatch, CallStore, JournalEvent } from '../../../src/calls/journal/journal.ts'
+import type { AppError } from '../../../src/lib/errors.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
 
 /** Keeps batches as storage would: only the first record of a leg counts. */
@@ -11,6 +12,13 @@ export class MemoryCallStore implements CallStore {
 
   write(batch: CallBatch): void {
     this.batches.push(batch)
+  }
+
+  /** Set while the store can keep nothing. */
+  away: AppError | undefined
+
+  refusal(): AppError | undefined {
+    return this.away
   }
 
   flush(): Promise<void> {
