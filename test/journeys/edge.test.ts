@@ -1,5 +1,6 @@
 // Kamailio in front of two nodes, with the configuration of docs/guides/edge.md. Phones reach it over UDP, TLS and WSS,
 // and see nothing else of the platform.
+import { randomUUID } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -56,11 +57,124 @@ describe.skipIf(isMissing('kamailio', 'kamailioTls', 'openssl'))('an edge', { ti
   })
 })
 
+describe.skipIf(isMissing('kamailio', 'kamailioTls', 'openssl'))('an edge and strangers', { timeout }, () => {
+  let authority: Authority
+  let nodes: SilentNode[]
+  let edge: Edge
+  let stranger: RawPhone
+
+  beforeAll(async () => {
+    authority = createAuthority()
+    nodes = [await openSilentNode(), await openSilentNode()]
+    edge = await startEdge({ nodes, certificate: authority.issue({ names: `IP:${edgeAddress}` }) })
+    for (const node of nodes) await until('the edge to probe the node', () => node.starts.length > 0)
+  }, timeout)
+  beforeEach(async () => {
+    stranger = await openRawPhone(edge)
+    return () => stranger.close()
+  })
+  afterAll(async () => {
+    await edge?.stop()
+    for (const node of nodes) await node.close()
+    authority?.remove()
+  })
+
+  /** Sends a request within a dialog, and then one that the edge answers: the first has been dealt with by then. */
+  async function within(method: string, uri: string, more: readonly string[]): Promise<string | undefined> {
+    const from = stranger.received.items.length
+    const fields = [`Route: <sip:${edge.address}:${edge.port};lr>`, 'To: <sip:a@b.test>;tag=1', ...more]
+    await stranger.send(rawRequest(method, uri, stranger, fields))
+    await stranger.send(rawRequest('OPTIONS', `sip:${edge.address}`, stranger))
+    await stranger.received.next('the response to OPTIONS', ({ text }) => /^CSeq: \d+ OPTIONS/im.test(text), {
+      from,
+    })
+    return stranger.received.items
+      .slice(from)
+      .find(({ text }) => new RegExp(`^CSeq: \\d+ ${method}`, 'im').test(text))?.start
+  }
+
+  const reached = (method: string): string[] =>
+    nodes.flatMap(({ starts }) => starts).filter((start) => start.startsWith(`${method} `))
+
+  it('an edge sends requests within a call to addresses of nodes only, and looks up no name of a stranger', async () => {
+    const [node] = nodes
+    const here = `sip:node@127.0.0.1:${node?.port}`
+    // localhost is the address of the node, so that the node would get the request if the name were looked up.
+    const named = `sip:node@localhost:${node?.port}`
+    const elsewhere = 'sip:node@127.0.0.1:9'
+    for (const uri of [named, elsewhere]) {
+      expect(await within('BYE', uri, [])).toBe('SIP/2.0 403 Not a node')
+      expect(await within('ACK', uri, [])).toBeUndefined()
+      // The next hop is a node, but the Request-URI is not, and the other way round.
+      const [first, second] = [`<${here};lr>`, `<${uri};lr>`]
+      expect(await within('BYE', uri, [`Route: ${first}`])).toBe('SIP/2.0 403 Not a node')
+      expect(await within('BYE', here, [`Route: ${second}`])).toBe('SIP/2.0 403 Not a node')
+    }
+    expect([reached('BYE'), reached('ACK')]).toEqual([[], []])
+    const from = stranger.received.items.length
+    await within('BYE', here, [])
+    const isPassed = ({ text }: RawMessage): boolean => /^CSeq: \d+ BYE/im.test(text)
+    const { start } = await stranger.received.next('the response of the node', isPassed, { from })
+    expect(start).toBe('SIP/2.0 200 OK')
+  })
+
+  it('an edge sends an ACK nowhere that has no Route', async () => {
+    const [node] = nodes
+    const uri = `sip:node@127.0.0.1:${node?.port}`
+    await stranger.send(rawRequest('ACK', uri, stranger, ['To: <sip:a@b.test>;tag=1']))
+    expect(await within('BYE', 'sip:node@127.0.0.1:9', [])).toBe('SIP/2.0 403 Not a node')
+    expect(reached('ACK')).toEqual([])
+  })
+
+  it('an edge passes on no response that belongs to none of its requests', async () => {
+    const aimed = await openRawPhone(edge, '127.0.0.78')
+    const [via, ...lines] = rawRequest('OPTIONS', 'sip:a@b.test', aimed).split('\r\n').slice(1)
+    const own = `Via: SIP/2.0/UDP ${edge.address}:${edge.port};branch=z9hG4bKforged`
+    await stranger.send(['SIP/2.0 200 OK', own, via, ...lines].join('\r\n'))
+    await within('BYE', 'sip:node@127.0.0.1:9', [])
+    expect(aimed.received.items).toEqual([])
+    await aimed.close()
+  })
+
+  it('an edge sends all calls of a room or a queue that is dialled by its name to one node, others to any', async () => {
+    const dial = async (called: string): Promise<number> => {
+      const uri = `sip:${called}@rooms.example.test`
+      const counts = nodes.map(({ starts }) => starts.length)
+      await stranger.send(rawRequest('INVITE', uri, stranger, [`Call-ID: ${randomUUID()}`]))
+      return until('a node to get the call', () => {
+        const at = nodes.findIndex(({ starts }, index) =>
+          starts.slice(counts[index]).some((start) => start.startsWith(`INVITE ${uri}`)),
+        )
+        return at === -1 ? undefined : { at }
+      }).then(({ at }) => at)
+    }
+    const nodesOf = async (called: string): Promise<number> => {
+      const reachedNodes = new Set<number>()
+      for (let n = 0; n < 12; n += 1) reachedNodes.add(await dial(called))
+      return reachedNodes.size
+    }
+    for (const called of ['conference-board', 'conference-team', 'queue-sales', 'queue-support'])
+      expect([called, await nodesOf(called)]).toEqual([called, 1])
+    // One in 2048 runs would see one node for all twelve Call-IDs.
+    expect(await nodesOf('15550100')).toBe(2)
+    const rooms = await Promise.all(Array.from({ length: 12 }, (_, n) => dial(`conference-${n}`)))
+    expect(new Set(rooms).size).toBe(2)
+  })
+})
+
+interface SilentNode extends Place {
+  /** The start lines of the requests that it got. */
+  readonly starts: readonly string[]
+  close(): Promise<void>
+}
+
 /** Opens a node that responds to everything except INVITE. */
-async function openSilentNode(): Promise<Place & { close(): Promise<void> }> {
+async function openSilentNode(): Promise<SilentNode> {
   const socket = createSocket('udp4')
+  const starts: string[] = []
   socket.on('message', (bytes, from) => {
     const [start = '', ...lines] = bytes.toString().split('\r\n')
+    starts.push(start)
     if (/^(?:INVITE|ACK) /.test(start)) return
     const copied = lines.filter((line) => /^(?:via|from|to|call-id|cseq):/i.test(line))
     const response = ['SIP/2.0 200 OK', ...copied, 'Content-Length: 0', '', ''].join('\r\n')
@@ -71,6 +185,7 @@ async function openSilentNode(): Promise<Place & { close(): Promise<void> }> {
   return {
     address: '127.0.0.1',
     port: socket.address().port,
+    starts,
     close: () => new Promise((resolve) => socket.close(() => resolve())),
   }
 }
