@@ -37,15 +37,6 @@ describe('a line that can be chosen', () => {
 })
 
 it.each([
-  ['AES_CM_256_HMAC_SHA1_80', 'AES_256_CM_HMAC_SHA1_80'],
-  ['AES_CM_256_HMAC_SHA1_32', 'AES_256_CM_HMAC_SHA1_32'],
-  ['aes_cm_256_hmac_sha1_80', 'AES_256_CM_HMAC_SHA1_80'],
-])('that has the name %s of a draft is one of %s, and keeps its name for the answer', (name, suite) => {
-  const { usable } = readCrypto([`1 ${name} inline:${longKey.toString('base64')}`])
-  expect(usable).toMatchObject([{ tag: 1, suite, name }])
-})
-
-it.each([
   ['|1:1', '01'],
   ['|1:4', '00000001'],
   ['|4294967295:4', 'ffffffff'],

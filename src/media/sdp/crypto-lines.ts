@@ -1,13 +1,11 @@
 // Keys in SDP: the a=crypto lines of a media line (RFC 4568), parsed and written.
-import { keyAndSaltBytes, suiteNamed } from '../srtp/suites.ts'
+import { saltBytes, suiteNamed, suites } from '../srtp/suites.ts'
 import type { MasterKey } from '../srtp/suites.ts'
 
 /** A line that can be chosen, or our own. */
 export interface CryptoLine extends MasterKey {
   /** The number by which an answer names the line that it chose. */
   readonly tag: number
-  /** The name of the suite in the line of the far end, if that is another than the usual one. */
-  readonly name?: string
 }
 
 /** A line that cannot be chosen, for a message to people. */
@@ -75,7 +73,7 @@ function parseLine(value: string): CryptoLine | UnusableLine {
   const mki = number === undefined ? undefined : toMki(Number(number), Number(octetsOfMki))
   if (number !== undefined && mki === undefined) return unusable('an MKI that is not served', shortMki)
   if (base64 === '') return unusable('a key that cannot be read', readable)
-  const octets = keyAndSaltBytes(suite)
+  const octets = suites[suite].keyBytes + saltBytes
   if (key.length !== octets)
     return unusable(
       `a key of ${key.length} octets`,
@@ -84,8 +82,7 @@ function parseLine(value: string): CryptoLine | UnusableLine {
   if (!isLifetime(lifetime)) return unusable('a lifetime out of range', readable)
   if (!parameters.split(' ').every((one) => one === '' || harmless.test(one)))
     return unusable('session parameters that are not served', bare)
-  const given = name.toUpperCase() === suite ? {} : { name }
-  return { tag: Number(tag), ...given, suite, key, ...(mki === undefined ? {} : { mki }) }
+  return { tag: Number(tag), suite, key, ...(mki === undefined ? {} : { mki }) }
 }
 
 /** Returns the MKI in network order; undefined if it is longer than those in use, or does not fit its length. */

@@ -5,8 +5,6 @@ import { Negotiation } from './negotiation.ts'
 
 const named = 'AES_CM_128_HMAC_SHA1_80'
 const short = 'AES_CM_128_HMAC_SHA1_32'
-const gcm = 'AEAD_AES_256_GCM'
-const gcmKey = Buffer.alloc(44, 1).toString('base64')
 const keys = ['d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj', 'WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz'] as const
 
 function negotiation(): Negotiation {
@@ -52,11 +50,9 @@ describe('an offer with keys', () => {
     ['the first of several that are as good', [crypto(5), crypto(6)], 5, named],
     ['the one without an MKI', [`${crypto(1)}|2^31|1:1`, crypto(2), crypto(3, short)], 2, named],
     ['the long tag with an MKI before the short one', [crypto(1, short), `${crypto(2)}|1:1`], 2, named],
-    ['counter mode before AES-GCM', [crypto(1, gcm, gcmKey), crypto(2)], 2, named],
-    ['AES-GCM before the short tag', [crypto(1, short), crypto(2, gcm, gcmKey)], 2, gcm],
     [
       'none that it does not speak',
-      [crypto(1, 'F8_128_HMAC_SHA1_80'), `${crypto(2)} UNENCRYPTED_SRTCP`, crypto(3)],
+      [crypto(1, 'AEAD_AES_256_GCM'), `${crypto(2)} UNENCRYPTED_SRTCP`, crypto(3)],
       3,
       named,
     ],
@@ -101,19 +97,6 @@ describe('an offer with keys', () => {
     })
     expect(protectionOf(leg.answer(encrypted(`${crypto(1)}|2^31|2:4`))).send.key).not.toEqual(send.key)
     expect(protectionOf(leg.answer(encrypted(crypto(1)))).send.mki).toBeUndefined()
-  })
-
-  it.each([
-    ['AES_CM_256_HMAC_SHA1_80', 46],
-    ['AES_CM_256_HMAC_SHA1_32', 46],
-    ['AES_256_CM_HMAC_SHA1_32', 46],
-    ['AEAD_AES_256_GCM', 44],
-    ['AEAD_AES_128_GCM', 28],
-  ])('is answered under the name that it has, in later offers as well: %s', (suite, octets) => {
-    const leg = negotiation()
-    const line = crypto(4, suite, Buffer.alloc(octets, 1).toString('base64'))
-    expect(cryptoIn(leg.answer(encrypted(line)).sdp)[0]).toMatch(new RegExp(`^a=crypto:4 ${suite} inline:`))
-    expect(cryptoIn(leg.offer())[0]).toMatch(new RegExp(`^a=crypto:4 ${suite} inline:`))
   })
 
   it('may have feedback', () => {
@@ -191,11 +174,9 @@ describe('our offer', () => {
       named,
       'AES_256_CM_HMAC_SHA1_80',
       short,
-      'AEAD_AES_256_GCM',
-      'AEAD_AES_128_GCM',
     ])
     const inlines = offers.flatMap(cryptoIn).map((line) => line.split(' ')[2])
-    expect(new Set(inlines).size).toBe(10)
+    expect(new Set(inlines).size).toBe(6)
   })
 
   it.each([
@@ -256,7 +237,7 @@ describe('our offer', () => {
       leg.face(peer)
       return leg.offer({ protection: required })
     })
-    expect(new Set(offers.flatMap(cryptoIn)).size).toBe(10)
+    expect(new Set(offers.flatMap(cryptoIn)).size).toBe(6)
     leg.face('198.51.100.1')
     const { send } = protectionOf(accepted(leg, 'm=audio 5004 RTP/SAVP 0', crypto(1)))
     expect(offers[0]).toContain(Buffer.from(send.key).toString('base64'))
@@ -289,16 +270,6 @@ describe('our offer', () => {
     const leg = negotiation()
     leg.offer()
     expect(() => accepted(leg, 'm=audio 5004 RTP/AVP 0', crypto())).toThrow('not offered')
-  })
-
-  it('has an answer whose fingerprint is left over from elsewhere', () => {
-    const rest = [`a=fingerprint:sha-256 ${'AB:'.repeat(31)}AB`, 'a=setup:active', 'a=rtcp-mux']
-    const [first, second] = [negotiation(), negotiation()]
-    first.offer()
-    expect(accepted(first, 'm=audio 5004 RTP/AVP 0', ...rest).agreement.protection.form).toBe('plain')
-    second.offer({ protection: required })
-    const answered = accepted(second, 'm=audio 5004 RTP/SAVP 0', crypto(), ...rest)
-    expect([protectionOf(answered).receive.suite, answered.path]).toEqual([named, undefined])
   })
 
   it('names no place of an encrypted far end to another one, which does not know its key', () => {

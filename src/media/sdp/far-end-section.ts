@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { LocalAddress } from '../../network/local-address.ts'
-import { clockRateOf, codecNamed, codecs as spokenCodecs } from '../codecs/codecs.ts'
+import { codecNamed, codecs as spokenCodecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import { eventClocks } from './formats.ts'
@@ -38,25 +38,11 @@ export function unencrypted(message: string): AppError {
   })
 }
 
-/**
- * Returns the events. A phone with wideband codecs names them once for each clock rate: RFC 4733 §2.1. If one number
- * is mapped to several clock rates, it has that of the first codec of the line that has one of them.
- */
+/** Returns the events. A phone with wideband codecs names them once for each clock rate: RFC 4733 §2.1. */
 export function eventsOf(section: MediaSection): EventFormat[] {
-  const clocks = spokenIn(section).map(({ encoding }) => clockRateOf(encoding))
-  const rankOf = ({ clockRate }: EventFormat): number =>
-    clocks.includes(clockRate) ? clocks.indexOf(clockRate) : clocks.length
-  const events = section.formats
+  return section.formats
     .filter(({ encoding, rate }) => encoding === 'TELEPHONE-EVENT' && eventClocks.includes(rate))
     .map(({ payloadType, rate }) => ({ payloadType, clockRate: rate }))
-  return withoutRepeats(events.toSorted((a, b) => rankOf(a) - rankOf(b)))
-}
-
-/** Returns the first format of each payload type. */
-function withoutRepeats<T extends { readonly payloadType: number }>(formats: readonly T[]): T[] {
-  return formats.filter(
-    ({ payloadType }, index) => formats.findIndex((one) => one.payloadType === payloadType) === index,
-  )
 }
 
 function noisesOf(section: MediaSection): number[] {
@@ -65,11 +51,10 @@ function noisesOf(section: MediaSection): number[] {
 
 /** Returns the supported codecs of the line, in its order. */
 export function spokenIn(section: MediaSection): Receivable['codecs'] {
-  const spoken = section.formats.flatMap(({ encoding, rate, payloadType }) => {
+  return section.formats.flatMap(({ encoding, rate, payloadType }) => {
     const codec = codecNamed(encoding, rate)
     return codec === undefined ? [] : [{ encoding: codec.encoding, payloadType }]
   })
-  return withoutRepeats(spoken)
 }
 
 /** Returns the codecs of a line for a message to people; events and comfort noise are not codecs. */
@@ -92,15 +77,6 @@ export function packetMsFor({ maxptime }: MediaSection, encoding: Encoding): num
   return [20, 10].find((ms) => maxptime === undefined || ms <= maxptime) ?? 5
 }
 
-/**
- * Returns the line of an answer to an offer without a handshake. A fingerprint in it is left over from elsewhere, unless
- * its profile is one of DTLS, which does not answer such an offer.
- */
-export function withoutHandshake(section: MediaSection): MediaSection {
-  const protection = section.profile && protectionOf(section.profile)
-  return protection === 'dtls' ? section : { ...section, protection, path: undefined }
-}
-
 /** Returns the suites of a line without a usable one, for a message to people. */
 function suitesIn({ crypto }: MediaSection): string {
   const names = crypto.others
@@ -114,10 +90,8 @@ function suitesIn({ crypto }: MediaSection): string {
 export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): AppError | undefined {
   const text = faultOf(section, verb)
   if (text === undefined) return undefined
-  const cure =
-    section.protection === 'sdes'
-      ? section.crypto.others.find((line) => line.cure !== undefined)?.cure
-      : undefined
+  const isOfKeys = section.profile !== undefined && protectionOf(section.profile) === 'sdes'
+  const cure = isOfKeys ? section.crypto.others.find((line) => line.cure !== undefined)?.cure : undefined
   const isUsable = section.crypto.usable.length > 0
   return isUsable || cure === undefined ? refused(text) : new AppError('media_not_acceptable', text, { cure })
 }
@@ -125,11 +99,11 @@ export function objectionTo(section: MediaSection, verb: 'offered' | 'answered')
 function faultOf(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
   if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
   if (section.port > 65_535) return 'the audio port of the SDP is out of range'
-  const { protection } = section
+  const protection = section.profile && protectionOf(section.profile)
   if (protection === undefined)
     return `the audio stream is ${verb} over another profile than those of RTP, SRTP and DTLS-SRTP`
   if (protection === 'sdes' && section.crypto.usable.length === 0)
-    return `the audio stream is ${verb} over ${section.profile} without a key that can be used; ${suitesIn(section)}`
+    return `the audio stream is ${verb} over RTP/SAVP without a key that can be used; ${suitesIn(section)}`
   if (protection === 'dtls' && section.path === undefined)
     return `the audio stream is ${verb} with DTLS, and the SDP lacks a setup attribute, a fingerprint of SHA-256 or better, or one of the two ICE credentials`
   if (protection === 'dtls' && !section.hasRtcpMux)
@@ -176,7 +150,8 @@ export function addressOf({ addresses, path }: MediaSection, local: LocalAddress
 function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[] {
   const ranks = new Map(alternatives.flat().map((mid, index) => [mid, index]))
   const rankOf = ({ mid }: MediaSection): number => (mid === undefined ? undefined : ranks.get(mid)) ?? 0
-  const isPlain = ({ protection = 'none' }: MediaSection): boolean => protection === 'none'
+  const isPlain = ({ profile }: MediaSection): boolean =>
+    profile === undefined || protectionOf(profile) === 'none'
   return sections.toSorted((a, b) => Number(isPlain(a)) - Number(isPlain(b)) || rankOf(a) - rankOf(b))
 }
 

@@ -1,7 +1,7 @@
 // The keys of one leg over its life: the keys offered to each place, the key that answers an offer, and the change of
 // keys.
 import { randomBytes } from 'node:crypto'
-import { isSameKey, keyAndSaltBytes, offeredSuites, suites } from '../srtp/suites.ts'
+import { isSameKey, saltBytes, suites } from '../srtp/suites.ts'
 import type { MasterKey, SuiteName } from '../srtp/suites.ts'
 import type { SdesProtection } from './agreement.ts'
 import type { CryptoLine } from './crypto-lines.ts'
@@ -67,7 +67,7 @@ export class KeyExchange {
     const profile: Profile = wanted?.sdes === 'required' ? 'RTP/SAVP' : 'RTP/AVP'
     const former = this.#offered.get(place)
     const isAgain = former?.profile === profile && former.crypto.length > 0 === (wanted !== undefined)
-    const names = wanted === undefined ? [] : offeredSuites
+    const names = wanted === undefined ? [] : (Object.keys(suites) as SuiteName[])
     const local = isAgain
       ? former
       : {
@@ -106,7 +106,7 @@ export class KeyExchange {
         : newKey(receive.suite, receive.mki)
     const { isPadded } = section.crypto
     return {
-      local: { profile, crypto: [{ tag: chosen.tag, ...nameOf(chosen), ...send }], padsKeys: isPadded },
+      local: { profile, crypto: [{ tag: chosen.tag, ...send }], padsKeys: isPadded },
       protection: { form: 'sdes', send, receive },
     }
   }
@@ -121,7 +121,7 @@ export class KeyExchange {
         ? undefined
         : 'the answer has another profile than the offer'
     const isRequired = protectionOf(ours.profile) === 'sdes'
-    const named = section.protection ?? 'none'
+    const named = section.profile === undefined ? 'none' : protectionOf(section.profile)
     if (isRequired && named !== 'sdes')
       return 'SRTP was offered, and the far end has answered without any encryption'
     for (const line of section.crypto.usable) {
@@ -152,23 +152,16 @@ export class KeyExchange {
     }
     const { send } = protection
     const tag = local.crypto.find((line) => isSameKey(line, send))?.tag ?? 1
-    const name = nameOf(local.crypto.find((line) => line.tag === tag))
-    this.#agreed = { protection, local: { ...local, crypto: [{ tag, ...name, ...send }] } }
+    this.#agreed = { protection, local: { ...local, crypto: [{ tag, ...send }] } }
   }
 
-  /**
-   * Prefers the key in use, then a suite of counter mode with a long tag, best without an MKI, then AES-GCM, which costs
-   * five times as much, then the far end's own order.
-   */
+  /** Prefers the key in use, then a suite with a long tag, best without an MKI, then the far end's own order. */
   #choose(lines: readonly CryptoLine[]): CryptoLine | undefined {
     const inUse = this.#agreed?.protection.receive
-    const strong = lines.filter(({ suite }) => suites[suite].tagBytes >= 10)
-    const usual = strong.filter(({ suite }) => suites[suite].form === 'counter')
     return (
       lines.find((line) => inUse !== undefined && isSameKey(line, inUse)) ??
-      usual.find(({ mki }) => mki === undefined) ??
-      usual[0] ??
-      strong[0] ??
+      lines.find(({ suite, mki }) => suites[suite].tagBytes === 10 && mki === undefined) ??
+      lines.find(({ suite }) => suites[suite].tagBytes === 10) ??
       lines[0]
     )
   }
@@ -178,17 +171,12 @@ function onPath(path: OwnPath, profile: Profile, mid: string | undefined): Local
   return { profile, crypto: [], path, ...(mid === undefined ? {} : { mid }) }
 }
 
-/** Returns the name under which the far end knows the suite, if that is another than the usual one. */
-function nameOf(line: CryptoLine | undefined): Pick<CryptoLine, 'name'> {
-  return line?.name === undefined ? {} : { name: line.name }
-}
-
 function keyOf({ suite, key, mki }: MasterKey): MasterKey {
   return { suite, key, ...(mki === undefined ? {} : { mki }) }
 }
 
 /** Returns a key with the same MKI as the far end's: some far ends accept no packet without it. */
 function newKey(suite: SuiteName, mki?: Uint8Array): MasterKey {
-  const key = Uint8Array.from(randomBytes(keyAndSaltBytes(suite)))
+  const key = Uint8Array.from(randomBytes(suites[suite].keyBytes + saltBytes))
   return { suite, key, ...(mki === undefined ? {} : { mki }) }
 }

@@ -18,7 +18,6 @@ import {
   remoteOf,
   spokenIn,
   toReceivable,
-  withoutHandshake,
 } from './far-end-section.ts'
 import { agree } from './agree.ts'
 import type { Agreement } from './agreement.ts'
@@ -200,16 +199,15 @@ export class Negotiation {
   acceptAnswer(sdp: string): Answered {
     const { sections } = parseSdp(sdp)
     const offered = this.#offered()
-    const answering = sections[offered.index]
-    if (answering === undefined) throw refused('the answer lacks our audio line')
+    const section = sections[offered.index]
+    if (section === undefined) throw refused('the answer lacks our audio line')
+    const objection = objectionTo(section, 'answered')
+    if (objection !== undefined) throw objection
+    const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const ours = this.#offeredPast?.audio ?? offered.audio
     // If several places were each made an offer, this is the one of the place that answered, not the last one.
     const first = this.#keys.offeredTo(this.#place)
     const ownKeys = first ?? ours
-    const section = ownKeys.path === undefined ? withoutHandshake(answering) : answering
-    const objection = objectionTo(section, 'answered')
-    if (objection !== undefined) throw objection
-    const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const hasRtcpMux = first === undefined || this.#offeredPast !== undefined ? ours.hasRtcpMux : muxes(first)
     const protection = this.#keys.accept(section, ownKeys)
     if (typeof protection === 'string') throw unencrypted(protection)

@@ -9,8 +9,8 @@ import { linesOf } from './formats.ts'
 import type { CodecFormat, EventFormat } from './formats.ts'
 import { pathOf, toPathLines } from './path-lines.ts'
 import type { OwnPath } from './path-lines.ts'
-import { profileNamed, protectionWith } from './profiles.ts'
-import type { Profile, ProfileProtection } from './profiles.ts'
+import { profileNamed, protectionOf } from './profiles.ts'
+import type { Profile } from './profiles.ts'
 import type { Endpoint } from '../rtp/source.ts'
 
 export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
@@ -32,8 +32,6 @@ export interface MediaSection {
   readonly protocol: string
   /** Undefined if it is not known. */
   readonly profile: Profile | undefined
-  /** The protection of its packets; undefined if the profile is not known. */
-  readonly protection: ProfileProtection | undefined
   readonly payloads: string
   /** The addresses of the connection lines, in order; `0.0.0.0` and `::` mean hold. */
   readonly addresses: readonly string[]
@@ -46,7 +44,7 @@ export interface MediaSection {
   readonly rtcp: { readonly port: number; readonly address: string | undefined } | undefined
   readonly hasRtcpMux: boolean
   readonly crypto: CryptoLines
-  /** The path of a line with DTLS; undefined if its description is incomplete. */
+  /** The path of a DTLS line; undefined if its description is incomplete. */
   readonly path: FarSide | undefined
 }
 
@@ -90,28 +88,21 @@ function refused(message: string): AppError {
   return new AppError('media_not_acceptable', message)
 }
 
-/** Returns a format for each meaning that a line gives a payload type: some senders map one number twice. */
 function formatsOf(media: MediaDescription): Format[] {
-  const words = String(media.payloads ?? '').split(' ')
-  const numbers = words.filter((word) => /^\d{1,3}$/.test(word) && Number(word) <= 127).map(Number)
-  return [...new Set(numbers)].flatMap((payloadType) => {
+  const formats: Format[] = []
+  for (const word of String(media.payloads ?? '').split(' ')) {
+    if (!/^\d{1,3}$/.test(word) || Number(word) > 127) continue
+    const payloadType = Number(word)
+    const mapped = media.rtp.find((map) => map.payload === payloadType)
     const parameters = media.fmtp.find((line) => line.payload === payloadType)?.config
-    const mapped = media.rtp.filter((map) => map.payload === payloadType)
-    const meanings =
-      mapped.length === 0
-        ? [staticFormat(payloadType)]
-        : mapped.map(({ codec, rate = 0 }) => mappedFormat(payloadType, String(codec).toUpperCase(), rate))
-    return parameters === undefined
-      ? meanings
-      : meanings.map((format) => ({ ...format, parameters: String(parameters) }))
-  })
-}
-
-/** The clock of a static payload type is fixed. RFC 3551 §4.5.2 warns of G722/16000, which phones send all the same. */
-function mappedFormat(payloadType: number, encoding: string, rate: number): Format {
-  return staticEncodings[payloadType] === encoding
-    ? staticFormat(payloadType)
-    : { payloadType, encoding, rate }
+    formats.push({
+      ...(mapped === undefined
+        ? staticFormat(payloadType)
+        : { payloadType, encoding: String(mapped.codec).toUpperCase(), rate: mapped.rate ?? 0 }),
+      ...(parameters === undefined ? {} : { parameters: String(parameters) }),
+    })
+  }
+  return formats
 }
 
 /**
@@ -146,16 +137,11 @@ function toSection(
 ): MediaSection {
   const { rtcp, maxptime } = media
   const profile = profileNamed(String(media.protocol ?? ''))
-  const crypto = readCrypto(keys)
-  const hasRtcpMux = media.rtcpMux !== undefined
-  const path = pathOf(media, session)
-  const protection = profile && protectionWith(profile, { crypto, path, hasRtcpMux })
   return {
     type: String(media.type ?? ''),
     port: Number(media.port ?? 0),
     protocol: String(media.protocol ?? ''),
     profile,
-    protection,
     payloads: String(media.payloads ?? ''),
     addresses,
     direction: media.direction ?? session.direction ?? 'sendrecv',
@@ -166,9 +152,9 @@ function toSection(
       rtcp === undefined
         ? undefined
         : { port: rtcp.port, address: rtcp.address === undefined ? undefined : String(rtcp.address) },
-    hasRtcpMux,
-    crypto,
-    path: protection === 'dtls' ? path : undefined,
+    hasRtcpMux: media.rtcpMux !== undefined,
+    crypto: readCrypto(keys),
+    path: profile !== undefined && protectionOf(profile) === 'dtls' ? pathOf(media, session) : undefined,
   }
 }
 
@@ -258,7 +244,7 @@ function toCrypto(
   line: CryptoLine,
   { padsKeys = false }: LocalAudio,
 ): { id: number; suite: string; config: string } {
-  return { id: line.tag, suite: line.name ?? line.suite, config: toInline(line, padsKeys) }
+  return { id: line.tag, suite: line.suite, config: toInline(line, padsKeys) }
 }
 
 function ipVersionOf({ address }: Pick<Endpoint, 'address'>): 4 | 6 {

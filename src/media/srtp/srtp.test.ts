@@ -9,12 +9,11 @@ import { Cipher } from './cipher.ts'
 import { deriveKeys } from './session-keys.ts'
 import { SrtcpReceiver, SrtcpSender } from './srtcp.ts'
 import { SrtpReceiver, SrtpSender } from './srtp.ts'
-import { keyAndSaltBytes, suites } from './suites.ts'
+import { suites } from './suites.ts'
 import type { MasterKey, SuiteName } from './suites.ts'
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const suiteNames = Object.keys(suites) as SuiteName[]
-const counterSuites = suiteNames.filter((suite) => suites[suite].form === 'counter')
 
 // RFC 3711 appendix B.3.
 const vector: MasterKey = {
@@ -24,7 +23,7 @@ const vector: MasterKey = {
 
 function masterOf(suite: SuiteName, seed = 1): MasterKey {
   const below = createRandomBelow(seed)
-  return { suite, key: Buffer.from(Array.from({ length: keyAndSaltBytes(suite) }, () => below(256))) }
+  return { suite, key: Buffer.from(Array.from({ length: suites[suite].keyBytes + 14 }, () => below(256))) }
 }
 
 /** Returns an unprotected packet. The sequence may have more than 16 bits. */
@@ -77,7 +76,7 @@ describe('RFC 3711 appendix B', () => {
   })
 })
 
-describe.each(counterSuites)('%s', (suite) => {
+describe.each(suiteNames)('%s', (suite) => {
   const { keyBytes, tagBytes } = suites[suite]
 
   it('protects a packet like a cipher and an HMAC of node:crypto', () => {
@@ -125,9 +124,7 @@ describe.each(counterSuites)('%s', (suite) => {
     const tag = createHmac('sha1', authentication).update(plain).digest()
     expect(sender.protect(report)).toEqual(Buffer.concat([plain, tag.subarray(0, 10)]))
   })
-})
 
-describe.each(suiteNames)('%s', (suite) => {
   it('rejects a packet and a report with one bit changed, then accepts the original', () => {
     const master = masterOf(suite)
     const { send, hear } = ends(master)

@@ -1,10 +1,12 @@
 // SRTP: the RTP packets of one direction under one master key (RFC 3711 §3.1 to §3.3).
 import { headerBytesOf, largestPacketBytes } from '../rtp/packet.ts'
+import { Authenticator } from './authenticator.ts'
+import { Cipher } from './cipher.ts'
 import { insertMki, removeMki } from './mki.ts'
 import { IndexesBySource, rolloverOf } from './packet-indexes.ts'
 import type { PacketIndexes } from './packet-indexes.ts'
-import type { RtpSeal } from './seal.ts'
-import { rtpSealOf } from './seals.ts'
+import { deriveKeys } from './session-keys.ts'
+import { suites } from './suites.ts'
 import type { MasterKey } from './suites.ts'
 
 //  0                   1                   2                   3
@@ -18,8 +20,6 @@ import type { MasterKey } from './suites.ts'
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 // |  tag over all but the MKI, and over the rollover counter      |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//
-// With AES-GCM the tag stands before the MKI (RFC 7714 §8).
 
 /** The reason for dropping a packet: it is not authentic, or was seen before. */
 export type Rejected = 'forged' | 'replayed'
@@ -30,13 +30,18 @@ const maxSources = 16
 const soonAfterRollover = 1000
 
 export class SrtpSender {
-  readonly #seal: RtpSeal
+  readonly #cipher: Cipher
+  readonly #authenticator: Authenticator
+  readonly #tagBytes: number
   readonly #mki: Uint8Array | undefined
   readonly #sources = new IndexesBySource(maxSources)
 
   constructor(master: MasterKey) {
     this.#mki = master.mki
-    this.#seal = rtpSealOf(master)
+    const keys = deriveKeys(master, 'rtp')
+    this.#cipher = new Cipher(keys)
+    this.#tagBytes = suites[master.suite].tagBytes
+    this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
   }
 
   /**
@@ -57,16 +62,18 @@ export class SrtpSender {
     indexes.add(index)
     const upper = rolloverOf(index)
     packet.copy(to, 0, 0, bytes)
-    this.#seal.seal(to, start, bytes, { ssrc, upper, lower })
-    const { tagBytes, bytesBehindMki } = this.#seal
-    const length = bytes + tagBytes
-    return this.#mki === undefined ? length : insertMki(to, length, bytesBehindMki, this.#mki)
+    this.#cipher.apply(to, start, bytes, { ssrc, upper, lower })
+    this.#authenticator.sign(to, bytes, upper)
+    const length = bytes + this.#tagBytes
+    return this.#mki === undefined ? length : insertMki(to, length, this.#tagBytes, this.#mki)
   }
 }
 
 export class SrtpReceiver {
   readonly master: MasterKey
-  readonly #seal: RtpSeal
+  readonly #cipher: Cipher
+  readonly #authenticator: Authenticator
+  readonly #tagBytes: number
   readonly #sources = new IndexesBySource(maxSources)
   #former: SrtpReceiver | undefined
 
@@ -79,47 +86,41 @@ export class SrtpReceiver {
     this.#former = former
     // Otherwise all former keys of a call would be kept as a chain.
     if (former !== undefined) former.#former = undefined
-    this.#seal = rtpSealOf(master)
+    const keys = deriveKeys(master, 'rtp')
+    this.#cipher = new Cipher(keys)
+    this.#tagBytes = suites[master.suite].tagBytes
+    this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
   }
 
   /** Returns the packet, decrypted in place if it has no MKI. A rejected packet is left unchanged. */
   unprotect(datagram: Buffer): Buffer | Rejected {
     const { mki } = this.master
-    const { tagBytes, bytesBehindMki } = this.#seal
-    const packet = mki === undefined ? datagram : removeMki(datagram, bytesBehindMki, mki)
+    const packet = mki === undefined ? datagram : removeMki(datagram, this.#tagBytes, mki)
     if (packet === undefined) return 'forged'
-    const bytes = packet.length - tagBytes
+    const bytes = packet.length - this.#tagBytes
     const start = headerBytesOf(packet)
     if (start === undefined || start > bytes || bytes > largestPacketBytes) return 'forged'
-    const known = this.#sources.get(packet.readUInt32BE(8))
-    const opens = (index: number): boolean => this.#opens(packet, start, bytes, index)
-    const index =
-      known === undefined ? this.#firstIndexes(packet).find(opens) : known.of(packet.readUInt16BE(2))
+    const ssrc = packet.readUInt32BE(8)
+    const lower = packet.readUInt16BE(2)
+    const known = this.#sources.get(ssrc)
+    const index = known === undefined ? this.#firstIndex(packet, bytes) : known.of(lower)
     if (index === undefined || index < 0) return 'forged'
     if (known?.has(index) === true) return 'replayed'
-    if (known !== undefined && !opens(index)) return 'forged'
-    ;(known ?? this.#sources.add(packet.readUInt32BE(8))).add(index)
+    const upper = rolloverOf(index)
+    if (known !== undefined && !this.#authenticator.verifies(packet, bytes, upper)) return 'forged'
+    ;(known ?? this.#sources.add(ssrc)).add(index)
+    this.#cipher.apply(packet, start, bytes, { ssrc, upper, lower })
     return packet.subarray(0, bytes)
   }
 
-  /** Returns whether the packet is authentic under this index. It is decrypted then. */
-  #opens(packet: Buffer, start: number, bytes: number, index: number): boolean {
-    const ssrc = packet.readUInt32BE(8)
-    return this.#seal.open(packet, start, bytes, {
-      ssrc,
-      upper: rolloverOf(index),
-      lower: packet.readUInt16BE(2),
-    })
-  }
-
-  /** Returns the possible indexes of the first packet of a source. */
-  #firstIndexes(packet: Buffer): readonly number[] {
+  /** Returns, for the first packet of a source, the possible index under which it is authentic. */
+  #firstIndex(packet: Buffer, bytes: number): number | undefined {
     const sequence = packet.readUInt16BE(2)
     const candidates = new Set([sequence])
     if (sequence < soonAfterRollover) candidates.add(sequence + 65_536)
     const former = this.#former?.indexesOf(packet.readUInt32BE(8))?.of(sequence)
     if (former !== undefined && former >= 0) candidates.add(former)
-    return [...candidates]
+    return [...candidates].find((index) => this.#authenticator.verifies(packet, bytes, rolloverOf(index)))
   }
 
   indexesOf(ssrc: number): PacketIndexes | undefined {
