@@ -93,7 +93,7 @@ export const callErrors = {
     cause: 'The offer has no audio stream that the platform can take part in.',
     http: 488,
     sip: 488,
-    cure: 'Offer one audio stream with PCMU, PCMA, G722 or Opus over RTP/AVP, over RTP/SAVP with an a=crypto line of AES_CM_128_HMAC_SHA1_80, or as a browser does.',
+    cure: 'Offer one audio stream with PCMU, PCMA, G722 or Opus over RTP/AVP, over RTP/SAVP with an a=crypto line of AES_CM_128_HMAC_SHA1_80 or a fingerprint, or as a browser does.',
   },
   early_media_unavailable: {
     cause:

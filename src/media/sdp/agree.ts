@@ -38,6 +38,6 @@ export function agree(agreed: Agreed): Agreement {
 
 function toSend(section: MediaSection, { encoding, payloadType }: CodecFormat): Omit<SendFormat, 'packetMs'> {
   const { parameters } = section.formats.find((one) => one.payloadType === payloadType) ?? {}
-  const event = eventFor(encoding, eventsOf(section))
+  const event = eventFor(encoding, eventsOf(section, encoding))
   return { audio: payloadType, event, wishes: wishesOf(encoding, parameters) }
 }

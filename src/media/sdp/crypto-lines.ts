@@ -1,11 +1,13 @@
 // Keys in SDP: the a=crypto lines of a media line (RFC 4568), parsed and written.
-import { saltBytes, suiteNamed, suites } from '../srtp/suites.ts'
+import { masterBytesOf, suiteNamed } from '../srtp/suites.ts'
 import type { MasterKey } from '../srtp/suites.ts'
 
 /** A line that can be chosen, or our own. */
 export interface CryptoLine extends MasterKey {
   /** The number by which an answer names the line that it chose. */
   readonly tag: number
+  /** The name of its suite in the offer, if that is a name from before the RFC: an answer has the same one. */
+  readonly name?: string | undefined
 }
 
 /** A line that cannot be chosen, for a message to people. */
@@ -63,26 +65,33 @@ export function readCrypto(values: readonly string[]): CryptoLines {
 function parseLine(value: string): CryptoLine | UnusableLine {
   const [, tag = '', name = '', keys = '', parameters = ''] = shape.exec(value) ?? []
   if (name === '') return { text: 'a line that cannot be read' }
-  const suite = suiteNamed(name.toUpperCase())
+  const named = name.toUpperCase()
+  const suite = suiteNamed(named)
   if (suite === undefined) return { text: name.slice(0, maxNameChars) }
   const [, base64 = '', lifetime, number, octetsOfMki] = inlineKey.exec(keys) ?? []
   // A copy, since sending a view to the worker would send all the memory behind it.
   const key = Uint8Array.from(Buffer.from(base64, 'base64'))
-  const unusable = (fault: string, cure: string): UnusableLine => ({ text: `${suite} with ${fault}`, cure })
+  const unusable = (fault: string, cure: string): UnusableLine => ({ text: `${named} with ${fault}`, cure })
   if (keys.includes(';')) return unusable('several keys', oneKey)
   const mki = number === undefined ? undefined : toMki(Number(number), Number(octetsOfMki))
   if (number !== undefined && mki === undefined) return unusable('an MKI that is not served', shortMki)
   if (base64 === '') return unusable('a key that cannot be read', readable)
-  const octets = suites[suite].keyBytes + saltBytes
+  const octets = masterBytesOf(suite)
   if (key.length !== octets)
     return unusable(
       `a key of ${key.length} octets`,
-      `Send ${octets} octets in base64 as the key of ${suite}: the master key and the master salt.`,
+      `Send ${octets} octets in base64 as the key of ${named}: the master key and the master salt.`,
     )
   if (!isLifetime(lifetime)) return unusable('a lifetime out of range', readable)
   if (!parameters.split(' ').every((one) => one === '' || harmless.test(one)))
     return unusable('session parameters that are not served', bare)
-  return { tag: Number(tag), suite, key, ...(mki === undefined ? {} : { mki }) }
+  return {
+    tag: Number(tag),
+    ...(named === suite ? {} : { name: named }),
+    suite,
+    key,
+    ...(mki === undefined ? {} : { mki }),
+  }
 }
 
 /** Returns the MKI in network order; undefined if it is longer than those in use, or does not fit its length. */

@@ -5,6 +5,9 @@ import { Negotiation } from './negotiation.ts'
 
 const named = 'AES_CM_128_HMAC_SHA1_80'
 const short = 'AES_CM_128_HMAC_SHA1_32'
+const draft = 'AES_CM_256_HMAC_SHA1_80'
+const keyOf = (bytes: number): string => Buffer.alloc(bytes, 3).toString('base64')
+const [k28, k44, k46] = [keyOf(28), keyOf(44), keyOf(46)]
 const keys = ['d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj', 'WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz'] as const
 
 function negotiation(): Negotiation {
@@ -23,6 +26,11 @@ function sdpOf(...lines: readonly string[]): string {
 const crypto = (tag = 1, suite: string = named, key: string = keys[0]): string =>
   `a=crypto:${tag} ${suite} inline:${key}`
 const encrypted = (...lines: readonly string[]): string => sdpOf('m=audio 5004 RTP/SAVP 0', ...lines)
+const handshake = [
+  `a=fingerprint:sha-256 ${Array.from({ length: 32 }, () => 'AB').join(':')}`,
+  'a=setup:actpass',
+  'a=rtcp-mux',
+]
 const plain = sdpOf('m=audio 5004 RTP/AVP 0')
 const cryptoIn = (sdp: string): string[] => sdp.match(/^a=crypto:.*$/gm) ?? []
 const mediaIn = (sdp: string): string[] => sdp.match(/^m=.*$/gm) ?? []
@@ -52,9 +60,31 @@ describe('an offer with keys', () => {
     ['the long tag with an MKI before the short one', [crypto(1, short), `${crypto(2)}|1:1`], 2, named],
     [
       'none that it does not speak',
-      [crypto(1, 'AEAD_AES_256_GCM'), `${crypto(2)} UNENCRYPTED_SRTCP`, crypto(3)],
+      [crypto(1, 'F8_128_HMAC_SHA1_80'), `${crypto(2)} UNENCRYPTED_SRTCP`, crypto(3)],
       3,
       named,
+    ],
+    [
+      'counter mode, which costs less, before AES-GCM',
+      [crypto(1, 'AEAD_AES_256_GCM', k44), crypto(2)],
+      2,
+      named,
+    ],
+    [
+      'AES-GCM before the short tag',
+      [crypto(1, short), crypto(2, 'AEAD_AES_128_GCM', k28)],
+      2,
+      'AEAD_AES_128_GCM',
+    ],
+    ['AES-GCM alone', [crypto(1, 'AEAD_AES_256_GCM', k44)], 1, 'AEAD_AES_256_GCM'],
+    ['the name of a draft, as it was offered', [crypto(4, draft, k46)], 4, draft],
+    ['the name of a draft, in small letters too', [crypto(4, draft.toLowerCase(), k46)], 4, draft],
+    ['the name of a draft before other suites', [crypto(1, draft, k46), crypto(2)], 1, draft],
+    [
+      'the short tag by the name of a draft',
+      [crypto(1, `${draft.slice(0, -2)}32`, k46)],
+      1,
+      `${draft.slice(0, -2)}32`,
     ],
   ])('has chosen %s', (_, lines, tag, suite) => {
     const [line] = cryptoIn(negotiation().answer(encrypted(...lines)).sdp)
@@ -99,6 +129,19 @@ describe('an offer with keys', () => {
     expect(protectionOf(leg.answer(encrypted(crypto(1)))).send.mki).toBeUndefined()
   })
 
+  it.each([
+    [draft, k46, 'AES_256_CM_HMAC_SHA1_80'],
+    ['AES_CM_256_HMAC_SHA1_32', k46, 'AES_256_CM_HMAC_SHA1_32'],
+    ['AEAD_AES_256_GCM', k44, 'AEAD_AES_256_GCM'],
+  ])('under the name %s keeps the name and the key in a later offer of either side', (name, key, suite) => {
+    const leg = negotiation()
+    const first = leg.answer(encrypted(crypto(2, name, key)))
+    expect(protectionOf(first).receive.suite).toBe(suite)
+    expect(cryptoIn(leg.answer(encrypted(crypto(2, name, key))).sdp)).toEqual(cryptoIn(first.sdp))
+    expect(cryptoIn(leg.offer())).toEqual(cryptoIn(first.sdp))
+    expect(cryptoIn(first.sdp)[0]).toContain(`a=crypto:2 ${name} `)
+  })
+
   it('may have feedback', () => {
     const answered = negotiation().answer(sdpOf('m=audio 5004 RTP/SAVPF 0', crypto()))
     expect(mediaIn(answered.sdp)).toEqual(['m=audio 40000 RTP/SAVPF 0'])
@@ -118,7 +161,7 @@ describe('an offer with keys', () => {
   })
 
   it.each([
-    ['no key', [], 'it has no a=crypto line', 'with an a=crypto line of'],
+    ['no key', [], 'it has no a=crypto line', 'an a=crypto line of AES_CM_128_HMAC_SHA1_80 or a fingerprint'],
     [
       'none that is usable',
       [crypto(1, 'F8_128_HMAC_SHA1_80'), `${crypto(2)}|1:8`],
@@ -174,9 +217,11 @@ describe('our offer', () => {
       named,
       'AES_256_CM_HMAC_SHA1_80',
       short,
+      'AEAD_AES_256_GCM',
+      'AEAD_AES_128_GCM',
     ])
     const inlines = offers.flatMap(cryptoIn).map((line) => line.split(' ')[2])
-    expect(new Set(inlines).size).toBe(6)
+    expect(new Set(inlines).size).toBe(10)
   })
 
   it.each([
@@ -202,6 +247,38 @@ describe('our offer', () => {
     const later = protectionOf(accepted(leg, 'm=audio 5004 RTP/SAVP 0', crypto(3, short, keys[0])))
     expect(later.send).toEqual(send)
     expect(Buffer.from(later.receive.key).toString('base64')).toBe(keys[0])
+  })
+
+  it.each([
+    [4, 'AEAD_AES_256_GCM', k44, 'AEAD_AES_256_GCM'],
+    [5, 'AEAD_AES_128_GCM', k28, 'AEAD_AES_128_GCM'],
+    [2, draft, k46, 'AES_256_CM_HMAC_SHA1_80'],
+  ])('may be answered by line %i under the name %s', (tag, name, key, suite) => {
+    const leg = negotiation()
+    leg.offer({ protection: required })
+    const { send, receive } = protectionOf(accepted(leg, 'm=audio 5004 RTP/SAVP 0', crypto(tag, name, key)))
+    expect([send.suite, receive.suite]).toEqual([suite, suite])
+    expect(send.key).toHaveLength(receive.key.length)
+  })
+
+  it('of keys keeps to keys where the answer has a fingerprint as well', () => {
+    const leg = negotiation()
+    leg.offer({ protection: required })
+    const lines = [
+      'm=audio 5004 RTP/SAVP 0',
+      crypto(1),
+      ...handshake,
+      'a=ice-ufrag:abcd',
+      `a=ice-pwd:${'p'.repeat(22)}`,
+    ]
+    const answered = accepted(leg, ...lines)
+    expect(protectionOf(answered).receive.suite).toBe(named)
+    expect([answered.path, answered.agreement.remote?.port]).toEqual([undefined, 5004])
+    const other = negotiation()
+    other.offer()
+    expect(accepted(other, 'm=audio 5004 RTP/AVP 0', ...handshake).agreement.protection).toEqual({
+      form: 'plain',
+    })
   })
 
   it.each([
@@ -237,7 +314,7 @@ describe('our offer', () => {
       leg.face(peer)
       return leg.offer({ protection: required })
     })
-    expect(new Set(offers.flatMap(cryptoIn)).size).toBe(6)
+    expect(new Set(offers.flatMap(cryptoIn)).size).toBe(10)
     leg.face('198.51.100.1')
     const { send } = protectionOf(accepted(leg, 'm=audio 5004 RTP/SAVP 0', crypto(1)))
     expect(offers[0]).toContain(Buffer.from(send.key).toString('base64'))

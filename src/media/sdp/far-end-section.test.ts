@@ -131,16 +131,72 @@ describe('the formats of a line', () => {
 
   it('include no law with another clock rate, and events in each clock rate of a codec', () => {
     const lines = [
-      'a=rtpmap:8 PCMA/16000',
+      'a=rtpmap:98 PCMA/16000',
       'a=rtpmap:100 telephone-event/16000',
       'a=rtpmap:101 telephone-event/8000',
     ]
-    const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 8 100 101', ...lines])).sections
+    const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 98 100 101', ...lines])).sections
     expect(section === undefined ? undefined : spokenIn(section)).toEqual([])
-    expect(section === undefined ? undefined : eventsOf(section)).toEqual([
+    expect(section === undefined ? undefined : eventsOf(section, 'PCMA')).toEqual([
       { payloadType: 101, clockRate: 8000 },
     ])
   })
+
+  const formatsOf = (payloads: string, ...maps: readonly string[]) => {
+    const lines = [`m=audio 5004 RTP/AVP ${payloads}`, ...maps.map((map) => `a=rtpmap:${map}`)]
+    const [section] = parseSdp(sdpOf(lines)).sections
+    if (section === undefined) throw new Error('it has no line')
+    const codecs = spokenIn(section)
+    return { codecs, events: eventsOf(section, codecs[0]?.encoding ?? 'PCMU') }
+  }
+
+  it.each([
+    ['the foreign rate first', ['101 telephone-event/16000', '101 telephone-event/8000'], 8000],
+    ['the foreign rate last', ['101 telephone-event/8000', '101 telephone-event/16000'], 8000],
+    ['the rate of another codec first', ['101 telephone-event/48000', '101 telephone-event/8000'], 8000],
+    ['a codec that is not served', ['101 G729/8000', '101 telephone-event/8000'], 8000],
+    ['no rate of the codec', ['101 telephone-event/48000', '101 telephone-event/16000'], 48_000],
+  ])(
+    'include events of the rate of the codec where one number is mapped several times: %s',
+    (_, maps, clockRate) => {
+      expect(formatsOf('8 101 101 18 0', ...maps).events).toEqual([{ payloadType: 101, clockRate }])
+    },
+  )
+
+  it('have the rate of Opus for one number where Opus comes first', () => {
+    const maps = ['96 opus/48000/2', '101 telephone-event/8000', '101 telephone-event/48000']
+    expect(formatsOf('96 0 101', ...maps).events).toEqual([{ payloadType: 101, clockRate: 48_000 }])
+  })
+
+  it('are one codec for each number, the first that is supported', () => {
+    const maps = [
+      '97 G722/16000',
+      '97 PCMU/8000',
+      '97 PCMA/8000',
+      '98 opus/48000/2',
+      '98 telephone-event/8000',
+    ]
+    expect(formatsOf('97 98 97', ...maps)).toEqual({
+      codecs: [
+        { encoding: 'PCMU', payloadType: 97 },
+        { encoding: 'OPUS', payloadType: 98 },
+      ],
+      events: [],
+    })
+  })
+
+  it.each([
+    ['9', 'G722', ['9 G722/16000']],
+    ['9', 'G722', ['9 g722/8000/1']],
+    ['9', 'G722', []],
+    ['0', 'PCMU', ['0 PCMU/16000']],
+    ['8', 'PCMA', ['8 PCMA/48000', '8 PCMA/8000']],
+  ])(
+    'have for the static number %s the codec %s, whatever clock rate is claimed: %j',
+    (number, encoding, maps) => {
+      expect(formatsOf(number, ...maps).codecs).toEqual([{ encoding, payloadType: Number(number) }])
+    },
+  )
 
   it('are named without events and comfort noise, no more than ten, and each no longer than a name is', () => {
     expect(codecsOf(sectionOf())).toBe('PCMU/8000, PCMA/8000')
@@ -175,7 +231,7 @@ describe('the formats of a line', () => {
     expect(
       section === undefined
         ? undefined
-        : toReceivable(section, { codecs, events: [{ payloadType: 96, clockRate: 8000 }] }),
+        : toReceivable(section, { codecs, events: [{ payloadType: 96, clockRate: 8000 }], beside: 'PCMU' }),
     ).toEqual({
       codecs,
       events: [

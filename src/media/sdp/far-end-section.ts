@@ -3,13 +3,13 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { LocalAddress } from '../../network/local-address.ts'
-import { codecNamed, codecs as spokenCodecs } from '../codecs/codecs.ts'
+import { clockRateOf, codecNamed, codecs as spokenCodecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import { eventClocks } from './formats.ts'
 import type { CodecFormat, EventFormat } from './formats.ts'
-import { protectionOf } from './profiles.ts'
-import type { Direction, MediaSection, ParsedSdp } from './sdp.ts'
+import { isOverTcp, namedProtection } from './profiles.ts'
+import type { Direction, Format, MediaSection, ParsedSdp } from './sdp.ts'
 
 /** The payload types that the far end may send. */
 export interface Receivable {
@@ -38,21 +38,40 @@ export function unencrypted(message: string): AppError {
   })
 }
 
-/** Returns the events. A phone with wideband codecs names them once for each clock rate: RFC 4733 §2.1. */
-export function eventsOf(section: MediaSection): EventFormat[] {
-  return section.formats
-    .filter(({ encoding, rate }) => encoding === 'TELEPHONE-EVENT' && eventClocks.includes(rate))
+function isEvent({ encoding, rate }: Format): boolean {
+  return encoding === 'TELEPHONE-EVENT' && eventClocks.includes(rate)
+}
+
+/**
+ * Returns the events beside this codec. A phone with wideband codecs names them once for each clock rate (RFC 4733
+ * §2.1), and some carriers map one number to several clock rates: it then has the rate of the codec.
+ */
+export function eventsOf(section: MediaSection, beside: Encoding): EventFormat[] {
+  const codecs = new Set(spokenIn(section).map(({ payloadType }) => payloadType))
+  const events = section.formats
+    .filter((format) => isEvent(format) && !codecs.has(format.payloadType))
     .map(({ payloadType, rate }) => ({ payloadType, clockRate: rate }))
+  return events.filter((event) => {
+    const same = events.filter(({ payloadType }) => payloadType === event.payloadType)
+    return event === (same.find(({ clockRate }) => clockRate === clockRateOf(beside)) ?? same[0])
+  })
 }
 
 function noisesOf(section: MediaSection): number[] {
   return section.formats.filter(({ encoding }) => encoding === 'CN').map(({ payloadType }) => payloadType)
 }
 
-/** Returns the supported codecs of the line, in its order. */
+/**
+ * Returns the supported codecs of the line, in its order. A number with several meanings has the first one that is
+ * supported.
+ */
 export function spokenIn(section: MediaSection): Receivable['codecs'] {
-  return section.formats.flatMap(({ encoding, rate, payloadType }) => {
+  const known = new Set<number>()
+  return section.formats.flatMap((format) => {
+    const { encoding, rate, payloadType } = format
     const codec = codecNamed(encoding, rate)
+    if (known.has(payloadType) || (codec === undefined && !isEvent(format))) return []
+    known.add(payloadType)
     return codec === undefined ? [] : [{ encoding: codec.encoding, payloadType }]
   })
 }
@@ -90,8 +109,10 @@ function suitesIn({ crypto }: MediaSection): string {
 export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): AppError | undefined {
   const text = faultOf(section, verb)
   if (text === undefined) return undefined
-  const isOfKeys = section.profile !== undefined && protectionOf(section.profile) === 'sdes'
-  const cure = isOfKeys ? section.crypto.others.find((line) => line.cure !== undefined)?.cure : undefined
+  const cure =
+    section.protection === 'sdes'
+      ? section.crypto.others.find((line) => line.cure !== undefined)?.cure
+      : undefined
   const isUsable = section.crypto.usable.length > 0
   return isUsable || cure === undefined ? refused(text) : new AppError('media_not_acceptable', text, { cure })
 }
@@ -99,18 +120,26 @@ export function objectionTo(section: MediaSection, verb: 'offered' | 'answered')
 function faultOf(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
   if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
   if (section.port > 65_535) return 'the audio port of the SDP is out of range'
-  const protection = section.profile && protectionOf(section.profile)
+  const { protection } = section
   if (protection === undefined)
     return `the audio stream is ${verb} over another profile than those of RTP, SRTP and DTLS-SRTP`
   if (protection === 'sdes' && section.crypto.usable.length === 0)
-    return `the audio stream is ${verb} over RTP/SAVP without a key that can be used; ${suitesIn(section)}`
+    return `the audio stream is ${verb} over ${section.protocol} without a key that can be used; ${suitesIn(section)}`
   if (protection === 'dtls' && section.path === undefined)
     return `the audio stream is ${verb} with DTLS, and the SDP lacks a setup attribute, a fingerprint of SHA-256 or better, or one of the two ICE credentials`
+  if (section.profile !== undefined && isOverTcp(section.profile) && section.path?.ice === undefined)
+    return `the audio stream is ${verb} over TCP; only ICE can move it to UDP, and the SDP has none`
   if (protection === 'dtls' && !section.hasRtcpMux)
     return `the audio stream is ${verb} with DTLS and without rtcp-mux`
   if (spokenIn(section).length === 0)
     return `the audio stream is ${verb} without ${spokenNames}; its codecs are: ${codecsOf(section)}`
   return undefined
+}
+
+/** Returns an answer to an offer without a path. A fingerprint in it has no meaning: its profile and keys have. */
+export function withoutPath(section: MediaSection): MediaSection {
+  const named = section.profile && namedProtection(section.profile)
+  return named === 'dtls' ? section : { ...section, protection: named, path: undefined }
 }
 
 interface Chosen {
@@ -150,8 +179,7 @@ export function addressOf({ addresses, path }: MediaSection, local: LocalAddress
 function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[] {
   const ranks = new Map(alternatives.flat().map((mid, index) => [mid, index]))
   const rankOf = ({ mid }: MediaSection): number => (mid === undefined ? undefined : ranks.get(mid)) ?? 0
-  const isPlain = ({ profile }: MediaSection): boolean =>
-    profile === undefined || protectionOf(profile) === 'none'
+  const isPlain = ({ protection }: MediaSection): boolean => protection === undefined || protection === 'none'
   return sections.toSorted((a, b) => Number(isPlain(a)) - Number(isPlain(b)) || rankOf(a) - rankOf(b))
 }
 
@@ -220,11 +248,11 @@ export function mayReceive(direction: Direction): boolean {
  */
 export function toReceivable(
   section: MediaSection,
-  { codecs, events }: Pick<Receivable, 'codecs' | 'events'>,
+  { codecs, events, beside }: Pick<Receivable, 'codecs' | 'events'> & { readonly beside: Encoding },
 ): Receivable {
   return {
     codecs,
-    events: [...events, ...eventsOf(section)],
+    events: [...events, ...eventsOf(section, beside)],
     noises: [ourNoisePayloadType, ...noisesOf(section)],
   }
 }

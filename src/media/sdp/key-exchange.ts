@@ -1,13 +1,13 @@
 // The keys of one leg over its life: the keys offered to each place, the key that answers an offer, and the change of
 // keys.
 import { randomBytes } from 'node:crypto'
-import { isSameKey, saltBytes, suites } from '../srtp/suites.ts'
+import { isSameKey, masterBytesOf, offeredSuites, suites } from '../srtp/suites.ts'
 import type { MasterKey, SuiteName } from '../srtp/suites.ts'
 import type { SdesProtection } from './agreement.ts'
 import type { CryptoLine } from './crypto-lines.ts'
 import type { OwnPath } from './path-lines.ts'
 import type { Profile } from './profiles.ts'
-import { protectionOf } from './profiles.ts'
+import { namedProtection } from './profiles.ts'
 import type { LocalAudio, MediaSection } from './sdp.ts'
 
 /** The protection offered to a far end that has not answered yet: by keys in SDP, or by keys of a handshake. */
@@ -67,7 +67,7 @@ export class KeyExchange {
     const profile: Profile = wanted?.sdes === 'required' ? 'RTP/SAVP' : 'RTP/AVP'
     const former = this.#offered.get(place)
     const isAgain = former?.profile === profile && former.crypto.length > 0 === (wanted !== undefined)
-    const names = wanted === undefined ? [] : (Object.keys(suites) as SuiteName[])
+    const names = wanted === undefined ? [] : offeredSuites
     const local = isAgain
       ? former
       : {
@@ -105,8 +105,9 @@ export class KeyExchange {
         ? agreed.send
         : newKey(receive.suite, receive.mki)
     const { isPadded } = section.crypto
+    const { tag, name } = chosen
     return {
-      local: { profile, crypto: [{ tag: chosen.tag, ...send }], padsKeys: isPadded },
+      local: { profile, crypto: [{ tag, name, ...send }], padsKeys: isPadded },
       protection: { form: 'sdes', send, receive },
     }
   }
@@ -120,8 +121,8 @@ export class KeyExchange {
       return section.path !== undefined && ours.path !== undefined
         ? undefined
         : 'the answer has another profile than the offer'
-    const isRequired = protectionOf(ours.profile) === 'sdes'
-    const named = section.profile === undefined ? 'none' : protectionOf(section.profile)
+    const isRequired = namedProtection(ours.profile) === 'sdes'
+    const named = section.protection ?? 'none'
     if (isRequired && named !== 'sdes')
       return 'SRTP was offered, and the far end has answered without any encryption'
     for (const line of section.crypto.usable) {
@@ -151,17 +152,21 @@ export class KeyExchange {
       return
     }
     const { send } = protection
-    const tag = local.crypto.find((line) => isSameKey(line, send))?.tag ?? 1
-    this.#agreed = { protection, local: { ...local, crypto: [{ tag, ...send }] } }
+    const { tag = 1, name } = local.crypto.find((line) => isSameKey(line, send)) ?? {}
+    this.#agreed = { protection, local: { ...local, crypto: [{ tag, name, ...send }] } }
   }
 
-  /** Prefers the key in use, then a suite with a long tag, best without an MKI, then the far end's own order. */
+  /**
+   * Prefers the key in use, then a suite in counter mode with a long tag, best without an MKI, since AES-GCM costs
+   * more, then any with a long tag, then the far end's own order.
+   */
   #choose(lines: readonly CryptoLine[]): CryptoLine | undefined {
     const inUse = this.#agreed?.protection.receive
     return (
       lines.find((line) => inUse !== undefined && isSameKey(line, inUse)) ??
       lines.find(({ suite, mki }) => suites[suite].tagBytes === 10 && mki === undefined) ??
       lines.find(({ suite }) => suites[suite].tagBytes === 10) ??
+      lines.find(({ suite }) => suites[suite].tagBytes > 10) ??
       lines[0]
     )
   }
@@ -177,6 +182,6 @@ function keyOf({ suite, key, mki }: MasterKey): MasterKey {
 
 /** Returns a key with the same MKI as the far end's: some far ends accept no packet without it. */
 function newKey(suite: SuiteName, mki?: Uint8Array): MasterKey {
-  const key = Uint8Array.from(randomBytes(suites[suite].keyBytes + saltBytes))
+  const key = Uint8Array.from(randomBytes(masterBytesOf(suite)))
   return { suite, key, ...(mki === undefined ? {} : { mki }) }
 }

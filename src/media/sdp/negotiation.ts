@@ -18,6 +18,7 @@ import {
   remoteOf,
   spokenIn,
   toReceivable,
+  withoutPath,
 } from './far-end-section.ts'
 import { agree } from './agree.ts'
 import type { Agreement } from './agreement.ts'
@@ -113,7 +114,7 @@ export class Negotiation {
     // a change would restart the stream of some phones, and two sides with one codec would need transcoding.
     const format = spoken.find(({ encoding }) => encoding === this.#agreement?.encoding) ?? spoken[0]
     if (format === undefined) throw objectionTo(section, 'offered') ?? refused('')
-    const event = eventFor(format.encoding, eventsOf(section))
+    const event = eventFor(format.encoding, eventsOf(section, format.encoding))
     const direction = directionTowards(section, remote)
     const lines = (audio: LocalAudio): readonly LocalSection[] =>
       sdp.sections.map((one) => (one === section ? audio : { refused: one }))
@@ -145,7 +146,7 @@ export class Negotiation {
       peer: this.#peer,
       format,
       packetMs: audio.ptime,
-      receive: toReceivable(section, { codecs: spoken, events: [] }),
+      receive: toReceivable(section, { codecs: spoken, events: [], beside: format.encoding }),
     })
     this.#past = undefined
     this.#keys.agreed(keys.protection, keys.local, section.path?.ice !== undefined)
@@ -199,15 +200,16 @@ export class Negotiation {
   acceptAnswer(sdp: string): Answered {
     const { sections } = parseSdp(sdp)
     const offered = this.#offered()
-    const section = sections[offered.index]
-    if (section === undefined) throw refused('the answer lacks our audio line')
-    const objection = objectionTo(section, 'answered')
-    if (objection !== undefined) throw objection
-    const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
+    const line = sections[offered.index]
+    if (line === undefined) throw refused('the answer lacks our audio line')
     const ours = this.#offeredPast?.audio ?? offered.audio
     // If several places were each made an offer, this is the one of the place that answered, not the last one.
     const first = this.#keys.offeredTo(this.#place)
     const ownKeys = first ?? ours
+    const section = ownKeys.path === undefined ? withoutPath(line) : line
+    const objection = objectionTo(section, 'answered')
+    if (objection !== undefined) throw objection
+    const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const hasRtcpMux = first === undefined || this.#offeredPast !== undefined ? ours.hasRtcpMux : muxes(first)
     const protection = this.#keys.accept(section, ownKeys)
     if (typeof protection === 'string') throw unencrypted(protection)
@@ -233,6 +235,7 @@ export class Negotiation {
         // Our numbers for the codecs that the answer kept, as the RFC demands, and the far end's own numbers.
         codecs: [...formats.filter((one) => isAmong(answered, one)), ...answered],
         events: ours.events,
+        beside: format.encoding,
       }),
     })
     this.#keys.agreed(protection, ownKeys, section.path?.ice !== undefined)

@@ -10,7 +10,7 @@ import type { CodecFormat, EventFormat } from './formats.ts'
 import { pathOf, toPathLines } from './path-lines.ts'
 import type { OwnPath } from './path-lines.ts'
 import { profileNamed, protectionOf } from './profiles.ts'
-import type { Profile } from './profiles.ts'
+import type { Profile, Protected } from './profiles.ts'
 import type { Endpoint } from '../rtp/source.ts'
 
 export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
@@ -32,11 +32,16 @@ export interface MediaSection {
   readonly protocol: string
   /** Undefined if it is not known. */
   readonly profile: Profile | undefined
+  /** How its packets are protected, by its profile and its keys; undefined if the profile is not known. */
+  readonly protection: Protected | undefined
   readonly payloads: string
   /** The addresses of the connection lines, in order; `0.0.0.0` and `::` mean hold. */
   readonly addresses: readonly string[]
   readonly direction: Direction
-  /** A payload type that is not known is represented by its number. */
+  /**
+   * A payload type that is not known is represented by its number. One that the far end maps several times is here
+   * with each meaning.
+   */
   readonly formats: readonly Format[]
   /** The longest packet that the far end accepts, in ms. */
   readonly maxptime: number | undefined
@@ -44,7 +49,7 @@ export interface MediaSection {
   readonly rtcp: { readonly port: number; readonly address: string | undefined } | undefined
   readonly hasRtcpMux: boolean
   readonly crypto: CryptoLines
-  /** The path of a DTLS line; undefined if its description is incomplete. */
+  /** The path of a DTLS line; undefined for other lines, and if its description is incomplete. */
   readonly path: FarSide | undefined
 }
 
@@ -58,6 +63,8 @@ export interface ParsedSdp {
 const maxCharacters = 32_768
 const maxLineCharacters = 1024
 const maxSections = 16
+// Some carriers map a number to events in two clock rates.
+const maxMaps = 4
 const cryptoPrefix = 'a=crypto:'
 // Attributes that are not listed are not passed to the parser.
 const readLines =
@@ -89,20 +96,29 @@ function refused(message: string): AppError {
 }
 
 function formatsOf(media: MediaDescription): Format[] {
-  const formats: Format[] = []
-  for (const word of String(media.payloads ?? '').split(' ')) {
-    if (!/^\d{1,3}$/.test(word) || Number(word) > 127) continue
-    const payloadType = Number(word)
-    const mapped = media.rtp.find((map) => map.payload === payloadType)
+  const words = String(media.payloads ?? '').split(' ')
+  const numbers = new Set(words.filter((word) => /^\d{1,3}$/.test(word) && Number(word) <= 127).map(Number))
+  return [...numbers].flatMap((payloadType) => {
     const parameters = media.fmtp.find((line) => line.payload === payloadType)?.config
-    formats.push({
-      ...(mapped === undefined
-        ? staticFormat(payloadType)
-        : { payloadType, encoding: String(mapped.codec).toUpperCase(), rate: mapped.rate ?? 0 }),
-      ...(parameters === undefined ? {} : { parameters: String(parameters) }),
-    })
-  }
-  return formats
+    const maps = media.rtp.filter((map) => map.payload === payloadType).slice(0, maxMaps)
+    const formats = maps.map(({ codec, rate }) =>
+      toFormat(payloadType, String(codec).toUpperCase(), rate ?? 0),
+    )
+    const meant = formats.length === 0 ? [staticFormat(payloadType)] : formats
+    return parameters === undefined
+      ? meant
+      : meant.map((format) => ({ ...format, parameters: String(parameters) }))
+  })
+}
+
+/**
+ * Returns the format of an rtpmap line. A static payload type has its own clock rate whatever the line says: phones
+ * write the sampling rate of G.722, of which RFC 3551 §4.5.2 warns.
+ */
+function toFormat(payloadType: number, encoding: string, rate: number): Format {
+  return staticEncodings[payloadType] === encoding
+    ? staticFormat(payloadType)
+    : { payloadType, encoding, rate }
 }
 
 /**
@@ -137,11 +153,16 @@ function toSection(
 ): MediaSection {
   const { rtcp, maxptime } = media
   const profile = profileNamed(String(media.protocol ?? ''))
+  const crypto = readCrypto(keys)
+  const path = pathOf(media, session)
+  const hasRtcpMux = media.rtcpMux !== undefined
+  const protection = profile && protectionOf(profile, { hasKey: crypto.usable.length > 0, hasRtcpMux, path })
   return {
     type: String(media.type ?? ''),
     port: Number(media.port ?? 0),
     protocol: String(media.protocol ?? ''),
     profile,
+    protection,
     payloads: String(media.payloads ?? ''),
     addresses,
     direction: media.direction ?? session.direction ?? 'sendrecv',
@@ -152,9 +173,9 @@ function toSection(
       rtcp === undefined
         ? undefined
         : { port: rtcp.port, address: rtcp.address === undefined ? undefined : String(rtcp.address) },
-    hasRtcpMux: media.rtcpMux !== undefined,
-    crypto: readCrypto(keys),
-    path: profile !== undefined && protectionOf(profile) === 'dtls' ? pathOf(media, session) : undefined,
+    hasRtcpMux,
+    crypto,
+    path: protection === 'dtls' ? path : undefined,
   }
 }
 
@@ -244,7 +265,7 @@ function toCrypto(
   line: CryptoLine,
   { padsKeys = false }: LocalAudio,
 ): { id: number; suite: string; config: string } {
-  return { id: line.tag, suite: line.suite, config: toInline(line, padsKeys) }
+  return { id: line.tag, suite: line.name ?? line.suite, config: toInline(line, padsKeys) }
 }
 
 function ipVersionOf({ address }: Pick<Endpoint, 'address'>): 4 | 6 {

@@ -1,11 +1,12 @@
 // SRTCP: the RTCP packets of one direction under one master key (RFC 3711 §3.4). Each packet carries its index, so
-// none is guessed.
+// none is guessed. The fields in counter mode; in AES-GCM the tag comes before the index, and the MKI is last
+// (RFC 7714 §9):
 import { largestPacketBytes } from '../rtp/packet.ts'
-import { Authenticator } from './authenticator.ts'
-import { Cipher } from './cipher.ts'
 import { insertMki, removeMki } from './mki.ts'
 import { IndexesBySource } from './packet-indexes.ts'
-import { deriveKeys } from './session-keys.ts'
+import { createSeal } from './create-seal.ts'
+import { clearRtcpBytes } from './seal.ts'
+import type { Seal } from './seal.ts'
 import type { Rejected } from './srtp.ts'
 import type { MasterKey } from './suites.ts'
 
@@ -23,28 +24,15 @@ import type { MasterKey } from './suites.ts'
 // |  tag over all but the MKI                                     |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 
-// Also in suites with a shorter tag for RTP: RFC 4568 §6.2.2.
-const tagBytes = 10
-const clearBytes = 8
-const indexBytes = 4
-const encryptedFlag = 0x8000_0000
 const maxSources = 16
 
 class SrtcpDirection {
-  protected readonly cipher: Cipher
-  protected readonly authenticator: Authenticator
+  protected readonly seal: Seal
   protected readonly mki: Uint8Array | undefined
 
   constructor(master: MasterKey) {
     this.mki = master.mki
-    const keys = deriveKeys(master, 'rtcp')
-    this.cipher = new Cipher(keys)
-    this.authenticator = new Authenticator(keys.authentication, tagBytes)
-  }
-
-  protected apply(packet: Buffer, end: number, index: number): void {
-    const ssrc = packet.readUInt32BE(4)
-    this.cipher.apply(packet, clearBytes, end, { ssrc, upper: index >>> 16, lower: index & 0xffff })
+    this.seal = createSeal(master, 'rtcp')
   }
 }
 
@@ -54,13 +42,12 @@ export class SrtcpSender extends SrtcpDirection {
   protect(packet: Buffer): Buffer {
     const index = this.#index
     this.#index += 1
-    const end = packet.length + indexBytes
-    const sent = Buffer.alloc(end + tagBytes + (this.mki?.length ?? 0))
+    const { rtcpBytes, bytesBehindMki } = this.seal
+    const bytes = packet.length + rtcpBytes
+    const sent = Buffer.alloc(bytes + (this.mki?.length ?? 0))
     packet.copy(sent)
-    this.apply(sent, packet.length, index)
-    sent.writeUInt32BE((encryptedFlag | index) >>> 0, packet.length)
-    this.authenticator.sign(sent, end)
-    if (this.mki !== undefined) insertMki(sent, end + tagBytes, tagBytes, this.mki)
+    this.seal.closeRtcp(sent, packet.length, index)
+    if (this.mki !== undefined) insertMki(sent, bytes, bytesBehindMki, this.mki)
     return sent
   }
 }
@@ -70,19 +57,17 @@ export class SrtcpReceiver extends SrtcpDirection {
 
   /** Returns the compound packet, decrypted in place if it has no MKI. A rejected packet is left unchanged. */
   unprotect(datagram: Buffer): Buffer | Rejected {
-    const packet = this.mki === undefined ? datagram : removeMki(datagram, tagBytes, this.mki)
+    const { rtcpBytes, bytesBehindMki } = this.seal
+    const packet = this.mki === undefined ? datagram : removeMki(datagram, bytesBehindMki, this.mki)
     if (packet === undefined) return 'forged'
-    const signed = packet.length - tagBytes
-    const end = signed - indexBytes
-    if (end < clearBytes || signed > largestPacketBytes) return 'forged'
-    const word = packet.readUInt32BE(end)
-    const index = word & 0x7fff_ffff
+    const end = packet.length - rtcpBytes
+    if (end < clearRtcpBytes || packet.length > largestPacketBytes) return 'forged'
+    const index = this.seal.wordOf(packet, end) & 0x7fff_ffff
     const ssrc = packet.readUInt32BE(4)
     const known = this.#sources.get(ssrc)
     if (known?.has(index) === true) return 'replayed'
-    if (!this.authenticator.verifies(packet, signed)) return 'forged'
+    if (!this.seal.openRtcp(packet, end)) return 'forged'
     ;(known ?? this.#sources.add(ssrc)).add(index)
-    if (word >= encryptedFlag) this.apply(packet, end, index)
     return packet.subarray(0, end)
   }
 }

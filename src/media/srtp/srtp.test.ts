@@ -6,14 +6,16 @@ import { createRandomBelow } from '../../../test/support/random.ts'
 import { writeRtpHeader } from '../rtp/packet.ts'
 import { toCompound } from '../rtp/rtcp.ts'
 import { Cipher } from './cipher.ts'
+import { GcmSeal } from './gcm-seal.ts'
 import { deriveKeys } from './session-keys.ts'
 import { SrtcpReceiver, SrtcpSender } from './srtcp.ts'
 import { SrtpReceiver, SrtpSender } from './srtp.ts'
-import { suites } from './suites.ts'
+import { masterBytesOf, suites } from './suites.ts'
 import type { MasterKey, SuiteName } from './suites.ts'
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const suiteNames = Object.keys(suites) as SuiteName[]
+const counterSuites = suiteNames.filter((suite) => suites[suite].mode === 'counter')
 
 // RFC 3711 appendix B.3.
 const vector: MasterKey = {
@@ -23,7 +25,7 @@ const vector: MasterKey = {
 
 function masterOf(suite: SuiteName, seed = 1): MasterKey {
   const below = createRandomBelow(seed)
-  return { suite, key: Buffer.from(Array.from({ length: suites[suite].keyBytes + 14 }, () => below(256))) }
+  return { suite, key: Buffer.from(Array.from({ length: masterBytesOf(suite) }, () => below(256))) }
 }
 
 /** Returns an unprotected packet. The sequence may have more than 16 bits. */
@@ -55,6 +57,79 @@ function ends(master: MasterKey = masterOf('AES_CM_128_HMAC_SHA1_80')) {
   }
 }
 
+const galliaKey = '000102030405060708090a0b0c0d0e0f'
+const longGalliaKey = `${galliaKey}101112131415161718191a1b1c1d1e1f`
+const galliaSalt = hex('51756964 2070726f 2071756f')
+
+describe.each([
+  {
+    suite: 'AEAD_AES_128_GCM',
+    key: galliaKey,
+    packet:
+      'f24de3a3 fb34de6c acba861c 9d7e4bca be633bd5 0d294e6f 42a5f47a 51c7d19b 36de3adf 8833 899d7f27 beb16a91 52cf765e e4390cce',
+    report:
+      '63e94885 dcdab67c a727d766 2f6b7e99 7ff5c0f7 6c06f32d c676a5f1 730d6fda 4ce09b46 86303ded 0bb9275b c84aa458 96cf4d2f c5abf872 45d9eade',
+    tagOnly: '841dd968 3dd78ec9 2ae58790 125f62b3',
+  },
+  {
+    suite: 'AEAD_AES_256_GCM',
+    key: longGalliaKey,
+    packet:
+      '32b1de78 a822fe12 ef9f78fa 332e33aa b1801238 9a58e2f3 b50b2a02 76ffae0f 1ba63799 b87b 7aa3db36 dfffd6b0 f9bb7878 d7a76c13',
+    report:
+      'd50ae4d1 f5ce5d30 4ba297e4 7d470c28 2c3ece5d bffe0a50 a2eaa5c1 110555be 8415f658 c61de047 6f1b6fad 1d1eb30c 4446839f 57ff6f6c b26ac3be',
+    tagOnly: '91db4afb feee5a97 8fab4393 ed2615fe',
+  },
+])('RFC 7714 §16 and §17, $suite', ({ key, packet, report, tagOnly }) => {
+  const seal = new GcmSeal({ encryption: hex(key), salt: galliaSalt })
+
+  it('gives the packet written here, which is read again', () => {
+    const head = hex('8040f17b 8041f8d3 5501a0b2')
+    const text = Buffer.from('Gallia est omnis divisa in partes tres')
+    const end = head.length + text.length
+    const sent = Buffer.concat([head, text, Buffer.alloc(16)])
+    const index = { ssrc: 0x55_01_a0_b2, upper: 0, lower: 0xf1_7b }
+    seal.closeRtp(sent, head.length, end, index)
+    expect(sent).toEqual(Buffer.concat([head, hex(packet)]))
+    expect(seal.openRtp(sent, head.length, end, { ...index, upper: 1 })).toBe(false)
+    expect(seal.openRtp(sent, head.length, end, index)).toBe(true)
+    expect(sent.subarray(0, end)).toEqual(Buffer.concat([head, text]))
+  })
+
+  const plain = hex(
+    '81c8000d 4d617273 4e545031 4e545032 52545020 0000042a 0000e930 4c756e61 deadbeef deadbeef deadbeef deadbeef deadbeef',
+  )
+
+  it('gives the report written here, which is read again', () => {
+    const sent = Buffer.concat([plain, Buffer.alloc(20)])
+    seal.closeRtcp(sent, plain.length, 0x5d4)
+    expect(sent).toEqual(Buffer.concat([plain.subarray(0, 8), hex(report), hex('800005d4')]))
+    expect(seal.openRtcp(sent, plain.length)).toBe(true)
+    expect(sent.subarray(0, plain.length)).toEqual(plain)
+  })
+
+  it('gives the tag of a report that is not encrypted', () => {
+    const sent = Buffer.concat([plain, hex(tagOnly), hex('000005d4')])
+    const before = Buffer.from(sent)
+    expect(seal.openRtcp(sent, plain.length)).toBe(true)
+    expect(sent).toEqual(before)
+  })
+})
+
+describe('RFC 7714 §11', () => {
+  it('derives keys from a salt of 12 octets as if zeros followed it', () => {
+    const short = masterOf('AEAD_AES_128_GCM')
+    const long: MasterKey = {
+      suite: 'AES_CM_128_HMAC_SHA1_80',
+      key: Buffer.concat([short.key, Buffer.alloc(2)]),
+    }
+    for (const kind of ['rtp', 'rtcp'] as const) {
+      expect(deriveKeys(short, kind).encryption).toEqual(deriveKeys(long, kind).encryption)
+      expect(deriveKeys(short, kind).salt).toEqual(deriveKeys(long, kind).salt.subarray(0, 12))
+    }
+  })
+})
+
 describe('RFC 3711 appendix B', () => {
   it('gives the keys derived here', () => {
     const { encryption, authentication, salt } = deriveKeys(vector, 'rtp')
@@ -76,7 +151,7 @@ describe('RFC 3711 appendix B', () => {
   })
 })
 
-describe.each(suiteNames)('%s', (suite) => {
+describe.each(counterSuites)('%s', (suite) => {
   const { keyBytes, tagBytes } = suites[suite]
 
   it('protects a packet like a cipher and an HMAC of node:crypto', () => {
@@ -124,7 +199,9 @@ describe.each(suiteNames)('%s', (suite) => {
     const tag = createHmac('sha1', authentication).update(plain).digest()
     expect(sender.protect(report)).toEqual(Buffer.concat([plain, tag.subarray(0, 10)]))
   })
+})
 
+describe.each(suiteNames)('%s', (suite) => {
   it('rejects a packet and a report with one bit changed, then accepts the original', () => {
     const master = masterOf(suite)
     const { send, hear } = ends(master)
@@ -237,6 +314,18 @@ describe('a master key identifier', () => {
       expect(new SrtcpReceiver(master).unprotect(pairs[1][1])).toEqual(report)
     },
   )
+
+  it('is the last field in AES-GCM (RFC 7714 §8 and §9)', () => {
+    const bare = masterOf('AEAD_AES_256_GCM')
+    const master = { ...bare, mki: hex('0007') }
+    const [without, marked] = [ends(bare), ends(master)]
+    const sent = marked.send(packetOf(1))
+    expect(sent).toEqual(Buffer.concat([without.send(packetOf(1)), hex('0007')]))
+    expect(marked.hear(sent)).toEqual(packetOf(1))
+    const reported = new SrtcpSender(master).protect(report)
+    expect(reported).toEqual(Buffer.concat([new SrtcpSender(bare).protect(report), hex('0007')]))
+    expect(new SrtcpReceiver(master).unprotect(reported)).toEqual(report)
+  })
 
   it('that is different or missing rejects the packet, which is left unchanged', () => {
     const { send, hear, receiver } = ends({ ...plain, mki: hex('0001') })

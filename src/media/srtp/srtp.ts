@@ -1,12 +1,11 @@
-// SRTP: the RTP packets of one direction under one master key (RFC 3711 §3.1 to §3.3).
+// SRTP: the RTP packets of one direction under one master key (RFC 3711 §3.1 to §3.3). The fields in counter mode; in
+// AES-GCM the MKI is last (RFC 7714 §8):
 import { headerBytesOf, largestPacketBytes } from '../rtp/packet.ts'
-import { Authenticator } from './authenticator.ts'
-import { Cipher } from './cipher.ts'
 import { insertMki, removeMki } from './mki.ts'
 import { IndexesBySource, rolloverOf } from './packet-indexes.ts'
 import type { PacketIndexes } from './packet-indexes.ts'
-import { deriveKeys } from './session-keys.ts'
-import { suites } from './suites.ts'
+import { createSeal } from './create-seal.ts'
+import type { Seal } from './seal.ts'
 import type { MasterKey } from './suites.ts'
 
 //  0                   1                   2                   3
@@ -30,18 +29,13 @@ const maxSources = 16
 const soonAfterRollover = 1000
 
 export class SrtpSender {
-  readonly #cipher: Cipher
-  readonly #authenticator: Authenticator
-  readonly #tagBytes: number
+  readonly #seal: Seal
   readonly #mki: Uint8Array | undefined
   readonly #sources = new IndexesBySource(maxSources)
 
   constructor(master: MasterKey) {
     this.#mki = master.mki
-    const keys = deriveKeys(master, 'rtp')
-    this.#cipher = new Cipher(keys)
-    this.#tagBytes = suites[master.suite].tagBytes
-    this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
+    this.#seal = createSeal(master, 'rtp')
   }
 
   /**
@@ -62,18 +56,15 @@ export class SrtpSender {
     indexes.add(index)
     const upper = rolloverOf(index)
     packet.copy(to, 0, 0, bytes)
-    this.#cipher.apply(to, start, bytes, { ssrc, upper, lower })
-    this.#authenticator.sign(to, bytes, upper)
-    const length = bytes + this.#tagBytes
-    return this.#mki === undefined ? length : insertMki(to, length, this.#tagBytes, this.#mki)
+    this.#seal.closeRtp(to, start, bytes, { ssrc, upper, lower })
+    const length = bytes + this.#seal.rtpBytes
+    return this.#mki === undefined ? length : insertMki(to, length, this.#seal.bytesBehindMki, this.#mki)
   }
 }
 
 export class SrtpReceiver {
   readonly master: MasterKey
-  readonly #cipher: Cipher
-  readonly #authenticator: Authenticator
-  readonly #tagBytes: number
+  readonly #seal: Seal
   readonly #sources = new IndexesBySource(maxSources)
   #former: SrtpReceiver | undefined
 
@@ -86,41 +77,38 @@ export class SrtpReceiver {
     this.#former = former
     // Otherwise all former keys of a call would be kept as a chain.
     if (former !== undefined) former.#former = undefined
-    const keys = deriveKeys(master, 'rtp')
-    this.#cipher = new Cipher(keys)
-    this.#tagBytes = suites[master.suite].tagBytes
-    this.#authenticator = new Authenticator(keys.authentication, this.#tagBytes)
+    this.#seal = createSeal(master, 'rtp')
   }
 
   /** Returns the packet, decrypted in place if it has no MKI. A rejected packet is left unchanged. */
   unprotect(datagram: Buffer): Buffer | Rejected {
     const { mki } = this.master
-    const packet = mki === undefined ? datagram : removeMki(datagram, this.#tagBytes, mki)
+    const packet = mki === undefined ? datagram : removeMki(datagram, this.#seal.bytesBehindMki, mki)
     if (packet === undefined) return 'forged'
-    const bytes = packet.length - this.#tagBytes
+    const bytes = packet.length - this.#seal.rtpBytes
     const start = headerBytesOf(packet)
     if (start === undefined || start > bytes || bytes > largestPacketBytes) return 'forged'
     const ssrc = packet.readUInt32BE(8)
     const lower = packet.readUInt16BE(2)
     const known = this.#sources.get(ssrc)
-    const index = known === undefined ? this.#firstIndex(packet, bytes) : known.of(lower)
-    if (index === undefined || index < 0) return 'forged'
-    if (known?.has(index) === true) return 'replayed'
-    const upper = rolloverOf(index)
-    if (known !== undefined && !this.#authenticator.verifies(packet, bytes, upper)) return 'forged'
+    const candidates = known === undefined ? this.#firstIndexes(packet) : [known.of(lower)]
+    if (candidates.some((one) => known?.has(one) === true)) return 'replayed'
+    const index = candidates.find(
+      (one) => one >= 0 && this.#seal.openRtp(packet, start, bytes, { ssrc, upper: rolloverOf(one), lower }),
+    )
+    if (index === undefined) return 'forged'
     ;(known ?? this.#sources.add(ssrc)).add(index)
-    this.#cipher.apply(packet, start, bytes, { ssrc, upper, lower })
     return packet.subarray(0, bytes)
   }
 
-  /** Returns, for the first packet of a source, the possible index under which it is authentic. */
-  #firstIndex(packet: Buffer, bytes: number): number | undefined {
+  /** Returns the possible indexes of the first packet of a source. */
+  #firstIndexes(packet: Buffer): number[] {
     const sequence = packet.readUInt16BE(2)
     const candidates = new Set([sequence])
     if (sequence < soonAfterRollover) candidates.add(sequence + 65_536)
     const former = this.#former?.indexesOf(packet.readUInt32BE(8))?.of(sequence)
     if (former !== undefined && former >= 0) candidates.add(former)
-    return [...candidates].find((index) => this.#authenticator.verifies(packet, bytes, rolloverOf(index)))
+    return [...candidates]
   }
 
   indexesOf(ssrc: number): PacketIndexes | undefined {

@@ -13,7 +13,7 @@ import type { MasterKey } from '../srtp/suites.ts'
 import type { PacketListener, PacketTransport, RejectedPackets } from './transport.ts'
 
 // The longest packet plus the octets that protection adds.
-const slotBytes = largestPacketBytes + 16
+const slotBytes = largestPacketBytes + 32
 
 /** The receivers for one key of the far end. */
 class Receiving {
