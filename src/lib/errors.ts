@@ -34,6 +34,8 @@ export interface AppErrorOptions {
   readonly retryAfterSeconds?: number
   /** The length of the whole, if the requested part is not in it; sent as Content-Range. */
   readonly contentRange?: string | undefined
+  /** The code of a Warning header in SIP: RFC 3261 §20.43. */
+  readonly warning?: number | undefined
 }
 
 /** A failure with a stable code. `message` is public, one sentence; `detail` and `cause` are only ever logged. */
@@ -43,6 +45,8 @@ export class AppError extends Error {
   readonly detail: object | undefined
   readonly retryAfterSeconds: number | undefined
   readonly contentRange: string | undefined
+  /** The code of a Warning header in SIP: RFC 3261 §20.43. */
+  readonly warning: number | undefined
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -52,5 +56,6 @@ export class AppError extends Error {
     this.detail = options.detail
     this.retryAfterSeconds = options.retryAfterSeconds
     this.contentRange = options.contentRange
+    this.warning = options.warning
   }
 }

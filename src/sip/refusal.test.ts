@@ -3,7 +3,7 @@ import { callIn, listenerOf, openStage, sdp } from '../../test/support/sip-stage
 import type { PeerFields, Stage } from '../../test/support/sip-stage.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'
-import { cleanHeaderValue } from './refusal.ts'
+import { cleanHeaderValue, refusal, withReason } from './refusal.ts'
 import type { Owed, Reply } from './sip.ts'
 
 const offer = { body: sdp.content }
@@ -13,6 +13,15 @@ type Row = readonly [what: string, fields: PeerFields, status: number, reason: R
 
 it('a text becomes a header value on one line, for any reader', () => {
   expect(cleanHeaderValue(' a\r\nb\u0085c\u2028d\u2029e ')).toBe('a  b c d e')
+})
+
+it('a refusal of a description has a Warning, whose text is quoted (RFC 3261 §20.43)', () => {
+  const warningOf = ({ headers = [] }: Reply) => headers.find(({ name }) => name === 'warning')?.value
+  expect(warningOf(refusal('media_not_acceptable', 'no "law" \\ here', { warning: 305 }))).toBe(
+    '305 switchhook "no \\"law\\" \\\\ here"',
+  )
+  expect(warningOf(withReason({ status: 488 }))).toMatch(/^399 switchhook "The offer has no media/)
+  expect(warningOf(refusal('sip_call_unknown', 'gone'))).toBeUndefined()
 })
 
 /** Requests that are refused alike outside calls and within them. */

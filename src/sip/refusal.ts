@@ -71,14 +71,28 @@ export interface RefusalOptions {
   /** The status, if it differs from the one in the catalogue. */
   readonly status?: number
   readonly headers?: readonly HeaderField[]
+  /** The code of the Warning header, if there is a better one than 399, any other warning. */
+  readonly warning?: number | undefined
+}
+
+// Refusals of a description have a Warning: RFC 3261 §21.4.26 and §21.6.4.
+const warned = new Set([488, 606])
+// A pseudonym, so that no address is in it: RFC 3261 §20.43.
+const warnAgent = 'switchhook'
+
+function warningHeader(code: number, sentence: string): HeaderField {
+  const text = cleanHeaderValue(sentence).replaceAll(/["\\]/g, '\\$&')
+  return { name: 'warning', value: `${code} ${warnAgent} "${text}"` }
 }
 
 export function refusal(code: ErrorCode, sentence: string, options: RefusalOptions = {}): Reply {
+  const status = options.status ?? entryOf(code).sip ?? 500
   return {
-    status: options.status ?? entryOf(code).sip ?? 500,
+    status,
     headers: [
       { name: 'x-reason', value: cleanHeaderValue(sentence) },
       codeHeader(code),
+      ...(warned.has(status) ? [warningHeader(options.warning ?? 399, sentence)] : []),
       ...(options.headers ?? []),
     ],
   }

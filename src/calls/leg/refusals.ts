@@ -32,7 +32,7 @@ export function toAppError(error: unknown, log: Pick<Logger, 'error'>): AppError
 
 export function toRefusal(error: AppError): Refusal {
   const busy = busyCodes.has(error.code) ? [{ name: 'retry-after', value: retryAfterSeconds }] : []
-  const reply = refusal(error.code, error.message, { headers: busy })
+  const reply = refusal(error.code, error.message, { headers: busy, warning: error.warning })
   const { code, sentence, cure } = toProblem(error)
   return { reply, fact: { type: 'refusal', code, sentence, cure, sip_status: reply.status } }
 }

@@ -183,6 +183,13 @@ export const callErrors = {
     sip: 503,
     cure: 'Look at the log, which says why. Where it names the UDP port of browsers, another program has that port: set SWITCHHOOK_BROWSER_PORT to a free one.',
   },
+  ice_restart_unavailable: {
+    cause:
+      'A browser or phone has changed its ICE credentials within a call (an ICE restart) and keeps its DTLS association, as Firefox does (RFC 8842 §4). The path cannot move without a new handshake. The former path stays.',
+    http: 488,
+    sip: 488,
+    cure: 'Nothing needs to be done while the former path works. If the far end has moved to another network, let it call again. Browsers of Chromium and Safari make a new handshake, and their restarts work.',
+  },
   media_path_lost: {
     cause:
       'The media path to a browser was never there, or is no more: its page was closed, its network is gone, a firewall keeps UDP packets back, or its certificate is not the one that its SDP named.',

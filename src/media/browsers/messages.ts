@@ -7,6 +7,8 @@ export interface FarSide {
   readonly setup: 'active' | 'passive' | 'actpass'
   /** Undefined if the handshake is made between the ports of the media lines: RFC 5763 §6.7.1. */
   readonly ice: FarIce | undefined
+  /** Whether it makes a new handshake when our certificate changes with an ICE restart. */
+  readonly renewsHandshake?: boolean
 }
 
 export interface FarIce {

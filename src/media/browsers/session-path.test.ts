@@ -14,7 +14,7 @@ const ice: FarIce = {
   ],
 }
 const browser: FarSide = { fingerprint, setup: 'actpass', ice }
-const restarted: FarSide = { ...browser, ice: { ...ice, ufrag: 'wxyz' } }
+const restarted: FarSide = { ...browser, renewsHandshake: true, ice: { ...ice, ufrag: 'wxyz' } }
 
 interface Opened {
   readonly far: FarSide | undefined
@@ -72,6 +72,19 @@ describe('the offer of a browser', () => {
     expect((await createSession().path.towards({ ...browser, setup: 'passive' })).setup).toBe('active')
   })
 
+  it('that restarts ICE with its former certificate is refused, and the former path stays', async () => {
+    const { path, opened } = createSession()
+    await path.towards(browser)
+    opened[0]?.events.onConnected(place)
+    const kept = { ...restarted, renewsHandshake: false }
+    await expect(path.towards(kept)).rejects.toMatchObject({ code: 'ice_restart_unavailable' })
+    expect(opened).toMatchObject([{ isClosed: false }])
+    expect(path.place).toEqual(place)
+    // Another certificate means another association for every far end.
+    await path.towards({ ...kept, fingerprint: { algorithm: 'sha-256', value: 'CC:DD' } })
+    expect(opened).toMatchObject([{ isClosed: true }, { isClosed: false }])
+  })
+
   it('that repeats its credentials goes on over the path that is there', async () => {
     const { path, opened, connected } = createSession()
     const first = await path.towards(browser)
@@ -83,7 +96,7 @@ describe('the offer of a browser', () => {
 
   it.each([
     ['another name', restarted],
-    ['another password', { ...browser, ice: { ...ice, pwd: 'r'.repeat(24) } }],
+    ['another password', { ...restarted, ice: { ...ice, pwd: 'r'.repeat(24) } }],
     ['another certificate', { ...browser, fingerprint: { ...fingerprint, value: 'CC:DD' } }],
   ])('with %s gets another path, and the former one is over, whatever is heard of it', async (_, next) => {
     const { path, opened, losses, connected } = createSession()

@@ -57,10 +57,15 @@ export class SessionPath {
     return path === undefined ? undefined : { form: 'browser', peer: path.peer, gate: path.gate }
   }
 
-  /** Returns our side for the answer to this offer. Throws browsers_unavailable. */
+  /** Returns our side for the answer to this offer. Throws browsers_unavailable and ice_restart_unavailable. */
   async towards(far: FarSide): Promise<OwnPath> {
     const open = this.#open
     if (open?.far !== undefined && isSame(open.far, far)) return this.#own(open)
+    if (open?.far !== undefined && keepsHandshake(open.far, far))
+      throw new AppError(
+        'ice_restart_unavailable',
+        'an ICE restart that keeps the DTLS association is not supported; the former path stays',
+      )
     const setup = far.setup === 'passive' ? 'active' : 'passive'
     const ice = far.ice === undefined ? 'none' : 'alone'
     return this.#own(await this.#start(this.#permitted(far), { setup, ice, far }))
@@ -145,6 +150,16 @@ export class SessionPath {
     const candidates = ice.candidates.filter(({ address }) => this.#options.maySendTo(address))
     return { ...far, ice: { ...ice, candidates } }
   }
+}
+
+/**
+ * Returns whether the far end restarts ICE and keeps its DTLS association and keys, as its unchanged fingerprint says
+ * (RFC 8842 §4, RFC 8839 §4.4.1.1.1). The library has one ICE session for each association, so that the far end would
+ * hear nothing: its packets and ours would have different keys.
+ */
+function keepsHandshake(former: FarSide, far: FarSide): boolean {
+  const isRestart = former.ice !== undefined && far.ice !== undefined
+  return isRestart && far.renewsHandshake !== true && former.fingerprint.value === far.fingerprint.value
 }
 
 /** Returns whether both describe one path. A changed fingerprint alone requires a new handshake: RFC 8842 §4. */

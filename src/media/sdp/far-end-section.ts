@@ -27,8 +27,11 @@ const spokenNames = spokenCodecs
   .replace(/, (?=\w+$)/, ' and ')
 const maxNameChars = 24
 
-export function refused(message: string): AppError {
-  return new AppError('media_not_acceptable', message)
+/** The warn-codes of RFC 3261 §20.43 for a description. */
+type Warning = 300 | 301 | 302 | 304 | 305 | 306 | 307 | 330
+
+export function refused(message: string, warning?: Warning): AppError {
+  return new AppError('media_not_acceptable', message, { warning })
 }
 
 /** Returns the error for an answer to an offer of SRTP. */
@@ -107,32 +110,41 @@ function suitesIn({ crypto }: MediaSection): string {
 
 /** Returns why this line cannot be our stream; undefined if it can. */
 export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): AppError | undefined {
-  const text = faultOf(section, verb)
-  if (text === undefined) return undefined
+  const fault = faultOf(section, verb)
+  if (fault === undefined) return undefined
+  const [warning, text] = fault
   const cure =
     section.protection === 'sdes'
       ? section.crypto.others.find((line) => line.cure !== undefined)?.cure
       : undefined
   const isUsable = section.crypto.usable.length > 0
-  return isUsable || cure === undefined ? refused(text) : new AppError('media_not_acceptable', text, { cure })
+  return isUsable || cure === undefined
+    ? refused(text, warning)
+    : new AppError('media_not_acceptable', text, { cure, warning })
 }
 
-function faultOf(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
-  if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
-  if (section.port > 65_535) return 'the audio port of the SDP is out of range'
+function faultOf(section: MediaSection, verb: 'offered' | 'answered'): [Warning, string] | undefined {
+  if (section.type !== 'audio' || section.port === 0) return [304, 'the SDP offers no audio stream']
+  if (section.port > 65_535) return [307, 'the audio port of the SDP is out of range']
   const { protection } = section
   if (protection === undefined)
-    return `the audio stream is ${verb} over another profile than those of RTP, SRTP and DTLS-SRTP`
+    return [302, `the audio stream is ${verb} over another profile than those of RTP, SRTP and DTLS-SRTP`]
   if (protection === 'sdes' && section.crypto.usable.length === 0)
-    return `the audio stream is ${verb} over ${section.protocol} without a key that can be used; ${suitesIn(section)}`
+    return [
+      306,
+      `the audio stream is ${verb} over ${section.protocol} without a key that can be used; ${suitesIn(section)}`,
+    ]
   if (protection === 'dtls' && section.path === undefined)
-    return `the audio stream is ${verb} with DTLS, and the SDP lacks a setup attribute, a fingerprint of SHA-256 or better, or one of the two ICE credentials`
+    return [
+      306,
+      `the audio stream is ${verb} with DTLS, and the SDP lacks a setup attribute, a fingerprint of SHA-256 or better, or one of the two ICE credentials`,
+    ]
   if (section.profile !== undefined && isOverTcp(section.profile) && section.path?.ice === undefined)
-    return `the audio stream is ${verb} over TCP; only ICE can move it to UDP, and the SDP has none`
+    return [302, `the audio stream is ${verb} over TCP; only ICE can move it to UDP, and the SDP has none`]
   if (protection === 'dtls' && !section.hasRtcpMux)
-    return `the audio stream is ${verb} with DTLS and without rtcp-mux`
+    return [306, `the audio stream is ${verb} with DTLS and without rtcp-mux`]
   if (spokenIn(section).length === 0)
-    return `the audio stream is ${verb} without ${spokenNames}; its codecs are: ${codecsOf(section)}`
+    return [305, `the audio stream is ${verb} without ${spokenNames}; its codecs are: ${codecsOf(section)}`]
   return undefined
 }
 
@@ -163,12 +175,12 @@ export function addressOf({ addresses, path }: MediaSection, local: LocalAddress
   if (path?.ice !== undefined) return path.ice.candidates[0]?.address ?? '0.0.0.0'
   const usable = addresses.filter((address) => isIP(address) !== 0)
   const [first] = usable
-  if (first === undefined) throw refused('the connection line of the SDP names no IP address')
+  if (first === undefined) throw refused('the connection line of the SDP names no IP address', 301)
   const served = usable.find((address) => isUnspecified(address) || local.serves(address))
   if (served === undefined)
-    throw refused(`the SDP offers IPv${isIP(first)} media, over which this platform cannot be reached`)
+    throw refused(`the SDP offers IPv${isIP(first)} media, over which this platform cannot be reached`, 300)
   if (isMulticast(served) && !isUnspecified(served))
-    throw refused('the connection line of the SDP is not a unicast address')
+    throw refused('the connection line of the SDP is not a unicast address', 330)
   return served
 }
 
@@ -181,6 +193,12 @@ function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[]
   const rankOf = ({ mid }: MediaSection): number => (mid === undefined ? undefined : ranks.get(mid)) ?? 0
   const isPlain = ({ protection }: MediaSection): boolean => protection === undefined || protection === 'none'
   return sections.toSorted((a, b) => Number(isPlain(a)) - Number(isPlain(b)) || rankOf(a) - rankOf(b))
+}
+
+/** Returns whether every audio line has the port 0, by which a far end ends a stream: RFC 3264 §8.2. */
+export function endsAudio({ sections }: ParsedSdp): boolean {
+  const audio = sections.filter(({ type }) => type === 'audio')
+  return audio.length > 0 && audio.every(({ port }) => port === 0)
 }
 
 /**
@@ -199,7 +217,7 @@ export function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
       objection ??= error
     }
   }
-  throw objection ?? refused('the SDP offers no audio stream')
+  throw objection ?? refused('the SDP offers no audio stream', 304)
 }
 
 /** Returns the place for the far end's media; undefined for the hold of RFC 2543, an unspecified address. */

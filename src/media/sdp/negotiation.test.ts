@@ -537,3 +537,36 @@ describe('a browser', () => {
     expect(() => negotiation.acceptAnswer(fixture('browser.sdp'))).toThrow(/another profile/)
   })
 })
+
+describe('an offer within the call that ends its stream with port 0 (RFC 3264 §8.2)', () => {
+  const ended = offer({ media: 'audio 0 RTP/AVP 0' })
+
+  it('is answered by port 0, the call is on hold, and a later offer brings the stream back', () => {
+    const leg = negotiationOf()
+    const first = leg.answer(offer({ media: 'audio 5004 RTP/AVP 0' }))
+    const held = leg.answer(ended)
+    expect(held.sdp).toMatch(/^m=audio 0 RTP\/AVP 0\r$/m)
+    expect(held).toMatchObject({ isHeld: true, agreement: { maySend: false, mayReceive: false } })
+    expect(held.agreement.remote).toBeUndefined()
+    expect(leg.place).toBeUndefined()
+    const back = leg.answer(offer({ media: 'audio 5006 RTP/AVP 0' }))
+    expect(back.agreement).toEqual({
+      ...first.agreement,
+      remote: { ...first.agreement.remote, port: 5006 },
+      remoteRtcp: { ...first.agreement.remoteRtcp, port: 5007 },
+    })
+    expect(back.isHeld).toBe(false)
+  })
+
+  it('stays ended in our own offers, whose answers change nothing', () => {
+    const leg = negotiationOf()
+    leg.answer(offer({ media: 'audio 5004 RTP/AVP 0' }))
+    const { sdp } = leg.answer(ended)
+    expect(leg.offer()).toBe(sdp)
+    expect(leg.acceptAnswer(ended)).toMatchObject({ isHeld: true, agreement: { maySend: false } })
+  })
+
+  it('is refused as the first one of a call', () => {
+    expect(() => negotiationOf().answer(ended)).toThrow(expect.objectContaining({ warning: 304 }))
+  })
+})

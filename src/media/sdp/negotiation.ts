@@ -9,6 +9,7 @@ import {
   chooseSection,
   codecsOf,
   directionTowards,
+  endsAudio,
   eventsOf,
   maySend,
   objectionTo,
@@ -30,7 +31,7 @@ import type { LocalKeys, OfferedProtection } from './key-exchange.ts'
 import type { OwnPath } from './path-lines.ts'
 import { firstOffer, isAmong, muxes, nextOffer } from './own-offer.ts'
 import { parseSdp, writeSdp } from './sdp.ts'
-import type { LocalAudio, LocalSection } from './sdp.ts'
+import type { LocalAudio, LocalSection, ParsedSdp } from './sdp.ts'
 
 export interface Answered {
   readonly sdp: string
@@ -100,12 +101,15 @@ export class Negotiation {
 
   /** Returns the far end's side of the path in its offer; undefined if there is none. Throws media_not_acceptable. */
   offeredPath(offer: string): FarSide | undefined {
-    return chooseSection(parseSdp(offer), this.#options.local).section.path
+    const sdp = parseSdp(offer)
+    if (this.#agreement !== undefined && endsAudio(sdp)) return undefined
+    return chooseSection(sdp, this.#options.local).section.path
   }
 
   /** Applies an offer; `path` is our side of its path. Throws media_not_acceptable and keeps the former agreement. */
   answer(offer: string, path?: OwnPath): Answered {
     const sdp = parseSdp(offer)
+    if (this.#agreement !== undefined && endsAudio(sdp)) return this.#answerEnd(sdp, this.#agreement)
     const chosen = chooseSection(sdp, this.#options.local)
     const { section } = chosen
     const remote = remoteOf(chosen)
@@ -156,6 +160,24 @@ export class Negotiation {
   }
 
   /**
+   * Answers an offer within the call that ends the stream: its line is refused as well (RFC 3264 §8.2), and the call
+   * goes on without sound until another offer has a port.
+   */
+  #answerEnd({ sections }: ParsedSdp, former: Agreement): Answered {
+    const agreement = {
+      ...former,
+      remote: undefined,
+      remoteRtcp: undefined,
+      maySend: false,
+      mayReceive: false,
+    }
+    this.#agreement = agreement
+    this.#past = undefined
+    const sdp = this.#write(sections.map((one) => ({ refused: one })))
+    return { sdp, agreement, isHeld: true, isPast: false, path: undefined }
+  }
+
+  /**
    * Returns an offer. `only` is the one codec to continue with. `protection` is for a far end that has not answered
    * yet, and `path` is our side of a path for a handshake.
    */
@@ -169,6 +191,9 @@ export class Negotiation {
     path?: OwnPath | undefined
   } = {}): string {
     const running = this.#agreement
+    const former = this.#sections
+    // The far end has ended its stream; only it may begin one again.
+    if (former?.every((section) => 'refused' in section) === true) return this.#write(former)
     const audio =
       running === undefined
         ? firstOffer(this.#options, this.#keysFor(protection, path))
@@ -181,7 +206,6 @@ export class Negotiation {
       this.#last = undefined
     }
     // The lines of an offer keep their order for the life of the session: RFC 3264 §8.
-    const former = this.#sections
     if (former === undefined) return this.#write([audio])
     return this.#write(former.map((section) => ('refused' in section ? section : audio)))
   }
@@ -199,6 +223,8 @@ export class Negotiation {
   /** Applies the answer to the last offer. Throws media_not_acceptable. */
   acceptAnswer(sdp: string): Answered {
     const { sections } = parseSdp(sdp)
+    if (this.#agreement !== undefined && this.#sections?.every((one) => 'refused' in one) === true)
+      return { sdp, agreement: this.#agreement, isHeld: true, isPast: false, path: undefined }
     const offered = this.#offered()
     const line = sections[offered.index]
     if (line === undefined) throw refused('the answer lacks our audio line')

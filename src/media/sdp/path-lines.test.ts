@@ -64,6 +64,17 @@ describe('a path', () => {
   })
 })
 
+it.each([
+  ['o=- 4611731400430051336 2 IN IP4 127.0.0.1', ['a=extmap-allow-mixed'], true],
+  ['o=mozilla...THIS_IS_SDPARTA-140.0 4611 0 IN IP4 0.0.0.0', ['a=extmap-allow-mixed'], undefined],
+  ['o=- 4611731400430051336 2 IN IP4 127.0.0.1', [], undefined],
+  ['o=- 1 1 IN IP4 192.0.2.9', ['a=extmap-allow-mixed'], undefined],
+])('of a far end that says %s and %j renews its handshake: %s', (origin, lines, renews) => {
+  const media = ['m=audio 9 UDP/TLS/RTP/SAVPF 0', 'c=IN IP4 0.0.0.0', 'a=rtcp-mux', ...withLines({})]
+  const [section] = parseSdp(['v=0', origin, 's=-', 't=0 0', ...lines, ...media, ''].join('\r\n')).sections
+  expect(section?.path?.renewsHandshake).toBe(renews)
+})
+
 it('may be one without ICE, with neither its name nor its password', () => {
   expect(pathOf(withLines({ ufrag: '', pwd: '' }))).toMatchObject({ setup: 'actpass', ice: undefined })
 })

@@ -31,6 +31,14 @@ const setups = ['active', 'passive', 'actpass'] as const
 
 type Described = Pick<MediaDescription, 'iceUfrag' | 'icePwd' | 'fingerprint' | 'setup'>
 
+/**
+ * Returns whether the description is one of libwebrtc, which is in Chromium, Safari and the kits for telephones. It
+ * makes a new handshake with another certificate in the answer to an ICE restart.
+ */
+function isOfLibwebrtc({ origin, extmapAllowMixed }: SessionDescription): boolean {
+  return origin?.username === '-' && origin.address === '127.0.0.1' && extmapAllowMixed !== undefined
+}
+
 /** Returns the path of the media line or the session; undefined if a part of it is missing or malformed. */
 export function pathOf(media: MediaDescription, session: SessionDescription): FarSide | undefined {
   const said: Described = { ...session, ...media }
@@ -40,7 +48,8 @@ export function pathOf(media: MediaDescription, session: SessionDescription): Fa
   const ice = iceOf(said, media)
   const isWhole = algorithms.includes(algorithm) && fingerprintForm.test(value)
   if (!isWhole || setup === undefined || ice === 'malformed') return undefined
-  return { fingerprint: { algorithm, value }, setup, ice }
+  const renews = isOfLibwebrtc(session) ? { renewsHandshake: true } : {}
+  return { fingerprint: { algorithm, value }, setup, ice, ...renews }
 }
 
 function iceOf({ iceUfrag, icePwd }: Described, media: MediaDescription): FarIce | 'malformed' | undefined {

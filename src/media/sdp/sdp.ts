@@ -68,7 +68,7 @@ const maxMaps = 4
 const cryptoPrefix = 'a=crypto:'
 // Attributes that are not listed are not passed to the parser.
 const readLines =
-  /^(?:[vosctm]=|a=(?:rtpmap:|fmtp:|rtcp:|(?:rtcp-mux|sendrecv|sendonly|recvonly|inactive)[ \t]*$|maxptime:|mid:|crypto:|group:ANAT |ice-ufrag:|ice-pwd:|fingerprint:|setup:|candidate:))/
+  /^(?:[vosctm]=|a=(?:rtpmap:|fmtp:|rtcp:|(?:rtcp-mux|sendrecv|sendonly|recvonly|inactive)[ \t]*$|maxptime:|mid:|extmap-allow-mixed[ \t]*$|crypto:|group:ANAT |ice-ufrag:|ice-pwd:|fingerprint:|setup:|candidate:))/
 
 // Payload types with a fixed meaning, which need no rtpmap: RFC 3551 §6 table 4. Except for G.711, G.722 and comfort
 // noise they are listed only to be named in refusals.
