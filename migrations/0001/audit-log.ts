@@ -34,6 +34,7 @@ async function createEntries(db: Kysely<unknown>): Promise<void> {
     .execute()
   for (const column of ['account_sid', 'service_provider_sid', 'sid'])
     await db.schema.createIndex(`audit_log_by_${column}`).on('audit_log').columns([column, 'seq']).execute()
+  // Row 1 is the newest entry of the log. Row 2 is the last checkpoint: entries up to it were exported and removed.
   await db.schema
     .createTable('audit_head')
     .addColumn('id', 'integer', id)
@@ -44,20 +45,31 @@ async function createEntries(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Prevents accidental changes of an entry. The owner of the database can lift that: then the chain shows the change.
+ * Prevents accidental changes of an entry, and the removal of entries behind the last checkpoint. The owner of the database can lift that: then the chain shows the change.
  */
 async function makeAppendOnly(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) {
     await sql`
       create function refuse_audit_change() returns trigger language plpgsql as
-      $$ begin raise exception 'audit_log is append-only'; end $$`.execute(db)
+      $$ begin
+        if tg_op = 'DELETE' and old.seq <= coalesce((select seq from audit_head where id = 2), 0) then
+          return old;
+        end if;
+        raise exception 'audit_log is append-only';
+      end $$`.execute(db)
     await sql`
-      create trigger audit_log_append_only before update or delete or truncate on audit_log
+      create trigger audit_log_append_only before update or truncate on audit_log
       for each statement execute function refuse_audit_change()`.execute(db)
+    await sql`
+      create trigger audit_log_no_delete before delete on audit_log
+      for each row execute function refuse_audit_change()`.execute(db)
     return
   }
-  for (const change of ['update', 'delete'])
-    await sql`
-      create trigger ${sql.ref(`audit_log_no_${change}`)} before ${sql.raw(change)} on audit_log
-      begin select raise(abort, 'audit_log is append-only'); end`.execute(db)
+  await sql`
+    create trigger audit_log_no_update before update on audit_log
+    begin select raise(abort, 'audit_log is append-only'); end`.execute(db)
+  await sql`
+    create trigger audit_log_no_delete before delete on audit_log
+    when old.seq > coalesce((select seq from audit_head where id = 2), 0)
+    begin select raise(abort, 'audit_log is append-only'); end`.execute(db)
 }

@@ -8,7 +8,8 @@ import { defineRoute, everyone } from './define/route.ts'
 /** The columns of a record, stored as JSON text. */
 function cells(): Field<Readonly<Record<string, unknown>>> {
   return json({ type: 'object', additionalProperties: true }).describe(
-    'The columns that changed; all that have a value when the record was made or removed. Secrets are masked.',
+    'The columns that changed; all that have a value when the record was made or removed. Secrets are masked. A text of ' +
+      'more than 1,024 bytes is `{"length": bytes, "sha256": "..."}`.',
   )
 }
 
@@ -98,21 +99,71 @@ export const verifyAuditLog = defineRoute({
       intact: boolean().describe('Nothing was changed, removed or inserted.'),
       entries: whole('How many entries were read.'),
       head: object({ seq: whole('Its number.'), hash: word('Its hash.') }).describe('The newest entry.'),
+      checkpoint: object({ seq: whole('Its number.'), hash: word('Its hash.') })
+        .nullable()
+        .describe('The entry up to which the log was exported and removed; the chain is proven from there on.'),
       problems: list(
         object({
           seq: whole('The number of the entry.'),
-          problem: choice(['missing', 'changed', 'unchained', 'head']).describe(
+          problem: choice(['missing', 'changed', 'unchained', 'head', 'checkpoint']).describe(
             'missing: there is no such entry; changed: its hash does not match it; unchained: it does not name the hash of ' +
-              'the one before; head: the log does not end with the entry that was noted as its last.',
+              'the one before; head: the log does not end with the entry that was noted as its last; checkpoint: the ' +
+              'checkpoint was not made by the platform.',
           ),
         }),
       ).describe('The first hundred, each with the number of the entry at which it shows.'),
     }),
   },
   async handle({ services }) {
-    const { isIntact, entries, head, problems } = await services.storage.audit.verify()
-    return { intact: isIntact, entries, head, problems }
+    const { isIntact, ...found } = await services.storage.audit.verify()
+    return { intact: isIntact, ...found }
   },
 })
 
-export const auditLogRoutes = [listAuditLog, verifyAuditLog]
+export const exportAuditLog = defineRoute({
+  method: 'GET',
+  path: '/AuditLog/export',
+  access: ['admin'],
+  operationId: 'exportAuditLog',
+  tag: 'AuditLog',
+  summary: 'Entries of the audit log in the order of the chain, oldest first, to be kept elsewhere.',
+  description:
+    'Ask again with `after` set to the last number until no entry comes. Then a checkpoint may be made at the last one.',
+  query: {
+    after: integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).describe('The number of the last entry that you have; 0 at first.'),
+    count: integer({ min: 1, max: 500 }).optional().describe('The most entries, 500 if not set. They have at most 4 MB together.'),
+  },
+  reply: {
+    status: 200,
+    description: 'The entries.',
+    component: 'AuditExport',
+    body: object({ data: list(form.field).describe('The entries, oldest first.') }),
+  },
+  async handle({ query: { after, count = 500 }, services }) {
+    const rows = await services.storage.audit.after(after, count)
+    return { data: rows.map((row) => form.toWire(row)) }
+  },
+})
+
+export const makeAuditCheckpoint = defineRoute({
+  method: 'POST',
+  path: '/AuditLog/checkpoints',
+  access: ['admin'],
+  operationId: 'makeAuditCheckpoint',
+  tag: 'AuditLog',
+  summary: 'Removes the audit log up to an entry, which becomes the sealed beginning of the chain.',
+  description:
+    'Export these entries first: they are removed. The log is verified up to the entry, and the removal is an entry ' +
+    'itself. `GET /AuditLog/verify` then proves the chain from this entry on.',
+  body: {
+    seq: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).describe('The number of the last entry to be removed.'),
+    hash: text({ max: 64 }).describe('Its hash, which shows that you have it.'),
+  },
+  errors: ['not_found', 'audit_log_broken'],
+  reply: { status: 204, description: 'Sealed and removed.' },
+  async handle({ body, services }) {
+    await services.storage.audit.removeUpTo(body)
+  },
+})
+
+export const auditLogRoutes = [listAuditLog, verifyAuditLog, exportAuditLog, makeAuditCheckpoint]

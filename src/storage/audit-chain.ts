@@ -1,7 +1,7 @@
 // The chain of the audit log: the hash of an entry, and the check that the stored entries are those that were written.
 // docs/decisions/0006-audit-log.md says what the chain proves and what not.
 import { hash as digest } from 'node:crypto'
-import type { Cells } from './database/database.ts'
+import type { Cell, Cells } from './database/database.ts'
 import type { Schema } from './tables.ts'
 
 export interface AuditVerdict {
@@ -10,6 +10,8 @@ export interface AuditVerdict {
   readonly entries: number
   /** The end of the chain. A copy kept elsewhere proves later that nothing up to here was replaced. */
   readonly head: { readonly seq: number; readonly hash: string }
+  /** The last checkpoint, from which on the chain was read. Null: from its first entry. */
+  readonly checkpoint: Place | null
   /** The first hundred problems. */
   readonly problems: readonly AuditProblem[]
 }
@@ -17,7 +19,13 @@ export interface AuditVerdict {
 export interface AuditProblem {
   /** The entry at which the problem shows. */
   readonly seq: number
-  readonly problem: 'missing' | 'changed' | 'unchained' | 'head'
+  readonly problem: 'missing' | 'changed' | 'unchained' | 'head' | 'checkpoint'
+}
+
+/** An entry by its number and hash. */
+export interface Place {
+  readonly seq: number
+  readonly hash: string
 }
 
 export type Entry = Omit<Schema['audit_log'], 'hash'>
@@ -32,9 +40,21 @@ export interface Head {
 /** The previous hash of the first entry. */
 export const genesis = '0'.repeat(64)
 
-/** Returns a row as JSON of RFC 8785 §3.2: members sorted, no white space. Rows hold only texts, integers and nulls. */
+// A longer text is kept as its length and hash: an application may have a quarter of a megabyte.
+const maxCellBytes = 1024
+
+/**
+ * Returns a row as JSON of RFC 8785 §3.2: members sorted, no white space. Rows hold only texts, integers and nulls; of a
+ * long text, the length in bytes and the SHA-256 are kept.
+ */
 export function canonical(row: Cells): string {
-  return inOrder(Object.entries(row).map(([column, cell]) => [column, JSON.stringify(cell)]))
+  return inOrder(Object.entries(row).map(([column, cell]) => [column, JSON.stringify(shortened(cell))]))
+}
+
+function shortened(cell: Cell): Cell | { readonly length: number; readonly sha256: string } {
+  if (typeof cell !== 'string') return cell
+  const length = Buffer.byteLength(cell)
+  return length <= maxCellBytes ? cell : { length, sha256: digest('sha256', cell, 'hex') }
 }
 
 function inOrder(members: readonly (readonly [string, string])[]): string {
@@ -59,9 +79,12 @@ const maxProblems = 100
 const maxTime = 8.64e15
 export const batchSize = 500
 
-/** Walks the chain from its beginning, one batch at a time, so that nothing else has to wait. */
+/**
+ * Walks the chain from the checkpoint, or else from its beginning, one batch at a time, so that nothing else has to
+ * wait.
+ */
 export async function verifyChain(
-  head: Head | undefined,
+  { head, base }: { readonly head: Head | undefined; readonly base?: Head | undefined },
   read: (after: number, upTo: number) => Promise<readonly Schema['audit_log'][]>,
 ): Promise<AuditVerdict> {
   const problems: AuditProblem[] = []
@@ -70,14 +93,16 @@ export async function verifyChain(
   }
   // Entries written meanwhile are not examined.
   const upTo = head?.seq ?? Number.MAX_SAFE_INTEGER
-  let last = { seq: 0, hash: genesis }
+  let last = base === undefined ? { seq: 0, hash: genesis } : { seq: base.seq, hash: base.hash }
+  const checkpoint = base === undefined ? null : last
+  if (base?.isSealed === false) report(base.seq, 'checkpoint')
   let entries = 0
   for (;;) {
     const rows = await read(last.seq, upTo)
     for (const row of rows) {
       if (row.seq !== last.seq + 1) report(last.seq + 1, 'missing')
       else if (row.previous_hash !== last.hash) report(row.seq, 'unchained')
-      if (!isIntact(row)) report(row.seq, 'changed')
+      if (!isWhole(row)) report(row.seq, 'changed')
       last = { seq: row.seq, hash: row.hash }
     }
     entries += rows.length
@@ -86,9 +111,10 @@ export async function verifyChain(
   if (head === undefined || !head.isSealed || (head.seq === last.seq && head.hash !== last.hash))
     report(last.seq, 'head')
   else if (head.seq !== last.seq) report(last.seq + 1, 'missing')
-  return { isIntact: problems.length === 0, entries, head: { seq: last.seq, hash: last.hash }, problems }
+  const isIntact = problems.length === 0
+  return { isIntact, entries, head: { seq: last.seq, hash: last.hash }, checkpoint, problems }
 }
 
-function isIntact({ hash, ...entry }: Schema['audit_log']): boolean {
+function isWhole({ hash, ...entry }: Schema['audit_log']): boolean {
   return Number.isFinite(entry.at) && Math.abs(entry.at) <= maxTime && hashOf(entry) === hash
 }

@@ -5,9 +5,12 @@ import { systemTenancy } from '../contracts/caller.ts'
 import type { Tenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createAuditLog } from './audit-log.ts'
 import { genesis, hashOf } from './audit-chain.ts'
 import type { AuditQuery } from './audit-log.ts'
 import type { PageOf } from './database/read-page.ts'
+import { createSqliteKind } from './sqlite/sqlite.ts'
 import { mask } from './rows/change-set.ts'
 import { descriptors } from './rows/descriptors.ts'
 import type { Actor } from './rows/rows.ts'
@@ -274,13 +277,13 @@ onEachStore(({ name: store, open }) => {
     })
 
     it('is refused where its entries are larger than 4 MB together, and one of them is shown', async () => {
-      const applications = test.storage.boundTo({ maker: actor }).for(mine.asAccount).applications
-      const { application_sid: sid } = await applications.insert({
-        name: 'large',
-        app_json: 'x'.repeat(250_000),
-      })
-      for (let n = 0; n < 9; n += 1)
-        await applications.update(sid, { app_json: `${n}${'x'.repeat(250_000)}` })
+      const sid = 'large'
+      const after = JSON.stringify({ text: 'x'.repeat(500_000) })
+      for (let n = 0; n < 10; n += 1)
+        await test.query(
+          `insert into audit_log (seq, at, actor_kind, action, resource, sid, "after", previous_hash, hash)
+           values (${1000 + n}, 1, 'platform', 'update', 'x', '${sid}', '${after}', '', '')`,
+        )
       await expect(page({ sid })).rejects.toMatchObject({
         code: 'bad_request',
         message: 'count: the entries of this page are larger than 4 MB together',
@@ -300,6 +303,107 @@ onEachStore(({ name: store, open }) => {
       const at = second.rows[0]!.at
       expect((await page({ start: at, resource: 'clients' })).total).toBe(3)
       expect((await page({ end: at - 1, resource: 'clients' })).total).toBe(0)
+    })
+  })
+
+  describe('a long text', () => {
+    it('is kept as its length and hash, so that no change of an application costs more than a page', async () => {
+      const applications = test.storage.boundTo({ maker: actor }).for(mine.asAccount).applications
+      const app_json = `é${'x'.repeat(250_000)}`
+      const { application_sid } = await applications.insert({ name: 'large', app_json })
+      await applications.update(application_sid, { app_json: 'x'.repeat(1025) })
+      await applications.update(application_sid, { app_json: 'x'.repeat(1024) })
+      const [short, middle, long] = await entriesOf(application_sid)
+      const sha256 = createHash('sha256').update(app_json).digest('hex')
+      expect(cellsOf(long!.after)).toMatchObject({ app_json: { length: 250_002, sha256 } })
+      expect(cellsOf(middle!.before)).toMatchObject({ app_json: { length: 250_002, sha256 } })
+      expect(cellsOf(short!.after)).toMatchObject({ app_json: 'x'.repeat(1024) })
+      for (const entry of [middle, long]) expect(entry!.after!.length).toBeLessThan(1500)
+      expect((await test.storage.audit.verify()).isIntact).toBe(true)
+    })
+  })
+
+  describe('the bytes of an account within an hour', () => {
+    it('are bounded by a refusal, which removals, other accounts and administrators do not get', async () => {
+      const clock = createFakeClock()
+      const storage = await test.reopen({ clock })
+      const by = (tenancy: Tenancy) =>
+        storage.boundTo({ maker: { ...actor, tenancy } }).for(tenancy).clients
+      const add = (tenancy: Tenancy, n: number) =>
+        by(tenancy).insert({ account_sid: mine.account_sid, username: `user ${n}`, password: 'p' })
+      const { client_sid } = await add(mine.asAccount, 0)
+      const large = Object.fromEntries(
+        Array.from({ length: 2000 }, (_, n) => [`column ${n}`, 'x'.repeat(1000)]),
+      )
+      const change = { action: 'update', resource: 'x', sid: 'x', before: null, after: large } as const
+      const owned = { account_sid: mine.account_sid, service_provider_sid: null }
+      const auditing = createAuditLog({ database: { builder: createSqliteKind().builder } as never, vault: {} as never, clock })
+      const maker: Actor = { ...actor, tenancy: mine.asAccount }
+      for (let n = 0; n < 9; n++) auditing.demandBudget([{ ...change, ...owned }], maker)
+      expect(() => auditing.demandBudget([{ ...change, ...owned }], maker)).toThrow(
+        expect.objectContaining({ code: 'audit_budget', retryAfterSeconds: expect.any(Number) as number }),
+      )
+      auditing.demandBudget([{ ...change, ...owned, action: 'delete' }], maker)
+      auditing.demandBudget([{ ...change, ...owned }], { ...maker, tenancy: admin })
+      auditing.demandBudget([{ ...change, ...owned }], { ...maker, tenancy: { level: 'account', service_provider_sid: 'p', account_sid: 'another' } })
+      clock.advance(3_600_000)
+      auditing.demandBudget([{ ...change, ...owned }], maker)
+      expect(await by(mine.asAccount).remove(client_sid)).toBe(true)
+    })
+  })
+
+  describe('a checkpoint', () => {
+    const after = (seq: number) => test.storage.audit.after(seq, 500)
+
+    it('removes what was exported, is an entry itself, and the chain is proven from it on', async () => {
+      for (let n = 0; n < 600; n++) await clients().insert({ username: `user ${n}`, password: 'p' })
+      const exported = await after(0)
+      expect(exported.map(({ seq }) => seq)).toEqual(Array.from({ length: 500 }, (_, n) => n + 1))
+      const more = await after(500)
+      const { seq, hash } = more.at(-1)!
+      await test.storage.boundTo({ maker: actor }).audit.removeUpTo({ seq, hash })
+      const [entry] = (await page({ resource: 'audit_log' })).rows
+      expect(entry).toMatchObject({ action: 'delete', sid: String(seq), actor_name: 'Ada', previous_hash: hash })
+      expect(cellsOf(entry!.before)).toEqual({ first: 1, last: seq, hash })
+      expect((await page()).total).toBe(1)
+      expect(await test.storage.audit.verify()).toEqual({
+        isIntact: true,
+        entries: 1,
+        head: { seq: entry!.seq, hash: entry!.hash },
+        checkpoint: { seq, hash },
+        problems: [],
+      })
+      await test.reopen()
+      await clients().insert({ username: 'later', password: 'p' })
+      expect(await test.storage.audit.verify()).toMatchObject({ isIntact: true, entries: 2 })
+    })
+
+    it('is refused for an entry that is not there, with another hash, or behind the last one', async () => {
+      await clients().insert({ username: 'a', password: 'p' })
+      const [first, second] = await after(0)
+      const { audit } = test.storage
+      for (const place of [
+        { seq: 999, hash: first!.hash },
+        { seq: first!.seq, hash: second!.hash },
+      ])
+        await expect(audit.removeUpTo(place)).rejects.toMatchObject({ code: 'not_found' })
+      await audit.removeUpTo(second!)
+      await expect(audit.removeUpTo(first!)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(test.query('delete from audit_log')).rejects.toThrow('append-only')
+    })
+
+    it('is refused where the log up to it was altered, and one that was forged shows', async () => {
+      await clients().insert({ username: 'a', password: 'p' })
+      const entries = await after(0)
+      const last = entries.at(-1)!
+      if (store === 'SQLite') await test.query('drop trigger audit_log_no_update')
+      else await test.query('alter table audit_log disable trigger all')
+      await test.query("update audit_log set actor_name = 'Another' where seq = 1")
+      await expect(test.storage.audit.removeUpTo(last)).rejects.toMatchObject({ code: 'audit_log_broken' })
+      await test.query(`insert into audit_head values (2, ${last.seq}, '${last.hash}', 'forged')`)
+      const { isIntact, problems } = await test.storage.audit.verify()
+      expect(isIntact).toBe(false)
+      expect(problems).toEqual([{ seq: last.seq, problem: 'checkpoint' }])
     })
   })
 
@@ -325,6 +429,7 @@ onEachStore(({ name: store, open }) => {
         isIntact: true,
         entries: total,
         head: { seq: rows[0]!.seq, hash: rows[0]!.hash },
+        checkpoint: null,
         problems: [],
       })
       expect(rows.at(-1)).toMatchObject({ seq: 1, previous_hash: genesis })

@@ -5,6 +5,7 @@ import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { createAlertStore } from './alerts.ts'
 import { createAuditLog } from './audit-log.ts'
+import type { AuditLog } from './audit-log.ts'
 import { createCallRecords } from './calls/call-records.ts'
 import { createCallStore } from './calls/call-store.ts'
 import { createCarrierRegistrationStore } from './nodes/carrier-registrations.ts'
@@ -77,6 +78,8 @@ export function createStorage(options: StorageOptions): Storage {
         await checkKey(storage, parts)
         await parts.lease.start()
         await parts.reserve.start()
+        // The last process may have ended in the middle of it.
+        void pruneAudit(parts.audit).catch((error: unknown) => parts.log.warn({ err: error }, 'audit log was not pruned'))
         await follower.start()
       } catch (error) {
         await storage.stop()
@@ -130,6 +133,7 @@ function createParts(options: StorageOptions) {
         const made = await work(session, changes)
         const entries = changes.entries()
         demandRoom(reserve, entries, actor)
+        audit.demandBudget(entries, actor)
         await audit.append(session, entries, actor)
         return { result: made, tables: changes.tables() }
       })
@@ -143,6 +147,7 @@ function createParts(options: StorageOptions) {
   }
 
   return {
+    log,
     database,
     reserve,
     vault,
@@ -277,6 +282,11 @@ function bind(parts: Parts, { maker, asker }: Behalf): BoundStorage {
         const entry = { ...deed, before: null, after: null }
         await write(database, (session) => audit.append(session, [entry], actor))
       },
+      async removeUpTo(place) {
+        if (maker === 'reader') return refuseChange()
+        await audit.seal(place, actor)
+        await pruneAudit(audit)
+      },
     },
   }
 }
@@ -319,6 +329,11 @@ async function close({
   parts.revisions.raise(undefined)
   await parts.database.close()
   parts.place.release()
+}
+
+/** Removes the entries up to the checkpoint, with a pause after each batch. A stop leaves the rest to the next one. */
+async function pruneAudit({ prune }: Pick<AuditLog, 'prune'>): Promise<void> {
+  while ((await prune()) > 0) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Refuses a change in a request that only reads: its handler is at fault. */

@@ -38,6 +38,6 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
   // In every path, an id that is longer than any real one names no record.
   if (path.includes('{')) add('not_found')
   add('too_many_requests', 'internal', 'database_unavailable', 'overloaded')
-  if (method !== 'GET') add('disk_full')
+  if (method !== 'GET') add('disk_full', 'audit_budget')
   return codes
 }

@@ -9,8 +9,11 @@ export interface BucketRule {
 }
 
 export interface TokenBuckets {
-  /** Takes a token and returns 0, or takes none and returns the ms until there is one. */
-  take(key: string, rule: BucketRule): number
+  /**
+   * Takes tokens, one if not said otherwise, and returns 0, or takes none and returns the ms until there is one. The
+   * last take may leave less than nothing: then the next one waits longer.
+   */
+  take(key: string, rule: BucketRule, tokens?: number): number
   /** Returns what `take` would return, and takes none. */
   wait(key: string, rule: BucketRule): number
 }
@@ -33,10 +36,10 @@ export function createTokenBuckets(clock: Clock, maxKeys = 20_000): TokenBuckets
     tokens >= 1 ? 0 : Math.ceil(((1 - tokens) * refillMs) / capacity)
 
   return {
-    take(key, rule) {
+    take(key, rule, amount = 1) {
       const tokens = tokensOf(key, rule)
       buckets.delete(key)
-      buckets.set(key, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: clock.monotonic() })
+      buckets.set(key, { tokens: tokens >= 1 ? tokens - amount : tokens, at: clock.monotonic() })
       if (buckets.size > maxKeys) {
         const [oldest] = buckets.keys()
         if (oldest !== undefined) buckets.delete(oldest)

@@ -121,6 +121,16 @@ export const requestErrors = {
     http: 422,
     cure: 'Remove records that are not needed, or ask the operator to lift SWITCHHOOK_ACCOUNT_QUOTAS.',
   },
+  audit_budget: {
+    cause: 'The account has changed so much within an hour that its part of the audit log is full.',
+    http: 429,
+    cure: 'Try again after the seconds in Retry-After. Removals are still possible.',
+  },
+  audit_log_broken: {
+    cause: 'Entries of the audit log were changed, removed or inserted, so that no checkpoint is made.',
+    http: 409,
+    cure: 'See GET /AuditLog/verify. Keep the log as it is, as evidence.',
+  },
   too_many_requests: {
     cause: 'More requests came than the rate limit allows.',
     http: 429,

@@ -54,6 +54,8 @@ const rights: Readonly<Record<string, Readonly<Record<string, Right>>>> = {
   '/Applications': { GET: 'APC', POST: 'APC, for an account' },
   '/Applications/{ApplicationSid}': { GET: 'APC', PUT: 'APC', DELETE: 'APC' },
   '/AuditLog': { GET: 'APC' },
+  '/AuditLog/checkpoints': { POST: 'A' },
+  '/AuditLog/export': { GET: 'A' },
   '/AuditLog/verify': { GET: 'A' },
   '/Availability': { GET: 'APC' },
   '/Clients': { GET: 'APC', POST: 'APC, for an account' },
