@@ -107,6 +107,7 @@ export class CallEngine implements Calls, CallHandlers {
     await this.#guard.start()
     this.#options.store.watch({
       abandoned: () => this.#recovery.run(),
+      cutOff: () => this.#cutOff(),
       lost: (calls) => this.#lost(new Set(calls)),
     })
     // Not awaited: there may be many calls to recover, and new ones are served meanwhile.
@@ -126,6 +127,14 @@ export class CallEngine implements Calls, CallHandlers {
     for (const leg of this.#registry.live)
       if (calls.has(leg.call_sid))
         void hangUpFor(leg, new AppError('call_lost', 'the call was taken for lost'))
+  }
+
+  /** Hangs up the calls over carriers: nothing counts their minutes, and others may have closed them. */
+  #cutOff(): void {
+    const sentence = 'the node has not reached the database for a minute, so what the call costs is not counted'
+    for (const leg of this.#registry.live)
+      if (leg.journal.facts.attempt?.sip_gateway_sid !== undefined)
+        void hangUpFor(leg, new AppError('database_unavailable', sentence))
   }
 
   list(account_sid: string): LiveCall[] {

@@ -126,6 +126,11 @@ export interface CallStore<E extends StoredEvent = StoredEvent, R extends Error 
 export interface CallStoreListener {
   /** Called when there may be calls to adopt. */
   abandoned(): void
+  /**
+   * Called when this node has not reached the shared database for a minute. Other nodes may have closed its calls, and
+   * what they cost is counted nowhere.
+   */
+  cutOff?(): void
   /** Called when other nodes have closed calls of this node as dead. Nothing more is written about them. */
   lost(calls: readonly string[]): void
 }

@@ -20,8 +20,8 @@ export interface ClockCheckOptions {
   readonly clock: Clock
 }
 
-// Signed requests tolerate minutes, and nodes that share a database seconds.
-const toleranceMs = 5000
+// Nodes that share a database warn from here on; above a minute they refuse logins.
+const toleranceMs = 2000
 
 export function createClockCheck({ rows, samples, clock }: ClockCheckOptions): Check {
   return {

@@ -17,6 +17,9 @@ import type { Actor } from './rows/rows.ts'
 import { readersFor, write } from './database/database.ts'
 import type { Database } from './database/database.ts'
 import { createExpiredRows } from './expired-rows.ts'
+import type { ExpiredRows } from './expired-rows.ts'
+import { createClockWatch } from './nodes/clock-watch.ts'
+import type { ClockWatch } from './nodes/clock-watch.ts'
 import { createIdempotencyStore } from './idempotency.ts'
 import type { RunChange } from './idempotency.ts'
 import { createLateDatabase } from './database/late-database.ts'
@@ -45,6 +48,7 @@ export function createStorage(options: StorageOptions): Storage {
   const { database, revisions, follower, alerts } = parts
   let isRunning = false
   parts.calls.onTrouble((reason) => void alertProviders(parts, reason))
+  parts.clockWatch.onWrong((reason) => void alertProviders(parts, reason))
 
   /** Treats changes of other processes that may have been missed as made. */
   function demandNews(): void {
@@ -68,7 +72,7 @@ export function createStorage(options: StorageOptions): Storage {
     },
     async writeTrouble() {
       if (!isRunning) return 'database_unavailable'
-      const refusal = parts.calls.refusal()
+      const refusal = parts.calls.refusal() ?? parts.clockWatch.refusal()
       return refusal === undefined ? parts.probe.trouble() : troubleOf(refusal)
     },
     async start() {
@@ -122,7 +126,13 @@ function createParts(options: StorageOptions) {
   const revisions = createRevisions()
   const audit = createAuditLog({ database, vault, clock })
   const repositories = createRepositoryMaker(database, vault, clock)
-  const lease = createNodeLease({ database, place, clock, log })
+  const { timeOf } = database
+  const clockWatch = createClockWatch({
+    databaseTime: options.databaseTime ?? (timeOf && (() => timeOf(database.pulse))),
+    clock,
+    log,
+  })
+  const lease = createNodeLease({ database, place, look: () => clockWatch.look(), clock, log })
   const calls = createCallStore({ database, lease, reserve, vault, clock, log })
 
   /** Runs one transaction, with the audit log entries for its changes. */
@@ -133,6 +143,7 @@ function createParts(options: StorageOptions) {
         const made = await work(session, changes)
         const entries = changes.entries()
         demandRoom(reserve, entries, actor)
+        demandClock(clockWatch, entries)
         audit.demandBudget(entries, actor)
         await audit.append(session, entries, actor)
         return { result: made, tables: changes.tables() }
@@ -148,6 +159,7 @@ function createParts(options: StorageOptions) {
 
   return {
     log,
+    clockWatch,
     database,
     reserve,
     vault,
@@ -166,7 +178,7 @@ function createParts(options: StorageOptions) {
       log,
     }),
     probe: createWriteProbe({ write: () => write(database, (session) => lease.touch(session)), clock, log }),
-    expired: createExpiredRows(database),
+    expired: whileClockIsRight(createExpiredRows(database), clockWatch),
     idempotency: createIdempotencyStore({ database, repositories, vault, clock, change }),
     outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
     records: createCallRecords(database, clock),
@@ -199,8 +211,8 @@ async function alertProviders({ database, alerts }: Parts, { code, message, cure
   for (const { service_provider_sid } of providers)
     alerts.raise({
       service_provider_sid: String(service_provider_sid),
-      alert_type: code === 'disk_full' ? 'disk-full' : 'database-unavailable',
-      message: `calls are refused: ${message}`,
+      alert_type: code.replace('_', '-'),
+      message: code === 'clock_wrong' ? message : `calls are refused: ${message}`,
       detail: cure,
     })
 }
@@ -243,6 +255,23 @@ function demandRoom(reserve: DiskReserve, entries: readonly Change[], actor: Act
   if (entries.every(({ action, resource }) => action === 'delete' || resource === 'user_sessions')) return
   const refusal = reserve.refusal()
   if (refusal !== undefined) throw refusal
+}
+
+/** Throws AppError clock_wrong for a login. It would end too early, and end others. */
+function demandClock(watch: ClockWatch, entries: readonly Change[]): void {
+  if (!entries.some(({ action, resource }) => action === 'create' && resource === 'user_sessions')) return
+  const reason = watch.refusal()
+  if (reason !== undefined) throw reason
+}
+
+/** Returns the rows, of which none is removed while this node does not know the time. */
+function whileClockIsRight(rows: ExpiredRows, watch: ClockWatch): ExpiredRows {
+  return {
+    remove(...which) {
+      const reason = watch.refusal()
+      return reason === undefined ? rows.remove(...which) : Promise.reject(reason)
+    },
+  }
 }
 
 function bind(parts: Parts, { maker, asker }: Behalf): BoundStorage {
@@ -332,8 +361,8 @@ async function close({
 }
 
 /** Removes the entries up to the checkpoint, with a pause after each batch. A stop leaves the rest to the next one. */
-async function pruneAudit({ prune }: Pick<AuditLog, 'prune'>): Promise<void> {
-  while ((await prune()) > 0) await new Promise((resolve) => setImmediate(resolve))
+async function pruneAudit(audit: Pick<AuditLog, 'prune'>): Promise<void> {
+  while ((await audit.prune()) > 0) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Refuses a change in a request that only reads: its handler is at fault. */

@@ -42,6 +42,8 @@ export interface StorageOptions {
   readonly reserveBytes?: number
   readonly clock: Clock
   readonly log: Logger
+  /** A replacement for the time of the database, for tests whose clock stands still. */
+  readonly databaseTime?: () => Promise<number>
   /** A replacement for the sync of the log file, for tests. */
   readonly sync?: SqliteOptions['sync']
 }

@@ -51,7 +51,11 @@ async function openOver(
   const place = await makePlace(dataDir)
   const databaseUrl = place.url
   const make = (more: Partial<StorageOptions> = {}): Storage =>
-    createStorage({ dataDir, databaseUrl, clock: systemClock, log: silentLogger, ...options, ...more })
+{
+    const { clock = systemClock, ...others } = { ...options, ...more }
+    const databaseTime = async (): Promise<number> => clock.now()
+    return createStorage({ dataDir, databaseUrl, clock, databaseTime, log: silentLogger, ...others })
+  }
   let storage = make()
   await storage.start()
   return {

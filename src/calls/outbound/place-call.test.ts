@@ -718,6 +718,22 @@ describe('a call to a phone', () => {
     ])
   })
 
+  it('is ended when its node has been cut off from the database for a minute, and a call that costs nothing stays', async () => {
+    const engine = arrange({})
+    await engine.calls.start()
+    engine.hooks.on('/call', [{ verb: 'wait', ms: 9_000_000 }])
+    const inbound = engine.ring()
+    await placeFrom(engine)
+    engine.sent[0]?.answer()
+    await settle()
+    engine.store.listener?.cutOff?.()
+    await settle()
+    expect(engine.store.records).toMatchObject([
+      { trunk: 'first', answered: true, failure: { code: 'database_unavailable' } },
+    ])
+    expect(inbound.dialog?.sentBye).toBeUndefined()
+  })
+
   it('goes on with the next carrier of its route', async () => {
     const [a, b] = [outboundCarrier('a'), outboundCarrier('b', { tech_prefix: '99' })]
     const entries = [a, b].map(({ voip_carrier_sid }, priority) => ({

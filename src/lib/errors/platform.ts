@@ -26,6 +26,12 @@ export const platformErrors = {
     sip: 503,
     cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
   },
+  clock_wrong: {
+    cause: 'The clock of the node differs from that of the database by more than a minute.',
+    http: 503,
+    sip: 503,
+    cure: 'The operator should let the machine follow NTP. Until then other nodes serve logins.',
+  },
   disk_full: {
     cause:
       'The disk with the data directory, or that of PostgreSQL, is full or nearly full: changes, new calls or the audio of a call cannot be written.',

@@ -260,6 +260,7 @@ export function createCallStore({
 
   lease.watch({
     beaten: () => listener?.abandoned(),
+    cutOff: () => listener?.cutOff?.(),
     lost: begin,
     hasCalls: () => !writer.open().next().done,
   })

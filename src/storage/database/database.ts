@@ -42,6 +42,8 @@ export interface Database extends Readers {
   readonly rowLocks: RowLocks | undefined
   /** Whether a text matches a pattern of LIKE, in any case of its ASCII letters; `\` escapes. */
   readonly matchesPattern: (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
+  /** Returns the time of the database in epoch ms. Undefined where it is that of this machine. */
+  readonly timeOf: ((session: Session) => Promise<number>) | undefined
   /** Returns rising numbers that no other transaction gets. Undefined where the single writer numbers its rows. */
   readonly nextIds: ((session: Session, count: number) => Promise<number[]>) | undefined
   /** Resolves when everything committed so far would survive a crash of the machine. */

@@ -8,7 +8,7 @@ export interface LateDatabase extends Database {
 /** The properties of a database that do not depend on whether it is open: its SQL dialect and its locking. */
 export type DatabaseKind = Pick<
   Database,
-  'builder' | 'isShared' | 'rowLocks' | 'matchesPattern' | 'nextIds' | 'brokenRule'
+  'builder' | 'isShared' | 'rowLocks' | 'matchesPattern' | 'nextIds' | 'timeOf' | 'brokenRule'
 >
 
 /** The operations that need an open database. */

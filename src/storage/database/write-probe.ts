@@ -62,5 +62,6 @@ export function createWriteProbe({ write, clock, log }: WriteProbeOptions): Writ
 
 /** Returns the reason without its text, which could name what is inside. */
 export function troubleOf(error: unknown): WriteTrouble {
-  return error instanceof AppError && error.code === 'disk_full' ? 'disk_full' : 'database_unavailable'
+  const code = error instanceof AppError ? error.code : undefined
+  return code === 'disk_full' || code === 'clock_wrong' ? code : 'database_unavailable'
 }

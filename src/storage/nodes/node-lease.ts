@@ -33,6 +33,8 @@ export interface NodeLease {
 export interface NodeLeaseListener {
   /** Runs after every beat that others can see. */
   readonly beaten: () => void
+  /** Runs once when this node has not been seen for so long that others may have closed its calls. */
+  readonly cutOff?: () => void
   /** Runs when this node finds that it was declared dead. */
   readonly lost: () => void
   /** Reports whether calls are open here. Without open calls, a node that is alone writes no beats. */
@@ -43,6 +45,8 @@ export interface NodeLeaseOptions {
   readonly database: Database
   /** The place of this node, taken before the start. */
   readonly place: Pick<NodePlace, 'name'>
+  /** Looks at the clock of the database, at the start and with each beat. */
+  readonly look?: () => Promise<void>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -57,6 +61,9 @@ const beatMs = 3000
 // Five beats. With the interval until the last beat is seen and the one until the silence is found, the calls of a
 // dead node are closed within 22 s of its death.
 const silentMs = 15_000
+// Others close the calls of a node that they have not seen for 22 s. A database that moves to its standby takes longer,
+// and then no node closes any: the rest of this minute is for that.
+const cutOffMs = 60_000
 // One beat, one response just before its time limit, and a margin.
 const gapMs = 8000
 
@@ -74,6 +81,8 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
   let timer: Timer | undefined
   let beating: Promise<void> | undefined
   let isStopped = false
+  let seenAt = clock.monotonic()
+  let isCutOff = false
   let listener: NodeLeaseListener = {
     beaten: () => undefined,
     lost: () => undefined,
@@ -114,9 +123,17 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     try {
       await (isShared ? beat(pulse) : beatAlone())
       isFailing = false
+      isCutOff = false
+      seenAt = clock.monotonic()
+      await options.look?.()
     } catch (error) {
       if (!isFailing) log.warn({ err: error }, 'this node cannot write its sign of life')
       isFailing = true
+      if (isShared && !isCutOff && clock.monotonic() - seenAt >= cutOffMs) {
+        isCutOff = true
+        log.error({}, 'this node is cut off from the database: calls over carriers are ended')
+        listener.cutOff?.()
+      }
     }
     if (!isStopped) beatLater()
   }
@@ -167,6 +184,8 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
         else if (place() !== null) await remove(session, queries.at, { place: place() })
         await queries.join.all(session, { node_id, place: place() })
       })
+      seenAt = clock.monotonic()
+      await options.look?.()
       beatLater()
     },
     async stop() {

@@ -202,6 +202,42 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     expect(await third.storage.calls.adopt()).toMatchObject([{ call_sid, alive_at }])
   })
 
+  it('refuse calls once they miss the database, and say so after a minute without it, once', async () => {
+    const line = await layLine(join(database.folder, '.s.PGSQL.5432'), folder)
+    try {
+      const url = database.url.replace(encodeURIComponent(database.folder), encodeURIComponent(line.folder))
+      const { storage, clock, node_id } = await startNode('a', url)
+      let cutOffs = 0
+      storage.calls.watch({ abandoned: () => undefined, lost: () => undefined, cutOff: () => cutOffs++ })
+      await until('a beat', async () => {
+        clock.advance(beatMs)
+        return (await beatsOf(node_id)) > 1
+      })
+      expect(storage.calls.refusal()).toBeUndefined()
+      line.cut()
+      const cutAt = clock.monotonic()
+      await until('calls to be refused', () => {
+        clock.advance(beatMs)
+        return storage.calls.refusal()?.code === 'database_unavailable'
+      })
+      await until('the minute to be over', () => {
+        clock.advance(beatMs)
+        return cutOffs > 0
+      })
+      expect(clock.monotonic() - cutAt).toBeGreaterThan(50_000)
+      for (let n = 0; n < 10; n++) clock.advance(beatMs)
+      line.restore()
+      await until('calls to be accepted', () => {
+        clock.advance(beatMs)
+        return storage.calls.refusal() === undefined
+      })
+      expect(cutOffs).toBe(1)
+    } finally {
+      for (const storage of running.splice(0)) await storage.stop()
+      await line.close()
+    }
+  })
+
   it('declare no node dead because the database was away for a minute', async () => {
     const line = await layLine(join(database.folder, '.s.PGSQL.5432'), folder)
     try {

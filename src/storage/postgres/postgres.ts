@@ -60,6 +60,13 @@ export function createPostgresKind(): DatabaseKind {
       skip: (query) => query.forUpdate().skipLocked(),
       keep: (query) => query.forKeyShare(),
     },
+    async timeOf(session) {
+      const [row] = await session.all(
+        'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
+        [],
+      )
+      return Number(row?.['now'])
+    },
     async nextIds(session, count) {
       const rows = await session.all(
         "select nextval('outbox_ids') as id from generate_series(1, cast($1 as integer))",

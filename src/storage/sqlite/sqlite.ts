@@ -47,6 +47,7 @@ export function createSqliteKind(): DatabaseKind {
     // One transaction runs at a time: no rows need locks, and the single writer numbers its rows itself.
     rowLocks: undefined,
     nextIds: undefined,
+    timeOf: undefined,
     // LIKE in SQLite ignores the case of ASCII letters.
     matchesPattern: (text, pattern) => sql`${text} like ${pattern} escape '\\'`,
     brokenRule,
