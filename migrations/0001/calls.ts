@@ -102,6 +102,8 @@ async function createJournal(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', required)
     // The node that serves the call.
     .addColumn('node_id', 'text', required)
+    // JSON text, encrypted: what a BYE in its dialog needs; null until it is answered.
+    .addColumn('dialog', 'text')
     // The last sign of life of the node that carried the call, by its own clock; null while the node is in `nodes`.
     .addColumn('alive_at', 'bigint')
     .execute()

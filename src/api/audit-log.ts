@@ -101,7 +101,9 @@ export const verifyAuditLog = defineRoute({
       head: object({ seq: whole('Its number.'), hash: word('Its hash.') }).describe('The newest entry.'),
       checkpoint: object({ seq: whole('Its number.'), hash: word('Its hash.') })
         .nullable()
-        .describe('The entry up to which the log was exported and removed; the chain is proven from there on.'),
+        .describe(
+          'The entry up to which the log was exported and removed; the chain is proven from there on.',
+        ),
       problems: list(
         object({
           seq: whole('The number of the entry.'),
@@ -130,8 +132,12 @@ export const exportAuditLog = defineRoute({
   description:
     'Ask again with `after` set to the last number until no entry comes. Then a checkpoint may be made at the last one.',
   query: {
-    after: integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).describe('The number of the last entry that you have; 0 at first.'),
-    count: integer({ min: 1, max: 500 }).optional().describe('The most entries, 500 if not set. They have at most 4 MB together.'),
+    after: integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).describe(
+      'The number of the last entry that you have; 0 at first.',
+    ),
+    count: integer({ min: 1, max: 500 })
+      .optional()
+      .describe('The most entries, 500 if not set. They have at most 4 MB together.'),
   },
   reply: {
     status: 200,
@@ -156,7 +162,9 @@ export const makeAuditCheckpoint = defineRoute({
     'Export these entries first: they are removed. The log is verified up to the entry, and the removal is an entry ' +
     'itself. `GET /AuditLog/verify` then proves the chain from this entry on.',
   body: {
-    seq: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).describe('The number of the last entry to be removed.'),
+    seq: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).describe(
+      'The number of the last entry to be removed.',
+    ),
     hash: text({ max: 64 }).describe('Its hash, which shows that you have it.'),
   },
   errors: ['not_found', 'audit_log_broken'],

@@ -23,6 +23,7 @@ export interface CallServices {
     | 'hasUserAt'
     | 'authenticate'
     | 'bindings'
+    | 'byeIn'
     | 'drain'
     | 'addressFor'
     | 'invite'

@@ -16,6 +16,7 @@ import type { Arrival } from './inbound/serve-invite.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { JournalEvent } from './journal/journal.ts'
+import { createFarewells } from './journal/farewells.ts'
 import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
 import { CallPace } from './inbound/call-pace.ts'
@@ -96,7 +97,13 @@ export class CallEngine implements Calls, CallHandlers {
       conferences: new Conferences({ clock: options.clock, node: () => this.#node() }),
     }
     const { store, directory, log } = options
-    this.#recovery = createRecovery({ store, directory, log, node: () => this.#node() })
+    this.#recovery = createRecovery({
+      store,
+      directory,
+      log,
+      node: () => this.#node(),
+      hangUp: createFarewells(options),
+    })
   }
 
   get liveCount(): number {
@@ -131,7 +138,8 @@ export class CallEngine implements Calls, CallHandlers {
 
   /** Hangs up the calls over carriers: nothing counts their minutes, and others may have closed them. */
   #cutOff(): void {
-    const sentence = 'the node has not reached the database for a minute, so what the call costs is not counted'
+    const sentence =
+      'the node has not reached the database for a minute, so what the call costs is not counted'
     for (const leg of this.#registry.live)
       if (leg.journal.facts.attempt?.sip_gateway_sid !== undefined)
         void hangUpFor(leg, new AppError('database_unavailable', sentence))

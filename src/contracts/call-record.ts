@@ -87,6 +87,8 @@ export interface CallBatch<E extends StoredEvent = StoredEvent> {
    * events.
    */
   readonly later?: readonly LaterFact[]
+  /** The dialog in the form that another node needs to hang up, as JSON. It is kept while the call is open. */
+  readonly dialog?: string
   /** Closes the leg. A second record for the same call_sid is ignored: exactly one per leg. */
   readonly record?: RecentCall
   /** Closes a leg that gets no record: its account has call records disabled. Later batches may still add events. */
@@ -103,6 +105,8 @@ export interface UnfinishedCall {
   readonly call_sid: string
   readonly account_sid: string
   readonly events: readonly StoredEvent[]
+  /** The last `dialog` of its batches. Absent for a call that was not answered. */
+  readonly dialog?: string
   /** The last sign of life of the node that carried the call, by the clock of its events. Absent if none is known. */
   readonly alive_at?: number
 }

@@ -1,4 +1,5 @@
 // The public interface of a dialog: what its owner can do with it, and the callbacks it gets. Import it through sip.ts.
+import type { Transport } from './transport/transports.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { ReplacesId } from './message/replaces.ts'
 import type { Reply } from './reply.ts'
@@ -71,6 +72,17 @@ export interface OfferWish {
   readonly headers?: readonly HeaderField[]
 }
 
+/** All that a BYE needs, without credentials. Texts are as they were in the messages. */
+export interface LeftDialog {
+  readonly callId: string
+  readonly local: string
+  readonly remote: string
+  readonly routeSet: readonly string[]
+  readonly remoteTarget: string
+  readonly localSequence: number
+  readonly to: { readonly transport: Transport; readonly address: string; readonly port: number }
+}
+
 /** A confirmed dialog (RFC 3261 §12), from either side. */
 export interface Dialog {
   readonly callId: string
@@ -103,6 +115,8 @@ export interface Dialog {
    * AppError bad_request when `referTo` or `referredBy` is not an address.
    */
   refer(wish: ReferWish): Promise<SipResponse>
+  /** Returns what another process needs to send a BYE in this dialog. */
+  left(): LeftDialog
   /** Sends BYE once; later calls do nothing. Waits for the ACK first if it must (RFC 3261 §15.1.1). */
   bye(headers?: readonly HeaderField[]): Promise<void>
 }

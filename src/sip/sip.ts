@@ -7,6 +7,8 @@ import type { DigestAlgorithm } from './digest.ts'
 import type { SipDirectory, SipUser } from './directory.ts'
 import type { IncomingInvite, OutgoingInvite, OutgoingInviteOptions } from './invites.ts'
 import type { SipMessage, SipRequest } from './message/message.ts'
+import type { HeaderField } from './message/message.ts'
+import type { LeftDialog } from './dialogs.ts'
 import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 import type { Reply } from './reply.ts'
 import type { Resolved, UriResolverOptions } from './resolve.ts'
@@ -17,7 +19,14 @@ import type { SecureTransports } from './transport/tls.ts'
 import type { Listening, Remote } from './transport/transports.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
-export type { Dialog, DialogFailure, DialogListener, EarlyListener, OfferWish } from './dialogs.ts'
+export type {
+  Dialog,
+  DialogFailure,
+  DialogListener,
+  EarlyListener,
+  LeftDialog,
+  OfferWish,
+} from './dialogs.ts'
 export type { IncomingReferral, ReferReport, ReferSubscription, ReferWish, ReplacesId } from './dialogs.ts'
 export type {
   CancelListener,
@@ -95,6 +104,8 @@ export interface Sip {
    * here if none arrives.
    */
   request(asked: OutsideRequest): Promise<OutsideOutcome>
+  /** Sends a BYE in a dialog whose process has ended. Resolves with the status of the response, or 408 or 503. */
+  byeIn(left: LeftDialog, headers: readonly HeaderField[]): Promise<number>
   /** Resolves the destination of a request to this URI: RFC 3263. Rejects with AppError sip_unreachable. */
   resolve(uri: string): Promise<Resolved>
   /**

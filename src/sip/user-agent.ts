@@ -24,6 +24,7 @@ import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
 import type { Register } from './registrar/registrar.ts'
 import { capabilitiesOf, returned, toOwed, withoutState } from './user-agent-replies.ts'
+import { byeIn } from './left-dialog.ts'
 import { sendOutsideRequest } from './send-outside-request.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
@@ -59,6 +60,7 @@ class Agent implements UserAgent {
   readonly rest: Sip['rest']
   readonly reach: Sip['reach']
   readonly request: Sip['request'] = (asked) => sendOutsideRequest(this.#core, asked)
+  readonly byeIn: Sip['byeIn'] = (left, headers) => byeIn(this.#core, left, headers)
   readonly #options: UserAgentOptions
   readonly #core: Core
   readonly #authenticate: Authenticate

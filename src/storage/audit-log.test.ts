@@ -327,8 +327,7 @@ onEachStore(({ name: store, open }) => {
     it('are bounded by a refusal, which removals, other accounts and administrators do not get', async () => {
       const clock = createFakeClock()
       const storage = await test.reopen({ clock })
-      const by = (tenancy: Tenancy) =>
-        storage.boundTo({ maker: { ...actor, tenancy } }).for(tenancy).clients
+      const by = (tenancy: Tenancy) => storage.boundTo({ maker: { ...actor, tenancy } }).for(tenancy).clients
       const add = (tenancy: Tenancy, n: number) =>
         by(tenancy).insert({ account_sid: mine.account_sid, username: `user ${n}`, password: 'p' })
       const { client_sid } = await add(mine.asAccount, 0)
@@ -337,7 +336,11 @@ onEachStore(({ name: store, open }) => {
       )
       const change = { action: 'update', resource: 'x', sid: 'x', before: null, after: large } as const
       const owned = { account_sid: mine.account_sid, service_provider_sid: null }
-      const auditing = createAuditLog({ database: { builder: createSqliteKind().builder } as never, vault: {} as never, clock })
+      const auditing = createAuditLog({
+        database: { builder: createSqliteKind().builder } as never,
+        vault: {} as never,
+        clock,
+      })
       const maker: Actor = { ...actor, tenancy: mine.asAccount }
       for (let n = 0; n < 9; n++) auditing.demandBudget([{ ...change, ...owned }], maker)
       expect(() => auditing.demandBudget([{ ...change, ...owned }], maker)).toThrow(
@@ -345,7 +348,10 @@ onEachStore(({ name: store, open }) => {
       )
       auditing.demandBudget([{ ...change, ...owned, action: 'delete' }], maker)
       auditing.demandBudget([{ ...change, ...owned }], { ...maker, tenancy: admin })
-      auditing.demandBudget([{ ...change, ...owned }], { ...maker, tenancy: { level: 'account', service_provider_sid: 'p', account_sid: 'another' } })
+      auditing.demandBudget([{ ...change, ...owned }], {
+        ...maker,
+        tenancy: { level: 'account', service_provider_sid: 'p', account_sid: 'another' },
+      })
       clock.advance(3_600_000)
       auditing.demandBudget([{ ...change, ...owned }], maker)
       expect(await by(mine.asAccount).remove(client_sid)).toBe(true)
@@ -363,7 +369,12 @@ onEachStore(({ name: store, open }) => {
       const { seq, hash } = more.at(-1)!
       await test.storage.boundTo({ maker: actor }).audit.removeUpTo({ seq, hash })
       const [entry] = (await page({ resource: 'audit_log' })).rows
-      expect(entry).toMatchObject({ action: 'delete', sid: String(seq), actor_name: 'Ada', previous_hash: hash })
+      expect(entry).toMatchObject({
+        action: 'delete',
+        sid: String(seq),
+        actor_name: 'Ada',
+        previous_hash: hash,
+      })
       expect(cellsOf(entry!.before)).toEqual({ first: 1, last: seq, hash })
       expect((await page()).total).toBe(1)
       expect(await test.storage.audit.verify()).toEqual({

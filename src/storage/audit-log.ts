@@ -138,9 +138,13 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
       const waitMs = budgets.take(owner, budget, Math.ceil((bytes + changes.length * entryBytes) / 1024))
       // Removals are bounded by what there is, and a key that was stolen must go.
       if (waitMs === 0 || changes.every(({ action }) => action === 'delete')) return
-      throw new AppError('audit_budget', 'the account has changed more in this hour than its audit log may hold', {
-        retryAfterSeconds: Math.ceil(waitMs / 1000),
-      })
+      throw new AppError(
+        'audit_budget',
+        'the account has changed more in this hour than its audit log may hold',
+        {
+          retryAfterSeconds: Math.ceil(waitMs / 1000),
+        },
+      )
     },
     async append(session, changes, actor) {
       if (changes.length === 0) return
@@ -197,7 +201,9 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
         await queries.moveHead.all(session, { id: baseId, seq, hash, seal: baseSealOf(seq, hash) })
         const removed = { first: (base?.seq ?? 0) + 1, last: seq, hash }
         const what = { action: 'delete', resource: 'audit_log', sid: String(seq) } as const
-        const entries = [{ ...what, account_sid: null, service_provider_sid: null, before: removed, after: null }]
+        const entries = [
+          { ...what, account_sid: null, service_provider_sid: null, before: removed, after: null },
+        ]
         await log.append(session, entries, actor)
       })
       await database.durable()

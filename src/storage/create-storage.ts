@@ -83,7 +83,9 @@ export function createStorage(options: StorageOptions): Storage {
         await parts.lease.start()
         await parts.reserve.start()
         // The last process may have ended in the middle of it.
-        void pruneAudit(parts.audit).catch((error: unknown) => parts.log.warn({ err: error }, 'audit log was not pruned'))
+        void pruneAudit(parts.audit).catch((error: unknown) =>
+          parts.log.warn({ err: error }, 'audit log was not pruned'),
+        )
         await follower.start()
       } catch (error) {
         await storage.stop()

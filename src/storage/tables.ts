@@ -472,6 +472,7 @@ export interface Schema extends Tables {
     readonly account_sid: string
     readonly created_at: number
     readonly node_id: string
+    readonly dialog: string | null
     readonly alive_at: number | null
   }
   readonly outbox: {

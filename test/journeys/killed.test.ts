@@ -9,11 +9,12 @@ import type { Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { bucket } from '../support/bucket-stand-in.ts'
 import { serveS3 } from '../support/s3-bucket.ts'
+import { createCaller } from '../support/caller.ts'
 import { delivered } from '../support/call-ends.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { ack, codeOf, SocketApplication } from '../support/socket-application.ts'
-import { startSipp } from '../support/sipp.ts'
+import { headerOf, startSipp } from '../support/sipp.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
@@ -115,6 +116,28 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
         parent_call_sid: sid,
         direction: 'outbound',
       })
+    }
+  },
+
+  async 'hangs up the phones of both sides of a bridge, of a caller and of a called one'() {
+    const callee = await startCallee()
+    const [application, tenant] = await openAccount([{ verb: 'dial', target: [targetOf(callee)] }])
+    const caller = await createCaller(first, tenant).start('call', tenant.target, {}, { timeoutSeconds: 120 })
+    closers.push(() => caller.stop())
+    await until('the two to be bridged', async () => {
+      const [call] = await createCaller(first, tenant).liveCalls()
+      const events = call === undefined ? [] : await journalOf(first.api, tenant.account_sid, call.call_sid)
+      return events.some(({ type }) => type === 'bridged')
+    })
+    await answerOf(application, (body) => body['parent_call_sid'] !== undefined)
+    return async () => {
+      for (const phone of [caller, callee]) {
+        const { code, report, messages } = await phone.finished
+        expect([code, report]).toEqual([0, ''])
+        expect(headerOf(messages.at(-1), 'X-Reason-Code') ?? headerOf(messages.at(-2), 'X-Reason-Code')).toBe(
+          'call_lost',
+        )
+      }
     }
   },
 

@@ -50,8 +50,7 @@ async function openOver(
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-storage-'))
   const place = await makePlace(dataDir)
   const databaseUrl = place.url
-  const make = (more: Partial<StorageOptions> = {}): Storage =>
-{
+  const make = (more: Partial<StorageOptions> = {}): Storage => {
     const { clock = systemClock, ...others } = { ...options, ...more }
     const databaseTime = async (): Promise<number> => clock.now()
     return createStorage({ dataDir, databaseUrl, clock, databaseTime, log: silentLogger, ...others })

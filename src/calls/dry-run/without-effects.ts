@@ -41,6 +41,7 @@ export function withoutEffects(account: AccountFacts, services: CallServices): C
         reach: (binding) => Promise.resolve(binding.remote),
         drain: () => undefined,
         rest: () => undefined,
+        byeIn: () => Promise.reject(notLookedUp()),
         open: () => Promise.resolve(),
         invite: () => {
           throw notLookedUp()

@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
+import type { LeftDialog } from '../../sip/sip.ts'
 import { logFact } from './call-log.ts'
 import { withoutDigits } from './hidden-digits.ts'
 import type {
@@ -62,6 +63,7 @@ export class JournalWriter {
   #isScheduled = false
   #isTruncated = false
   #isClosed = false
+  #dialog: string | undefined
 
   constructor(started: StartedFact, { store, clock, log, hidesDigits }: JournalWriterOptions) {
     this.#store = store
@@ -119,6 +121,11 @@ export class JournalWriter {
     return this.#facts
   }
 
+  /** Has the dialog of the leg stored with the next events, so that another node can hang up. */
+  keepDialog(dialog: LeftDialog): void {
+    this.#dialog = JSON.stringify(dialog)
+  }
+
   /** Passes all events so far to storage, with the changes that must be durable in the same transaction. */
   commit(options: CommitOptions = {}): void {
     this.#flush('now', options)
@@ -149,6 +156,8 @@ export class JournalWriter {
     if (closes) this.#isClosed = true
     // Hundreds of ended calls stay in memory, and a journal has up to 1 MB.
     if (this.#isClosed) this.#events = []
+    const dialog = this.#dialog
+    this.#dialog = undefined
     this.#store.write(
       {
         call_sid: started.call_sid,
@@ -156,6 +165,7 @@ export class JournalWriter {
         events,
         notifications,
         ...(recordings.length === 0 ? {} : { recordings }),
+        ...(dialog === undefined ? {} : { dialog }),
         ...(closes ? toClosing(this.#facts) : {}),
       },
       urgency,

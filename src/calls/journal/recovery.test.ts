@@ -3,6 +3,7 @@ import { entryOf } from '../../lib/errors.ts'
 import { application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { MemoryCallStore } from '../../../test/support/scripted-engine/memory-call-store.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
+import { reasonFields } from '../../../test/support/reason-fields.ts'
 import type { UnfinishedCall } from '../../contracts/call-record.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { ApplicationFacts } from '../ports.ts'
@@ -59,12 +60,13 @@ interface Recovered {
   readonly recovery: Recovery
   readonly warned: unknown[]
   readonly failed: unknown[]
+  readonly hungUp: unknown[]
 }
 
 async function recover(
   calls: readonly (readonly JournalEvent[])[],
   found: ApplicationFacts | null | Error = application,
-  signs: Pick<UnfinishedCall, 'alive_at'> = {},
+  signs: Pick<UnfinishedCall, 'alive_at' | 'dialog'> = {},
   eventHook: typeof queueEventHook | null | Error = queueEventHook,
 ): Promise<Recovered> {
   const store = new MemoryCallStore()
@@ -72,6 +74,7 @@ async function recover(
     store.left.push({ call_sid: `c${index + 1}`, account_sid: 'a1', events, ...signs })
   const warned: unknown[] = []
   const failed: unknown[] = []
+  const hungUp: unknown[] = []
   const recovery = createRecovery({
     store,
     directory: {
@@ -81,6 +84,7 @@ async function recover(
         eventHook instanceof Error ? Promise.reject(eventHook) : Promise.resolve(eventHook),
     },
     node: () => ({ publicIp: '203.0.113.1', apiBaseUrl: undefined }),
+    hangUp: (dialog, headers) => void hungUp.push({ dialog, headers }),
     log: {
       ...silentLogger,
       warn: (...line: unknown[]) => void warned.push(line),
@@ -89,7 +93,7 @@ async function recover(
   })
   recovery.run()
   await settle()
-  return { store, recovery, warned, failed }
+  return { store, recovery, warned, failed, hungUp }
 }
 
 describe('a call that was left in mid-call', () => {
@@ -104,6 +108,19 @@ describe('a call that was left in mid-call', () => {
       { at: 108_700 },
     ])
     expect(store.notifications).toMatchObject([{ call_status: 'completed', duration: 100 }])
+  })
+
+  it('is hung up in its dialog, if it was answered, with the reason', async () => {
+    const events = journalOf(started, chosen, trying, answered)
+    const { hungUp } = await recover([events], application, { dialog: '{"callId":"abc"}' })
+    expect(hungUp).toEqual([
+      {
+        dialog: { callId: 'abc' },
+        headers: reasonFields('call_lost', 'the process that carried the call ended without ending the call'),
+      },
+    ])
+    expect((await recover([events])).hungUp).toEqual([])
+    expect((await recover([events], application, { dialog: 'broken' })).store.records).toHaveLength(1)
   })
 
   it('has left the queue in which it waited, in its journal and for the account', async () => {
@@ -343,6 +360,7 @@ describe('a recovery', () => {
         application: () => Promise.resolve(application),
         queueEventHook: () => Promise.resolve(null),
       },
+      hangUp: () => undefined,
       node: () => ({ publicIp: undefined, apiBaseUrl: undefined }),
       log: silentLogger,
     })

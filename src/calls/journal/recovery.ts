@@ -2,7 +2,9 @@
 import type { Logger } from '../../lib/log.ts'
 import { AppError } from '../../lib/errors.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import { toRefusal } from '../leg/refusals.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
+import type { LeftDialog } from '../../sip/sip.ts'
+import { codeHeader, reasonHeader, toRefusal } from '../leg/refusals.ts'
 import type { CallBatch, CallStore, JournalEvent, JournalFact, StatusFact } from './journal.ts'
 import { toDecision } from './decision.ts'
 import type { UnqueuedFact } from './queue-facts.ts'
@@ -26,6 +28,8 @@ export interface RecoveryOptions {
   readonly store: CallStore
   readonly directory: Pick<Directory, 'application' | 'queueEventHook'>
   readonly node: () => NodeFacts
+  /** Hangs up the far end of a call whose process has ended. */
+  readonly hangUp: (dialog: LeftDialog, headers: readonly HeaderField[]) => void
   readonly log: Logger
 }
 
@@ -48,6 +52,8 @@ export function createRecovery(options: RecoveryOptions): Recovery {
       if (calls.length === 0) break
       for (const call of calls) store.write(await endOf(call, options), 'now')
       await store.flush()
+      // Only once the records are there: another node may have closed the calls meanwhile.
+      for (const call of calls) hangUp(call, options)
       ended += calls.length
     }
     if (ended > 0) log.warn({ calls: ended, ...failureOf(lost.fact) }, 'calls of a dead node were ended')
@@ -66,6 +72,17 @@ export function createRecovery(options: RecoveryOptions): Recovery {
       isStopped = true
       await running
     },
+  }
+}
+
+/** Sends the far end a BYE: its phone would stay silent until it is put down. */
+function hangUp({ dialog, call_sid }: UnfinishedCall, options: RecoveryOptions): void {
+  if (dialog === undefined) return
+  try {
+    const { code, sentence } = failureOf(lost.fact)
+    options.hangUp(JSON.parse(dialog) as LeftDialog, [reasonHeader(sentence), codeHeader(code)])
+  } catch (error) {
+    options.log.warn({ err: error, call_sid }, 'the far end of a lost call could not be hung up')
   }
 }
 

@@ -248,6 +248,7 @@ export class Leg {
     this.media.answered()
     this.callerProgress.close()
     void this.recording.answered()
+    this.journal.keepDialog(dialog.left())
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
     this.events.tell('answered')
   }

@@ -63,6 +63,11 @@ export class DialogRoute {
     return !transports[remote.transport].isOpenedHere && this.#flow.isDirect && this.isBy(remote)
   }
 
+  /** Where packets of the peer come from. */
+  get source(): Remote {
+    return this.#flow.source
+  }
+
   async find(): Promise<Destination> {
     const again = await this.#again()
     if (again !== undefined) return { remote: again, keepsTransport: true }

@@ -2,7 +2,16 @@
 import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import { withReason } from '../refusal.ts'
-import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish, Remote, Reply } from '../sip.ts'
+import type {
+  LeftDialog,
+  Dialog,
+  DialogFailure,
+  DialogListener,
+  OfferWish,
+  ReferWish,
+  Remote,
+  Reply,
+} from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, optionsReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
@@ -13,6 +22,7 @@ import type { RequestOptions } from './dialog-client.ts'
 import { DialogOwner } from './dialog-owner.ts'
 import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
+import { leftDialogOf } from '../left-dialog.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
 import { Negotiation } from './negotiation.ts'
@@ -111,6 +121,10 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   get remoteTag(): string {
     return this.#state.remoteTag
+  }
+
+  left(): LeftDialog {
+    return leftDialogOf(this.#state, this.#route.source)
   }
 
   get standing(): Standing {

@@ -3,6 +3,8 @@ import type { UnfinishedCall } from '../../contracts/call-record.ts'
 import type { Cells, Database } from '../database/database.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
 import { prepare, slot } from '../database/prepared.ts'
+import type { Vault } from '../secrets.ts'
+import { dialogPlace } from './call-writer.ts'
 import { parseEvents, selectEvents } from './journal-events.ts'
 
 export interface Adoption {
@@ -12,12 +14,13 @@ export interface Adoption {
 export interface AdoptionOptions {
   readonly database: Database
   readonly lease: Pick<NodeLease, 'nodeId' | 'demand'>
+  readonly vault: Pick<Vault, 'unseal'>
 }
 
 // Bounds the memory: one journal has up to 1 MB.
 const maxAtOnce = 16
 
-export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
+export function createAdoption({ database, lease, vault }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
   /**
    * The calls that a failed transaction may have taken, and those that were taken but could not be read. No other node
@@ -62,7 +65,7 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
         if (gone !== undefined) rows = [...rows, ...(await take(String(gone['node_id'])))]
         const calls: UnfinishedCall[] = []
         for (const row of rows) {
-          const call = callOf(row)
+          const call = callOf(row, vault)
           const cells = await queries.journal.all(database.reader, { call_sid: call.call_sid })
           calls.push({ ...call, events: cells.flatMap(({ events }) => parseEvents(events)) })
         }
@@ -75,9 +78,16 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   }
 }
 
-function callOf({ call_sid, account_sid, alive_at }: Cells): Omit<UnfinishedCall, 'events'> {
-  const call = { call_sid: String(call_sid), account_sid: String(account_sid) }
-  return typeof alive_at === 'number' ? { ...call, alive_at } : call
+function callOf(
+  { call_sid, account_sid, alive_at, dialog }: Cells,
+  vault: AdoptionOptions['vault'],
+): Omit<UnfinishedCall, 'events'> {
+  return {
+    call_sid: String(call_sid),
+    account_sid: String(account_sid),
+    ...(typeof alive_at === 'number' ? { alive_at } : {}),
+    ...(typeof dialog === 'string' ? { dialog: vault.unseal(dialog, dialogPlace(String(call_sid))) } : {}),
+  }
 }
 
 function createQueries({ builder: db, rowLocks }: Database) {
@@ -101,7 +111,7 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .updateTable('open_calls')
         .set({ node_id: slot('node_id') })
         .where('call_sid', 'in', (eb) => eb.selectFrom('abandoned').select('abandoned.call_sid'))
-        .returning(['call_sid', 'account_sid', 'alive_at']),
+        .returning(['call_sid', 'account_sid', 'alive_at', 'dialog']),
     ),
     own: prepare(db.selectFrom('open_calls').select('call_sid').where('node_id', '=', slot('node_id'))),
     journal: prepare(selectEvents(db)),

@@ -12,6 +12,7 @@ export interface MergedBatch {
   readonly recordings: RecordingChange[]
   readonly later: LaterFact[]
   record: RecentCall | undefined
+  dialog: string | undefined
   hasEnded: boolean
 }
 
@@ -24,7 +25,7 @@ export function mergeBatches(batches: readonly CallBatch[]): MergedBatch[] {
       const { call_sid, account_sid } = batch
       whole = {
         ...{ call_sid, account_sid, events: [], notifications: [], recordings: [], later: [] },
-        ...{ record: undefined, hasEnded: false },
+        ...{ record: undefined, dialog: undefined, hasEnded: false },
       }
       merged.set(call_sid, whole)
     }
@@ -33,6 +34,7 @@ export function mergeBatches(batches: readonly CallBatch[]): MergedBatch[] {
     whole.recordings.push(...(batch.recordings ?? []))
     whole.later.push(...(batch.later ?? []))
     // The first record counts: there is exactly one per leg.
+    whole.dialog = batch.dialog ?? whole.dialog
     whole.record ??= batch.record
     whole.hasEnded ||= batch.record !== undefined || batch.ended === true
   }

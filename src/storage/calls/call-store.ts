@@ -72,7 +72,7 @@ export function createCallStore({
   log,
 }: CallStoreOptions): StoredCalls {
   const writer = createCallWriter({ database, lease, vault, clock, log })
-  const adoption = createAdoption({ database, lease })
+  const adoption = createAdoption({ database, lease, vault })
   const outage = createOutageLog(log, clock)
   const lost = new Set<string>()
   let enqueued: () => void = () => undefined

@@ -14,6 +14,12 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
       db.selectFrom('call_journal').select('call_sid').where('call_sid', '=', call).limit(1),
     ),
     close: prepare(db.deleteFrom('open_calls').where('call_sid', '=', call)),
+    keepDialog: prepare(
+      db
+        .updateTable('open_calls')
+        .set({ dialog: slot('dialog') })
+        .where('call_sid', '=', call),
+    ),
     findOpen: prepare(db.selectFrom('open_calls').select('call_sid').where('call_sid', '=', call)),
     findEnd: prepare(
       db

@@ -52,6 +52,11 @@ interface CallState {
   readonly shift: number | undefined
 }
 
+/** Returns the place of a stored dialog, to which its encryption is bound. */
+export function dialogPlace(call_sid: string) {
+  return { table: 'open_calls', row: call_sid, column: 'dialog' }
+}
+
 // A call that ended may still send a late notification. After this many others, its state is read from the database.
 const maxEndedInMemory = 10_000
 
@@ -107,6 +112,12 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
         created_at,
         node_id: lease.nodeId,
         alive_at: null,
+        dialog: null,
+      })
+    if (batch.dialog !== undefined && !batch.hasEnded)
+      await queries.keepDialog.all(session, {
+        call_sid,
+        dialog: vault.seal(batch.dialog, dialogPlace(call_sid)),
       })
     const [first] = events
     if (first !== undefined) {

@@ -39,7 +39,7 @@ describe('the clock of a node', () => {
   })
 
   it.skipIf(isMissing('postgres'))(
-    'that is two hours ahead of PostgreSQL removes no row, lets nobody log in, and makes /health say so',
+    'that is two hours ahead of PostgreSQL removes no row, refuses logins, and makes /health say so',
     async () => {
       const database = await createMigratedDatabase()
       const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-clock-'))

@@ -31,7 +31,10 @@ export function createClockWatch({ databaseTime, clock, log }: ClockWatchOptions
   function refusal(): AppError | undefined {
     if (level !== 'wrong') return undefined
     const way = offMs > 0 ? 'ahead of' : 'behind'
-    return new AppError('clock_wrong', `the clock of this node is ${Math.round(Math.abs(offMs) / 1000)} s ${way} that of the database`)
+    return new AppError(
+      'clock_wrong',
+      `the clock of this node is ${Math.round(Math.abs(offMs) / 1000)} s ${way} that of the database`,
+    )
   }
 
   return {
@@ -49,9 +52,13 @@ export function createClockWatch({ databaseTime, clock, log }: ClockWatchOptions
       level = found
       const reason = refusal()
       if (reason !== undefined) {
-        log.error({ offMs, code: reason.code, cure: reason.cure }, 'no logins and no removal of expired rows: the clock is wrong')
+        log.error(
+          { offMs, code: reason.code, cure: reason.cure },
+          'no logins and no removal of expired rows: the clock is wrong',
+        )
         listener(reason)
-      } else if (found === 'noticed') log.warn({ offMs }, 'the clock of this node differs from that of the database')
+      } else if (found === 'noticed')
+        log.warn({ offMs }, 'the clock of this node differs from that of the database')
       else log.info({ offMs }, 'the clock of this node agrees with that of the database')
     },
     onWrong(given) {

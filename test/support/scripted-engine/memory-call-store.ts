@@ -38,8 +38,12 @@ export class MemoryCallStore implements CallStore {
     const isClosing = ({ record, ended }: CallBatch): boolean => record !== undefined || ended === true
     const closed = new Set(this.batches.filter(isClosing).map(({ call_sid }) => call_sid))
     const open = this.batches.filter(({ call_sid }) => !closed.has(call_sid))
-    for (const { call_sid, account_sid } of new Map(open.map((batch) => [batch.call_sid, batch])).values())
-      this.left.push({ call_sid, account_sid, events: this.journalOf(call_sid) })
+    for (const { call_sid, account_sid } of new Map(open.map((batch) => [batch.call_sid, batch])).values()) {
+      const { dialog } =
+        open.findLast((batch) => batch.call_sid === call_sid && batch.dialog !== undefined) ?? {}
+      const events = this.journalOf(call_sid)
+      this.left.push({ call_sid, account_sid, events, ...(dialog === undefined ? {} : { dialog }) })
+    }
   }
 
   /** Every record that was handed over, duplicates included. */

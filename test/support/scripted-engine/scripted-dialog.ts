@@ -1,6 +1,13 @@
 // A dialog of the scripted stack.
 import type { HeaderField, SipResponse } from '../../../src/sip/message/message.ts'
-import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish } from '../../../src/sip/sip.ts'
+import type {
+  LeftDialog,
+  Dialog,
+  DialogFailure,
+  DialogListener,
+  OfferWish,
+  ReferWish,
+} from '../../../src/sip/sip.ts'
 import { sipRequest, sipResponse } from './scripted-messages.ts'
 
 export interface SentRequest {
@@ -34,6 +41,20 @@ export class ScriptedDialog implements Dialog {
   get listener(): DialogListener {
     if (this.#listener === undefined) throw new Error('the dialog has no listener')
     return this.#listener
+  }
+
+  left(): LeftDialog {
+    const { callId } = this
+    const to = { transport: 'udp', address: '127.0.0.1', port: 5060 } as const
+    return {
+      callId,
+      local: '',
+      remote: '',
+      routeSet: [],
+      remoteTarget: 'sip:far@127.0.0.1',
+      localSequence: 1,
+      to,
+    }
   }
 
   listen(listener: DialogListener): void {

@@ -150,6 +150,7 @@ export function createScriptedEngine(
     sip: () => ({
       authenticate: () => Promise.resolve(engine.authentication),
       drain: () => undefined,
+      byeIn: () => Promise.resolve(200),
       addressFor: (remote) => ({ host: engine.localAddress(remote?.address), port: 5060 }),
       listening: { address: '0.0.0.0', port: 5060 },
       bindings: {
