@@ -237,7 +237,12 @@ describe.concurrent('every command and answer of the guide', () => {
       const old = await oldPlatform()
       try {
         await runGuides([...names, 'move-from-jambonz'], {
-          actions: { ...actions, 'a first application': before, 'the carrier is as it was': demandMoved },
+          actions: {
+            ...actions,
+            'a first application': before,
+            'the account is as it was, with inactive carriers': demandMoved,
+            'only that carrier is active': demandOneActive,
+          },
           words: async () => ({
             'https://jambonz.example.com/v1': old.url('/v1'),
             '<a key of the old account>': 'old-key',
@@ -341,6 +346,14 @@ async function oldPlatform(): Promise<Application> {
         ...{ ...carrier, voip_carrier_sid: 'd', name: 'With a password', register_username: null },
         ...{ inbound_auth_username: 'moved', inbound_auth_password: 'a-long-secret' },
       },
+      {
+        ...{ ...carrier, voip_carrier_sid: 'e', name: 'Registering', is_active: 1, requires_register: 1 },
+        ...{
+          register_username: 'moved',
+          register_sip_realm: 'sip.example.test',
+          register_password: 'sxxxxxx',
+        },
+      },
     ],
     SipGateways: {
       voip_carrier_sid: 'c',
@@ -350,6 +363,22 @@ async function oldPlatform(): Promise<Application> {
       inbound: 1,
       outbound: 1,
     },
+    Accounts: {
+      account_sid: 'o',
+      name: 'old account',
+      record_all_calls: 1,
+      record_format: 'wav',
+      device_calling_application_sid: 'a',
+      siprec_hook_sid: null,
+      registration_hook: { ...hook, url: 'http://127.0.0.1:4000/register' },
+      queue_event_hook: null,
+      bucket_credential: null,
+    },
+    Clients: [
+      { username: 'alice', password: 'axxxx' },
+      { username: 'bob', password: 'bxxxx' },
+    ],
+    'Accounts/o/SpeechCredentials': { vendor: 'google' },
     PhoneNumbers: { number: '15550177', voip_carrier_sid: 'c', account_sid: 'o', application_sid: 'a' },
   }
   for (const [name, row] of Object.entries(lists))
@@ -359,18 +388,47 @@ async function oldPlatform(): Promise<Application> {
   return old
 }
 
-async function demandMoved({ platform }: Pick<GuideRun, 'platform'>): Promise<void> {
+async function demandMoved({ platform, toRun }: Pick<GuideRun, 'platform' | 'toRun'>): Promise<void> {
   const carriers = await platform.api.must('GET', '/VoipCarriers')
+  const moved = { is_active: 0 }
   expect(carriers).toEqual(
     expect.arrayContaining([
-      expect.objectContaining({ name: 'Moved Telecom', trunk_type: 'static_ip', diversion: '15550100' }),
       expect.objectContaining({
+        ...moved,
+        name: 'Moved Telecom',
+        trunk_type: 'static_ip',
+        diversion: '15550100',
+      }),
+      expect.objectContaining({
+        ...moved,
         name: 'With a password',
         trunk_type: 'auth',
         inbound_auth_username: 'moved',
       }),
+      // An inactive carrier does not register, and so takes no calls from the old platform.
+      expect.objectContaining({ ...moved, name: 'Registering', trunk_type: 'reg', register_status: {} }),
     ]),
   )
+  const account = await platform.api.must<Record<string, unknown>>(
+    'GET',
+    `/Accounts/${toRun('<the account>')}`,
+  )
+  const applications = await platform.api.must<{ name: string; application_sid: string }[]>(
+    'GET',
+    '/Applications',
+  )
+  expect(account).toMatchObject({
+    record_all_calls: 1,
+    record_format: 'wav',
+    device_calling_application_sid: applications.find(({ name }) => name === 'reception')?.application_sid,
+    registration_hook: { url: expect.stringMatching(/\/register$/) },
+  })
+}
+
+async function demandOneActive({ platform }: Pick<GuideRun, 'platform'>): Promise<void> {
+  const carriers = await platform.api.must<{ name: string; is_active: number }[]>('GET', '/VoipCarriers')
+  const of = Object.fromEntries(carriers.map(({ name, is_active }) => [name, is_active]))
+  expect(of).toMatchObject({ 'Moved Telecom': 1, 'With a password': 0, Registering: 0 })
 }
 
 /** Returns the replacements for a separate edge, and for one platform that plays both of its nodes. */
