@@ -117,7 +117,8 @@ export function createMedia(options: MediaOptions): Media {
       }
       const local = localAddress()
       // If both far ends use one codec, their packets are passed on unchanged.
-      const prefers = near === undefined ? wishes.prefers : member.sessions.get(near)?.codec
+      const codecOfNear = near === undefined ? '' : (member.sessions.get(near)?.codec ?? '')
+      const prefers = codecOfNear === '' ? wishes.prefers : codecOfNear
       const { link } = member
       const session = new Session({
         id,

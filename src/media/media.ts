@@ -208,7 +208,7 @@ export interface OpenOptions {
   readonly maySendTo?: (address: string) => boolean
   /**
    * The id of a session that it will hear. In one worker, packets between the two take the short way. Its offer
-   * begins with the codec of that session.
+   * begins with the codec of that session, if it has one.
    */
   readonly near?: string
   /** The codec that its offer begins with otherwise. */

@@ -53,7 +53,7 @@ const schema = Type.Object({
     ),
   ),
   answerOnBridge: optional.flag(
-    'The caller hears ringing, and is answered when the other side answers. Default false: the caller is answered immediately, and hears a ringing tone while a target rings.',
+    'The caller hears ringing, and is answered when the other side answers. If none is connected and no verb follows, the caller is refused as the last called side was: with its status if that is about the called party (such as 404, 480, 486, 488 or 603), with 480 after 408 from a phone, a ring time-out or a status about the INVITE of the platform, with 504 after 408 from elsewhere, and with 500 after 503. Reason (RFC 3326) has the status that came. If the platform has no room for the two, nothing is called, and the caller is refused with 503 and Retry-After. Default false: the caller is answered immediately, and hears a ringing tone while a target rings.',
   ),
   callerId: word('The number or name that the called side sees. Default: the caller.'),
   callerName: Type.Optional(

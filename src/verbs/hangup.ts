@@ -6,7 +6,7 @@ import { optional } from './define/schemas.ts'
 export const hangup = defineVerb({
   name: 'hangup',
   summary:
-    'Ends an answered call. A call that came in and is not answered is refused with 603 once no verb is left after `hangup`, also when the application is asked over a WebSocket; `sip:decline` refuses it with a status that you choose.',
+    'Ends an answered call. A call that came in and is not answered is refused with 603, or as the `dial` before it was, once no verb is left after `hangup`, also when the application is asked over a WebSocket; `sip:decline` refuses it with a status that you choose.',
   example: [
     { verb: 'say', text: 'Goodbye.' },
     { verb: 'hangup', headers: { 'X-Reason': 'closing time' } },

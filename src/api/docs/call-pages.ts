@@ -40,7 +40,8 @@ export function verbsPage(verbs: readonly VerbDescription[], shapes: readonly Sc
         <code>${'[{"verb": "say", "text": "Hello."}, {"verb": "hangup"}]'}</code>. Any verb may carry an
         <code>id</code>, which its action hook gets back as <code>verb_id</code>. An unknown verb or a wrong
         type refuses the whole array; an unknown property is ignored and noted in the journal. When the last
-        verb has ended the call is hung up, or refused with 603 while it is not answered.
+        verb has ended the call is hung up, or refused with 603 while it is not answered, or as the last
+        <code>dial</code> was.
       </p>
       ${verbs.map(
         ({ name, summary, runs, example, schema }) =>

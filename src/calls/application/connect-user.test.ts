@@ -31,12 +31,13 @@ describe('a call from user to user', () => {
   it('whose called phone cannot be reached says to the caller, in its record and in its journal why', async () => {
     const called = await refusedWith(408)
     const { cure } = entryOf('sip_unreachable')
-    expect(called.caller.final).toMatchObject({ status: 408 })
+    expect(called.caller.final).toMatchObject({ status: 480 })
     expect(called.caller.final?.headers).toEqual([
+      { name: 'reason', value: 'SIP;cause=408;text="Request Timeout"' },
       { name: 'x-reason', value: 'alice did not take the call' },
       { name: 'x-reason-code', value: 'sip_unreachable' },
     ])
-    expect(recordOf(called)).toMatchObject({ sip_status: 408, failure: { code: 'sip_unreachable', cure } })
+    expect(recordOf(called)).toMatchObject({ sip_status: 480, failure: { code: 'sip_unreachable', cure } })
     const journal = called.engine.store.journalOf(recordOf(called)?.call_sid ?? '')
     expect(journal.filter(({ type }) => type === 'refusal')).toMatchObject([
       { code: 'sip_unreachable', sentence: expect.stringMatching(/^no response came from/) as string, cure },

@@ -1,12 +1,11 @@
 // A call from one user to another of its realm, without an application.
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
-import { codeHeader, reasonHeader } from '../leg/refusals.ts'
 import { noScript } from './no-script.ts'
 import { RoutedApplication } from './routed-application.ts'
 import { abilitiesOf } from './run-script.ts'
-import { reasonLeft } from '../bridge/leg-story.ts'
-import type { DialOutcome } from '../bridge/dial-request.ts'
+import { refuseCaller } from '../bridge/caller-refusal.ts'
+import { failureLeft, reasonLeft } from '../bridge/leg-story.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
@@ -30,14 +29,13 @@ export async function connectUser(
   const application = new RoutedApplication({ leg, script, context })
   const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
   const abilities = abilitiesOf({ leg, application, queue }, context)
-  let outcome: DialOutcome | undefined
   const dial: RunnableVerb = {
     name: 'dial',
     needs: 'nothing',
     isEarlyMedia: false,
     ignored: [],
     async run({ legs }, { signal }) {
-      outcome = await legs.dial({
+      const outcome = await legs.dial({
         targets: [{ to: { type: 'user', name, realm }, headers: {} }],
         // There is no application to check who calls: From is what the phone wrote, the name is the authenticated one.
         callerId: caller,
@@ -57,14 +55,6 @@ export async function connectUser(
   leg.session.run(leg, abilities.running)
   await queue.run([dial], abilities)
   if (leg.isAnswered) return leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
-  // The caller gets the response that the called phone sent.
-  const { sip_status = 480, sip_reason: reason, refusal } = outcome ?? {}
-  const headers = [...reasonLeft(leg), reasonHeader(`${name} did not take the call`)]
-  const reply = { status: sip_status, ...(reason === undefined ? {} : { reason }), headers }
-  if (refusal === undefined) return leg.decline(reply)
-  const { code, sentence, cure } = refusal
-  leg.refuseWith({
-    reply: { ...reply, headers: [...headers, codeHeader(code)] },
-    fact: { type: 'refusal', code, sentence, cure, sip_status },
-  })
+  const nothingCalled = { status: 480, reasons: [] }
+  refuseCaller(leg, failureLeft(leg) ?? nothingCalled, `${name} did not take the call`)
 }

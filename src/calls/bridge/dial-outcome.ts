@@ -9,8 +9,7 @@ export function toSuccess({ journal }: Leg): DialOutcome {
 }
 
 /** Returns the outcome of a failed leg. One that answered is `no-answer`, or `failed` if media could not serve it. */
-export function toFailure(leg: Leg | undefined): DialOutcome | undefined {
-  if (leg === undefined) return undefined
+export function toFailure(leg: Leg): DialOutcome {
   const { call_status, sip_status, sip_reason, started, answered_at, refusal } = leg.journal.facts
   const { call_sid, sip_call_id } = started
   if (answered_at === undefined)

@@ -2,6 +2,7 @@
 import type { StreamPlan } from '../abilities/stream-request.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { Target } from '../outbound/target.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import type { CallStatus } from '../journal/call-status.ts'
 import type { RefusalFact } from '../journal/journal.ts'
 
@@ -59,5 +60,15 @@ export interface DialOutcome {
   readonly sip_reason: string
   readonly sip_call_id: string
   /** Set if the platform itself ended that leg, or could not make it. */
+  readonly refusal?: RefusalFact | undefined
+}
+
+/** The failure of a dial, in the form in which the caller gets it. */
+export interface DialFailure {
+  readonly status: number
+  readonly reason?: string
+  /** The Reason fields. */
+  readonly reasons: readonly HeaderField[]
+  /** Set if the platform itself ended the called leg, or could not make it. */
   readonly refusal?: RefusalFact | undefined
 }

@@ -9,8 +9,9 @@ import type { CallOrder } from '../outbound/call-order.ts'
 import type { Leg } from '../leg/leg.ts'
 import { openStream } from '../leg/open-stream.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { toDialFailure } from './caller-refusal.ts'
 import { letPickUp } from './pick-up.ts'
-import { leaveReason, reasonOf, whyStopped } from './leg-story.ts'
+import { leaveFailure, reasonOf, whyStopped } from './leg-story.ts'
 import { causeOf, stopped } from '../session/stop.ts'
 import type { Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
@@ -62,8 +63,11 @@ class Dial {
   async run(): Promise<DialOutcome | undefined> {
     const { signal, answersOnBridge, targets } = this.#request
     const { parent } = this.#options
-    if (answersOnBridge) this.#demandServable()
-    else await parent.answer()
+    if (answersOnBridge) {
+      this.#demandServable()
+      // A called party that answers would be hung up on if there were no place for the caller then.
+      await parent.reserveMedia()
+    } else await parent.answer()
     if (parent.hasEnded || signal.aborted) return undefined
     const stop = (): void => this.#decide(signal.reason as Stop)
     signal.addEventListener('abort', stop, { once: true })
@@ -76,8 +80,10 @@ class Dial {
       // A winner that has gone before the caller was answered has failed as the others have.
       if (winner !== undefined && (parent.isAnswered || parent.hasEnded)) return toSuccess(winner)
       const failed = winner ?? this.#last
-      if (failed !== undefined) leaveReason(parent, failed)
-      return toFailure(failed)
+      if (failed === undefined) return undefined
+      const outcome = toFailure(failed)
+      leaveFailure(parent, toDialFailure(failed, outcome))
+      return outcome
     } finally {
       signal.removeEventListener('abort', stop)
       this.#ringing.stop(this.#winner)

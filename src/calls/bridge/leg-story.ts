@@ -1,4 +1,5 @@
 // The entries about each other's end in the journals of a call and of the legs that it dials.
+import type { DialFailure } from './dial-request.ts'
 import type { DialEndedFact } from '../journal/talk-facts.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -34,12 +35,24 @@ export function reasonOf({ journal }: Leg): readonly HeaderField[] {
   return value === undefined ? [] : [{ name: 'reason', value }]
 }
 
-/** The Reason of the far end that a leg talked with last, or that it called without an answer. */
-const left = new WeakMap<Leg, readonly HeaderField[]>()
+interface Left {
+  /** The Reason fields. */
+  readonly reasons: readonly HeaderField[]
+  /** Set if the leg has called others, and none of them was connected. */
+  readonly failure?: DialFailure
+}
+
+/** The end of the far end that a leg talked with last, or that it called without an answer. */
+const left = new WeakMap<Leg, Left>()
 
 /** Keeps the Reason of the ended leg `gone`. It is sent with the end of `leg` if that comes next. */
 export function leaveReason(leg: Leg, gone: Leg): void {
-  left.set(leg, reasonOf(gone))
+  left.set(leg, { reasons: reasonOf(gone) })
+}
+
+/** Keeps the failure of a dial. The caller gets it if its call ends next. */
+export function leaveFailure(leg: Leg, failure: DialFailure): void {
+  left.set(leg, { reasons: failure.reasons, failure })
 }
 
 /** Drops the kept Reason because the call continues. */
@@ -48,7 +61,11 @@ export function forgetReason(leg: Leg): void {
 }
 
 export function reasonLeft(leg: Leg): readonly HeaderField[] {
-  return left.get(leg) ?? []
+  return left.get(leg)?.reasons ?? []
+}
+
+export function failureLeft(leg: Leg): DialFailure | undefined {
+  return left.get(leg)?.failure
 }
 
 /** Returns why the verbs of a call are stopped, or undefined if they are not. */

@@ -85,16 +85,32 @@ describe('the Reason of a called party that hangs up', () => {
 })
 
 describe('the Reason of a called party that refuses', () => {
-  it('goes with the refusal of a caller for whom no verb is left', async () => {
+  const own = { name: 'reason', value: 'SIP;cause=486;text="Busy Here"' }
+
+  it('goes with the refusal of a caller for whom no verb is left, with the SIP status beside it', async () => {
     const session = await ringing([dial])
     await refuses(session)
-    expect(session.caller.final?.headers).toContainEqual(reason)
+    expect(session.caller.final?.headers).toEqual(expect.arrayContaining([reason, own]))
   })
 
   it('goes with the refusal of a user who called it without an application', async () => {
     const session = await ringing([], phone.aor)
     await refuses(session)
     expect(session.caller.final).toMatchObject({ status: 486 })
-    expect(session.caller.final?.headers).toContainEqual(reason)
+    expect(session.caller.final?.headers).toEqual(expect.arrayContaining([reason, own]))
+  })
+
+  it('goes with the BYE to a caller who was answered before', async () => {
+    const session = await ringing([{ ...dial, answerOnBridge: false }])
+    await refuses(session)
+    expect(session.caller.dialog?.sentBye).toEqual([reason, own])
+  })
+
+  it('stands alone where it has the SIP status itself', async () => {
+    const given = { name: 'reason', value: 'SIP;cause=486;text="In a meeting"' }
+    const session = await ringing([dial])
+    session.called.refuse(486, [given])
+    await calm()
+    expect(session.caller.final?.headers?.filter(({ name }) => name === 'reason')).toEqual([given])
   })
 })

@@ -7,7 +7,8 @@ import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
-import { reasonLeft } from '../bridge/leg-story.ts'
+import { refuseCaller } from '../bridge/caller-refusal.ts'
+import { failureLeft, reasonLeft } from '../bridge/leg-story.ts'
 import { takePlace } from '../bridge/take-place.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
@@ -271,9 +272,9 @@ async function runToItsEnd(
   await runScript({ leg, script: application, question, onAccepted, ...allowed }, context)
   if (leg.isAnswered) await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
   else if (!leg.signal.aborted) {
-    const { reply, fact } = toRefusal(
-      new AppError('application_ended', 'application ended without answering'),
-    )
-    leg.refuseWith({ reply: { ...reply, headers: [...(reply.headers ?? []), ...reasonLeft(leg)] }, fact })
+    const failure = failureLeft(leg)
+    if (failure === undefined)
+      leg.refuse(new AppError('application_ended', 'application ended without answering'))
+    else refuseCaller(leg, failure, 'the called party did not take the call')
   }
 }

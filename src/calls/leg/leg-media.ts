@@ -79,6 +79,11 @@ export class LegMedia {
     })
   }
 
+  /** Opens the session before the first offer or answer. Throws no_media_port, overloaded or account_share. */
+  async reserve(): Promise<void> {
+    await this.#opened()
+  }
+
   /** Returns our part of the first offer/answer exchange (RFC 3264): an answer, or an offer if the INVITE has none. */
   negotiate(
     offer: string | undefined,
@@ -95,7 +100,7 @@ export class LegMedia {
     peer: SipPlace,
     protection?: OfferedProtection,
   ): Promise<string | undefined> {
-    const session = await this.#open()
+    const session = await this.#opened()
     if (session === undefined) return undefined
     this.#face(session, peer)
     return offer === undefined ? await this.#offer(session, protection) : await this.#answer(session, offer)
@@ -109,9 +114,7 @@ export class LegMedia {
 
   /** Returns the offer to the next place that is tried. It names the address that this place can reach. */
   async offerTo(peer: SipPlace, protection?: OfferedProtection): Promise<string | undefined> {
-    // Offers to several places may be requested at the same time.
-    this.#opening ??= this.#open()
-    const session = await this.#opening
+    const session = await this.#opened()
     if (session === undefined) return undefined
     this.#face(session, peer)
     return this.#offer(session, protection)
@@ -256,6 +259,12 @@ export class LegMedia {
 
   get #isClosed(): boolean {
     return this.#state.state === 'closed'
+  }
+
+  /** Opens the session once, since offers to several places and early media may begin at the same time. */
+  #opened(): Promise<MediaSession | undefined> {
+    this.#opening ??= this.#open()
+    return this.#opening
   }
 
   async #open(): Promise<MediaSession | undefined> {

@@ -156,6 +156,15 @@ export class Leg {
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
 
+  /**
+   * Takes the place in media that the answer needs. Where there is none, the INVITE is refused: check `hasEnded`
+   * afterwards.
+   */
+  async reserveMedia(): Promise<void> {
+    if (this.#state.state === 'unanswered')
+      await this.media.reserve().catch((error: unknown) => this.refuse(error))
+  }
+
   /** Returns the offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
   offerTo(remote: SipPlace, protection?: OfferedProtection): Promise<string | undefined> {
     return this.#mediaOrEnd(this.media.offerTo(remote, protection ?? protectionTowards(remote)))

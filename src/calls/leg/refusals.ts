@@ -2,13 +2,14 @@
 import { AppError, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import { cleanHeaderValue, codeHeader, refusal } from '../../sip/refusal.ts'
 import type { Reply } from '../../sip/sip.ts'
 import type { ProblemFact, RefusalFact } from '../journal/journal.ts'
 
 /** Long enough that a dispatcher tries another node, short enough that a phone tries this one again. */
 const retryAfterSeconds = '5'
-const busyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+const busyCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'overloaded',
   'stopping',
   'no_media_port',
@@ -30,9 +31,14 @@ export function toAppError(error: unknown, log: Pick<Logger, 'error'>): AppError
   return new AppError('internal', 'internal error', { cause: error })
 }
 
+/** Returns Retry-After for a code that says that there is no room now. */
+export function busyHeaders(code: string): readonly HeaderField[] {
+  return busyCodes.has(code) ? [{ name: 'retry-after', value: retryAfterSeconds }] : []
+}
+
 export function toRefusal(error: AppError): Refusal {
-  const busy = busyCodes.has(error.code) ? [{ name: 'retry-after', value: retryAfterSeconds }] : []
-  const reply = refusal(error.code, error.message, { headers: busy, warning: error.warning })
+  const headers = busyHeaders(error.code)
+  const reply = refusal(error.code, error.message, { headers, warning: error.warning })
   const { code, sentence, cure } = toProblem(error)
   return { reply, fact: { type: 'refusal', code, sentence, cure, sip_status: reply.status } }
 }

@@ -28,10 +28,13 @@ function besideMedia(media: Pick<Media, 'open'>, parent: Leg | undefined): Pick<
   return {
     open(options) {
       const near = parent.media.sessionId
-      if (near !== undefined) return media.open({ ...options, near })
       const offer = parent.received && sdpOf(parent.received)
       const prefers = offer === undefined ? undefined : firstCodecOf(offer)
-      return media.open(prefers === undefined ? options : { ...options, prefers })
+      return media.open({
+        ...options,
+        ...(near === undefined ? {} : { near }),
+        ...(prefers === undefined ? {} : { prefers }),
+      })
     },
   }
 }
