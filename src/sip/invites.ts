@@ -25,6 +25,8 @@ export interface IncomingInvite {
   readonly replaces?: Replaced | undefined
   /** The INVITE has no offer, and its caller accepts one before the answer: RFC 3262 §5. */
   readonly takesEarlyOffer: boolean
+  /** How often the call has passed through this platform before, as far as the systems between show it. */
+  readonly passages: number
   /**
    * Limits where requests within the dialog may go when the caller's Contact or Record-Route leads away from the
    * source of the INVITE. A request for any other place goes to that source. Until this is called, all are allowed.
@@ -104,6 +106,8 @@ export interface OutgoingInviteOptions {
   readonly headers?: readonly HeaderField[]
   /** The most further hops: RFC 3261 §20.22. 70 when left out. */
   readonly maxForwards?: number
+  /** How often the call has passed through this platform, with this INVITE. The INVITE carries it; none if left out. */
+  readonly passages?: number
   /** Every node of this platform that receives the INVITE directly refuses it as a loop. */
   readonly mustLeave?: boolean
   readonly body?: Reply['body']

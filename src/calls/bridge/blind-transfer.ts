@@ -135,6 +135,7 @@ function orderFor(referral: IncomingReferral, other: Leg, { account, to }: Calle
         ? [{ name: 'referred-by', value: referredBy }]
         : [],
     maxForwards: hopsLeft(other),
+    passages: other.passages + 1,
     ringMs,
     notes: [],
   }

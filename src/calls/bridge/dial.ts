@@ -281,6 +281,7 @@ class Dial {
       callerName: callerName ?? started.caller_name,
       headers: [...passedOn, ...fields],
       maxForwards: hopsLeft(parent),
+      passages: parent.passages + 1,
       ringMs,
       notes: [],
       ...(fromUser === undefined ? {} : { fromUser }),

@@ -8,13 +8,13 @@ import type { CallRegistry } from '../registry.ts'
 import { toDecision } from '../journal/decision.ts'
 import { noTeamsApplication } from './identify-teams.ts'
 import type { Identity } from './identity.ts'
-import { refuseReturned } from './returned-call.ts'
+import { refusePassages, refuseReturned } from './returned-call.ts'
 import { routeCall } from './route-call.ts'
 import type { CallTarget } from './route-call.ts'
 
 export interface Taking {
   /** A dry run has a journal only. */
-  readonly leg: Pick<Leg, 'journal'> & Partial<Pick<Leg, 'hasEnded'>>
+  readonly leg: Pick<Leg, 'journal'> & Partial<Pick<Leg, 'hasEnded' | 'passages'>>
   readonly registry: Pick<CallRegistry, 'before' | 'legsOf'>
   readonly services: Pick<CallServices, 'directory' | 'sip' | 'pool'>
   /** Checks of the caller that are made after the limits. A dry run has none. */
@@ -37,6 +37,7 @@ export async function findTaker(
   const refusal = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (refusal !== undefined) return { kind: 'refused', refusal }
   if (isOver()) return { kind: 'over' }
+  refusePassages(leg)
   refuseReturned(leg, registry)
   await beforeRouting?.()
   if (isOver()) return { kind: 'over' }

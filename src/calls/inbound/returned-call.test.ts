@@ -12,6 +12,7 @@ import { matchOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { toHeaderFields } from '../application/app-headers.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 /** Returns an engine whose application dials the second number of a pair for a call to the first. */
@@ -100,5 +101,33 @@ describe('calls of several phones', () => {
     for (let at = 0; at < calling; at++) invites.push(await calls(engine, 'alice', phone.remote.address))
     expect(invites.map(({ final }) => final?.status)).toEqual(invites.map(() => undefined))
     expect(engine.sent).toHaveLength(calling)
+  })
+})
+
+describe('a call that comes back over other accounts and systems', () => {
+  it('is refused where it has passed through the platform five times', async () => {
+    const engine = dialling({ 500: '+600' })
+    const passages = [0, 1, 4, 5, 6]
+    const invites: ScriptedInvite[] = []
+    for (const count of passages) {
+      invites.push(engine.ring({ to: '500@example.com', passages: count }))
+      await settle()
+      await settle()
+    }
+    expect(invites.map(({ final }) => final?.status)).toEqual([undefined, undefined, undefined, 482, 482])
+    expect(engine.sent.map(({ options }) => options.passages)).toEqual([1, 2, 5])
+    const story = engine.store.journalOf(engine.store.records[0]?.call_sid ?? '')
+    expect(story).toContainEqual(
+      expect.objectContaining({
+        type: 'refusal',
+        code: 'loop_detected',
+        sentence: 'the call has passed through this platform 5 times before',
+      }),
+    )
+  })
+
+  it('cannot have its count set by an application', () => {
+    const { fields, refused } = toHeaderFields({ 'X-Switchhook-Passages': '0.0.0', 'x-mine': 'a' })
+    expect([fields.map(({ name }) => name), refused]).toEqual([['x-mine'], ['X-Switchhook-Passages']])
   })
 })

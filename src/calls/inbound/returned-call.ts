@@ -1,5 +1,5 @@
-// Detection of a call that this account made and that comes back. The systems in between made new calls of it and did
-// not copy Max-Forwards (RFC 7332). Without this check such a loop would end only at the account's share.
+// Detection of a call that the platform made and that comes back. The systems in between made new calls of it and did
+// not copy Max-Forwards (RFC 7332). Without these checks such a loop would end only at the shares of its accounts.
 import { AppError } from '../../lib/errors.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import type { CallFacts } from '../journal/projection.ts'
@@ -8,6 +8,20 @@ import type { CallRegistry } from '../registry.ts'
 
 /** One return may be intended: a number that the application dials may lead back to it at another time of day. */
 const maxReturns = 2
+
+/**
+ * The most passages of a call through the platform, whatever accounts it belonged to. A number that leads to another
+ * account, which forwards it, takes one each.
+ */
+const maxPassages = 5
+
+/** Throws AppError loop_detected. */
+export function refusePassages({ passages = 0 }: Partial<Pick<Leg, 'passages'>>): void {
+  if (passages < maxPassages) return
+  throw new AppError('loop_detected', `the call has passed through this platform ${passages} times before`, {
+    cure: 'Look for numbers and applications that forward calls to each other, also over several accounts.',
+  })
+}
 
 /** Throws AppError loop_detected. */
 export function refuseReturned(leg: Pick<Leg, 'journal'>, registry: Pick<CallRegistry, 'legsOf'>): void {

@@ -110,6 +110,11 @@ export class Leg {
     return this.#options.unanswered.incoming?.request
   }
 
+  /** How often the call has passed through the platform before this leg. */
+  get passages(): number {
+    return this.#options.unanswered.incoming?.passages ?? 0
+  }
+
   /** The session of the leg. It changes when the leg continues as a call of its own. */
   get session(): Session {
     return this.#session

@@ -19,6 +19,8 @@ export interface CallOrder extends CallWishes {
   readonly parent?: StartedFact
   /** The Max-Forwards of the INVITE: for a dialled leg, one fewer than the dialling call has left. */
   readonly maxForwards?: number
+  /** How often the call has passed through the platform, with this leg. 1 if left out. */
+  readonly passages?: number
 }
 
 /** A call that a script runs once it is answered. */

@@ -31,6 +31,7 @@ export interface DialledLeg {
   /** Called when an INVITE has been sent. */
   readonly onSent: () => void
   readonly maxForwards: number | undefined
+  readonly passages: number
   readonly redirects: Redirects
 }
 
@@ -223,11 +224,12 @@ class Fork {
   #send(attempt: Attempt, destination: Remote, { offer, from, watch }: Sending): OutgoingInvite {
     const { services, dialled } = this.#options
     const { sip } = services
-    const { leg, invites, onSent, maxForwards } = dialled
+    const { leg, invites, onSent, maxForwards, passages } = dialled
     const invite = sip().invite({
       ...attempt.invite(sip().addressFor(destination).host),
       callId: leg.journal.facts.started.sip_call_id,
       ...(maxForwards === undefined ? {} : { maxForwards }),
+      passages,
       destination,
       body: { type: 'application/sdp', content: offer },
       onProvisional: (response) => {

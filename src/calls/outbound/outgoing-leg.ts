@@ -75,6 +75,7 @@ export class OutgoingLeg {
         invites: this.#invites,
         onSent,
         maxForwards: order.maxForwards,
+        passages: order.passages ?? 1,
         redirects: new Redirects(leg.journal),
       },
       services,

@@ -60,7 +60,7 @@ export const callErrors = {
   },
   loop_detected: {
     cause:
-      'The call has passed through this platform before: its headers say so, its Max-Forwards is used up, or it has come back twice to a number that is still being called.',
+      'The call has passed through this platform before: its headers say so, its Max-Forwards is used up, it has passed through five times, or it has come back twice to a number that is still being called.',
     http: 482,
     sip: 482,
     cure: 'Correct the route that leads the call back to the application it left.',

@@ -1,4 +1,5 @@
 // An INVITE from outside until its final response: the UAS side of RFC 3261 §13.3.
+import { passagesOf } from '../passages.ts'
 import type { Timer } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
 import { sdpOf } from '../message/body.ts'
@@ -31,6 +32,7 @@ const maxContactUserChars = 128
 export class PendingInvite implements IncomingInvite, DialogEntry {
   readonly replaces: Replaced | undefined
   readonly takesEarlyOffer: boolean
+  readonly passages: number
   readonly #core: Core
   readonly #transaction: ServerTransaction
   readonly #state: DialogState
@@ -64,6 +66,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     core.dialogs.set(this.#state, this)
     const { request } = transaction
     this.takesEarlyOffer = sdpOf(request) === undefined && supports(request, '100rel')
+    this.passages = core.seal === undefined ? 0 : passagesOf(request, core.seal)
     const described = (prack: SipRequest): void => this.#described(prack)
     const options = {
       core,

@@ -26,6 +26,7 @@ import { namesDatagrams } from './flow.ts'
 import { sendRequest } from './send-request.ts'
 import { askFor } from './session-timer.ts'
 import { createOwnTag } from '../own-tags.ts'
+import { passagesField } from '../passages.ts'
 
 // A proxy forks to a handful of places. Answers with further tags make no dialogs, and get neither ACK nor BYE.
 const maxForks = 16
@@ -38,6 +39,7 @@ export class SentInvite implements OutgoingInvite {
   readonly #settled = Promise.withResolvers<InviteOutcome>()
   readonly #localTag: string
   readonly #contact: ContactName
+  readonly #passages: readonly HeaderField[]
   // The early dialogs, and the dialogs that a 2xx made, by the tag of the fork.
   readonly #early: EarlyDialogs
   readonly #forks = new Map<string, EstablishedDialog>()
@@ -60,6 +62,9 @@ export class SentInvite implements OutgoingInvite {
     this.#onGone = onGone
     const isOwn = options.mustLeave === true && core.seal !== undefined
     this.#localTag = isOwn ? createOwnTag(core.seal) : randomHex(8)
+    const { passages } = options
+    this.#passages =
+      core.seal === undefined || passages === undefined ? [] : [passagesField(passages, core.seal)]
     this.outcome = this.#settled.promise
     const { uri, routes = [], contactUser: user, contactHost: host, contactFeature: feature } = options
     const isSips = hasSips(uri, addressed(uri, routes).nextHop)
@@ -197,6 +202,7 @@ export class SentInvite implements OutgoingInvite {
       headers: [
         ...target.routes.map((value) => ({ name: 'route', value })),
         { name: 'max-forwards', value: String(maxForwards) },
+        ...this.#passages,
         { name: 'from', value: `${toAddress(from)};tag=${this.#localTag}` },
         { name: 'to', value: toAddress(to) },
         { name: 'call-id', value: this.callId },

@@ -30,6 +30,9 @@ export const plumbingHeaders: ReadonlySet<string> = new Set([
   'proxy-authenticate',
 ])
 
+/** The sealed count of the passages of a call through this platform. */
+export const passagesHeader = 'x-switchhook-passages'
+
 /**
  * Fields that no application may set: those above, the features that both sides support, which would be promises that
  * the stack does not keep, and the operator's statements about a caller (RFC 8224 §4).
@@ -46,4 +49,5 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'identity-info',
   // A node trusts it from the operator's proxies: it names the source of a call, and so the carrier.
   'x-forwarded-for',
+  passagesHeader,
 ])

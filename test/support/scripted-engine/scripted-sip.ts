@@ -37,6 +37,7 @@ export interface ScriptedInviteOptions {
   readonly transport?: Remote['transport']
   /** The source address. */
   readonly address?: string
+  readonly passages?: number
 }
 
 const remote: Remote = { transport: 'udp', address: '127.0.0.1', port: 26_060 }
@@ -54,6 +55,7 @@ export class ScriptedInvite implements IncomingInvite {
   readonly localTag = randomHex(8)
   readonly provisionals: Reply[] = []
   readonly takesEarlyOffer: boolean
+  readonly passages: number
   readonly replaces: Replaced | undefined
   final: Reply | undefined
   /** The 200 response, without its status. */
@@ -73,6 +75,7 @@ export class ScriptedInvite implements IncomingInvite {
     const { transport = remote.transport, address = remote.address } = options
     this.remote = { ...remote, transport, address }
     this.replaces = replaces
+    this.passages = options.passages ?? 0
     this.callId = callId
     const uri = `sip:${to}`
     const fields: HeaderField[] = [
