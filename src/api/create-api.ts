@@ -22,6 +22,7 @@ import { createListTurns } from './define/list-turns.ts'
 import { noOperatorRules } from './define/operator-rules.ts'
 import { createShapeCompiler } from './define/shape.ts'
 import { createDocsPages } from './docs/pages.ts'
+import { conferenceListenRoutes } from './calls/conference-listen.ts'
 import { apiRoutes } from './index.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 import type { Json } from './openapi/json.ts'
@@ -64,7 +65,7 @@ export function createApi(options: ApiOptions): HttpServer {
   }
   const bindRoute = createRouteBinder({ services, storage: options.storage, compile: createShapeCompiler() })
   const document = createLateDocument()
-  const routes = apiRoutes.map(bindRoute)
+  const routes = [...apiRoutes.map(bindRoute), ...conferenceListenRoutes]
   const pages = [...createDocsPages({ ...options, document }), createDocumentPage(document)]
   const { rateLimits = { perKey: 0, perAddress: 0 }, trustedProxies } = options
   return createHttp({

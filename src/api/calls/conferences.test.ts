@@ -53,3 +53,18 @@ describe('GET /Accounts/{sid}/Conferences', () => {
     expect((await api.get(path, api.foreign.accountKey)).body).toEqual([])
   })
 })
+
+describe('/Accounts/{sid}/Conferences/{name}/listen', () => {
+  it.each(['GET', 'POST', 'DELETE'] as const)(
+    'is refused by name to %s: it is not served yet',
+    async (method) => {
+      const path = `/Accounts/${api.own.account_sid}/Conferences/team/listen`
+      const answer = await api.request(method, path, api.own.accountKey)
+      expect([answer.status, answer.body]).toMatchObject([
+        400,
+        { code: 'not_served', msg: 'listen of a conference is not served yet', cure: expect.any(String) },
+      ])
+      expect((await api.request(method, path)).status).toBe(401)
+    },
+  )
+})

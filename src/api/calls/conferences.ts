@@ -40,6 +40,8 @@ export const listConferences = defineRoute({
   operationId: 'listConferences',
   tag: 'Calls',
   summary: 'The running conferences of an account.',
+  description:
+    '`/Accounts/{AccountSid}/Conferences/{name}/listen`, by which an audio server would hear a conference, is not served yet: it is refused with 400 and `not_served`. A call in the conference may have `listen` in its `config`.',
   query: {
     expand: choice(['participants'])
       .optional()
