@@ -138,7 +138,7 @@ describe('a request of the far end before its final response', () => {
     // The offer of the INVITE has no answer yet that is certain to have arrived.
     ['UPDATE', { body: sdp.content }, '491'],
     ['INFO', {}, '500'],
-    ['INVITE', { body: sdp.content }, '500'],
+    ['INVITE', { body: sdp.content }, '491'],
     ['PRACK', {}, '481'],
     ['NOTIFY', {}, '481'],
     ['INFO', { tag: 'other' }, '481'],

@@ -128,6 +128,8 @@ export class EarlyDialog implements DialogEntry {
 
   async #serve(request: SipRequest): Promise<Reply> {
     const { listener } = this.#options
+    // RFC 3261 §14.2: our INVITE of this dialog is in progress.
+    if (request.method === 'INVITE') return { status: 491 }
     if (request.method !== 'UPDATE') return replyEarly(request, listener, this.#offers)
     return this.#offers.take(request, this.#isAnswered ? undefined : { status: 491 })
   }
