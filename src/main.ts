@@ -49,7 +49,7 @@ boundMemory()
 // Needed if the process was not started over.
 setFlagsFromString(keepsWasm)
 // Imported only in the process that stays.
-const { ConfigError, doubtsAbout, parseConfig } = await import('./config/config.ts')
+const { ConfigError, doubtsAbout, parseConfig, publishedSettings } = await import('./config/config.ts')
 const { argumentsFault } = await import('./config/arguments.ts')
 const { prepareDataDirectory } = await import('./data-directory.ts')
 const { StartError } = await import('./lib/start-error.ts')
@@ -214,7 +214,10 @@ async function seeDoctor(config: Config, options: readonly string[]): Promise<ne
   for (const doubt of doubtsAbout(process.env)) process.stderr.write(`${doubt}.\n`)
   const { runDoctor } = await import('./parts/doctor.ts')
   const { countBad, reportOf } = await import('./doctor/report.ts')
-  const results = await runDoctor(config, { isOffline: options.includes('--offline') })
+  const results = await runDoctor(config, {
+    isOffline: options.includes('--offline'),
+    publishedSettings: publishedSettings(process.env),
+  })
   const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined
   const code = countBad(results) === 0 ? 0 : 1
   process.stdout.write(reportOf(results, { isColoured }), () => process.exit(code))

@@ -2,6 +2,7 @@
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RecordContext } from './define/request.ts'
+import { demandSipPassword } from './define/operator-rules.ts'
 import { defineResource } from './define/resource.ts'
 import type { Services } from './services.ts'
 import { flag, recordSid, sid, text } from './define/fields.ts'
@@ -37,7 +38,7 @@ export const clients = defineResource({
     password: text({ min: 1, max: 255 })
       .masked(mask)
       .describe(
-        'Responses show only the first character; sending that back changes nothing. A new password ends the registration of the phone, which then needs it to register.',
+        'Responses show only the first character; sending that back changes nothing. A new password ends the registration of the phone, which then needs it to register. It must have as many characters as SWITCHHOOK_MIN_SIP_PASSWORD says, 8 unless the operator has set another number, and in production must not be one that the documentation shows.',
       )
       .example('sxxxxxxx'),
     is_active: flag().default(1).describe('0: it can neither register nor call.'),
@@ -52,13 +53,17 @@ export const clients = defineResource({
       ),
   },
   errors: { create: ['already_exists'], update: ['already_exists'] },
-  async beforeCreate({ account_sid, username }, { rows }) {
+  async beforeCreate({ account_sid, username, password }, { rows, services }) {
+    demandSipPassword('password', password, services)
     await demandFree(account_sid, username, rows)
     return undefined
   },
-  async beforeUpdate({ username, password }, row, { rows }) {
+  async beforeUpdate({ username, password }, row, { rows, services }) {
     if (username !== undefined && username !== row.username) await demandFree(row.account_sid, username, rows)
-    return password === mask(row.password) ? { password: row.password } : undefined
+    if (password === mask(row.password)) return { password: row.password }
+    if (password !== undefined && password !== row.password)
+      demandSipPassword('password', password, services)
+    return undefined
   },
   async afterUpdate(client, { is_active, username, password }, services) {
     const isAnother = username !== undefined && username !== client.username

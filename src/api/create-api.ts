@@ -34,7 +34,8 @@ import { readExamples } from './openapi/examples.ts'
 export function createApi(options: ApiOptions): HttpServer {
   const { bind, port, isReady, clock, log } = options
   const tokens = createLateTokens(options.storage, clock)
-  const source = createCredentialSource({ storage: options.storage, log })
+  const { refusesPublished } = options.rules ?? noOperatorRules
+  const source = createCredentialSource({ storage: options.storage, log, refusesPublished })
   const authenticator = createAuthenticator({
     source,
     tokens,

@@ -61,6 +61,10 @@ export interface OperatorRules {
   readonly reservesCarriers: boolean
   /** The widest network of a gateway, in bits of its netmask. */
   readonly minNetmask: number
+  /** The shortest password of a SIP client, in characters. */
+  readonly minSipPassword: number
+  /** Whether passwords that the documentation shows may not be set. */
+  readonly refusesPublished: boolean
 }
 
 /** Returns a list. `key` names its owner and kind; lists of one key are the same. */

@@ -36,6 +36,17 @@ export const accessSettings = {
     'SWITCHHOOK_ACCOUNT_QUOTAS',
     'on limits how many applications, carriers, gateways, phone numbers, speech credentials and API keys an account may make.',
   ),
+  minSipPassword: {
+    name: 'SWITCHHOOK_MIN_SIP_PASSWORD',
+    fallback: '8',
+    describe:
+      'How many characters the password of a SIP client, and the one that a carrier authenticates with, must have when it is set, 1 to 64. Stored passwords stay valid. Lower it while you import phones whose passwords you cannot change.',
+    parse: (text) => {
+      if (!/^\d{1,2}$/.test(text) || Number(text) < 1 || Number(text) > 64)
+        throw new Error('must be a whole number from 1 to 64')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
   adminCarriers: onOff(
     'SWITCHHOOK_ADMIN_CARRIERS',
     'on: only administrators and service providers may change carriers, gateways and phone numbers, and SIP URIs of an account do not reach carriers that are not its own.',

@@ -1,6 +1,7 @@
 // All settings, by topic, read from the environment that main.ts passes in; no other file reads it.
 // docs/reference/settings.md is generated from here.
 import { changesBetween, nearestWord } from '../lib/nearest-word.ts'
+import { isPublished, publishedFault } from '../lib/published-secrets.ts'
 import { accessSettings } from './access.ts'
 import { callSettings } from './calls.ts'
 import { dnsSettings } from './dns.ts'
@@ -55,7 +56,33 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   demandOwnPorts(config)
   const unset = missingForTls(config) ?? missingForShaken(config)
   if (unset !== undefined) throw new ConfigError(unset)
+  const shown = publishedSettings(environment)
+  if (config.isProduction && shown.length > 0)
+    throw new ConfigError(
+      shown.map((name) => `${name} ${publishedFault}, for example with openssl rand -hex 32`).join('\n'),
+    )
   return config
+}
+
+/** Returns the names of the settings that are, or whose URL has as its password, a secret that the documentation shows. */
+export function publishedSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return Object.values(settings)
+    .map(({ name }): string => name)
+    .filter((name) => {
+      const text = environment[name] ?? ''
+      const password = URL.canParse(text) ? new URL(text).password : ''
+      return isPublished(text) || isPublished(decoded(password))
+    })
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 const prefix = 'SWITCHHOOK_'

@@ -23,7 +23,8 @@ export const processSettings = {
   isProduction: {
     name: 'NODE_ENV',
     fallback: '',
-    describe: 'production closes the loopback exception of SWITCHHOOK_WEBHOOK_ALLOW.',
+    describe:
+      'production closes the loopback exception of SWITCHHOOK_WEBHOOK_ALLOW, and refuses the secrets that the documentation shows.',
     parse: (text) => text === 'production',
   } satisfies Setting<boolean>,
 }

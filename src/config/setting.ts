@@ -38,10 +38,10 @@ export function domainName(name: string, describe: string): Setting<string | und
   }
 }
 
-export function onOff(name: string, describe: string): Setting<boolean> {
+export function onOff(name: string, describe: string, fallback: 'on' | 'off' = 'off'): Setting<boolean> {
   return {
     name,
-    fallback: 'off',
+    fallback,
     describe,
     parse: (text) => {
       if (text !== 'on' && text !== 'off') throw new Error('must be on or off')

@@ -34,6 +34,7 @@ import { createDiskCheck } from './disk.ts'
 import { examine, ok } from './doctor.ts'
 import type { Check, Finding } from './doctor.ts'
 import { createFileLimitsCheck } from './file-limits.ts'
+import { createPasswordsCheck } from './passwords.ts'
 import { createPortsCheck } from './ports.ts'
 import { createPublicAddressCheck } from './public-address.ts'
 import { AppError } from '../lib/errors.ts'
@@ -532,6 +533,40 @@ describe('realms and credentials', () => {
       test: () => Promise.reject(new Error('asked')),
     })
     expect(await statesOf(buckets)).toEqual([expect.stringMatching(/^note Not checked/)])
+  })
+})
+
+describe('passwords', () => {
+  const passwords = (isProduction: boolean, publishedSettings: readonly string[] = []): Check =>
+    createPasswordsCheck({
+      rows: async () =>
+        ({
+          for: () => ({
+            api_keys: { count: async () => 0 },
+            clients: {
+              list: async () => [
+                { username: 'alice', password: 'a-long-secret' },
+                { username: 'bob', password: '1' },
+                { username: 'carol', password: 'long enough' },
+              ],
+            },
+            voip_carriers: { list: async () => [{ name: 'peer', inbound_auth_password: 'short' }] },
+          }),
+        }) as never,
+      publishedSettings,
+      minSipPassword: 8,
+      isProduction,
+    })
+
+  it('names the owners of those that are short or printed in the documentation, and none of them', async () => {
+    const found = await statesOf(passwords(true, ['SWITCHHOOK_ADMIN_API_KEY']))
+    expect(found).toEqual([
+      expect.stringMatching(/^bad The value of SWITCHHOOK_ADMIN_API_KEY is printed/),
+      'bad SIP passwords are printed in the documentation: client alice',
+      expect.stringMatching(/^bad SIP passwords have fewer than 8 characters, .+: client bob, carrier peer$/),
+    ])
+    expect(found.join()).not.toContain('a-long-secret')
+    for (const line of await statesOf(passwords(false))) expect(line).toMatch(/^note /)
   })
 })
 

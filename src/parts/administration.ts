@@ -89,6 +89,8 @@ function apiRules(config: Config) {
       hasQuotas: config.accountQuotas,
       reservesCarriers: config.adminCarriers,
       minNetmask: config.minNetmask,
+      minSipPassword: config.minSipPassword,
+      refusesPublished: config.isProduction,
     },
     rateLimits: { perKey: config.rateLimitPerKey, perAddress: config.rateLimitPerAddress },
     trustedProxies: config.trustedProxies,

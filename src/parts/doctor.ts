@@ -20,6 +20,7 @@ import { createDiskCheck } from '../doctor/disk.ts'
 import { examine, ok } from '../doctor/doctor.ts'
 import type { Check, Result } from '../doctor/doctor.ts'
 import { createFileLimitsCheck } from '../doctor/file-limits.ts'
+import { createPasswordsCheck } from '../doctor/passwords.ts'
 import { createPortsCheck } from '../doctor/ports.ts'
 import { createPublicAddressCheck } from '../doctor/public-address.ts'
 import { createRealmsCheck } from '../doctor/realms.ts'
@@ -42,6 +43,8 @@ import { lookAtStorage } from '../storage/look.ts'
 
 export interface DoctorOptions {
   readonly isOffline: boolean
+  /** The names of the settings that the documentation shows the values of. */
+  readonly publishedSettings: readonly string[]
 }
 
 // A check waits for a vendor first, and then needs some time itself.
@@ -56,7 +59,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const platform = once(() => findPlatform(config))
   const vendors = await openVendors(config, { rows, names, ...options })
   try {
-    const machine = checksOfMachine(config, { rows, platform })
+    const machine = checksOfMachine(config, { rows, platform, ...options })
     const realms = createRealmsCheck({ rows, names, ...realmMeans(config, { rows, names }) })
     const { checks, samples } = vendors
     const last = createClockCheck({ rows, samples, clock })
@@ -82,7 +85,8 @@ interface Means {
 
 function checksOfMachine(
   config: Config,
-  { rows, platform }: Pick<Means, 'rows' | 'platform'>,
+  { rows, platform, publishedSettings }: Pick<Means, 'rows' | 'platform'> &
+    Pick<DoctorOptions, 'publishedSettings'>,
 ): readonly Check[] {
   return [
     createPlatformCheck(platform),
@@ -91,6 +95,7 @@ function checksOfMachine(
     createSoundCheck({ ...config, clock }),
     createDiskCheck({ ...config, warningOn }),
     createDatabaseCheck(rows, config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'),
+    createPasswordsCheck({ ...config, rows, publishedSettings }),
     createFileLimitsCheck({ maxCalls: portPairs(config.rtpPorts), platform }),
     createCertificatesCheck({
       files: certificateFilesOf(config),

@@ -79,7 +79,7 @@ beforeAll(async () => {
   const log = silentLogger
   const tokens = createTokens('not used here', clock)
   const authenticator = createAuthenticator({
-    source: createCredentialSource({ storage, log }),
+    source: createCredentialSource({ storage, log, refusesPublished: false }),
     tokens,
     clock,
     revision: () => storage.revision(),

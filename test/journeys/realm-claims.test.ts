@@ -7,7 +7,7 @@ import { callFromCarrier, provisionCarrier, refusedCall } from '../support/carri
 import type { Carrier } from '../support/carrier.ts'
 import { startNameServer } from '../support/name-server.ts'
 import type { ScriptedNameServer } from '../support/name-server.ts'
-import { provision, startPlatform } from '../support/platform-process.ts'
+import { productionSettings, provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
@@ -32,7 +32,7 @@ describe.skipIf(isMissing('sipp'))('the host name that carriers call', () => {
     application.on('/status', { status: 200 })
     platform = await startPlatform({
       env: {
-        NODE_ENV: 'production',
+        ...productionSettings(),
         SWITCHHOOK_NAME_SERVERS: names.at,
         SWITCHHOOK_WEBHOOK_ALLOW: '127.0.0.1/32',
       },

@@ -10,7 +10,7 @@ import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { journalOf, provision, sharedPlatform, startPlatform } from '../support/platform-process.ts'
+import { journalOf, productionSettings, provision, sharedPlatform, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { Inbox, until } from '../support/wait.ts'
@@ -32,7 +32,7 @@ describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the net
     application.on('/status', { status: 200 })
     platform = await startPlatform({
       env: {
-        NODE_ENV: 'production',
+        ...productionSettings(),
         SWITCHHOOK_WEBHOOK_ALLOW: '127.0.0.1/32',
         SWITCHHOOK_SIP_PROXIES: `${proxy}/32`,
       },

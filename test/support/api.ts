@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { noOperatorRules } from '../../src/api/define/operator-rules.ts'
 import { createApi } from '../../src/api/create-api.ts'
 import type { Bindings } from '../../src/api/services.ts'
 import type { RealmFacts } from '../../src/contracts/realm-facts.ts'
@@ -67,7 +68,8 @@ export interface TestApi extends Pick<StorePlace, 'contents'>, TestTenants, Live
 
 export interface TestApiOptions {
   readonly mail?: Mailer
-  readonly rules?: OperatorRules
+  /** Those that are not given have no effect. */
+  readonly rules?: Partial<OperatorRules>
   /** The limits per key and per address; none by default. */
   readonly rateLimits?: RateLimitRules
   readonly sharePercent?: number
@@ -137,7 +139,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       verbShapes,
       settings: describeSettings(),
       isReady: () => isReady,
-      ...(options.rules === undefined ? {} : { rules: options.rules }),
+      rules: { ...noOperatorRules, ...options.rules },
       ...(options.sharePercent === undefined ? {} : { sharePercent: options.sharePercent }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),
       clock,

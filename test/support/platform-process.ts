@@ -1,4 +1,5 @@
 // The whole product as a child process on free ports with its own data.
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +21,16 @@ export const accountApiKey = 'test-account-key-0123456789abcdef'
 
 /** Settings without rate limits, for tests that send more requests than a client may. */
 export const unlimited = { SWITCHHOOK_RATE_LIMIT_PER_KEY: '0', SWITCHHOOK_RATE_LIMIT_PER_ADDRESS: '0' }
+
+/** Returns settings of production, with secrets that no file shows. */
+export function productionSettings(): Readonly<Record<string, string>> {
+  return {
+    NODE_ENV: 'production',
+    SWITCHHOOK_ADMIN_PASSWORD: randomBytes(10).toString('hex'),
+    SWITCHHOOK_ADMIN_API_KEY: randomBytes(32).toString('hex'),
+    SWITCHHOOK_ACCOUNT_API_KEY: randomBytes(32).toString('hex'),
+  }
+}
 
 export interface PlatformOptions {
   /** The data directory, for data that outlast a start; otherwise a temporary folder is made and removed. */
@@ -84,6 +95,8 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
       SWITCHHOOK_BROWSER_PORT: '0',
       SWITCHHOOK_DATA_DIR: dataDir,
       SWITCHHOOK_DISK_RESERVE_MB: '1',
+      // Stages name their phones' passwords for the reader.
+      SWITCHHOOK_MIN_SIP_PASSWORD: '1',
       // On a slow machine the platform would sometimes ring first, which tests of the other states do not expect.
       SWITCHHOOK_RINGING: 'off',
       ...(options.isCold === true ? {} : codeCache()),

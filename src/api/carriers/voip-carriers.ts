@@ -5,6 +5,7 @@ import { object, whole, wordOrNull } from '../define/reply-fields.ts'
 import { choice, createdAt, flag, integer, partOf, recordSid, secret, sid, text } from '../define/fields.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
+import { demandSipPassword } from '../define/operator-rules.ts'
 import type { RecordContext } from '../define/request.ts'
 import { ofAccount } from '../define/list-route.ts'
 import { defineResource } from '../define/resource.ts'
@@ -116,12 +117,15 @@ export const voipCarriers = defineResource({
         'How the platform and the carrier recognise each other: by address, by digest authentication, or by registration. With auth the address of a gateway proves nothing; with reg, calls from the addresses of the registrar count as calls of the carrier while the platform is registered there.',
       ),
   },
-  async beforeCreate(carrier) {
+  async beforeCreate(carrier, { services }) {
     demandRegistration(carrier)
+    demandInboundPassword(carrier, services)
     return undefined
   },
   async beforeUpdate(changes, row, context) {
     demandRegistration({ ...row, ...changes })
+    if (changes.inbound_auth_password !== row.inbound_auth_password)
+      demandInboundPassword(changes, context.services)
     const { account_sid } = changes
     if (account_sid !== undefined && account_sid !== row.account_sid)
       await giveAway(row, account_sid, context)
@@ -136,6 +140,15 @@ export const voipCarriers = defineResource({
       throw new AppError('in_use', 'least cost routing still refers to this carrier')
   },
 })
+
+/** Holds the password that the platform judges calls by to the rule for SIP clients. That of a registration is the carrier's. */
+function demandInboundPassword(
+  { inbound_auth_password }: { readonly inbound_auth_password?: string | null },
+  services: RecordContext['services'],
+): void {
+  if (inbound_auth_password !== undefined && inbound_auth_password !== null)
+    demandSipPassword('inbound_auth_password', inbound_auth_password, services)
+}
 
 /** Gives away the gateways too. Throws if records refer to the carrier that then may not. */
 async function giveAway(

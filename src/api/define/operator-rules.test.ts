@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
+import { apiKeyColumns } from '../../lib/api-key.ts'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
 
@@ -14,7 +15,7 @@ async function post(path: string, token: string, sent: object): Promise<string> 
 
 describe('quotas', () => {
   beforeAll(async () => {
-    api = await openTestApi({ rules: { hasQuotas: true, reservesCarriers: false, minNetmask: 1 } })
+    api = await openTestApi({ rules: { hasQuotas: true } })
   })
 
   it('refuse an account one carrier more with 422, and refuse no other caller', async () => {
@@ -88,7 +89,7 @@ function application(name: string) {
 describe('carriers that the operator keeps', () => {
   beforeAll(async () => {
     await api.close()
-    api = await openTestApi({ rules: { hasQuotas: false, reservesCarriers: true, minNetmask: 24 } })
+    api = await openTestApi({ rules: { reservesCarriers: true, minNetmask: 24 } })
   })
 
   it('are read by an account, and changed by those above it', async () => {
@@ -129,5 +130,68 @@ describe('carriers that the operator keeps', () => {
       const sid = await post(path, api.adminKey, { ...gateway, netmask: 24 })
       expect((await api.put(`${path}/${sid}`, api.adminKey, { netmask: 1 })).status).toBe(400)
     }
+  })
+})
+
+describe('passwords that others may know or guess', () => {
+  beforeAll(async () => {
+    await api.close()
+    api = await openTestApi({ rules: { minSipPassword: 8, refusesPublished: true } })
+  })
+
+  it.each([
+    ['/Clients', 'password', { username: 'alice' }],
+    ['/VoipCarriers', 'inbound_auth_password', { name: 'a carrier' }],
+  ])('are refused by %s when they are set, and stored ones stay', async (path, field, rest) => {
+    const { account_sid, accountKey } = api.own
+    const sid = await post(path, accountKey, { account_sid, ...rest, [field]: 'eight ch' })
+    const table = path === '/Clients' ? 'clients' : 'voip_carriers'
+    await api.storage.transaction(systemTenancy, (rows) =>
+      table === 'clients'
+        ? rows.clients.update(sid, { password: '1' })
+        : rows.voip_carriers.update(sid, { inbound_auth_password: '1' }),
+    )
+    const short = `${field} must have at least 8 characters, which SWITCHHOOK_MIN_SIP_PASSWORD of the platform says`
+    for (const [sent, msg] of [
+      ['1234567', short],
+      ['a-long-secret', `${field} is printed in the documentation`],
+    ] as const) {
+      const other = path === '/Clients' ? { username: 'bob' } : { name: 'another' }
+      for (const answer of [
+        await api.post(path, accountKey, { account_sid, ...other, [field]: sent }),
+        await api.put(`${path}/${sid}`, accountKey, { [field]: sent }),
+      ]) {
+        expect(answer.status).toBe(400)
+        expect((answer.body as { msg: string }).msg).toContain(msg)
+      }
+    }
+    // A form sends every field back, the short password that is stored among them.
+    const record = (await api.get(`${path}/${sid}`, accountKey)).body as Record<string, unknown>
+    for (const sent of [record[field], '1'])
+      expect((await api.put(`${path}/${sid}`, accountKey, { ...rest, [field]: sent })).status).toBe(204)
+  })
+
+  it('are refused as passwords of users', async () => {
+    const sent = {
+      name: 'carla',
+      email: 'carla@example.com',
+      is_active: true,
+      force_change: false,
+      is_view_only: false,
+      initial_password: 'correct horse 1',
+      account_sid: api.own.account_sid,
+    }
+    const answer = await api.post('/Users', api.adminKey, sent)
+    expect(answer.status).toBe(403)
+    expect(answer.body).toMatchObject({ msg: expect.stringContaining('initial_password is printed') })
+    const other = { ...sent, initial_password: 'no horse 1' }
+    expect((await api.post('/Users', api.adminKey, other)).status).toBe(200)
+  })
+
+  it('are refused as API keys that were stored outside production', async () => {
+    const published = 'test-admin-key-0123456789abcdef'
+    await api.storage.transaction(systemTenancy, (rows) => rows.api_keys.insert(apiKeyColumns(published)))
+    expect((await api.get('/Accounts', published)).status).toBe(401)
+    expect((await api.get('/Accounts', api.adminKey)).status).toBe(200)
   })
 })

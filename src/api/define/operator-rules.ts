@@ -1,11 +1,32 @@
-// Restrictions of the operator on the accounts of a platform. All of them are off unless a setting turns them on.
+// Restrictions of the operator on the accounts of a platform. Settings turn each of them on or off.
 import { AppError } from '../../lib/errors.ts'
+import { isPublished, publishedFault } from '../../lib/published-secrets.ts'
 import type { TableName } from '../../storage/storage.ts'
 import type { OperatorRules } from '../services.ts'
 import type { RecordContext } from './request.ts'
 import { repositoryOf } from './rows.ts'
 
-export const noOperatorRules: OperatorRules = { hasQuotas: false, reservesCarriers: false, minNetmask: 1 }
+export const noOperatorRules: OperatorRules = {
+  hasQuotas: false,
+  reservesCarriers: false,
+  minNetmask: 1,
+  minSipPassword: 1,
+  refusesPublished: false,
+}
+
+/** Throws bad_request. Call it before a password is stored that phones or carriers authenticate with. */
+export function demandSipPassword(
+  field: string,
+  password: string,
+  { rules }: Pick<RecordContext['services'], 'rules'>,
+): void {
+  if (password.length < rules.minSipPassword)
+    throw new AppError(
+      'bad_request',
+      `${field} must have at least ${rules.minSipPassword} characters, which SWITCHHOOK_MIN_SIP_PASSWORD of the platform says`,
+    )
+  if (rules.refusesPublished && isPublished(password)) throw new AppError('bad_request', `${field} ${publishedFault}`)
+}
 
 const quotas: { readonly [T in TableName]?: number } = {
   api_keys: 10,

@@ -3,18 +3,29 @@ import type { CredentialSource, Grant } from '../../http/authentication.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Caller, RequestQuota } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
+import { hashApiKey } from '../../lib/api-key.ts'
+import { publishedSecrets } from '../../lib/published-secrets.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Repositories, Row, Storage } from '../../storage/storage.ts'
 
 export interface CredentialSourceOptions {
   readonly storage: Pick<Storage, 'for'>
   readonly log: Logger
+  /** Whether keys that the documentation shows are unknown, although they are stored. */
+  readonly refusesPublished: boolean
 }
 
-export function createCredentialSource({ storage, log }: CredentialSourceOptions): CredentialSource {
+const publishedHashes: ReadonlySet<string> = new Set(publishedSecrets.map(hashApiKey))
+
+export function createCredentialSource({
+  storage,
+  log,
+  refusesPublished,
+}: CredentialSourceOptions): CredentialSource {
   const rows = (): Repositories => storage.for(systemTenancy)
   return {
     async apiKey(token_hash) {
+      if (refusesPublished && publishedHashes.has(token_hash)) return undefined
       const [key] = await rows().api_keys.list({ where: { token_hash }, limit: 1 })
       if (key === undefined) return undefined
       const { api_key_sid, expires_at, last_used } = key

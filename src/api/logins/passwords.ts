@@ -3,6 +3,7 @@ import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import type { Caller } from '../../contracts/caller.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
+import { isPublished, publishedFault } from '../../lib/published-secrets.ts'
 import { verifyPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
 import type { Services } from '../services.ts'
@@ -29,8 +30,9 @@ export function password(): Field<string> {
 export async function demandPolicy(
   given: string,
   name: string,
-  { storage }: Pick<Services, 'storage'>,
+  { storage, rules }: Pick<Services, 'storage' | 'rules'>,
 ): Promise<void> {
+  if (rules.refusesPublished && isPublished(given)) throw new AppError('bad_request', `${name} ${publishedFault}`)
   const policy = await storage.for(systemTenancy).password_settings.find(passwordSettingsSid)
   const fault = policyFault(given, policy)
   if (fault !== undefined) throw new AppError('bad_request', `${name} ${fault}`)
