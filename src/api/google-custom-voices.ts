@@ -1,6 +1,5 @@
 // The resource GoogleCustomVoice: a voice that a customer had made at Google. Each belongs to a credential for Google.
 import { AppError } from '../lib/errors.ts'
-import { isSid } from '../lib/ids.ts'
 import { choice, createdAt, flag, recordSid, sid, text } from './define/fields.ts'
 import { createField } from './define/field.ts'
 import type { Field } from './define/field.ts'
@@ -129,9 +128,7 @@ const uploadKey = defineRoute({
   async handle({ params, body, caller, services }) {
     const { GoogleCustomVoiceSid } = params
     await services.storage.transaction(caller.tenancy, async ({ google_custom_voices }) => {
-      const voice = isSid(GoogleCustomVoiceSid)
-        ? await google_custom_voices.find(GoogleCustomVoiceSid)
-        : undefined
+      const voice = await google_custom_voices.find(GoogleCustomVoiceSid)
       if (voice === undefined) throw new AppError('not_found', 'no such custom voice')
       if (caller.tenancy.level === 'account' && voice.account_sid === null)
         throw new AppError('not_permitted', 'insufficient permissions')

@@ -66,8 +66,8 @@ describe('an id in a path that is none', () => {
       const url = urlOf(path, parameter, '')
       expect(await statusOf(method, url)).toBe(expected(method, path))
       expect(await statusOf(method, `${url}?x=1`)).toBe(expected(method, path))
-      // Without the slash, nothing is said of an id.
-      expect(await statusOf(method, url.slice(0, -1))).toBe(405)
+      // Without the slash it is another path.
+      expect([404, 405]).toContain(await statusOf(method, url.slice(0, -1)))
     },
   )
 

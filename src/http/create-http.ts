@@ -46,7 +46,10 @@ export function createHttp(options: HttpServerOptions): HttpServer {
   const server = createFastify(log, trustedProxies)
   const entrance = new Entrance(server.server, { ...options, maxConnections, trustedProxies })
   addBodyParsers(server)
-  addHooks(server, options)
+  const paths = new KnownPaths()
+  for (const { method, path, whenEmpty } of routes)
+    if (whenEmpty !== undefined) paths.addParametric(method, options.prefix + path, whenEmpty)
+  addHooks(server, paths, options)
   const pages = options.pages ?? []
   addPlatformRoutes(
     server,
@@ -131,7 +134,7 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
   return server.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
 }
 
-function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOptions): void {
+function addHooks(server: FastifyInstance, paths: KnownPaths, { log, rateLimits }: HttpServerOptions): void {
   server.decorateRequest('caller', undefined)
   server.decorateRequest('nearestLimit', undefined)
   const policy = rateLimits?.policyOf()
@@ -143,17 +146,18 @@ function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOption
     if (isCounted) enforceRateLimit(rateLimits.ofAddress(request.ip), reply)
     done()
   })
-  addRefusals(server, log)
+  addRefusals(server, paths, log)
 }
 
-function addRefusals(server: FastifyInstance, log: Logger): void {
+function addRefusals(server: FastifyInstance, paths: KnownPaths, log: Logger): void {
   const refuse = createRefusal(log)
-  const paths = new KnownPaths()
   server.setErrorHandler(refuse)
   server.addHook('onRoute', ({ method, url }) => {
     if (url !== '*') paths.add(method, url)
   })
   server.setNotFoundHandler((request, reply) => {
+    const empty = paths.emptyAt(request.method, request.url)
+    if (empty !== undefined) return refuse(empty, request, reply)
     const methods = paths.methodsAt(request.url)
     if (methods.length === 0) return refuse(new AppError('no_such_route', 'no such route'), request, reply)
     const message = `this path does not take the method ${request.method}`

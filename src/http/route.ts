@@ -51,6 +51,8 @@ export interface HttpRoute {
   readonly replySchema?: object | undefined
   /** Turns a failure, also one before the handler, into the refusal of this route. */
   readonly asRefusal?: (error: AppError) => AppError
+  /** Returns the refusal of a path in which the parameter is empty. Without it there is no such route. */
+  readonly whenEmpty?: (parameter: string) => AppError
   handle(request: HttpRequest): Promise<unknown>
 }
 

@@ -9,7 +9,7 @@ import type { ApiStorage, Services } from '../services.ts'
 import type { JsonSchema } from './field.ts'
 import { actorOf, createOnce, keyOf, ofCaller } from './idempotency.ts'
 import type { InFlight, Once } from './idempotency.ts'
-import { findTenant } from './path-sid.ts'
+import { demandSids, findTenant, noSid, sidsIn } from './path-sid.ts'
 import { shownSchema } from './record.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
 import { reworded } from './reword.ts'
@@ -54,6 +54,7 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
       emptyStatus: reply.whenEmpty === undefined ? undefined : (reply.emptyStatus ?? 204),
       replySchema: replySchemaOf(reply),
       ...(asRefusal === undefined ? {} : { asRefusal }),
+      ...(sids.length === 0 ? {} : { whenEmpty: (name: string) => (asRefusal ?? same)(noSid(path, name)) }),
       async handle(sent) {
         const request = withLowerSids(sent, sids)
         try {
@@ -83,6 +84,7 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
   const queryShape = queryOf(route, compile)
   const bodyShape = bodyOf(route, compile)
   const tenantsOf = tenantFinderOf(route.path)
+  const sids = sidsIn(route.path)
   const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> =>
     route.handle({
       ...context,
@@ -106,6 +108,7 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
   return async (request, services) => {
     const context = contextOf(request, services)
     const tenants = tenantsOf === undefined ? noTenants : await tenantsOf(request, context)
+    demandSids(request.params, route.path, sids)
     return actingFor(tenantOf(context.caller), () => handle(request, context, tenants))
   }
 }
@@ -131,11 +134,6 @@ function isRefusal(error: unknown): error is AppError {
 function tenantOf({ tenancy }: Caller): string {
   if (tenancy.level === 'account') return tenancy.account_sid
   return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
-}
-
-/** Returns the path parameters that are ids; the others are names, in which letter case counts. */
-function sidsIn(path: string): readonly string[] {
-  return Array.from(path.matchAll(/\{(\w+Sid)\}/g), ([, name = '']) => name)
 }
 
 /** Lowers the ids. RFC 9562 §4: they are written in lower case and read in any. */
@@ -180,6 +178,8 @@ const publicCaller: Caller = {
   principal: { kind: 'api_key', api_key_sid: '' },
   isViewOnly: true,
 }
+
+const same = (error: AppError): AppError => error
 
 const nothing = Object.freeze({})
 const takesNothing: Shape = () => nothing

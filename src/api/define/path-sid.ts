@@ -6,32 +6,44 @@ import type { RecordContext } from './request.ts'
 import { repositoryOf } from './rows.ts'
 import type { Cells } from './rows.ts'
 
-/** The paths for which the interface lists 404; for all others it lists 400, or nothing. */
-const notFoundPaths: ReadonlySet<string> = new Set([
-  '/Accounts/{AccountSid}',
-  '/Accounts/{AccountSid}/WebhookSecret',
-  '/Accounts/{AccountSid}/Limits',
-  '/Accounts/{AccountSid}/RecentCalls',
-  '/Applications/{ApplicationSid}',
-  '/Clients/{ClientSid}',
-  '/MicrosoftTeamsTenants/{TenantSid}',
-  '/ServiceProviders/{ServiceProviderSid}/SpeechCredentials/{SpeechCredentialSid}/test',
-  '/Webhooks/{WebhookSid}',
+/**
+ * The paths for which the interface lists 404, with the noun of the sentence. All other paths get 400: the value is not
+ * an id. Methods of one path are alike, except that users have 403 where the interface lists 403.
+ */
+const notFoundPaths: ReadonlyMap<string, string> = new Map([
+  ['/Accounts/{AccountSid}', 'account'],
+  ['/Accounts/{AccountSid}/WebhookSecret', 'account'],
+  ['/Accounts/{AccountSid}/Limits', 'account'],
+  ['/Accounts/{AccountSid}/RecentCalls', 'account'],
+  ['/Applications/{ApplicationSid}', 'application'],
+  ['/Clients/{ClientSid}', 'SIP client'],
+  ['/MicrosoftTeamsTenants/{TenantSid}', 'Microsoft Teams tenant'],
+  ['/ServiceProviders/{ServiceProviderSid}/SpeechCredentials/{SpeechCredentialSid}/test', 'speech credential'],
+  ['/Users/{UserSid}', 'user'],
+  ['/Webhooks/{WebhookSid}', 'webhook'],
 ])
 
-export interface PathSid {
-  /** The whole path, as it is declared. */
-  readonly path: string
-  /** The parameter in it that must be an id. */
-  readonly parameter: string
-  readonly noun: string
+/** Returns the parameters of a declared path that are ids; the others are names, in which letter case counts. */
+export function sidsIn(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\{(\w+Sid)\}/g), ([, name = '']) => name)
 }
 
-export function demandSid(sid: string, { path, parameter, noun }: PathSid): void {
-  if (isSid(sid)) return
-  throw notFoundPaths.has(path)
-    ? new AppError('not_found', `no such ${noun}`)
-    : new AppError('bad_request', `${parameter} in the path must be a UUID`)
+/** Returns the refusal of a value in the path that is not an id, an empty one included. */
+export function noSid(path: string, parameter: string): AppError {
+  const noun = notFoundPaths.get(path)
+  return noun === undefined
+    ? new AppError('bad_request', `${parameter} in the path must be a UUID`)
+    : new AppError('not_found', `no such ${noun}`)
+}
+
+/** Throws unless each of the parameters is an id. This is the only check of their form. */
+export function demandSids(
+  params: Readonly<Record<string, string>>,
+  path: string,
+  parameters: readonly string[] = sidsIn(path),
+): void {
+  const wrong = parameters.find((name) => !isSid(params[name] ?? ''))
+  if (wrong !== undefined) throw noSid(path, wrong)
 }
 
 const tenants = {
@@ -55,7 +67,7 @@ export async function findTenant(
 ): Promise<Cells> {
   const { parameter, noun } = tenants[table]
   const sid = params[parameter] ?? ''
-  demandSid(sid, { path, parameter, noun })
+  demandSids(params, path, [parameter])
   const row = await repositoryOf(rows, table).find(sid)
   if (row !== undefined) return row
   throw caller.tenancy.level === 'admin'

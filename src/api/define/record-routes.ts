@@ -4,7 +4,7 @@ import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { hasQuota } from './operator-rules.ts'
 import type { Fields } from './field.ts'
 import { ownerFieldOf } from './owner.ts'
-import { demandSid, findTenant, isTenantTable } from './path-sid.ts'
+import { findTenant, isTenantTable } from './path-sid.ts'
 import type { NestedRoute, Operation, ResourcePlan } from './plan.ts'
 import { sid } from './fields.ts'
 import { object } from './reply-fields.ts'
@@ -172,10 +172,8 @@ export function createDeleteRoute(plan: ResourcePlan, nested?: NestedRoute): Api
 
 /** Returns a record. One that the caller may not see counts as missing. */
 async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
-  const path = onePath(plan)
-  if (isTenantTable(plan.table)) return findTenant(plan.table, request.params, path, request)
+  if (isTenantTable(plan.table)) return findTenant(plan.table, request.params, onePath(plan), request)
   const sid = request.params[plan.parameter] ?? ''
-  demandSid(sid, { ...plan, path })
   const row = await repositoryOf(request.rows, plan.table).find(sid)
   const isThere = row !== undefined && Object.entries(where).every(([column, value]) => row[column] === value)
   if (!isThere) throw new AppError('not_found', `no such ${plan.noun}`)

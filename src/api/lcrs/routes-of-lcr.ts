@@ -5,7 +5,6 @@ import type { Row } from '../../storage/storage.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import type { RecordContext, RefusedRequest } from '../define/request.ts'
-import { demandSid } from '../define/path-sid.ts'
 import { reworded } from '../define/reword.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
@@ -172,7 +171,6 @@ async function writeRoutes(
   routes: readonly GivenRoute[],
   { caller, services }: RecordContext,
 ): Promise<void> {
-  demandSid(sid, { path: '/Lcrs/{LcrSid}/Routes', parameter: 'LcrSid', noun: 'routing table' })
   await services.storage.transaction(caller.tenancy, async (rows) => {
     const lcr = await rows.lcrs.find(sid)
     if (lcr === undefined) throw new AppError('not_found', 'no such routing table')

@@ -22,7 +22,7 @@ export const offerQuery = {
 
 export async function test(request: ApiRequest): Promise<TestResults> {
   const { services } = request
-  const row = await findAt(request, '/test')
+  const row = await findAt(request)
   const uses = { tts: row.use_for_tts === 1, stt: row.use_for_stt === 1 }
   const { vendor } = row
   const results = await services.speech.test({

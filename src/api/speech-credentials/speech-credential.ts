@@ -2,7 +2,6 @@
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { choice, createdAt, flag, recordSid, sid, text, time } from '../define/fields.ts'
-import { demandSid } from '../define/path-sid.ts'
 import { createRecordForm } from '../define/record.ts'
 import { object, word } from '../define/reply-fields.ts'
 import type { ApiRequest } from '../define/request.ts'
@@ -113,13 +112,9 @@ export async function listAt(
   return found.flat()
 }
 
-/** Treats a credential of another path as missing. `below` is the rest of the path after its id. */
-export async function findAt(request: ApiRequest, below = ''): Promise<CredentialRow> {
+/** Treats a credential of another path as missing. */
+export async function findAt(request: ApiRequest): Promise<CredentialRow> {
   const sid = request.params['SpeechCredentialSid'] ?? ''
-  const base =
-    request.account === undefined ? '/ServiceProviders/{ServiceProviderSid}' : '/Accounts/{AccountSid}'
-  const path = `${base}/SpeechCredentials/{SpeechCredentialSid}${below}`
-  demandSid(sid, { path, parameter: 'SpeechCredentialSid', noun: 'speech credential' })
   const place = placeOf(request)
   const row = await request.rows.speech_credentials.find(sid)
   const isThere =
