@@ -156,6 +156,7 @@ async function measureRetention(storage: Storage): Promise<Figure[]> {
     },
     deliveryLogDays: 30,
     callRecordDays: days / 2,
+    refusedCallDays: 0,
     clock: { ...systemClock, after: (ms, action) => systemClock.after(ms === 60_000 ? 0 : ms, action) },
     log: silentLogger,
   })

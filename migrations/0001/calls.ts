@@ -53,6 +53,13 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .on('recent_calls')
     .columns(['attempted_at', 'call_sid'])
     .execute()
+  // Inbound calls that the platform refused, which are kept for a shorter time: expired-rows.ts.
+  await db.schema
+    .createIndex('recent_calls_refused')
+    .on('recent_calls')
+    .columns(['attempted_at', 'call_sid'])
+    .where(sql<boolean>`direction = 'inbound' and answered = 0 and failure is not null`)
+    .execute()
   await db.schema
     .createIndex('recent_calls_by_sip_call_id')
     .on('recent_calls')

@@ -6,9 +6,16 @@ import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 
 const calledByOthers = new Set<string>()
+const texts = new Map<string, readonly string[]>()
 let api: TestApi
 beforeAll(async () => {
-  api = await openTestApi({ realmFacts: { isCalledByOthers: async (host) => calledByOthers.has(host) } })
+  api = await openTestApi({
+    realmFacts: {
+      isCalledByOthers: async (host) => calledByOthers.has(host),
+      leadsToUs: async (host) => host.endsWith('.here.example'),
+      texts: async (name) => texts.get(name) ?? [],
+    },
+  })
 })
 afterAll(() => api.close())
 
@@ -214,5 +221,52 @@ describe('PUT and DELETE /MicrosoftTeamsTenants/{sid}', () => {
     const sid = await create({ account_sid: api.own.account_sid })
     expect((await api.delete(`${path}/${sid}`, api.own.accountKey)).status).toBe(204)
     expect((await api.get(`${path}/${sid}`, api.adminKey)).status).toBe(404)
+  })
+})
+
+describe('a name that leads to this platform', () => {
+  const name = () => `t${++made}.here.example`
+  const proof = (account_sid: string) => [`switchhook-account=${account_sid}`]
+
+  it('needs a TXT record of the account that takes it, when it is made and when it is changed', async () => {
+    const { account_sid, accountKey } = api.own
+    const tenant_fqdn = name()
+    const mine = await create({ service_provider_sid: undefined }, accountKey)
+    const tries = [
+      () => api.post(path, accountKey, { tenant_fqdn }),
+      () => api.put(`${path}/${mine}`, accountKey, { tenant_fqdn }),
+    ]
+    texts.set(`_switchhook.${tenant_fqdn}`, proof(api.sibling.account_sid))
+    for (const attempt of tries) {
+      const answer = await attempt()
+      expect(answer.status).toBe(403)
+      expect(answer.body).toMatchObject({
+        code: 'realm_not_proven',
+        msg: `${tenant_fqdn} leads to this platform; a TXT record _switchhook.${tenant_fqdn} with "switchhook-account=${account_sid}" would prove that it is yours`,
+      })
+    }
+    texts.set(`_switchhook.${tenant_fqdn}`, proof(account_sid))
+    expect((await api.put(`${path}/${mine}`, accountKey, { tenant_fqdn })).status).toBe(204)
+    const other = name()
+    texts.set(`_switchhook.${other}`, proof(account_sid))
+    await create({ service_provider_sid: undefined, tenant_fqdn: other }, accountKey)
+  })
+
+  it('needs none below the ms_teams_fqdn of its provider, as its own realm, or from those above accounts', async () => {
+    const { account_sid, accountKey, providerKey, service_provider_sid } = api.own
+    await create({ account_sid, tenant_fqdn: name() }, providerKey)
+    await create({ account_sid, tenant_fqdn: name() })
+    const realm = name()
+    const all = api.storage.for(systemTenancy)
+    await all.accounts.update(account_sid, { sip_realm: realm })
+    await create({ service_provider_sid: undefined, tenant_fqdn: realm }, accountKey)
+    await all.service_providers.update(service_provider_sid, { ms_teams_fqdn: 'here.example' })
+    await create({ service_provider_sid: undefined, tenant_fqdn: name() }, accountKey)
+    const outside = await api.post(path, accountKey, { tenant_fqdn: 'other.example' })
+    expect(outside.body).toMatchObject({
+      code: 'realm_not_proven',
+      msg: expect.stringContaining('tenant_fqdn does not lie below here.example'),
+    })
+    await all.service_providers.update(service_provider_sid, { ms_teams_fqdn: null })
   })
 })

@@ -1,6 +1,7 @@
 // The resource MicrosoftTeamsTenant: an organisation whose calls arrive by direct routing under a domain name.
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
+import { demandProof } from './accounts/realm-rules.ts'
 import type { RecordContext } from './define/request.ts'
 import { recordSid, sid } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
@@ -15,6 +16,7 @@ export const microsoftTeamsTenants = defineResource({
   table: 'ms_teams_tenants',
   owner: 'tenant',
   operations: ['list', 'create', 'read', 'update', 'delete'],
+  errors: { create: ['realm_not_proven'], update: ['realm_not_proven'] },
   fields: {
     ms_teams_tenant_sid: recordSid(),
     service_provider_sid: sid('service_providers')
@@ -26,7 +28,7 @@ export const microsoftTeamsTenants = defineResource({
       .describe('The application that runs its calls; needs an account.'),
     tenant_fqdn: fullDomainName({ max: 255 })
       .describe(
-        'The FQDN that the SBC has for this organisation in the Teams admin centre: calls to this name belong to the organisation, and calls to the organisation have it in From and Contact. The certificate of the platform must name it. Unique; in lower case.',
+        'The FQDN that the SBC has for this organisation in the Teams admin centre: calls to this name belong to the organisation, and calls to the organisation have it in From and Contact. The certificate of the platform must name it. Unique; in lower case. An account may take a name below `ms_teams_fqdn` of its provider, its own SIP realm, or a name with a TXT record `_switchhook.<name>` that has `switchhook-account=<its sid>`; without an `ms_teams_fqdn`, also one that leads to no address of the platform.',
       )
       .example('acme.teams.example.com'),
   },
@@ -48,15 +50,15 @@ interface Owner {
 }
 
 /**
- * Throws duplicate. Calls from Microsoft to the name become the tenant's: no account may get those of another by naming
+ * Throws duplicate, or realm_not_proven for an account. Calls from Microsoft to the name become the tenant's: no account may get those of another by naming
  * its domain.
  */
 async function demandFreeName(
   tenant_fqdn: string,
   { account_sid, service_provider_sid }: Owner,
-  { services }: Pick<RecordContext, 'services'>,
+  { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
 ): Promise<void> {
-  const { accounts, service_providers } = services.storage.for(systemTenancy)
+  const { accounts, ms_teams_tenants, service_providers } = services.storage.for(systemTenancy)
   const [realm] = await accounts.list({ where: { sip_realm: tenant_fqdn }, limit: 1 })
   if (realm !== undefined && realm.account_sid !== account_sid)
     throw new AppError('duplicate', `${tenant_fqdn} is the SIP realm of another account`)
@@ -69,4 +71,11 @@ async function demandFreeName(
   }
   if (await services.realmFacts.isCalledByOthers(tenant_fqdn, account_sid ?? ''))
     throw new AppError('duplicate', `carriers of other accounts call ${tenant_fqdn}`)
+  if (caller.tenancy.level !== 'account' || realm !== undefined) return
+  // A name that another tenant has is refused as a duplicate.
+  if ((await ms_teams_tenants.count({ where: { tenant_fqdn } })) > 0) return
+  const account = caller.tenancy
+  const provider = await service_providers.find(account.service_provider_sid)
+  const root = provider?.ms_teams_fqdn ?? undefined
+  await demandProof({ field: 'tenant_fqdn', name: tenant_fqdn, root, account, isKept: false }, services)
 }

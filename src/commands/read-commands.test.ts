@@ -40,9 +40,45 @@ describe('commands that come together', () => {
       expect(read).toThrow(AppError)
       expect(read).toThrow(`${name} is not served yet`)
       expect(read).toThrow(
-        expect.objectContaining({ cure: expect.stringContaining('`listen`') as string }) as Error,
+        expect.objectContaining({
+          cure: expect.stringMatching(/^(Let|Leave|Send|Speak) .+\.$/) as string,
+        }) as Error,
       )
     }
+  })
+
+  // The commands of the interface beyond those that are served, as REST and WebSocket name them.
+  it.each([
+    'agent_update',
+    'transfer',
+    'llm_update',
+    'llm_status',
+    'llm_tool_output',
+    'room_say',
+    'room_play',
+    'noise_isolation_status',
+    'noise_isolation_vendor',
+    'noise_isolation_level',
+    'noise_isolation_model',
+    'transcribe_status',
+  ])('%s is refused as not served', (name) => {
+    expect(() => namesOf({ [name]: 'enable' })).toThrow(`${name} is not served yet`)
+  })
+
+  it.each([
+    ['agent:update', {}],
+    ['llm:update', {}],
+    ['llm:tool-output', undefined],
+    ['noiseIsolation:status', { noise_isolation_status: 'enable' }],
+    ['room:say', {}],
+    ['room:play', {}],
+    ['stt:reconfigure', {}],
+    ['transcribe:status', { transcribe_status: 'pause' }],
+    ['tts:tokens', { id: 1, tokens: 'Hello' }],
+    ['tts:flush', undefined],
+    ['tts:clear', undefined],
+  ])('the frame %s is refused as not served', (frame, data) => {
+    expect(() => readFrame(frame, data)).toThrow(`${frame} is not served yet`)
   })
 })
 

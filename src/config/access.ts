@@ -34,7 +34,8 @@ export const accessSettings = {
   ),
   accountQuotas: onOff(
     'SWITCHHOOK_ACCOUNT_QUOTAS',
-    'on limits how many applications, carriers, gateways, phone numbers, speech credentials and API keys an account may make.',
+    'on: the keys and users of an account may make it 500 applications, 100 carriers, 500 gateways, 5000 phone numbers, 50 speech credentials and 100 API keys. Administrators and service providers are not limited.',
+    'on',
   ),
   minSipPassword: {
     name: 'SWITCHHOOK_MIN_SIP_PASSWORD',

@@ -61,8 +61,14 @@ export const storageSettings = {
   ),
   callRecordDays: count(
     'SWITCHHOOK_CALL_RECORD_DAYS',
-    '0',
-    'How long call records and their journals are kept, and the recordings of these calls, those in the buckets of accounts included; 0 for ever.',
+    '365',
+    'How many days call records and their journals are kept, and the recordings of these calls, those in the buckets of accounts included; 0 for ever.',
+    0,
+  ),
+  refusedCallDays: count(
+    'SWITCHHOOK_REFUSED_CALL_DAYS',
+    '7',
+    'How many days the records and journals of inbound calls are kept that were not answered and that the platform refused, those of scanners among them; 0 for as long as other call records.',
     0,
   ),
 }

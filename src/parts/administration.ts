@@ -35,7 +35,7 @@ export function createAdministration(
   const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
   const portalUrl = (): string => config.portalUrl ?? new URL(apiUrlOf(config, http)).origin
   const resets = createPasswordResets({ storage, mail, portalUrl, clock, log })
-  const { deliveryLogDays, callRecordDays } = config
+  const { deliveryLogDays, callRecordDays, refusedCallDays } = config
   const acme = createAcmeOf(config, base)
   const http = createApi({
     bind: config.bind,
@@ -78,7 +78,14 @@ export function createAdministration(
     passwords,
     mail,
     resets,
-    retention: createRetention({ expired: storage.expired, deliveryLogDays, callRecordDays, clock, log }),
+    retention: createRetention({
+      expired: storage.expired,
+      deliveryLogDays,
+      callRecordDays,
+      refusedCallDays,
+      clock,
+      log,
+    }),
     logLevel: createLogLevel({ storage, configured: config.logLevel, log, clock }),
   }
 }

@@ -1,4 +1,5 @@
 // Speech, put together: chooses the vendor and its credential, keeps the clips, tries vendors for the API.
+import { storedOffer } from './offers/stored-only.ts'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -158,7 +159,7 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
     },
     async offer({ vendor: name, settings, signal }) {
       const vendor = makeVendor(name, signal)
-      if (vendor === undefined) return undefined
+      if (vendor === undefined) return storedOffer(name)
       if (settings === undefined || vendor.fetchOffer === undefined) return vendor.offer()
       return vendor.fetchOffer(settings)
     },

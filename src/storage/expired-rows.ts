@@ -27,7 +27,8 @@ interface Expiring<T extends keyof Schema> {
   readonly time: keyof Schema[T]
 }
 
-export type ExpiringTable = keyof typeof expiring
+/** `refused_calls`: the records of inbound calls that the platform refused before an answer, with their journals. */
+export type ExpiringTable = keyof typeof expiring | 'refused_calls'
 
 export interface ExpiredRows {
   /** Removes up to `limit` rows from before `before`, the oldest first, and returns the number removed. */
@@ -37,7 +38,7 @@ export interface ExpiredRows {
 export function createExpiredRows(database: Database): ExpiredRows {
   const { builder } = database
   const once = createPreparedCache()
-  const removeFrom = (session: Session, table: ExpiringTable, before: number, limit: number) =>
+  const removeFrom = (session: Session, table: keyof typeof expiring, before: number, limit: number) =>
     once(table, () => oldest(builder, table, expiring[table])).all(session, { before, limit })
   const journal = prepare(builder.deleteFrom('call_journal').where('call_sid', '=', slot('call_sid')))
 
@@ -45,11 +46,18 @@ export function createExpiredRows(database: Database): ExpiredRows {
   async function removeCalls(session: Session, before: number, limit: number): Promise<number> {
     const recorded = await removeFrom(session, 'recent_calls', before, limit)
     const unrecorded = await removeFrom(session, 'unrecorded_calls', before, limit - recorded.length)
-    const removed = [...recorded, ...unrecorded]
-    for (const row of removed) await journal.all(session, { call_sid: String(row['call_sid']) })
-    return removed.length
+    return removeJournals(session, [...recorded, ...unrecorded])
   }
 
+  async function removeJournals(
+    session: Session,
+    calls: readonly Readonly<Record<string, unknown>>[],
+  ): Promise<number> {
+    for (const { call_sid } of calls) await journal.all(session, { call_sid: String(call_sid) })
+    return calls.length
+  }
+
+  const refused = prepare(oldestRefused(builder))
   const recordings = recordingQueries(builder)
 
   /**
@@ -65,6 +73,8 @@ export function createExpiredRows(database: Database): ExpiredRows {
     remove: (table, before, limit) =>
       database.commitBeside(async (session) => {
         if (table === 'recent_calls') return removeCalls(session, before, limit)
+        if (table === 'refused_calls')
+          return removeJournals(session, await refused.all(session, { before, limit }))
         if (table === 'recordings') return expireRecordings(session, before, limit)
         return (await removeFrom(session, table, before, limit)).length
       }),
@@ -90,6 +100,18 @@ function recordingQueries(db: Kysely<Schema>) {
         .returning('call_sid'),
     ),
   }
+}
+
+// Literals: with values in their place, SQLite would not use the index `recent_calls_refused`.
+function oldestRefused(db: Kysely<Schema>) {
+  const old = db
+    .selectFrom('recent_calls')
+    .select('call_sid')
+    .where(sql<boolean>`direction = 'inbound' and answered = 0 and failure is not null`)
+    .where('attempted_at', '<', slot('before'))
+    .orderBy('attempted_at')
+    .limit(rowSlot('limit'))
+  return db.deleteFrom('recent_calls').where('call_sid', 'in', old).returning('call_sid')
 }
 
 // The tables differ only by name and columns, which are checked above.

@@ -98,7 +98,10 @@ onEachStore(({ open }) => {
 
 describe('retention', () => {
   const asked: string[] = []
-  const part = (days: { deliveryLogDays: number; callRecordDays: number }, left = 450) => {
+  const part = (
+    days: { deliveryLogDays: number; callRecordDays: number; refusedCallDays?: number },
+    left = 450,
+  ) => {
     asked.length = 0
     const expired: ExpiredRows = {
       async remove(table, before, limit) {
@@ -111,7 +114,7 @@ describe('retention', () => {
         return removed
       },
     }
-    return createRetention({ expired, ...days, clock, log: silentLogger })
+    return createRetention({ expired, refusedCallDays: 0, ...days, clock, log: silentLogger })
   }
   beforeEach(async () => {
     clock = createFakeClock()
@@ -119,7 +122,7 @@ describe('retention', () => {
   })
 
   it('works through everything that has expired in batches with pauses, and again every hour', async () => {
-    const retention = part({ deliveryLogDays: 30, callRecordDays: 90 })
+    const retention = part({ deliveryLogDays: 30, callRecordDays: 90, refusedCallDays: 7 })
     await retention.start()
     await settled()
     expect(asked).toEqual([])
@@ -139,13 +142,14 @@ describe('retention', () => {
       'carrier_hosts before 90 days',
       'alerts before 30 days',
       'delivery_log before 30 days',
+      'refused_calls before 7 days',
       'recent_calls before 90 days',
       'recordings before 90 days',
     ]
     expect(asked).toEqual(once)
     clock.advance(3_600_000)
     await settled()
-    expect(asked).toEqual([...once, 'idempotency_keys', 'user_sessions', ...once.slice(-6)])
+    expect(asked).toEqual([...once, 'idempotency_keys', 'user_sessions', ...once.slice(-7)])
     await retention.stop()
     expect(clock.pending).toBe(0)
   })

@@ -10,6 +10,8 @@ export interface RetentionOptions {
   /** In days; 0 keeps rows for ever. */
   readonly deliveryLogDays: number
   readonly callRecordDays: number
+  /** For inbound calls that the platform refused. */
+  readonly refusedCallDays: number
   readonly clock: Clock
   readonly log: Logger
 }
@@ -77,7 +79,7 @@ interface Job {
   readonly size?: number
 }
 
-function jobsOf({ deliveryLogDays, callRecordDays }: RetentionOptions): readonly Job[] {
+function jobsOf({ deliveryLogDays, callRecordDays, refusedCallDays }: RetentionOptions): readonly Job[] {
   const jobs: readonly Job[] = [
     { of: 'idempotency_keys' },
     { of: 'user_sessions' },
@@ -85,6 +87,7 @@ function jobsOf({ deliveryLogDays, callRecordDays }: RetentionOptions): readonly
     { of: 'carrier_hosts', days: carrierHostDays },
     { of: 'alerts', days: alertDays },
     { of: 'delivery_log', days: deliveryLogDays },
+    { of: 'refused_calls', days: refusedCallDays, size: callBatchSize },
     { of: 'recent_calls', days: callRecordDays, size: callBatchSize },
     // A recording begins after its call, so it expires later.
     { of: 'recordings', days: callRecordDays },

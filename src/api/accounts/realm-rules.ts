@@ -23,11 +23,30 @@ export async function demandRealm({ realm, account }: RealmClaim, asking: Asking
   if (realm === 'localhost' || realm.endsWith('.localhost') || realms.reserved.has(realm))
     throw new AppError('bad_request', `${realm} is a name of the platform itself and cannot be a SIP realm`)
   if (caller.tenancy.level !== 'account' || account === undefined) return
-  const { account_sid, service_provider_sid } = account
+  const { service_provider_sid } = account
   const provider = await services.storage.for(systemTenancy).service_providers.find(service_provider_sid)
   const root = provider?.root_domain ?? undefined
-  const fault =
-    (await neighbourOf({ realm, account }, services)) ?? (await faultOf(realm, root, account_sid, realms))
+  const isKept = realms.zone !== undefined && realm.endsWith(`.${realms.zone}`)
+  await demandProof({ field: 'SipRealm', name: realm, root, account, isKept }, services)
+}
+
+export interface NameClaim {
+  /** The name of the field in sentences. */
+  readonly field: string
+  readonly name: string
+  /** The domain of the provider below which its accounts may take names. */
+  readonly root: string | undefined
+  readonly account: NonNullable<RealmClaim['account']>
+  /** Whether the platform makes the record of the name itself, which shows whether it is free. */
+  readonly isKept: boolean
+}
+
+/** Throws realm_not_proven unless the account may have the host name: its calls become those of the account. */
+export async function demandProof(claim: NameClaim, services: RecordContext['services']): Promise<void> {
+  const { name: realm, account } = claim
+  const { account_sid } = account
+  const { realmFacts: realms } = services
+  const fault = (await neighbourOf({ realm, account }, services)) ?? (await faultOf(claim, realms))
   if (fault === undefined) return
   const name = `_switchhook.${realm}`
   const value = `switchhook-account=${account_sid}`
@@ -70,17 +89,15 @@ function parentsOf(realm: string): readonly string[] {
 
 /** Returns why the account may not have the name without a proof, or undefined. */
 async function faultOf(
-  realm: string,
-  root: string | undefined,
-  account_sid: string,
+  { field, name, root, account, isKept }: NameClaim,
   realms: RecordContext['services']['realmFacts'],
 ): Promise<string | undefined> {
-  const isBelowRoot = root !== undefined && realm.endsWith(`.${root}`)
-  if (root !== undefined && !isBelowRoot) return `SipRealm does not lie below ${root}`
-  if (await realms.isCalledByOthers(realm, account_sid)) return `carriers of other accounts call ${realm}`
+  const isBelowRoot = root !== undefined && name.endsWith(`.${root}`)
+  if (root !== undefined && !isBelowRoot) return `${field} does not lie below ${root}`
+  if (await realms.isCalledByOthers(name, account.account_sid))
+    return `carriers of other accounts call ${name}`
   // Below its domain, the provider may let every name lead here, taken or not. In a zone of this platform, making the
   // records shows whether the name is free.
-  const isKept = realms.zone !== undefined && realm.endsWith(`.${realms.zone}`)
-  if (!isBelowRoot && !isKept && (await realms.leadsToUs(realm))) return `${realm} leads to this platform`
+  if (!isBelowRoot && !isKept && (await realms.leadsToUs(name))) return `${name} leads to this platform`
   return undefined
 }

@@ -21,13 +21,16 @@ describe('quotas', () => {
   it('refuse an account one carrier more with 422, and refuse no other caller', async () => {
     const { account_sid, accountKey, providerKey } = api.own
     const sent = { name: 'a carrier', account_sid }
-    for (let count = 0; count < 10; count++) await post('/VoipCarriers', accountKey, sent)
+    await post('/VoipCarriers', accountKey, sent)
+    await api.storage.transaction(systemTenancy, async ({ voip_carriers }) => {
+      for (let n = 1; n < 100; n++) await voip_carriers.insert({ account_sid, name: `${n}` })
+    })
     const path = `/Accounts/${account_sid}/VoipCarriers`
     for (const at of ['/VoipCarriers', path]) {
       const answer = await api.post(at, accountKey, sent)
       expect(answer.status).toBe(422)
       expect(answer.body).toMatchObject({
-        msg: 'an account may have at most 10 voip carriers',
+        msg: 'an account may have at most 100 voip carriers',
         code: 'quota_reached',
       })
     }
@@ -45,9 +48,9 @@ describe('quotas', () => {
   })
 
   it.each([
-    ['phone_numbers', 200, '/PhoneNumbers', { number: '9999' }],
-    ['applications', 50, '/Applications', application('one more')],
-    ['api_keys', 10, '/ApiKeys', {}],
+    ['phone_numbers', 5000, '/PhoneNumbers', { number: '9999' }],
+    ['applications', 500, '/Applications', application('one more')],
+    ['api_keys', 100, '/ApiKeys', {}],
   ] as const)('count %s up to %i', async (table, quota, path, sent) => {
     const { account_sid, accountKey } = api.own
     await api.storage.transaction(systemTenancy, async (rows) => {
@@ -73,7 +76,7 @@ describe('quotas', () => {
     const listed = (await api.get('/VoipCarriers', accountKey)).body as { voip_carrier_sid: string }[]
     const { voip_carrier_sid } = listed[0]!
     await api.storage.transaction(systemTenancy, async ({ sip_gateways }) => {
-      for (let n = 0; n < 150; n++)
+      for (let n = 0; n < 500; n++)
         await sip_gateways.insert({ account_sid, voip_carrier_sid, ipv4: '192.0.2.1' })
     })
     const sent = { voip_carrier_sid, ipv4: '192.0.2.1' }

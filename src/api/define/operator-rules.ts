@@ -25,16 +25,18 @@ export function demandSipPassword(
       'bad_request',
       `${field} must have at least ${rules.minSipPassword} characters, which SWITCHHOOK_MIN_SIP_PASSWORD of the platform says`,
     )
-  if (rules.refusesPublished && isPublished(password)) throw new AppError('bad_request', `${field} ${publishedFault}`)
+  if (rules.refusesPublished && isPublished(password))
+    throw new AppError('bad_request', `${field} ${publishedFault}`)
 }
 
+// Far more than a customer needs; they bound what one key can fill.
 const quotas: { readonly [T in TableName]?: number } = {
-  api_keys: 10,
-  applications: 50,
-  phone_numbers: 200,
-  sip_gateways: 150,
-  speech_credentials: 10,
-  voip_carriers: 10,
+  api_keys: 100,
+  applications: 500,
+  phone_numbers: 5000,
+  sip_gateways: 500,
+  speech_credentials: 50,
+  voip_carriers: 100,
 }
 
 export function hasQuota(table: TableName): boolean {

@@ -619,7 +619,23 @@ describe('GET SpeechCredentials/speech/supportedLanguagesAndVoices', () => {
     expect(asked).toEqual([])
   })
 
-  it('answers empty lists for a vendor it can only keep credentials for', async () => {
+  it('answers a model for each field that a vendor requires one for, so that a form can send it', async () => {
+    for (const [vendor, fields] of Object.entries(least)) {
+      const answer = await api.get(path(`vendor=${vendor}&create_new=true`), api.own.accountKey)
+      const { models = [], sttModels = [] } = answer.body as Record<string, { value: string }[]>
+      if ('model_id' in fields || 'voice_engine' in fields) expect(models, vendor).not.toEqual([])
+      if ('stt_model_id' in fields) expect(sttModels, vendor).not.toEqual([])
+    }
+    const query = path('vendor=cartesia&create_new=1')
+    const { models, sttModels } = (await api.get(query, api.own.accountKey)).body as Record<
+      string,
+      { value: string }[]
+    >
+    const chosen = { model_id: models![0]!.value, stt_model_id: sttModels![0]!.value, label: 'chosen' }
+    await create(ofAccount(), api.own.accountKey, { vendor: 'cartesia', api_key: secret, ...chosen })
+  })
+
+  it('answers empty lists for a vendor whose credential needs no model', async () => {
     const answer = await api.get(path('vendor=nuance'), api.own.accountKey)
     expect(answer.body).toEqual({ tts: [], stt: [] })
   })

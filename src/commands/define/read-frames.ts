@@ -4,8 +4,10 @@ import { Ajv } from 'ajv'
 import type { ValidateFunction } from 'ajv'
 import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
+import { notServed } from '../../lib/not-served.ts'
 import type { Command } from './define-command.ts'
 import { readList } from './read-commands.ts'
+import { unservedFrames } from './unserved-commands.ts'
 import type { JsonSchema, Value } from './values.ts'
 
 const maxUrlLength = 1024
@@ -25,12 +27,14 @@ const hookSchema: JsonSchema = {
   ],
 }
 
-/** Returns undefined if no command has this frame. Throws AppError bad_request. */
+/** Returns undefined if no command has this frame. Throws AppError bad_request, or not_served naming the frame. */
 export function readFrameOf(
   frame: string,
   data: unknown,
   commands: readonly Command[],
 ): readonly RunnableCommand[] | undefined {
+  const cure = unservedFrames.get(frame)
+  if (cure !== undefined) throw notServed(frame, cure)
   const candidates = commands.filter((command) => command.frame === frame)
   const [only, ...others] = candidates
   if (only === undefined) return undefined

@@ -48,9 +48,9 @@ export const platformErrors = {
   },
   realm_not_proven: {
     cause:
-      'An account asks for a SIP realm that is outside the domain of its provider, leads to the platform, or is called by carriers of other accounts.',
+      'An account asks for a SIP realm, or the FQDN of a Microsoft Teams tenant, that is outside the domain of its provider, leads to the platform, or is called by carriers of other accounts.',
     http: 403,
-    cure: 'Choose a name below the domain of the provider, make the TXT record that the message names, or ask the provider to set the realm.',
+    cure: 'Choose a name below the domain of the provider, make the TXT record that the message names, or ask the provider to set the name.',
   },
   dns_unavailable: {
     cause: 'Whether an account may have a SIP realm depends on DNS, and no name server responds.',

@@ -145,5 +145,26 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await test.storage.expired.remove('recent_calls', before, 100)).toBe(0)
       expect((await page({})).total).toBe(50)
     })
+
+    it('removes inbound calls that were refused, and no others of their age', async () => {
+      const { account_sid } = owner
+      const failure = { code: 'no_application', sentence: 'Nothing takes it.', cure: 'Set one.' }
+      const at = Date.now() - 8 * dayMs
+      const made = [
+        endedCall(owner, { direction: 'inbound', answered: false, failure, attempted_at: at }),
+        endedCall(owner, { direction: 'inbound', answered: true, failure, attempted_at: at }),
+        endedCall(owner, { direction: 'outbound', answered: false, failure, attempted_at: at }),
+        endedCall(owner, { direction: 'inbound', answered: false, attempted_at: at }),
+        endedCall(owner, { direction: 'inbound', answered: false, failure, attempted_at: at + 2 * dayMs }),
+      ]
+      for (const batch of made) test.storage.calls.write(batch, 'soon')
+      await test.storage.calls.flush()
+      expect(await test.storage.expired.remove('refused_calls', Date.now() - 7 * dayMs, 10)).toBe(1)
+      const left = await Promise.all(
+        made.map(({ call_sid }) => test.storage.recentCalls.find(systemTenancy, account_sid, call_sid)),
+      )
+      expect(left.map((record) => record !== undefined)).toEqual([false, true, true, true, true])
+      expect(await test.storage.journal.read(systemTenancy, account_sid, made[0]!.call_sid)).toBeUndefined()
+    })
   })
 })
